@@ -1,0 +1,38 @@
+"""The only source of "now" and "today". A day is the user's day, in the configured zone, never UTC's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from zoneinfo import ZoneInfo
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """`read` returns an aware datetime; tests hand in their own."""
+
+    zone: ZoneInfo
+    read: Callable[[], datetime] = _utc_now
+
+    def now(self) -> datetime:
+        """The present moment in the user's zone."""
+        return self.read().astimezone(self.zone)
+
+    def today(self) -> date:
+        return self.now().date()
+
+    def local(self, moment: datetime) -> datetime:
+        """An aware moment as the user's wall clock shows it."""
+        if moment.tzinfo is None:
+            raise ValueError("a moment without a zone")
+        return moment.astimezone(self.zone)
+
+
+def utc_stamp(moment: datetime) -> str:
+    """ISO 8601 in UTC with milliseconds, as every journal writes it: `2026-11-21T08:30:00.000Z`."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,80 @@
+"""Who is listening, and so what may be seen. The only place where privacy is decided (invariant 8).
+
+A scope names one folder. Prompt, tools, search and recall all take their paths from here and nowhere else; what a scope
+does not name cannot reach a request made for it.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from pathlib import Path
+
+
+class Audience(enum.StrEnum):
+    OWNER = "owner"
+    PERSON = "person"
+    GROUP = "group"
+
+
+class GroupLogs(enum.StrEnum):
+    """Which daily logs a group's prompt holds: its own, the owner's too, or none (`memory.group_daily_logs`)."""
+
+    OWN = "own"
+    SHARED = "shared"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """`workspace` is the agent's; `id` is empty for the owner, `alice` or `telegram-11111` for a person,
+    `telegram--100123` for a group (its threads and topics share it)."""
+
+    audience: Audience
+    workspace: Path
+    id: str = ""
+    group_logs: GroupLogs = GroupLogs.OWN
+
+    def __post_init__(self) -> None:
+        named = self.audience is not Audience.OWNER
+        if named != bool(self.id) or "/" in self.id or "\\" in self.id or self.id in (".", ".."):
+            raise ValueError(f"{self.id!r} cannot name a scope of {self.audience}")
+
+    @property
+    def folder(self) -> Path:
+        """All that tools, search and recall of this conversation may reach."""
+        match self.audience:
+            case Audience.OWNER:
+                return self.workspace
+            case Audience.PERSON:
+                return self.workspace / "people" / self.id
+            case Audience.GROUP:
+                return self.workspace / "groups" / self.id
+
+    @property
+    def name(self) -> str:
+        """As commands and indexes write it: `owner`, `person:alice`, `group:telegram--100123`."""
+        return str(self.audience) if self.audience is Audience.OWNER else f"{self.audience}:{self.id}"
+
+    @property
+    def is_private(self) -> bool:
+        return self.audience is not Audience.GROUP
+
+    @property
+    def prompt_files(self) -> tuple[str, ...]:
+        """Own files in the prompt, in order, relative to `folder`."""
+        return ("GROUP.md",) if self.audience is Audience.GROUP else ("USER.md", "MEMORY.md")
+
+    @property
+    def log_folders(self) -> tuple[Path, ...]:
+        """Folders whose newest daily logs stand in the prompt."""
+        own = self.folder / "memory"
+        if self.audience is not Audience.GROUP:
+            return (own,)
+        match self.group_logs:
+            case GroupLogs.OWN:
+                return (own,)
+            case GroupLogs.SHARED:
+                return (own, self.workspace / "memory")
+            case GroupLogs.NONE:
+                return ()

@@ -1,0 +1,165 @@
+"""The seam to a language model: what is asked, what streams back, and what can go wrong.
+
+Messages and content blocks are the Messages API's own JSON, stored and sent as they are, so that a transcript is
+exactly what the model saw and signed thinking goes back unchanged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
+
+Json: TypeAlias = "None | bool | int | float | str | Sequence[Json] | Mapping[str, Json]"
+Block: TypeAlias = Mapping[str, Json]
+"""One content block of the Messages API: text, thinking, redacted_thinking, tool_use, tool_result, image."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a request. `role` is user or assistant."""
+
+    role: str
+    content: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool as the model sees it. `schema` is a JSON Schema of type object."""
+
+    name: str
+    description: str
+    schema: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """One call. `purpose` (chat, flush, compaction, journal…) and `session` go to the usage ledger, not to the server.
+
+    system      the fixed part, in order; cached together with the tools
+    cache       5m, 1h or off: how long the server is asked to keep the prefix
+    """
+
+    model: str
+    system: tuple[str, ...]
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSpec, ...]
+    max_tokens: int
+    purpose: str = "chat"
+    session: str = ""
+    effort: str | None = None
+    cache: str = "5m"
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one call as the server counted them; what a server leaves out counts as 0."""
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+
+    @property
+    def context(self) -> int:
+        """Size of the conversation after the call."""
+        return self.input + self.cache_read + self.cache_write + self.output
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallStarted:
+    """The model has begun to write a tool call (its input is not known yet)."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Restarted:
+    """What streamed in this call so far is void: the call is made again after `wait` seconds, for `why` (a sentence for
+    the person). `model` answers now."""
+
+    why: str
+    wait: float
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """The whole answer. `stop_reason` is the API's: end_turn, tool_use, max_tokens, pause_turn, refusal,
+    model_context_window_exceeded, stop_sequence, or one not known yet.
+
+    invalid     tool_use id -> the text that the model wrote as input where that was not JSON; the block's input is {}
+    """
+
+    content: tuple[Block, ...]
+    stop_reason: str
+    usage: Usage
+    model: str
+    invalid: Mapping[str, str] = field(default_factory=dict)
+
+
+ModelEvent = TextDelta | ToolCallStarted | Restarted | Completed
+
+
+class ModelError(Exception):
+    """A model call failed. The text is a sentence for the person and holds no secret."""
+
+
+class TryLater(ModelError):
+    """Overloaded, rate-limited, unreachable or cut off: the same request may succeed later.
+
+    retry_after     the server's own delay in seconds, or None
+    overloaded      the model itself is overloaded or down, so that another model may answer
+    """
+
+    def __init__(self, message: str, *, retry_after: float | None = None, overloaded: bool = False) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+        self.overloaded = overloaded
+
+
+class AccessDenied(ModelError):
+    """The key is missing, wrong, or has no right or no credit: only the operator can help."""
+
+
+class InvalidRequest(ModelError):
+    """The server will never take this request."""
+
+
+class ContextOverflow(InvalidRequest):
+    """The request is larger than the model's window."""
+
+
+class ModelNotFound(InvalidRequest):
+    """The server does not know a model of this name."""
+
+
+class Model(Protocol):
+    def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        """Ask once. Ends with exactly one `Completed`, or raises `ModelError`. Closing the iterator ends the call."""
+
+    async def context_window(self, model: str) -> int | None:
+        """Tokens that fit a request and its answer, or None where the server does not say. Never raises."""
+
+    async def aclose(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class UsageRecord:
+    """One model call for the ledger. `cost` in USD, None where the model's price is not known."""
+
+    model: str
+    purpose: str
+    session: str
+    usage: Usage
+    cost: float | None
+
+
+class Ledger(Protocol):
+    def record(self, entry: UsageRecord) -> None:
+        """Note a finished or broken-off call. Does not block and does not raise."""

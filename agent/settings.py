@@ -1,0 +1,49 @@
+"""What an agent needs to know of the configuration, with SPEC's defaults."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from agent.memory.scope import GroupLogs
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSettings:
+    """`context_window` in tokens; None asks the server. `daily_budget_usd` is the gateway's business."""
+
+    name: str = "claude-sonnet-5-5"
+    max_tokens: int = 8192
+    context_window: int | None = None
+    effort: str | None = None
+    cache: str = "5m"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSettings:
+    """All sizes in tokens."""
+
+    reserve_tokens: int = 20_000
+    keep_recent_tokens: int = 20_000
+    flush_soft_threshold_tokens: int = 4_000
+    max_tool_rounds: int = 40
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySettings:
+    daily_log_days: int = 2
+    max_index_lines: int = 200
+    max_index_bytes: int = 25_000
+    max_file_chars: int = 20_000
+    max_daily_chars: int = 8_000
+    group_daily_logs: GroupLogs = GroupLogs.OWN
+    search_max_chars: int = 4_000
+    search_max_results: int = 40
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSettings:
+    name: str = "main"
+    model: ModelSettings = field(default_factory=ModelSettings)
+    session: SessionSettings = field(default_factory=SessionSettings)
+    memory: MemorySettings = field(default_factory=MemorySettings)
+    files_tools: bool = True

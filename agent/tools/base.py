@@ -1,0 +1,34 @@
+"""What a tool is."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+
+from agent.model.base import Json, ToolSpec
+
+Arguments = Mapping[str, Json]
+
+
+class ToolError(Exception):
+    """What the tool could not do, said to the model, which reads it as the call's result and may try otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool of one conversation, bound to its scope when made.
+
+    run         takes arguments that already fit the schema; returns the text the model reads; raises `ToolError`.
+                Any other exception is a bug: the model is told that the tool broke, the log gets the traceback.
+    reads_only  changes nothing, so several calls may run side by side
+    remembers   a finished call counts as a memory write
+    """
+
+    spec: ToolSpec
+    run: Callable[[Arguments], Awaitable[str]]
+    reads_only: bool = False
+    remembers: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.spec.name

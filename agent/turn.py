@@ -1,0 +1,113 @@
+"""What goes into a turn and what comes out of it."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from agent.memory.scope import Scope
+from agent.model.base import Usage
+from agent.tools.base import Tool
+
+
+@dataclass(frozen=True, slots=True)
+class SessionKey:
+    """One conversation of one agent. `path` is its folder under the sessions folder: `owner`, `owner/work`,
+    `person/alice`, `group/telegram--100123`, `group/telegram--100123/7`."""
+
+    agent: str
+    path: str
+
+    def __str__(self) -> str:
+        return f"{self.agent}/{self.path}"
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Something a person said, as the model is to see it.
+
+    id          names the message over restarts
+    channel     the platform's name for people: Telegram, Terminal
+    quoted      text of others that came with it (reply, forward), shown as data
+    enclosed    what came with it and could not be read, a sentence each
+    overheard   in a group: what others said since the bot last answered, as (name, moment, text)
+    """
+
+    id: str
+    text: str
+    sender: str
+    channel: str
+    at: datetime
+    quoted: tuple[str, ...] = ()
+    enclosed: tuple[str, ...] = ()
+    overheard: tuple[tuple[str, datetime, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRequest:
+    """One turn. `id` is the same when a turn is taken up again after a crash; a turn that had ended is not run again,
+    its end is reported once more.
+
+    arrived     takes what the person said since; called between steps, never in one
+    tools       tools beyond the agent's own, bound to this conversation
+    model       a model's name in place of the configured one, for this session
+    """
+
+    id: str
+    session: SessionKey
+    scope: Scope
+    said: tuple[Said, ...]
+    arrived: Callable[[], Sequence[Said]] = tuple
+    tools: tuple[Tool, ...] = ()
+    model: str | None = None
+    purpose: str = "chat"
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """More text of the answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Discard:
+    """The text since the last finished step is void (a stream broke and is made again). `note`: a sentence for the
+    person where the wait is long, else empty."""
+
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StepDone:
+    """A step is journaled; text so far stands. `tools` ran in it."""
+
+    tools: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """What was taken from `arrived` is part of this turn now, and its end is theirs too. Ids of `Said`."""
+
+    ids: tuple[str, ...]
+
+
+class EndKind(enum.StrEnum):
+    REPLY = "reply"
+    SILENCE = "silence"  # the model answered NO_REPLY
+    ERROR = "error"  # `text` says what happened and what to do
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The one end of a turn. `joined` names every message of the turn beyond `TurnRequest.said`."""
+
+    kind: EndKind
+    text: str
+    usage: Usage
+    joined: tuple[str, ...] = ()
+
+
+TurnEvent = Text | Discard | StepDone | Joined | End

@@ -1,0 +1,264 @@
+"""What travels between a chat platform and the gateway, and the two protocols that carry it.
+
+Everything here is a value. Nothing is ever read out of a string that was put together elsewhere: an address stays an
+`Address` from the platform's event to the reply.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a message came from or goes to. `thread_id` is a topic or thread inside the chat."""
+
+    channel: str
+    chat_id: str
+    thread_id: str | None = None
+    account: str = ""
+
+    def __str__(self) -> str:
+        """The form people write in configuration and commands: `channel:chat_id[:thread_id]`."""
+        parts = [self.channel, self.chat_id] + ([self.thread_id] if self.thread_id is not None else [])
+        return ":".join(parts)
+
+    @classmethod
+    def parse(cls, text: str) -> Address:
+        """Read `channel:chat_id[:thread_id]`. Raises `ValueError` with a sentence for the person who wrote it."""
+        parts = text.strip().split(":")
+        if len(parts) not in (2, 3) or not all(parts):
+            raise ValueError(f"{text!r} is not a chat address; write channel:chat_id or channel:chat_id:thread_id")
+        return cls(channel=parts[0], chat_id=parts[1], thread_id=parts[2] if len(parts) == 3 else None)
+
+
+class ChatKind(enum.StrEnum):
+    PRIVATE = "private"
+    GROUP = "group"
+
+
+class Origin(enum.StrEnum):
+    """Who caused a message: a person in a chat, a person pressing a command in the platform's menu, or the clock."""
+
+    CHAT = "chat"
+    COMMAND = "command"
+    JOB = "job"
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """`id` is the platform's numeric id as text (the only thing access is decided by); `name` is for people's eyes."""
+
+    id: str
+    name: str
+    is_bot: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """A file that came with a message. `kind` is a word for people: photo, voice, document, sticker…"""
+
+    kind: str
+    name: str = ""
+    size: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """What a message replies to or forwards: text of somebody else, to be shown as data."""
+
+    author: str
+    text: str
+    forwarded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class InboundMessage:
+    """One message as a person wrote it.
+
+    id            unique per (channel, account) for ever; a second message with the same id is a repeat and is dropped
+    platform_id   the platform's id of the message inside its chat: what a reply points at, what an edit replaces
+    sender        the person
+    calls_bot     in a group: the bot was mentioned, replied to, or given a command. Always true in private chats
+    edit          this is a new wording of the message `platform_id`, sent before
+    continues     the platform's client cut a long text here; the rest is likely to follow within a second
+    group_name    a group's title, for people's eyes
+    parent_chat   what lists of allowed groups name, where that is not the chat itself (a thread's channel)
+    """
+
+    id: str
+    address: Address
+    kind: ChatKind
+    sender: Sender
+    text: str
+    sent_at: datetime
+    platform_id: str = ""
+    attachments: tuple[Attachment, ...] = ()
+    quote: Quote | None = None
+    calls_bot: bool = True
+    edit: bool = False
+    continues: bool = False
+    origin: Origin = Origin.CHAT
+    group_name: str = ""
+    parent_chat: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """An event that the channel could not turn into a message. Kept with its raw text, shown by status and doctor."""
+
+    id: str
+    channel: str
+    raw: str
+    why: str
+    account: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Migrated:
+    """A chat got a new id (Telegram: group to supergroup). Sessions, access and waiting replies follow it."""
+
+    id: str
+    old: Address
+    new: Address
+
+
+Event = InboundMessage | Unreadable | Migrated
+
+Receive = Callable[[Sequence[Event]], Awaitable[None]]
+"""Handed to a source at `run`. When it returns, every event is on disk and may be acknowledged to the platform; when it
+raises, none is, and the source must offer them again. It never waits for a model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    label: str
+    data: str
+
+
+@dataclass(frozen=True, slots=True)
+class OutboundMessage:
+    """One message to send: Markdown that fits the channel's limits (see `Channel.split`).
+
+    key         the same for every attempt at this message and unlike any other (for platforms with idempotency keys)
+    reply_to    `platform_id` of the message it answers; the channel sends without it where that message is gone
+    """
+
+    address: Address
+    text: str
+    key: str = ""
+    reply_to: str = ""
+    buttons: tuple[tuple[Button, ...], ...] = ()
+
+
+class PreviewStyle(enum.StrEnum):
+    """How a reply may be shown while it is being written."""
+
+    NONE = "none"
+    DRAFT = "draft"  # the platform shows it for a while and forgets it; the final is a message of its own
+    EDIT = "edit"  # a message that is edited; the final is its last edit
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """`interval` is the seconds between two previews in one chat; `typing` between two signs of typing."""
+
+    preview: PreviewStyle
+    interval: float = 1.5
+    typing: float = 4.0
+
+
+class SendError(Exception):
+    """A platform did not take what was to be sent. The subclass says what may be done about it."""
+
+
+class NotSent(SendError):
+    """Certainly not sent and worth another try, not before `retry_after` seconds."""
+
+    def __init__(self, message: str, retry_after: float = 0.0) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class OutcomeUnknown(SendError):
+    """The connection ended while the platform had the request: it may or may not have been sent."""
+
+
+class Refused(SendError):
+    """The platform will never take this (chat gone, bot blocked, no permission). The text says why."""
+
+
+class Health(enum.StrEnum):
+    OK = "ok"
+    DEGRADED = "degraded"
+    DOWN = "down"
+    OFF = "off"
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelStatus:
+    state: Health
+    last_error: str = ""
+
+
+class SourceFailed(Exception):
+    """A source cannot go on by itself. `fatal`: starting it again cannot help (a wrong token), so it stays down."""
+
+    def __init__(self, message: str, *, fatal: bool = False) -> None:
+        super().__init__(message)
+        self.fatal = fatal
+
+
+class Source(Protocol):
+    """Something that turns the world into events."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def run(self, receive: Receive) -> None:
+        """Offer events until cancelled. Raises `SourceFailed`; any other exception is a bug that the supervisor reports
+        before it starts the source again (`run` may be called again after it ended)."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandInfo:
+    """A command for the platform's menu: a name of `[a-z]` and a sentence. `owner_only`: not shown in groups."""
+
+    name: str
+    description: str
+    owner_only: bool = False
+
+
+class Channel(Source, Protocol):
+    """A platform that people talk in. Allow-lists, retries, queues and commands are the gateway's, not its."""
+
+    @property
+    def status(self) -> ChannelStatus: ...
+
+    def pace(self, address: Address) -> Pace: ...
+
+    def split(self, text: str) -> list[str]:
+        """Cut Markdown into pieces that each fit one message once rendered. Never empty for text that is not blank."""
+
+    async def send(self, message: OutboundMessage) -> str:
+        """Send one piece; returns its platform id. Raises `NotSent`, `OutcomeUnknown` or `Refused`. Text that the
+        platform refuses as markup is sent once more as plain text before anything is raised."""
+
+    async def edit(self, platform_id: str, message: OutboundMessage) -> None:
+        """Replace a sent message. Idempotent; an unchanged text is not an error. Raises like `send`
+        (`Refused` where the message is gone)."""
+
+    async def draft(self, draft_id: int, message: OutboundMessage) -> None:
+        """Show a draft (only where `pace` says DRAFT). Raises like `send`; a lost draft is not repeated.
+        `Refused` means that this chat has no drafts."""
+
+    def typing(self, address: Address) -> AbstractAsyncContextManager[None]:
+        """Show the sign of typing while inside. Never raises for what the platform says."""
+
+    async def aclose(self) -> None:
+        """Release connections. The channel is not used after."""
