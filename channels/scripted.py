@@ -1,0 +1,297 @@
+"""A channel without a platform: a person says something with `say`, and what they see now is `heard`.
+
+It is shipped and kept to the same contract as the real ones, so that everything above the seam can be tried, and
+tested, without a network.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from channels.message import (
+    Address,
+    Attachment,
+    ChannelStatus,
+    ChatKind,
+    Event,
+    Health,
+    InboundMessage,
+    OutboundMessage,
+    Pace,
+    PreviewStyle,
+    Quote,
+    Receive,
+    Refused,
+    Sender,
+    SendError,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    platform_id: str
+    message: OutboundMessage
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    platform_id: str
+    message: OutboundMessage
+
+
+@dataclass(frozen=True, slots=True)
+class Drafted:
+    draft_id: int
+    message: OutboundMessage
+
+
+@dataclass(frozen=True, slots=True)
+class Typing:
+    """The sign of typing went on or off."""
+
+    address: Address
+    on: bool
+
+
+Act = Sent | Edited | Drafted | Typing
+"""Something that the platform was told to do, and did."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    error: SendError
+    delivered: bool
+
+
+class ScriptedChannel:
+    """`history` has everything that reached the platform, in order; `offered` counts batches handed to `receive`."""
+
+    def __init__(
+        self,
+        name: str = "scripted",
+        *,
+        limit: int = 4096,
+        preview: PreviewStyle = PreviewStyle.NONE,
+        interval: float = 0.0,
+        drafts_in_groups: bool = True,
+    ) -> None:
+        """`limit` in characters; `interval` in seconds between two previews of a chat."""
+        self.history: list[Act] = []
+        self.offered = 0
+        self._name = name
+        self._limit = limit
+        self._preview = preview
+        self._interval = interval
+        self._drafts_in_groups = drafts_in_groups
+        self._status = ChannelStatus(Health.OFF)
+        self._waiting: deque[Event] = deque()
+        self._groups: set[str] = set()
+        self._shown: dict[str, OutboundMessage] = {}
+        self._failures: deque[_Failure] = deque()
+        self._next_id = 1
+        self._changed = asyncio.Event()
+        self._open = asyncio.Event()
+        self._open.set()
+
+    # what a person does and sees
+
+    def say(
+        self,
+        text: str,
+        chat: str = "1",
+        sender: str = "11111",
+        *,
+        name: str = "",
+        thread: str | None = None,
+        group: bool = False,
+        calls_bot: bool = True,
+        is_bot: bool = False,
+        edit_of: str = "",
+        continues: bool = False,
+        quote: Quote | None = None,
+        attachments: Sequence[Attachment] = (),
+        id: str = "",
+        sent_at: datetime | None = None,
+    ) -> InboundMessage:
+        """Offer a message to whoever runs the channel. `edit_of` is the `platform_id` of a message said before."""
+        number = self._number()
+        message = InboundMessage(
+            id=id or f"said:{number}",
+            address=Address(self._name, chat, thread),
+            kind=ChatKind.GROUP if group else ChatKind.PRIVATE,
+            sender=Sender(sender, name or f"Person {sender}", is_bot),
+            text=text,
+            sent_at=sent_at or datetime.now(UTC),
+            platform_id=edit_of or number,
+            attachments=tuple(attachments),
+            quote=quote,
+            calls_bot=calls_bot or not group,
+            edit=bool(edit_of),
+            continues=continues,
+            group_name=f"Group {chat}" if group else "",
+        )
+        self.push(message)
+        return message
+
+    def push(self, event: Event) -> None:
+        """Offer any event as it is (a repeat, an unreadable one, a migration)."""
+        if isinstance(event, InboundMessage) and event.kind is ChatKind.GROUP:
+            self._groups.add(event.address.chat_id)
+        self._waiting.append(event)
+        self._announce()
+
+    def heard(self, chat: str = "1", thread: str | None = None) -> list[str]:
+        """The texts that stand in a chat now, oldest first, in their newest wording. Drafts are not among them."""
+        return [
+            message.text
+            for message in self._shown.values()
+            if (message.address.chat_id, message.address.thread_id) == (chat, thread)
+        ]
+
+    def drafts(self, chat: str = "1", thread: str | None = None) -> list[str]:
+        """Every draft shown in a chat so far."""
+        return [
+            act.message.text
+            for act in self.history
+            if isinstance(act, Drafted)
+            and (act.message.address.chat_id, act.message.address.thread_id) == (chat, thread)
+        ]
+
+    def is_typing(self, chat: str = "1") -> bool:
+        signs = [act.on for act in self.history if isinstance(act, Typing) and act.address.chat_id == chat]
+        return sum(1 if on else -1 for on in signs) > 0
+
+    async def wait_heard(self, count: int = 1, chat: str = "1", thread: str | None = None) -> list[str]:
+        """Wait until `count` messages stand in the chat; returns them."""
+        await self.wait_until(lambda: len(self.heard(chat, thread)) >= count)
+        return self.heard(chat, thread)
+
+    async def wait_until(self, reached: Callable[[], bool]) -> None:
+        """Wait for a condition on this channel (`heard`, `history`, `offered`…)."""
+        while not reached():
+            await self._changed.wait()
+
+    # what the platform does
+
+    def fail_next(self, error: SendError, *, delivered: bool = False, times: int = 1) -> None:
+        """The next `times` sends, edits or drafts raise `error`; `delivered`: the message is shown all the same."""
+        self._failures.extend([_Failure(error, delivered)] * times)
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """The platform takes nothing (send, edit and draft wait) until the block ends."""
+        self._open.clear()
+        try:
+            yield
+        finally:
+            self._open.set()
+
+    # Channel
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def status(self) -> ChannelStatus:
+        return self._status
+
+    async def run(self, receive: Receive) -> None:
+        """Offers what was said, all that waits in one batch. An error of `receive` goes through; the batch is offered
+        again by the next run."""
+        self._status = ChannelStatus(Health.OK)
+        try:
+            while True:
+                await self.wait_until(lambda: bool(self._waiting))
+                batch = tuple(self._waiting)
+                self.offered += 1
+                await receive(batch)
+                for _ in batch:
+                    self._waiting.popleft()
+                self._announce()
+        except Exception as error:
+            self._status = ChannelStatus(Health.DOWN, str(error))
+            raise
+        finally:
+            self._announce()
+
+    def pace(self, address: Address) -> Pace:
+        preview = self._preview
+        if preview is PreviewStyle.DRAFT and not self._has_drafts(address):
+            preview = PreviewStyle.EDIT
+        return Pace(preview, interval=self._interval)
+
+    def split(self, text: str) -> list[str]:
+        return [text[start : start + self._limit] for start in range(0, len(text), self._limit)] if text.strip() else []
+
+    async def send(self, message: OutboundMessage) -> str:
+        failure = await self._gate(message)
+        platform_id = self._number()
+        if failure is None or failure.delivered:
+            self._shown[platform_id] = message
+            self._record(Sent(platform_id, message))
+        if failure is not None:
+            raise failure.error
+        return platform_id
+
+    async def edit(self, platform_id: str, message: OutboundMessage) -> None:
+        failure = await self._gate(message)
+        if failure is None or failure.delivered:
+            if platform_id not in self._shown:
+                raise Refused(f"there is no message {platform_id} in {message.address}")
+            self._shown[platform_id] = message
+            self._record(Edited(platform_id, message))
+        if failure is not None:
+            raise failure.error
+
+    async def draft(self, draft_id: int, message: OutboundMessage) -> None:
+        if not self._has_drafts(message.address):
+            raise Refused(f"{message.address} has no drafts")
+        failure = await self._gate(message)
+        if failure is not None:
+            raise failure.error
+        self._record(Drafted(draft_id, message))
+
+    def typing(self, address: Address) -> AbstractAsyncContextManager[None]:
+        return self._typing(address)
+
+    async def aclose(self) -> None:
+        self._status = ChannelStatus(Health.OFF)
+
+    @asynccontextmanager
+    async def _typing(self, address: Address) -> AsyncIterator[None]:
+        self._record(Typing(address, on=True))
+        try:
+            yield
+        finally:
+            self._record(Typing(address, on=False))
+
+    def _has_drafts(self, address: Address) -> bool:
+        return self._preview is PreviewStyle.DRAFT and (self._drafts_in_groups or address.chat_id not in self._groups)
+
+    async def _gate(self, message: OutboundMessage) -> _Failure | None:
+        """What every call to the platform passes: its limits, its hold, its ordered failures."""
+        if not message.text.strip():
+            raise Refused("the text is empty")
+        if len(message.text) > self._limit:
+            raise Refused(f"the text has {len(message.text)} characters; {self._limit} are allowed")
+        await self._open.wait()
+        return self._failures.popleft() if self._failures else None
+
+    def _number(self) -> str:
+        number, self._next_id = self._next_id, self._next_id + 1
+        return str(number)
+
+    def _record(self, act: Act) -> None:
+        self.history.append(act)
+        self._announce()
+
+    def _announce(self) -> None:
+        """Wake everyone who waits; each looks for itself."""
+        self._changed.set()
+        self._changed = asyncio.Event()
