@@ -1,0 +1,1 @@
+"""What Daybook remembers: plain Markdown in the workspace, reached through a scope."""

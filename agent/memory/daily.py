@@ -1,0 +1,75 @@
+"""The shape of a daily log: its name, what an entry looks like, what may become of one (invariant 7). Pure text."""
+
+from __future__ import annotations
+
+import re
+from datetime import date, datetime
+from pathlib import Path
+
+from agent.memory.scope import Scope
+
+_NAME = re.compile(r"(\d{4}-\d{2}-\d{2})\.md", re.ASCII | re.IGNORECASE)
+_HEADING = re.compile(r"##[ \t]+(.+?)[ \t]*#*[ \t]*", re.ASCII)
+
+
+def log_path(scope: Scope, day: date) -> Path:
+    return scope.folder / "memory" / f"{day.isoformat()}.md"
+
+
+def day_of(path: Path) -> date | None:
+    """The day whose log `path` is, or None: a file `YYYY-MM-DD.md` in a folder `memory`, in any spelling that a file
+    system without cases would take for it."""
+    match = _NAME.fullmatch(path.name)
+    if match is None or path.parent.name.casefold() != "memory":
+        return None
+    try:
+        return date.fromisoformat(match[1])
+    except ValueError:
+        return None
+
+
+def refusal(path: Path, before: bytes | None, after: bytes | None, today: date) -> str | None:
+    """Why `path` may not change from `before` to `after` (None: no such file), or None where it may."""
+    day = day_of(path)
+    if day is None:
+        return None
+    if day != today:
+        return f"{path.name} is the log of another day, which is never changed; memory_append adds to today's"
+    if after is None or not after.startswith(before or b""):
+        return f"{path.name} is today's log, which only grows: keep its text and add at its end, or use memory_append"
+    return None
+
+
+def new_log(day: date) -> str:
+    return f"# {day.isoformat()}\n\n"
+
+
+def entry(now: datetime, text: str) -> str:
+    """`text` as one bullet, however many lines it has."""
+    first, *more = text.strip().splitlines()
+    lines = [f"- {now:%H:%M} {first.strip()}", *(f"  {line.rstrip()}".rstrip() for line in more)]
+    return "\n".join(lines) + "\n"
+
+
+def heading_line(heading: str) -> str:
+    return f"## {' '.join(heading.split())}\n\n"
+
+
+def last_heading(log: str) -> str | None:
+    """The `##` heading under which the log's end stands."""
+    for line in reversed(log.splitlines()):
+        match = _HEADING.fullmatch(line)
+        if match:
+            return match[1]
+    return None
+
+
+def gap(before: str) -> str:
+    """What makes a blank line of the end of `before`."""
+    return "" if before.endswith("\n\n") or not before else "\n"
+
+
+def gap_before_entry(before: str) -> str:
+    """Nothing after another bullet; a blank line after anything else."""
+    last = before.splitlines()[-1] if before else ""
+    return "" if last.startswith(("- ", "  ")) else gap(before)

@@ -1,0 +1,234 @@
+"""The only place that reads and writes workspace files. Everything here blocks: call it through `asyncio.to_thread`.
+
+A file belongs to its owner, who may edit it at any moment: nothing is held from an earlier look, every write reads
+what it changes under the lock, and the logs of past days only grow (invariant 7), whoever asks and whatever the tool.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from agent.clock import Clock
+from agent.memory import daily, disk
+from agent.memory.reach import FileError, Folder, OutOfReach, Unreadable, holding, inside, name_below
+from agent.memory.scope import Scope
+from agent.memory.slug import slug
+
+__all__ = [
+    "MAX_BYTES",
+    "FileError",
+    "FileText",
+    "NotWritten",
+    "OutOfReach",
+    "Unreadable",
+    "append_history",
+    "append_log",
+    "append_section",
+    "clean",
+    "decoded",
+    "inside",
+    "read_text",
+    "remove",
+    "rewrite",
+]
+
+MAX_BYTES = 4_000_000
+"""Larger files are not read: no prompt, search or tool has use for them."""
+
+_TAIL_BYTES = 65_536  # how far back an appended heading looks for itself
+_NEW_FILE = 0o600
+_SYSTEM_SAYS = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the disk quota is used up",
+    errno.EROFS: "the disk is read-only",
+    errno.EACCES: "the permissions do not allow it",
+    errno.EPERM: "the permissions do not allow it",
+    errno.EISDIR: "it is a folder",
+    errno.ENOTDIR: "a folder of its path is a file",
+    errno.ENAMETOOLONG: "its name is too long",
+    errno.ELOOP: "it is a link that leads nowhere",
+}
+
+
+class NotWritten(FileError):
+    """The file is as it was before."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileText:
+    """A file as it was read. `sha` is the SHA-256 of its bytes in hex, `size` their number."""
+
+    text: str
+    sha: str
+    size: int
+
+
+def read_text(path: Path, root: Path) -> FileText | None:
+    """A text file at or below `root`; None where there is none.
+
+    Bytes that are not UTF-8 show as U+FFFD. Raises `Unreadable` for what is no text (binary, a folder, a device), too
+    large, or not allowed; `OutOfReach`, one kind of it, where a link leads out of `root`.
+    """
+    name = name_below(path, root)
+    with _reading(name):
+        try:
+            with holding(path, root) as (folder, real_name):
+                return _text(_bytes(folder, real_name, name), name)
+        except FileNotFoundError:
+            return None
+
+
+def rewrite(path: Path, root: Path, today: date, change: Callable[[bytes | None], bytes]) -> None:
+    """Replace a file by what `change` makes of its bytes (None: no such file), in one step.
+
+    `change` may raise `FileError` to leave the file alone, and runs once more where the file changed meanwhile. Raises
+    `NotWritten` also for a daily log that would lose or, being another day's, gain anything.
+    """
+    name = name_below(path, root)
+    with _writing(path, root, name) as (folder, real_name):
+        for _ in range(5):
+            known = folder.stat(real_name)
+            before = _bytes(folder, real_name, name) if known is not None else None
+            after = change(before)
+            _guard(folder, real_name, before, after, today)
+            if after == before:
+                return
+            if _same(known, folder.stat(real_name)):
+                mode = stat.S_IMODE(known.st_mode) if known is not None else _NEW_FILE
+                disk.replace(folder, real_name, after, mode)
+                return
+        raise NotWritten(f"{name} is being changed by another program; try again in a moment")
+
+
+def remove(path: Path, root: Path, today: date) -> FileText | None:
+    """Delete a file; gives back what it said, or None where there was none. A daily log is never deleted."""
+    name = name_below(path, root)
+    with _writing(path, root, name, make=False) as (folder, real_name):
+        try:
+            data = _bytes(folder, real_name, name)
+        except FileNotFoundError:
+            return None
+        _guard(folder, real_name, data, None, today)
+        text = _text(data, name)
+        folder.remove(real_name)
+        folder.sync()
+        return text
+
+
+def append_log(scope: Scope, clock: Clock, text: str, heading: str | None = None) -> Path:
+    """Add an entry to today's log of the scope: one bullet, `- HH:MM text`. Returns the log's path.
+
+    `heading` stands before it as `## heading`, unless the log's end is already under it. Nothing of `text` is left out;
+    what UTF-8 cannot hold shows as U+FFFD. Raises `NotWritten` (blank text, full disk…).
+    """
+    if not text.strip():
+        raise NotWritten("there is nothing to add: the text is empty")
+    now = clock.now()
+    path = daily.log_path(scope, now.date())
+    title = " ".join(clean(heading).split()) if heading else ""
+
+    def addition(before: str) -> str:
+        under = daily.last_heading(before) == title if title else True
+        start = daily.gap_before_entry(before) if under else daily.gap(before) + daily.heading_line(title)
+        return start + daily.entry(now, clean(text))
+
+    _append(path, scope.folder, addition, daily.new_log(now.date()))
+    return path
+
+
+def append_section(scope: Scope, clock: Clock, heading: str, body: str) -> Path:
+    """Add a section `## HH:MM heading`, the heading as a slug, with `body` as it is to today's log of the scope. Returns
+    the log's path. Raises `NotWritten`."""
+    now = clock.now()
+    path = daily.log_path(scope, now.date())
+    section = daily.heading_line(f"{now:%H:%M} {slug(clean(heading))}") + clean(body).strip() + "\n"
+    _append(path, scope.folder, lambda before: daily.gap(before) + section, daily.new_log(now.date()))
+    return path
+
+
+def append_history(scope: Scope, clock: Clock, paragraph: str) -> Path:
+    """Add a dated paragraph on an ended or compacted talk to `memory/HISTORY.md`. Returns its path."""
+    now = clock.now()
+    path = scope.folder / "memory" / "HISTORY.md"
+    line = f"**{now:%Y-%m-%d %H:%M}** {' '.join(clean(paragraph).split())}\n"
+    _append(path, scope.folder, lambda before: daily.gap(before) + line, "# History\n\n")
+    return path
+
+
+def clean(text: str) -> str:
+    """Text as a file can hold it: halves of a character joined or replaced, no NUL (which would make it binary)."""
+    whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return whole.replace("\0", "\N{REPLACEMENT CHARACTER}")
+
+
+def decoded(data: bytes) -> str:
+    return data.decode("utf-8-sig", "replace")
+
+
+def _append(path: Path, root: Path, addition: Callable[[str], str], beginning: str) -> None:
+    """Add what `addition` makes of the end of the present text; the file may be of any size. A new or empty file
+    starts with `beginning`."""
+    name = name_below(path, root)
+    with _writing(path, root, name) as (folder, real_name):
+        known = folder.stat(real_name)
+        before = disk.tail(folder, real_name, _TAIL_BYTES).decode("utf-8", "replace") if known is not None else ""
+        start = "" if before else beginning
+        if before and not before.endswith("\n"):
+            start = "\n"
+        disk.append(folder, real_name, (start + addition(before + start)).encode())
+
+
+def _bytes(folder: Folder, real_name: str, name: str) -> bytes:
+    data = disk.read(folder, real_name, MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise Unreadable(f"{name} is larger than {MAX_BYTES // 1_000_000} MB; it can only be made smaller by hand")
+    return data
+
+
+def _text(data: bytes, name: str) -> FileText:
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise Unreadable(f"{name} is UTF-16 text; save it as UTF-8")
+    if b"\0" in data:
+        raise Unreadable(f"{name} is a binary file")
+    return FileText(decoded(data), hashlib.sha256(data).hexdigest(), len(data))
+
+
+def _guard(folder: Folder, real_name: str, before: bytes | None, after: bytes | None, today: date) -> None:
+    why = daily.refusal(folder.path / real_name, before, after, today)
+    if why is not None and after != before:
+        raise NotWritten(why)
+
+
+def _same(known: os.stat_result | None, now: os.stat_result | None) -> bool:
+    if known is None or now is None:
+        return known is now
+    return (known.st_ino, known.st_size, known.st_mtime_ns) == (now.st_ino, now.st_size, now.st_mtime_ns)
+
+
+@contextmanager
+def _writing(path: Path, root: Path, name: str, *, make: bool = True) -> Iterator[tuple[Folder, str]]:
+    try:
+        with holding(path, root, make=make) as (folder, real_name), disk.locked(folder):
+            yield folder, real_name
+    except OSError as error:
+        raise NotWritten(f"{name} was not written: {_why(error)}") from error
+
+
+@contextmanager
+def _reading(name: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise Unreadable(f"{name} cannot be read: {_why(error)}") from error
+
+
+def _why(error: OSError) -> str:
+    return _SYSTEM_SAYS.get(error.errno or 0, (error.strerror or "the system does not say why").lower())

@@ -1,0 +1,47 @@
+"""A new workspace: the template's files, copied once and the owner's from then on."""
+
+from __future__ import annotations
+
+import os
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+
+def template_folder() -> Traversable:
+    """The shipped template: a folder of the checkout, or of the installed package."""
+    return files("workspace_template")
+
+
+def create(root: Path, template: Traversable | None = None) -> tuple[Path, ...]:
+    """Copy the template to `root`; what is there already, also a link that leads nowhere, stays as it is. Folders made
+    are 0700, files 0600. Returns the files written. Blocks; raises `OSError`."""
+    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return tuple(_copy(template if template is not None else template_folder(), root))
+
+
+def _copy(source: Traversable, target: Path) -> list[Path]:
+    written: list[Path] = []
+    for item in sorted(source.iterdir(), key=lambda item: item.name):
+        place = target / item.name
+        if item.name.startswith("__") or item.name.endswith((".py", ".pyc")):
+            continue
+        if item.is_dir():
+            place.mkdir(mode=0o700, exist_ok=True)
+            written += _copy(item, place)
+        elif not os.path.lexists(place):
+            _write_new(place, item.read_bytes())
+            written.append(place)
+    return written
+
+
+def _write_new(place: Path, content: bytes) -> None:
+    """Whole or not at all, so that a start that was cut off can be made again."""
+    scratch = place.with_name(f".{place.name}.new")
+    scratch.unlink(missing_ok=True)
+    fd = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(fd, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(fd)
+    scratch.replace(place)
