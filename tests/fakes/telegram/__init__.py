@@ -1,0 +1,88 @@
+"""A Telegram that runs in this process: a real HTTP server that speaks the Bot API as strictly as the original.
+
+    async with FakeTelegram() as telegram:
+        telegram.say("hello")                                  # a person writes
+        answer = await telegram.next_message(11111)            # what they then see
+        telegram.fail("sendMessage", status=429, retry_after=3)
+
+For synchronous tests and benchmarks the same in a thread of its own: `with FakeTelegram.in_thread() as telegram:`.
+
+`wire` reads requests, `markup` checks text, `world` is what people do and see, `methods` the Bot API,
+`faults` what goes wrong, `server` puts HTTP in front.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self, TypeVar
+
+from tests.fakes.telegram.faults import Fault, Hold
+from tests.fakes.telegram.markup import units
+from tests.fakes.telegram.server import BotApiServer, Call
+from tests.fakes.telegram.world import Draft, Message, Typing
+
+__all__ = ["Call", "Draft", "FakeTelegram", "FakeTelegramThread", "Fault", "Hold", "Message", "Typing", "units"]
+
+T = TypeVar("T")
+
+
+class FakeTelegram(BotApiServer):
+    """The server on the running event loop."""
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.stop()
+
+    @staticmethod
+    def in_thread() -> FakeTelegramThread:
+        return FakeTelegramThread()
+
+    async def wait_for(self, predicate: Callable[[], T], timeout: float = 10.0) -> T:
+        """The predicate's first true value; asked again at each change. Raises `TimeoutError`, which tells the last
+        calls."""
+        try:
+            return await self.bell.until(predicate, timeout)
+        except TimeoutError:
+            raise TimeoutError(self.story(timeout)) from None
+
+    async def next_message(self, chat: int, after: int = 0, timeout: float = 10.0) -> Message:
+        """The bot's first message in a chat with an id above `after`. Raises `TimeoutError`."""
+        return (await self.wait_for(lambda: self.messages_after(chat, after), timeout))[0]
+
+
+class FakeTelegramThread(BotApiServer):
+    """The server on an event loop of its own thread. Every method may be called from any thread."""
+
+    def __enter__(self) -> Self:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="fake-telegram", daemon=True)
+        self._thread.start()
+        asyncio.run_coroutine_threadsafe(self.start(), self._loop).result(10)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        asyncio.run_coroutine_threadsafe(self.stop(), self._loop).result(10)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(10)
+        self._loop.close()
+
+    def wait_for(self, predicate: Callable[[], T], timeout: float = 10.0) -> T:
+        """As `FakeTelegram.wait_for`, blocking the calling thread."""
+        try:
+            return self.bell.until_blocking(predicate, timeout)
+        except TimeoutError:
+            raise TimeoutError(self.story(timeout)) from None
+
+    def next_message(self, chat: int, after: int = 0, timeout: float = 10.0) -> Message:
+        """As `FakeTelegram.next_message`, blocking the calling thread."""
+        return self.wait_for(lambda: self.messages_after(chat, after), timeout)[0]
