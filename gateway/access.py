@@ -1,0 +1,239 @@
+"""Who may speak: owners, people, groups' members, and strangers who ask. Decided by numeric id, never by name.
+
+Decisions are made from memory, in no time; what changes (an approval, a request) is written down first.
+"""
+
+from __future__ import annotations
+
+import enum
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from agent.clock import Clock, utc_stamp
+from channels.message import ChatKind, InboundMessage
+from gateway.store import access_rows, inbox_rows
+from gateway.store.access_rows import Approved, PairingRequest
+from gateway.store.database import Database
+
+CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+"""Without 0, O, 1 and I, which people mix up."""
+CODE_LENGTH = 8
+CODE_LIFETIME = timedelta(hours=1)
+OPEN_CODES_PER_CHANNEL = 3
+
+LOCAL_CHANNELS = frozenset({"terminal", "web"})
+"""Channels that reach us only through the owner's own account on this machine (SPEC 1)."""
+
+
+class Role(enum.StrEnum):
+    OWNER = "owner"
+    PERSON = "person"  # someone else with a private chat of their own
+    MEMBER = "member"  # speaks in a listed group
+
+
+class DmPolicy(enum.StrEnum):
+    PAIRING = "pairing"
+    ALLOWLIST = "allowlist"
+    OPEN = "open"
+    OFF = "off"
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRule:
+    """`allow` empty: every member may call the bot."""
+
+    mention_required: bool = True
+    allow: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelRules:
+    dm_policy: DmPolicy = DmPolicy.PAIRING
+    allow: frozenset[str] = frozenset()
+    groups: Mapping[str, GroupRule] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """`person` names the speaker among `people`, else `<channel>-<id>`."""
+
+    role: Role
+    person: str
+
+
+@dataclass(frozen=True, slots=True)
+class Overheard:
+    """Said in a listed group, but not to the bot: context for the next message that is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """Somebody in private whom nobody has approved; `asks`: there is room for a pairing request of theirs."""
+
+    asks: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    why: str
+
+
+Verdict = Admitted | Overheard | Unknown | Ignored
+
+
+class NoSuchCode(Exception):
+    """The pairing code was never given out, was used, or is older than an hour."""
+
+
+class Access:
+    """`owners` and the accounts in `people` are written `channel:id`."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        rules: Mapping[str, ChannelRules],
+        owners: frozenset[str],
+        people: Mapping[str, frozenset[str]],
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._rules = rules
+        self._configured_owners = owners
+        self._person_of_account = {account: person for person, accounts in people.items() for account in accounts}
+        self._owner_people = {self._person_of_account[one] for one in owners if one in self._person_of_account}
+        self._approved: dict[str, Approved] = {}
+        self._requests: dict[str, PairingRequest] = {}
+        self._first_chat: dict[tuple[str, str], str] = {}
+
+    async def load(self) -> None:
+        """Read what was approved, asked for and moved before."""
+        now = utc_stamp(self._clock.now())
+        approved, requests, moved = await self._database.run(
+            lambda c: (access_rows.approved(c), access_rows.requests(c, now), inbox_rows.moved_chats(c))
+        )
+        self._approved = {f"{one.channel}:{one.user_id}": one for one in approved}
+        self._requests = {one.code: one for one in requests}
+        for channel, old, new in moved:
+            self.chat_moved(channel, old, new)
+
+    # chats -----------------------------------------------------------------------------------------------------
+
+    def chat_moved(self, channel: str, old: str, new: str) -> None:
+        self._first_chat[channel, new] = self.first_chat_id(channel, old)
+
+    def first_chat_id(self, channel: str, chat_id: str) -> str:
+        """The id under which a chat was first known: its sessions, folder and rules keep that name when it moves."""
+        return self._first_chat.get((channel, chat_id), chat_id)
+
+    # who -------------------------------------------------------------------------------------------------------
+
+    def person(self, channel: str, user_id: str) -> str:
+        return self._person_of_account.get(f"{channel}:{user_id}", f"{channel}-{user_id}")
+
+    def is_owner(self, channel: str, user_id: str) -> bool:
+        if channel in LOCAL_CHANNELS:
+            return True
+        account = f"{channel}:{user_id}"
+        if account in self._configured_owners or self._person_of_account.get(account) in self._owner_people:
+            return True
+        return self._is_approved_owner(account)
+
+    def _is_approved_owner(self, account: str) -> bool:
+        person = self._person_of_account.get(account)
+        return any(
+            one.role == Role.OWNER and (known == account or self._person_of_account.get(known, "") == person)
+            for known, one in self._approved.items()
+        )
+
+    @property
+    def has_owner(self) -> bool:
+        return bool(self._configured_owners) or any(one.role == Role.OWNER for one in self._approved.values())
+
+    # verdicts --------------------------------------------------------------------------------------------------
+
+    def decide(self, message: InboundMessage) -> Verdict:
+        if message.sender.is_bot:
+            return Ignored("it was written by a bot")
+        channel, user = message.address.channel, message.sender.id
+        rules = self._rules.get(channel, ChannelRules())
+        if message.kind is ChatKind.GROUP:
+            return self._decide_group(message, rules)
+        if self.is_owner(channel, user):
+            return Admitted(Role.OWNER, self.person(channel, user))
+        if rules.dm_policy is DmPolicy.OFF:
+            return Ignored("private chats are off")
+        account = f"{channel}:{user}"
+        known = user in rules.allow or account in self._approved or account in self._person_of_account
+        if known or rules.dm_policy is DmPolicy.OPEN:
+            return Admitted(Role.PERSON, self.person(channel, user))
+        if rules.dm_policy is DmPolicy.ALLOWLIST:
+            return Ignored("the sender is not on the allow-list")
+        return Unknown(asks=self._may_ask(channel, user))
+
+    def _decide_group(self, message: InboundMessage, rules: ChannelRules) -> Verdict:
+        chat = message.parent_chat or message.address.chat_id
+        rule = rules.groups.get(chat) or rules.groups.get(self.first_chat_id(message.address.channel, chat))
+        if rule is None:
+            return Ignored("the group is not listed")
+        allowed = not rule.allow or message.sender.id in rule.allow
+        if allowed and (message.calls_bot or not rule.mention_required):
+            owner = self.is_owner(message.address.channel, message.sender.id)
+            person = self.person(message.address.channel, message.sender.id)
+            return Admitted(Role.OWNER if owner else Role.MEMBER, person)
+        return Overheard()
+
+    # pairing ---------------------------------------------------------------------------------------------------
+
+    def _open_requests(self, channel: str) -> list[PairingRequest]:
+        now = utc_stamp(self._clock.now())
+        return [one for one in self._requests.values() if one.channel == channel and one.expires_at > now]
+
+    def _may_ask(self, channel: str, user_id: str) -> bool:
+        waiting = self._open_requests(channel)
+        return len(waiting) < OPEN_CODES_PER_CHANNEL and all(one.user_id != user_id for one in waiting)
+
+    def new_request(self, channel: str, user_id: str, name: str) -> PairingRequest:
+        """A request with a fresh code, not written down yet (see `access_rows.request`, then `asked`)."""
+        code = "".join(secrets.choice(CODE_LETTERS) for _ in range(CODE_LENGTH))
+        expires = self._clock.now().astimezone(UTC) + CODE_LIFETIME
+        return PairingRequest(code, channel, user_id, name, utc_stamp(expires))
+
+    def asked(self, request: PairingRequest) -> None:
+        now = utc_stamp(self._clock.now())
+        self._requests = {code: one for code, one in self._requests.items() if one.expires_at > now}
+        self._requests[request.code] = request
+
+    def requests(self) -> list[PairingRequest]:
+        now = utc_stamp(self._clock.now())
+        return [one for one in self._requests.values() if one.expires_at > now]
+
+    def approvals(self) -> list[Approved]:
+        return list(self._approved.values())
+
+    async def approve(self, code: str) -> Approved:
+        """Let the asker in; where nobody owns this home yet, as its owner. Raises `NoSuchCode`."""
+        asked = self._requests.get(code.strip().upper())
+        if asked is None or datetime.fromisoformat(asked.expires_at) <= self._clock.now():
+            raise NoSuchCode(code)
+        role = Role.PERSON if self.has_owner else Role.OWNER
+        person = Approved(asked.channel, asked.user_id, asked.name, role)
+        now = utc_stamp(self._clock.now())
+        await self._database.run(lambda c: access_rows.approve(c, person, now))
+        self._approved[f"{person.channel}:{person.user_id}"] = person
+        self._requests = {
+            key: one
+            for key, one in self._requests.items()
+            if (one.channel, one.user_id) != (asked.channel, asked.user_id)
+        }
+        return person
+
+    async def revoke(self, account: str) -> bool:
+        """Take an approval back; `account` is `channel:id` or, where it is unique, the id alone."""
+        matches = [key for key, one in self._approved.items() if account in (key, one.user_id)]
+        if len(matches) != 1:
+            return False
+        gone = self._approved.pop(matches[0])
+        return await self._database.run(lambda c: access_rows.revoke(c, gone.channel, gone.user_id))

@@ -1,0 +1,200 @@
+"""From a turn's events to what a person sees while it runs: the reply as far as it is written, without silent tokens.
+
+A preview is not promised: it may be late, skipped or lost. The reply itself goes through the outbox, as the last edit of
+the preview where there is a message to edit, else as a message of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+import zlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from agent.silence import SilentFilter, spoken
+from agent.turn import Discard, StepDone, Text, TurnEvent
+from channels.message import (
+    Address,
+    Channel,
+    NotSent,
+    OutboundMessage,
+    OutcomeUnknown,
+    PreviewStyle,
+    Refused,
+    SendError,
+)
+from gateway.store import outbox_rows
+from gateway.store.database import Database, StoreUnavailable
+
+log = logging.getLogger(__name__)
+
+_BEFORE_FIRST_EDIT = 0.6
+"""Seconds of writing before a message is made of it: short answers come whole, without a preview that flickers."""
+_DRAFT_LIFE = 20.0
+"""A draft that has not changed is shown again after so many seconds; Telegram forgets drafts after 30."""
+_CLOSING = 10.0
+"""How long, in seconds, a preview in flight may hold up the reply: its message's id is wanted for the last edit."""
+
+
+class Reply:
+    """The reply as it is being written: finished steps, the step that streams, and a note on a long wait."""
+
+    def __init__(self) -> None:
+        self._steps: list[str] = []
+        self._partial = ""
+        self._filter = SilentFilter()
+        self.note = ""
+
+    def feed(self, event: TurnEvent) -> None:
+        match event:
+            case Text(text):
+                self.note = ""
+                self._partial += self._filter.feed(text)
+            case Discard(note):
+                self.note = note
+                self._partial, self._filter = "", SilentFilter()
+            case StepDone():
+                step = spoken(self._partial + self._filter.finish())
+                self._steps += [step] if step else []
+                self._partial, self._filter = "", SilentFilter()
+
+    @property
+    def text(self) -> str:
+        """What a person may see of it now."""
+        return "\n\n".join(part for part in (*self._steps, self._partial.strip()) if part)
+
+    @property
+    def shown(self) -> str:
+        return "\n\n".join(part for part in (self.text, f"_{self.note}_" if self.note else "") if part)
+
+
+class Preview:
+    """Keeps a chat up to date with a reply while the `open` block lasts, at the platform's own pace.
+
+    message     platform id of the preview's message when there is one to be edited
+    uncertain   a message may stand in the chat whose id is not known
+    """
+
+    _draft_ids = itertools.count(1)
+
+    def __init__(self, database: Database, channel: Channel, address: Address, turn: str, reply_to: str) -> None:
+        self._database = database
+        self._channel = channel
+        self._address = address
+        self._turn = turn
+        self._reply_to = reply_to
+        self._changed = asyncio.Event()
+        self._shown = ""
+        self._draft_id = zlib.crc32(turn.encode()) % 2_000_000_000 + next(self._draft_ids)
+        self._closing = False
+        self.message = ""
+        self.uncertain = False
+
+    @asynccontextmanager
+    async def open(self, reply: Reply) -> AsyncIterator[Preview]:
+        before = await self._database.run(lambda c: outbox_rows.preview_of(c, self._turn))
+        self.message, self.uncertain = before or "", before == ""
+        async with asyncio.TaskGroup() as group:
+            task = group.create_task(self._follow(reply), name=f"preview {self._address}")
+            try:
+                yield self
+            finally:
+                self._closing = True
+                self._changed.set()
+                await self._finish(task)
+
+    def changed(self) -> None:
+        """The reply has more to show."""
+        self._changed.set()
+
+    @staticmethod
+    async def _finish(task: asyncio.Task[None]) -> None:
+        """Let a call in flight end, for the id it brings; then stop."""
+        done, _ = await asyncio.wait({task}, timeout=_CLOSING)
+        if not done:
+            task.cancel()
+
+    async def _follow(self, reply: Reply) -> None:
+        wait = 0.0
+        started = False
+        while await self._next_change():
+            style = self._channel.pace(self._address).preview
+            if style is PreviewStyle.NONE or self.uncertain:
+                continue
+            if not started and style is PreviewStyle.EDIT:
+                wait = _BEFORE_FIRST_EDIT
+            started = True
+            if await self._pause(wait):
+                return
+            text = reply.shown
+            if text and text != self._shown:
+                wait = await self._show(style, text)
+
+    async def _next_change(self) -> bool:
+        """Wait for news; a draft that stands still is refreshed. False when the preview closes."""
+        while not self._closing:
+            is_draft = self._shown and self._channel.pace(self._address).preview is PreviewStyle.DRAFT
+            try:
+                async with asyncio.timeout(_DRAFT_LIFE if is_draft else None):
+                    await self._changed.wait()
+            except TimeoutError:
+                self._shown = ""
+            self._changed.clear()
+            return not self._closing
+        return False
+
+    async def _pause(self, seconds: float) -> bool:
+        """Keep the pace; True when the preview closed meanwhile."""
+        if seconds > 0 and not self._closing:
+            loop = asyncio.get_running_loop()
+            until = loop.time() + seconds
+            while not self._closing and (left := until - loop.time()) > 0:
+                try:
+                    async with asyncio.timeout(left):
+                        await self._changed.wait()
+                except TimeoutError:
+                    break
+                self._changed.clear()
+        return self._closing
+
+    async def _show(self, style: PreviewStyle, text: str) -> float:
+        """Bring the chat up to date; returns the seconds to wait before the next time."""
+        interval = self._channel.pace(self._address).interval
+        pieces = self._channel.split(text)
+        if not pieces:
+            return interval
+        piece = pieces[-1] if len(pieces) == 1 else self._channel.split("… " + pieces[-1])[0]
+        out = OutboundMessage(self._address, piece, key=f"{self._turn}:preview", reply_to=self._reply_to)
+        try:
+            if style is PreviewStyle.DRAFT:
+                await self._channel.draft(self._draft_id, out)
+            elif self.message:
+                await self._channel.edit(self.message, out)
+            else:
+                await self._open_message(out)
+        except NotSent as error:
+            return max(interval, error.retry_after)
+        except Refused as error:
+            log.debug("no preview in %s: %s", self._address, error)
+            return interval
+        except (SendError, StoreUnavailable) as error:
+            log.info("a preview in %s was lost: %s", self._address, error)
+            return interval
+        self._shown = text
+        return interval
+
+    async def _open_message(self, out: OutboundMessage) -> None:
+        """The preview's first message: noted before, its id after, so that a restart finds it and edits it."""
+        await self._database.run(lambda c: outbox_rows.open_preview(c, self._turn, self._address.channel))
+        try:
+            platform_id = await self._channel.send(out)
+        except OutcomeUnknown:
+            self.uncertain = True
+            raise
+        except SendError:
+            await self._database.run(lambda c: outbox_rows.preview_lost(c, self._turn))
+            raise
+        self.message = platform_id
+        await self._database.run(lambda c: outbox_rows.preview_shown(c, self._turn, platform_id))

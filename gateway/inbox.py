@@ -1,0 +1,94 @@
+"""The inbox: a message is on disk before anyone acts on it, and stays until it has its one end (invariants 1 and 2)."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from agent.clock import Clock, utc_stamp
+from channels.message import InboundMessage, Unreadable
+from gateway.store import inbox_rows, outbox_rows
+from gateway.store.database import Database
+from gateway.store.inbox_rows import InboxCounts, InboxRow
+from gateway.store.outbox_rows import Draft
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A message on its way in, and the session it belongs to. `overheard`: kept as context only."""
+
+    message: InboundMessage
+    session: str
+    overheard: bool = False
+
+
+class Inbox:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+        self._open: dict[int, InboxRow] = {}
+
+    def _now(self) -> str:
+        return utc_stamp(self._clock.now())
+
+    async def load(self) -> Sequence[InboxRow]:
+        """What was left without an end when the last process ended, oldest first."""
+        rows = await self._database.run(lambda c: (inbox_rows.prune(c), inbox_rows.open_rows(c))[1])
+        self._open = {row.seq: row for row in rows}
+        return rows
+
+    async def admit(self, arrivals: Sequence[Arrival], unreadable: Sequence[Unreadable] = ()) -> list[InboxRow]:
+        """Write messages down in one commit; returns those that are new. Raises `StoreUnavailable` (none is kept)."""
+        now = self._now()
+
+        def write(connection: sqlite3.Connection) -> list[InboxRow]:
+            for event in unreadable:
+                inbox_rows.keep_unreadable(connection, event, now)
+            rows = (
+                inbox_rows.admit(connection, one.message, one.session, overheard=one.overheard, at=now)
+                for one in arrivals
+            )
+            return [row for row in rows if row is not None]
+
+        rows = await self._database.run(write)
+        self._open.update((row.seq, row) for row in rows if not row.overheard)
+        return rows
+
+    async def reword(self, edited: InboundMessage) -> bool:
+        """Give a message that waits its new text. False: it is being answered, was answered, or was never ours."""
+        rows = await self._database.run(lambda c: inbox_rows.reword(c, edited))
+        self._open.update((row.seq, row) for row in rows if row.seq in self._open)
+        return bool(rows)
+
+    def row(self, seq: int) -> InboxRow:
+        """An open message as it reads now."""
+        return self._open[seq]
+
+    async def take(self, rows: Iterable[InboxRow], turn: str) -> None:
+        """Bind messages to the turn that answers them, before it begins."""
+        seqs = [row.seq for row in rows]
+        await self._database.run(lambda c: inbox_rows.take(c, seqs, turn, again=True))
+
+    async def join(self, rows: Iterable[InboxRow], turn: str) -> None:
+        seqs = [row.seq for row in rows]
+        await self._database.run(lambda c: inbox_rows.take(c, seqs, turn, again=False))
+
+    async def overheard(self, session: str, before: int) -> Sequence[InboxRow]:
+        return await self._database.run(lambda c: inbox_rows.overheard_before(c, session, before))
+
+    async def finish(self, rows: Iterable[InboxRow], outcome: str, replies: Sequence[Draft] = ()) -> None:
+        """The one end of messages: their outcome and the reply to them, in one commit."""
+        seqs = [row.seq for row in rows]
+        now = self._now()
+
+        def write(connection: sqlite3.Connection) -> None:
+            inbox_rows.finish(connection, seqs, outcome)
+            outbox_rows.add(connection, replies, now)
+
+        await self._database.run(write)
+        for seq in seqs:
+            self._open.pop(seq, None)
+
+    async def counts(self) -> InboxCounts:
+        return await self._database.run(inbox_rows.counts)

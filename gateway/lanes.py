@@ -1,0 +1,134 @@
+"""Lanes: what belongs together is served in order, everything else side by side. A lane knows nothing of messages.
+
+One task per lane that has something waiting, none for one that has not. Between "nothing waits" and the end of the task
+nothing is awaited, so an item posted at any moment is either seen by the running task or starts a new one
+(invariant 14).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Awaitable, Callable, Hashable, Iterator
+from typing import Generic, TypeVar
+
+K = TypeVar("K", bound=Hashable)
+T = TypeVar("T")
+
+log = logging.getLogger(__name__)
+
+
+class Lane(Generic[K, T]):
+    """One key's queue, handed to whoever serves it."""
+
+    def __init__(self, key: K) -> None:
+        self.key = key
+        self._items: deque[T] = deque()
+        self._posted = asyncio.Event()
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(tuple(self._items))
+
+    def take(self) -> T:
+        """The oldest item. Raises `IndexError` where nothing waits."""
+        return self._items.popleft()
+
+    def take_where(self, wanted: Callable[[T], bool], most: int | None = None) -> list[T]:
+        """Every waiting item that is wanted (at most `most`), in order; the others stay."""
+        taken: list[T] = []
+        left: deque[T] = deque()
+        for item in self._items:
+            if wanted(item) and (most is None or len(taken) < most):
+                taken.append(item)
+            else:
+                left.append(item)
+        self._items = left
+        return taken
+
+    async def arrival(self, timeout: float) -> bool:
+        """Wait until something waits; False after `timeout` seconds without."""
+        if self._items:
+            return True
+        self._posted.clear()
+        try:
+            async with asyncio.timeout(timeout):
+                await self._posted.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    def post(self, item: T) -> None:
+        self._items.append(item)
+        self._posted.set()
+
+
+class Lanes(Generic[K, T]):
+    """`serve` is called while something waits in a lane, one call at a time per lane; it takes at least one item. It
+    answers for its own failures: what escapes it is a bug, logged, and the lane goes on."""
+
+    def __init__(self, serve: Callable[[Lane[K, T]], Awaitable[None]]) -> None:
+        self._serve = serve
+        self._lanes: dict[K, Lane[K, T]] = {}
+        self._tasks: dict[K, asyncio.Task[None]] = {}
+        self._group: asyncio.TaskGroup | None = None
+        self._accepting = True
+
+    async def run(self) -> None:
+        """Own the lanes' tasks until cancelled; items posted before are served now."""
+        async with asyncio.TaskGroup() as group:
+            self._group = group
+            for key in list(self._lanes):
+                self._wake(key)
+            await asyncio.get_running_loop().create_future()
+
+    def post(self, key: K, item: T) -> None:
+        lane = self._lanes.get(key)
+        if lane is None:
+            lane = self._lanes[key] = Lane(key)
+        lane.post(item)
+        self._wake(key)
+
+    def get(self, key: K) -> Lane[K, T] | None:
+        return self._lanes.get(key)
+
+    @property
+    def busy(self) -> int:
+        """Lanes being served or about to be."""
+        return len(self._lanes)
+
+    @property
+    def waiting(self) -> int:
+        return sum(len(lane) for lane in self._lanes.values())
+
+    def hold(self) -> None:
+        """Start nothing new; what is being served goes on."""
+        self._accepting = False
+
+    async def idle(self) -> None:
+        """Wait until nothing is being served."""
+        while tasks := [task for task in self._tasks.values() if not task.done()]:
+            await asyncio.wait(tasks)
+
+    def _wake(self, key: K) -> None:
+        if self._group is None or not self._accepting or key in self._tasks:
+            return
+        self._tasks[key] = self._group.create_task(self._work(self._lanes[key]), name=f"lane {key}")
+
+    async def _work(self, lane: Lane[K, T]) -> None:
+        try:
+            while len(lane) and self._accepting:
+                before = len(lane)
+                try:
+                    await self._serve(lane)
+                except Exception:
+                    log.exception("lane %s: what serves it failed", lane.key)
+                    if len(lane) >= before:
+                        lane.take()
+        finally:
+            del self._tasks[lane.key]
+            if not len(lane):
+                self._lanes.pop(lane.key, None)

@@ -1,0 +1,157 @@
+"""The way in: what a source offers is judged, written down, and passed on. Never waits for a model.
+
+Everything of one batch is on disk, in one commit, before `receive` returns and the source tells its platform so.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+from agent.clock import Clock, utc_stamp
+from channels.message import Channel, Event, InboundMessage, Migrated, OutboundMessage, SendError, Unreadable
+from gateway.access import Access, Admitted, Ignored, Overheard, Unknown
+from gateway.commands import Commands
+from gateway.inbox import Arrival, Inbox
+from gateway.outbox import Outbox
+from gateway.sessions import Conversation, Sessions
+from gateway.store import access_rows, inbox_rows, outbox_rows
+from gateway.store.database import Database, StoreUnavailable
+from gateway.store.inbox_rows import InboxRow
+from gateway.turns import Turns
+
+log = logging.getLogger(__name__)
+
+_PAIRING = (
+    "Hello! I'm somebody's personal assistant and don't know you yet. If that somebody is you, run\n\n"
+    "`daybook pair approve {code}`\n\n"
+    "on the machine where I live; otherwise send my owner this code: {code}\n\nIt is good for one hour."
+)
+_DISK = (
+    "My disk takes no more writing (it may be full), so I could not even keep your message. "
+    "I'll take it as soon as there is room again."
+)
+
+Spawn = Callable[[Awaitable[None], str], None]
+
+
+class Router:
+    """`spawn` runs a command beside everything else and owns its task."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        access: Access,
+        sessions: Sessions,
+        inbox: Inbox,
+        outbox: Outbox,
+        turns: Turns,
+        commands: Commands,
+        channels: Mapping[str, Channel],
+        spawn: Spawn,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._access = access
+        self._sessions = sessions
+        self._inbox = inbox
+        self._outbox = outbox
+        self._turns = turns
+        self._commands = commands
+        self._channels = channels
+        self._spawn = spawn
+        self._told_of_disk: set[str] = set()
+
+    async def resume(self) -> None:
+        """Take up what the last process left without an end."""
+        for row in await self._inbox.load():
+            self._dispatch(row)
+
+    def conversation(self, row: InboxRow) -> Conversation:
+        """Where a message on disk belongs: the same as at its arrival, whatever the configuration has become."""
+        verdict = self._access.decide(row.message)
+        return self._sessions.conversation(row.message, verdict if isinstance(verdict, Admitted) else None)
+
+    async def receive(self, events: Sequence[Event]) -> None:
+        """See `channels.message.Receive`. Raises `StoreUnavailable` where nothing could be kept."""
+        arrivals: list[Arrival] = []
+        unreadable: list[Unreadable] = []
+        for event in events:
+            match event:
+                case Unreadable():
+                    log.warning("%s: an event could not be read: %s", event.channel, event.why)
+                    unreadable.append(event)
+                case Migrated():
+                    await self._migrate(event)
+                case InboundMessage():
+                    if event.edit and await self._inbox.reword(event):
+                        continue
+                    if arrival := await self._judge(event):
+                        arrivals.append(arrival)
+        if not arrivals and not unreadable:
+            return
+        try:
+            rows = await self._inbox.admit(arrivals, unreadable)
+        except StoreUnavailable:
+            await self._tell_of_disk(arrivals)
+            raise
+        self._told_of_disk.clear()
+        for row in rows:
+            if not row.overheard:
+                self._dispatch(row)
+
+    async def _judge(self, message: InboundMessage) -> Arrival | None:
+        if message.edit:
+            return None  # it waits no longer: an answer is under way or given
+        verdict = self._access.decide(message)
+        match verdict:
+            case Admitted():
+                conversation = self._sessions.conversation(message, verdict)
+                return Arrival(message, str(conversation.session))
+            case Overheard():
+                conversation = self._sessions.conversation(message, None)
+                return Arrival(message, str(conversation.session), overheard=True)
+            case Unknown(asks):
+                if asks:
+                    await self._offer_pairing(message)
+            case Ignored(why):
+                log.info("a message in %s is ignored: %s", message.address, why)
+        return None
+
+    def _dispatch(self, row: InboxRow) -> None:
+        """To its command, which runs at once, or to its session's lane."""
+        if command := self._commands.find(row.message):
+            self._spawn(self._commands.run(command, row, self.conversation(row)), f"command {row.message.text[:20]}")
+        else:
+            self._turns.post(row)
+
+    async def _offer_pairing(self, message: InboundMessage) -> None:
+        request = self._access.new_request(message.address.channel, message.sender.id, message.sender.name)
+        self._access.asked(request)
+        drafts = self._outbox.drafts(f"pair:{request.code}:{{}}", message.address, _PAIRING.format(code=request.code))
+        now = utc_stamp(self._clock.now())
+        await self._database.run(
+            lambda c: (access_rows.request(c, request), outbox_rows.add(c, drafts, now)),
+        )
+        self._outbox.wake(drafts)
+        log.info("%s asks to be let in: daybook pair approve %s", message.address, request.code)
+
+    async def _migrate(self, event: Migrated) -> None:
+        """A chat has a new id: its session, rules and waiting replies go with it."""
+        channel, old, new = event.old.channel, event.old.chat_id, event.new.chat_id
+        await self._database.run(lambda c: inbox_rows.move_chat(c, channel, old, new))
+        self._access.chat_moved(channel, old, new)
+        log.info("%s has moved to %s", event.old, event.new)
+
+    async def _tell_of_disk(self, arrivals: Sequence[Arrival]) -> None:
+        """Once per chat and outage, straight away, since nothing can be written down."""
+        for address in {arrival.message.address for arrival in arrivals if not arrival.overheard}:
+            channel = self._channels.get(address.channel)
+            if channel is None or str(address) in self._told_of_disk:
+                continue
+            self._told_of_disk.add(str(address))
+            try:
+                await channel.send(OutboundMessage(address, _DISK, key=f"disk:{address}:error"))
+            except SendError as unsent:
+                log.error("the disk takes nothing, and %s could not be told: %s", address, unsent)

@@ -1,0 +1,72 @@
+"""The policy of sessions: which agent answers a message, in which session, and for whose ears."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent.memory.scope import Audience, GroupLogs, Scope
+from agent.turn import SessionKey
+from channels.message import ChatKind, InboundMessage
+from gateway.access import LOCAL_CHANNELS, Access, Admitted, Role
+
+MAIN_AGENT = "main"
+MAIN_CHAT = "main"
+"""The chat of a local channel that belongs to the owner's own session; any other name is a session of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentHome:
+    """What the policy needs to know of an agent."""
+
+    workspace: Path
+    group_logs: GroupLogs
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """Where a message belongs. `role` is its sender's."""
+
+    session: SessionKey
+    scope: Scope
+    role: Role
+    person: str
+
+    @property
+    def is_private(self) -> bool:
+        return self.scope.is_private
+
+
+class Sessions:
+    def __init__(self, access: Access, agents: Mapping[str, AgentHome]) -> None:
+        self._access = access
+        self._agents = agents
+
+    def conversation(self, message: InboundMessage, admitted: Admitted | None) -> Conversation:
+        """`admitted` is None for what was only overheard."""
+        agent = MAIN_AGENT
+        role = admitted.role if admitted else Role.MEMBER
+        person = admitted.person if admitted else ""
+        if message.kind is ChatKind.GROUP:
+            audience, scope_id, path = self._group(message)
+        elif role is Role.OWNER:
+            audience, scope_id, path = Audience.OWNER, "", self._owner_path(message)
+        else:
+            audience, scope_id, path = Audience.PERSON, person, f"person/{person}"
+        home = self._agents[agent]
+        scope = Scope(audience, home.workspace, scope_id, home.group_logs)
+        return Conversation(SessionKey(agent, path), scope, role, person)
+
+    def _group(self, message: InboundMessage) -> tuple[Audience, str, str]:
+        address = message.address
+        first = self._access.first_chat_id(address.channel, message.parent_chat or address.chat_id)
+        scope_id = f"{address.channel}-{first}"
+        thread = address.thread_id or (address.chat_id if message.parent_chat else "")
+        return Audience.GROUP, scope_id, f"group/{scope_id}" + (f"/{thread}" if thread else "")
+
+    @staticmethod
+    def _owner_path(message: InboundMessage) -> str:
+        chat = message.address.chat_id
+        named = message.address.channel in LOCAL_CHANNELS and chat != MAIN_CHAT
+        return f"owner/{chat}" if named else "owner"

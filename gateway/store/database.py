@@ -1,0 +1,146 @@
+"""One writer thread for one SQLite file, with group commit.
+
+Everything that waits when the thread gets round to it goes into one transaction and shares one fsync, each piece of work
+under its own savepoint; nobody hears "done" before the commit. So a burst of two hundred messages costs a few disk
+flushes instead of two hundred, and the event loop never touches the disk.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import sqlite3
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from gateway.store.schema import migrate
+
+T = TypeVar("T")
+Work = Callable[[sqlite3.Connection], T]
+
+_LARGEST_BATCH = 256
+
+
+class StoreUnavailable(Exception):
+    """The disk did not take a write (full, read-only, failing). Nothing of the work was done; try again later."""
+
+
+class _Job:
+    """A piece of work, and where its result goes. Without a loop nobody waits for it."""
+
+    def __init__(self, work: Work[Any], loop: asyncio.AbstractEventLoop | None) -> None:
+        self.work = work
+        self.loop = loop
+        self.done: asyncio.Future[Any] | None = loop.create_future() if loop else None
+        self.result: Any = None
+        self.error: Exception | None = None
+
+    def settle(self) -> None:
+        """Tell the waiting coroutine, from the writer thread."""
+        if self.loop is None or self.done is None:
+            return
+        try:
+            self.loop.call_soon_threadsafe(self._deliver, self.done)
+        except RuntimeError:
+            pass  # the loop has ended: whoever waited is gone with it
+
+    def _deliver(self, done: asyncio.Future[Any]) -> None:
+        if done.cancelled():
+            return
+        if self.error is not None:
+            done.set_exception(self.error)
+        else:
+            done.set_result(self.result)
+
+
+class Database:
+    """Open with `open`, close with `aclose`. All methods but `open` belong to the event loop's thread."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self.path = path
+        self._connection = connection
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._write_until_closed, name="daybook-store", daemon=True)
+        self._thread.start()
+
+    @classmethod
+    async def open(cls, path: Path) -> Database:
+        """Open or create the file (mode 0600) and bring its tables up to date. Raises `StoreUnavailable`."""
+        return cls(await asyncio.to_thread(_connect, path), path)
+
+    async def run(self, work: Work[T]) -> T:
+        """Do `work` in the writer thread; returns once its transaction is on disk. What `work` raises is raised here,
+        with its own changes undone; a disk that refuses raises `StoreUnavailable`."""
+        job = _Job(work, asyncio.get_running_loop())
+        self._jobs.put(job)
+        assert job.done is not None
+        result: T = await job.done
+        return result
+
+    def post(self, work: Work[Any]) -> None:
+        """Do `work` sometime soon, without waiting. Its failure is nobody's business but the database's own log."""
+        self._jobs.put(_Job(work, None))
+
+    async def aclose(self) -> None:
+        """Finish what waits, then close."""
+        self._jobs.put(None)
+        await asyncio.to_thread(self._thread.join)
+
+    def _write_until_closed(self) -> None:
+        open_ = True
+        while open_:
+            batch: list[_Job] = []
+            job = self._jobs.get()
+            while True:
+                if job is None:
+                    open_ = False
+                    break
+                batch.append(job)
+                if len(batch) == _LARGEST_BATCH:
+                    break
+                try:
+                    job = self._jobs.get_nowait()
+                except queue.Empty:
+                    break
+            self._commit(batch)
+        self._connection.close()
+
+    def _commit(self, batch: list[_Job]) -> None:
+        connection = self._connection
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            for job in batch:
+                connection.execute("SAVEPOINT job")
+                try:
+                    job.result = job.work(connection)
+                except sqlite3.OperationalError:
+                    raise  # the disk, not the work: the whole batch fails
+                except Exception as error:
+                    job.error = error
+                    connection.execute("ROLLBACK TO job")
+                connection.execute("RELEASE job")
+            connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            refusal = StoreUnavailable(f"{self.path.name} could not be written: {error}")
+            refusal.__cause__ = error
+            for job in batch:
+                job.error = refusal
+        for job in batch:
+            job.settle()
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    try:
+        path.touch(mode=0o600, exist_ok=True)
+        connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None, timeout=5.0)
+        connection.row_factory = sqlite3.Row
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=FULL")
+        migrate(connection)
+    except (OSError, sqlite3.Error) as error:
+        raise StoreUnavailable(f"{path} could not be opened: {error}") from error
+    return connection

@@ -1,0 +1,176 @@
+"""The inbox's SQL: messages from the moment they are on disk to their one end."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from pydantic import TypeAdapter
+
+from channels.message import InboundMessage, Unreadable
+
+_MESSAGE = TypeAdapter(InboundMessage)
+OVERHEARD_KEPT = 50
+"""Messages of a group that did not call the bot and wait to be shown with the next one that does (SPEC 5)."""
+_KEPT_DAYS = 9
+"""Ids of finished messages are remembered for longer than Telegram may offer an update again (a day) and than its ids
+may start anew (a week of silence)."""
+
+
+@dataclass(frozen=True, slots=True)
+class InboxRow:
+    """`turn` names the turn that took the message, empty while none has; `attempts` counts how often it was taken."""
+
+    seq: int
+    session: str
+    message: InboundMessage
+    turn: str = ""
+    attempts: int = 0
+    overheard: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class InboxCounts:
+    waiting: int
+    oldest: str
+    unreadable: int
+
+
+def _row(row: sqlite3.Row) -> InboxRow:
+    return InboxRow(
+        seq=row["seq"],
+        session=row["session"],
+        message=_MESSAGE.validate_json(row["message"]),
+        turn=row["turn"],
+        attempts=row["attempts"],
+        overheard=row["state"] == "overheard",
+    )
+
+
+def admit(
+    connection: sqlite3.Connection, message: InboundMessage, session: str, *, overheard: bool, at: str
+) -> InboxRow | None:
+    """Write a message down. None: it is a repeat of one already here."""
+    address = message.address
+    cursor = connection.execute(
+        "INSERT OR IGNORE INTO inbox (channel, account, id, state, session, chat_id, platform_id, message, received_at)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            address.channel,
+            address.account,
+            message.id,
+            "overheard" if overheard else "waiting",
+            session,
+            address.chat_id,
+            message.platform_id,
+            _MESSAGE.dump_json(message).decode(),
+            at,
+        ),
+    )
+    if cursor.rowcount == 0:
+        return None
+    if overheard:
+        _drop_old_overheard(connection, session)
+    assert cursor.lastrowid is not None
+    return InboxRow(cursor.lastrowid, session, message, overheard=overheard)
+
+
+def _drop_old_overheard(connection: sqlite3.Connection, session: str) -> None:
+    connection.execute(
+        "UPDATE inbox SET state = 'done', outcome = 'overheard' WHERE state = 'overheard' AND session = ? AND seq <="
+        " (SELECT seq FROM inbox WHERE state = 'overheard' AND session = ? ORDER BY seq DESC LIMIT 1 OFFSET ?)",
+        (session, session, OVERHEARD_KEPT),
+    )
+
+
+def keep_unreadable(connection: sqlite3.Connection, event: Unreadable, at: str) -> None:
+    connection.execute(
+        "INSERT OR IGNORE INTO inbox (channel, account, id, state, outcome, session, chat_id, platform_id, message,"
+        " received_at) VALUES (?, ?, ?, 'unreadable', ?, '', '', '', ?, ?)",
+        (event.channel, event.account, event.id, event.why, event.raw, at),
+    )
+
+
+def note_seen(connection: sqlite3.Connection, channel: str, account: str, event_id: str, outcome: str, at: str) -> bool:
+    """Remember an event that leaves nothing to do, so that its repeat is known. False: it is a repeat."""
+    cursor = connection.execute(
+        "INSERT OR IGNORE INTO inbox (channel, account, id, state, outcome, session, chat_id, platform_id, message,"
+        " received_at) VALUES (?, ?, ?, 'done', ?, '', '', '', '', ?)",
+        (channel, account, event_id, outcome, at),
+    )
+    return cursor.rowcount == 1
+
+
+def reword(connection: sqlite3.Connection, edited: InboundMessage) -> tuple[InboxRow, ...]:
+    """Give a message that no turn has taken yet its new text; returns the changed rows (none: too late or unknown)."""
+    rows = connection.execute(
+        "SELECT * FROM inbox WHERE channel = ? AND account = ? AND chat_id = ? AND platform_id = ? AND turn = ''"
+        " AND state IN ('waiting', 'overheard')",
+        (edited.address.channel, edited.address.account, edited.address.chat_id, edited.platform_id),
+    ).fetchall()
+    changed = []
+    for found in rows:
+        old = _row(found)
+        if old.message.sender.id != edited.sender.id:
+            continue
+        text = _MESSAGE.validate_python({**_MESSAGE.dump_python(old.message), "text": edited.text})
+        connection.execute(
+            "UPDATE inbox SET message = ? WHERE seq = ?", (_MESSAGE.dump_json(text).decode(), old.seq)
+        )
+        changed.append(InboxRow(old.seq, old.session, text, overheard=old.overheard))
+    return tuple(changed)
+
+
+def take(connection: sqlite3.Connection, seqs: Iterable[int], turn: str, *, again: bool) -> None:
+    """Bind messages to a turn; `again` counts one more attempt at it."""
+    connection.executemany(
+        "UPDATE inbox SET turn = ?, attempts = attempts + ? WHERE seq = ?", [(turn, int(again), seq) for seq in seqs]
+    )
+
+
+def finish(connection: sqlite3.Connection, seqs: Iterable[int], outcome: str) -> None:
+    connection.executemany(
+        "UPDATE inbox SET state = 'done', outcome = ? WHERE seq = ? AND state IN ('waiting', 'overheard')",
+        [(outcome, seq) for seq in seqs],
+    )
+
+
+def overheard_before(connection: sqlite3.Connection, session: str, seq: int) -> tuple[InboxRow, ...]:
+    rows = connection.execute(
+        "SELECT * FROM inbox WHERE state = 'overheard' AND session = ? AND seq < ? ORDER BY seq", (session, seq)
+    )
+    return tuple(_row(row) for row in rows)
+
+
+def open_rows(connection: sqlite3.Connection) -> tuple[InboxRow, ...]:
+    """What has no end yet, oldest first."""
+    return tuple(_row(row) for row in connection.execute("SELECT * FROM inbox WHERE state = 'waiting' ORDER BY seq"))
+
+
+def counts(connection: sqlite3.Connection) -> InboxCounts:
+    waiting, oldest = connection.execute(
+        "SELECT count(*), coalesce(min(received_at), '') FROM inbox WHERE state = 'waiting'"
+    ).fetchone()
+    (unreadable,) = connection.execute("SELECT count(*) FROM inbox WHERE state = 'unreadable'").fetchone()
+    return InboxCounts(waiting, oldest, unreadable)
+
+
+def prune(connection: sqlite3.Connection) -> None:
+    connection.execute(
+        "DELETE FROM inbox WHERE state = 'done' AND received_at < strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ?)",
+        (f"-{_KEPT_DAYS} days",),
+    )
+
+
+def move_chat(connection: sqlite3.Connection, channel: str, old: str, new: str) -> None:
+    connection.execute("INSERT OR REPLACE INTO moved VALUES (?, ?, ?)", (channel, old, new))
+    connection.execute(
+        "UPDATE outbox SET chat_id = ?, thread_id = NULL, edits = '' WHERE channel = ? AND chat_id = ?"
+        " AND state IN ('waiting', 'sending')",
+        (new, channel, old),
+    )
+
+
+def moved_chats(connection: sqlite3.Connection) -> Sequence[tuple[str, str, str]]:
+    return [(row["channel"], row["old_chat"], row["new_chat"]) for row in connection.execute("SELECT * FROM moved")]

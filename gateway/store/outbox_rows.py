@@ -1,0 +1,155 @@
+"""The outbox's SQL: replies from before they are sent to their receipt."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from channels.message import Address
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A piece of a reply to be written down. `edits`: platform id of the preview that it replaces."""
+
+    key: str
+    address: Address
+    text: str
+    reply_to: str = ""
+    edits: str = ""
+    repeat: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxRow:
+    """`repeat`: an earlier send of this row may have arrived, so it is sent with a mark that says so."""
+
+    seq: int
+    key: str
+    address: Address
+    text: str
+    reply_to: str
+    edits: str
+    sending: bool
+    repeat: bool
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxCounts:
+    waiting: int
+    oldest: str
+    failed: int
+    repeated: int
+
+
+def add(connection: sqlite3.Connection, drafts: Sequence[Draft], at: str) -> None:
+    """Write pieces down, in order. A key that is already here is left as it is."""
+    connection.executemany(
+        "INSERT OR IGNORE INTO outbox (key, channel, account, chat_id, thread_id, text, reply_to, edits, state, repeat,"
+        " created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'waiting', ?, ?)",
+        [
+            (
+                draft.key,
+                draft.address.channel,
+                draft.address.account,
+                draft.address.chat_id,
+                draft.address.thread_id,
+                draft.text,
+                draft.reply_to,
+                draft.edits,
+                int(draft.repeat),
+                at,
+            )
+            for draft in drafts
+        ],
+    )
+
+
+def open_rows(connection: sqlite3.Connection, address: Address | None = None) -> tuple[OutboxRow, ...]:
+    """What has no receipt yet, in the order of writing; of one chat (all its threads) where an address is given."""
+    query = "SELECT * FROM outbox WHERE state IN ('waiting', 'sending')"
+    arguments: tuple[str, ...] = ()
+    if address is not None:
+        query += " AND channel = ? AND account = ? AND chat_id = ?"
+        arguments = (address.channel, address.account, address.chat_id)
+    return tuple(
+        OutboxRow(
+            seq=row["seq"],
+            key=row["key"],
+            address=Address(row["channel"], row["chat_id"], row["thread_id"], row["account"]),
+            text=row["text"],
+            reply_to=row["reply_to"],
+            edits=row["edits"],
+            sending=row["state"] == "sending",
+            repeat=bool(row["repeat"]),
+            attempts=row["attempts"],
+        )
+        for row in connection.execute(f"{query} ORDER BY seq", arguments)
+    )
+
+
+def begin(connection: sqlite3.Connection, seq: int) -> None:
+    connection.execute("UPDATE outbox SET state = 'sending', attempts = attempts + 1 WHERE seq = ?", (seq,))
+
+
+def receipt(connection: sqlite3.Connection, seq: int, platform_id: str, at: str) -> None:
+    connection.execute(
+        "UPDATE outbox SET state = 'sent', platform_id = ?, error = '', sent_at = ? WHERE seq = ?",
+        (platform_id, at, seq),
+    )
+
+
+def again(connection: sqlite3.Connection, seq: int, error: str, *, repeat: bool = False, anew: bool = False) -> None:
+    """Back to waiting. `repeat`: it may have arrived; `anew`: the message it was to edit is gone."""
+    connection.execute(
+        "UPDATE outbox SET state = 'waiting', error = ?, repeat = max(repeat, ?),"
+        " edits = CASE WHEN ? THEN '' ELSE edits END WHERE seq = ?",
+        (error, int(repeat), int(anew), seq),
+    )
+
+
+def give_up(connection: sqlite3.Connection, seq: int, error: str) -> None:
+    connection.execute("UPDATE outbox SET state = 'failed', error = ? WHERE seq = ?", (error, seq))
+
+
+def counts(connection: sqlite3.Connection) -> OutboxCounts:
+    waiting, oldest = connection.execute(
+        "SELECT count(*), coalesce(min(created_at), '') FROM outbox WHERE state IN ('waiting', 'sending')"
+    ).fetchone()
+    failed, repeated = connection.execute(
+        "SELECT coalesce(sum(state = 'failed'), 0), coalesce(sum(repeat), 0) FROM outbox"
+    ).fetchone()
+    return OutboxCounts(waiting, oldest, failed, repeated)
+
+
+def last_error(connection: sqlite3.Connection) -> str:
+    row = connection.execute("SELECT error FROM outbox WHERE error != '' ORDER BY seq DESC LIMIT 1").fetchone()
+    return "" if row is None else str(row["error"])
+
+
+def prune(connection: sqlite3.Connection, days: int = 30) -> None:
+    connection.execute(
+        "DELETE FROM outbox WHERE state = 'sent' AND sent_at < strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ?)",
+        (f"-{days} days",),
+    )
+
+
+def open_preview(connection: sqlite3.Connection, turn: str, channel: str) -> None:
+    connection.execute("INSERT OR REPLACE INTO preview (turn, channel) VALUES (?, ?)", (turn, channel))
+
+
+def preview_shown(connection: sqlite3.Connection, turn: str, platform_id: str) -> None:
+    connection.execute("UPDATE preview SET platform_id = ? WHERE turn = ?", (platform_id, turn))
+
+
+def preview_lost(connection: sqlite3.Connection, turn: str) -> None:
+    """The preview was certainly not sent."""
+    connection.execute("DELETE FROM preview WHERE turn = ?", (turn,))
+
+
+def preview_of(connection: sqlite3.Connection, turn: str) -> str | None:
+    """Platform id of a turn's preview; empty where one may stand whose id is not known; None without one."""
+    row = connection.execute("SELECT platform_id FROM preview WHERE turn = ?", (turn,)).fetchone()
+    return None if row is None else str(row["platform_id"])

@@ -1,0 +1,101 @@
+"""The tables, and how an older file is brought up to date: each step runs once, in order, in a transaction."""
+
+from __future__ import annotations
+
+import sqlite3
+
+_STEPS = (
+    """
+    CREATE TABLE inbox (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        channel TEXT NOT NULL,
+        account TEXT NOT NULL,
+        id TEXT NOT NULL,
+        state TEXT NOT NULL,              -- waiting, overheard, done, unreadable
+        outcome TEXT NOT NULL DEFAULT '', -- of done: reply, silence, error, stopped, command, replaced…
+        turn TEXT NOT NULL DEFAULT '',    -- the turn that took it
+        attempts INTEGER NOT NULL DEFAULT 0,
+        session TEXT NOT NULL,
+        chat_id TEXT NOT NULL,
+        platform_id TEXT NOT NULL,
+        message TEXT NOT NULL,            -- JSON
+        received_at TEXT NOT NULL,
+        UNIQUE (channel, account, id)
+    );
+    CREATE INDEX inbox_open ON inbox (state, seq) WHERE state IN ('waiting', 'overheard');
+    CREATE INDEX inbox_message ON inbox (channel, chat_id, platform_id);
+    CREATE TABLE outbox (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        key TEXT NOT NULL UNIQUE,
+        channel TEXT NOT NULL,
+        account TEXT NOT NULL,
+        chat_id TEXT NOT NULL,
+        thread_id TEXT,
+        text TEXT NOT NULL,
+        reply_to TEXT NOT NULL DEFAULT '',
+        edits TEXT NOT NULL DEFAULT '',   -- platform id of the preview that this text replaces
+        state TEXT NOT NULL,              -- waiting, sending, sent, failed
+        repeat INTEGER NOT NULL DEFAULT 0,-- 1: sent once more after an unknown outcome, and marked so
+        attempts INTEGER NOT NULL DEFAULT 0,
+        platform_id TEXT NOT NULL DEFAULT '',
+        error TEXT NOT NULL DEFAULT '',
+        created_at TEXT NOT NULL,
+        sent_at TEXT NOT NULL DEFAULT ''
+    );
+    CREATE INDEX outbox_open ON outbox (state, seq) WHERE state IN ('waiting', 'sending');
+    CREATE TABLE preview (
+        turn TEXT PRIMARY KEY,
+        channel TEXT NOT NULL,
+        platform_id TEXT NOT NULL DEFAULT '' -- empty: sent, but its id never came back
+    );
+    CREATE TABLE access (
+        channel TEXT NOT NULL,
+        user_id TEXT NOT NULL,
+        name TEXT NOT NULL,
+        role TEXT NOT NULL,               -- owner, person
+        added_at TEXT NOT NULL,
+        PRIMARY KEY (channel, user_id)
+    );
+    CREATE TABLE pairing (
+        code TEXT PRIMARY KEY,
+        channel TEXT NOT NULL,
+        user_id TEXT NOT NULL,
+        name TEXT NOT NULL,
+        expires_at TEXT NOT NULL
+    );
+    CREATE TABLE usage (
+        at TEXT NOT NULL,
+        day TEXT NOT NULL,                -- the user's day
+        model TEXT NOT NULL,
+        purpose TEXT NOT NULL,
+        session TEXT NOT NULL,
+        input INTEGER NOT NULL,
+        output INTEGER NOT NULL,
+        cache_read INTEGER NOT NULL,
+        cache_write INTEGER NOT NULL,
+        cost REAL                         -- USD; NULL where the price is not known
+    );
+    CREATE INDEX usage_day ON usage (day);
+    CREATE TABLE choice (                 -- what a session's people chose: /model
+        session TEXT NOT NULL,
+        name TEXT NOT NULL,
+        value TEXT NOT NULL,
+        PRIMARY KEY (session, name)
+    );
+    CREATE TABLE moved (                  -- chats that got a new id
+        channel TEXT NOT NULL,
+        old_chat TEXT NOT NULL,
+        new_chat TEXT NOT NULL,
+        PRIMARY KEY (channel, old_chat)
+    );
+    """,
+)
+
+
+def migrate(connection: sqlite3.Connection) -> None:
+    """Bring the file up to the newest step. A file from a newer Daybook is refused by `sqlite3.DatabaseError`."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version > len(_STEPS):
+        raise sqlite3.DatabaseError(f"it was written by a newer Daybook (schema {version}, known {len(_STEPS)})")
+    for number, step in enumerate(_STEPS[version:], start=version + 1):
+        connection.executescript(f"BEGIN IMMEDIATE; {step}; PRAGMA user_version={number}; COMMIT;")

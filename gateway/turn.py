@@ -1,0 +1,207 @@
+"""One turn: messages in, one end out: a reply, a recorded silence, or an error that says what to do (invariant 2).
+
+The order of steps and nothing else: bind the messages to the turn on disk, show typing and the growing reply, run the
+agent, then write the end of the messages and the reply in one commit.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from agent.agent import Agent
+from agent.model.base import Usage
+from agent.turn import Discard, End, EndKind, Joined, Said, StepDone, Text, TurnRequest
+from channels.message import Channel
+from gateway.delivery import Preview, Reply
+from gateway.inbox import Inbox
+from gateway.lanes import Lane
+from gateway.outbox import Outbox
+from gateway.saying import nothing_to_answer, said
+from gateway.sessions import Conversation
+from gateway.store import usage_rows
+from gateway.store.database import Database, StoreUnavailable
+from gateway.store.inbox_rows import InboxRow
+
+log = logging.getLogger(__name__)
+
+MOST_ATTEMPTS = 3
+"""A message during which the process died so often is answered with an apology instead of being tried once more."""
+
+_BUG = (
+    "Something broke inside Daybook while I was answering; the log has the details. Your message is kept. "
+    "Please try again, or send /new to start afresh."
+)
+_GAVE_UP = (
+    "I have been restarted several times while answering this message, so I've put it aside. "
+    "Please send it again in other words, or in smaller parts."
+)
+
+SessionLane = Lane[str, int]
+"""A session's waiting messages, as their numbers in the inbox."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueRule:
+    """What a message does to a running turn. `mode`: steer, collect or interrupt; `cap`: the most messages that one
+    turn takes; what is over the cap waits for the next turn, nothing is dropped."""
+
+    mode: str = "steer"
+    cap: int = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Rooms:
+    """What a turn needs of the house. `conversation` says where a message on disk belongs, as at its arrival."""
+
+    database: Database
+    inbox: Inbox
+    outbox: Outbox
+    channels: Mapping[str, Channel]
+    agents: Mapping[str, Agent]
+    queues: Mapping[str, QueueRule]
+    conversation: Callable[[InboxRow], Conversation]
+
+
+class Turn:
+    """A turn in progress.
+
+    rows        messages it answers; grows by what joins it while it runs
+    ended       its end is decided and being written: it cannot be cancelled any more
+    """
+
+    def __init__(
+        self, rooms: Rooms, lane: SessionLane, rows: Sequence[InboxRow], carried: Sequence[InboxRow] = ()
+    ) -> None:
+        """`carried`: messages of an interrupted turn. The agent knows them already; this turn's end is theirs too."""
+        first = rows[0]
+        self._rooms = rooms
+        self._lane = lane
+        self._offered: dict[str, InboxRow] = {}
+        self._overheard: list[InboxRow] = []
+        self._preview: Preview | None = None
+        self._conversation = rooms.conversation(first)
+        self._agent = rooms.agents[self._conversation.session.agent]
+        self._queue = rooms.queues[self._conversation.session.agent]
+        self.id = first.turn or _turn_id(first)
+        self._said = tuple(rows)
+        self.rows = [*rows, *carried]
+        self.reply = Reply()
+        self.ended = False
+
+    async def run(self) -> None:
+        """Run to the end. Raises `StoreUnavailable` or `OSError` where the disk takes nothing: the messages stay in the
+        inbox and a later `Turn` of the same rows goes on where this one stopped. Cancelled, it leaves the messages
+        open: see `stopped`."""
+        if self.rows[0].attempts >= MOST_ATTEMPTS:
+            return await self._end(End(EndKind.ERROR, _GAVE_UP, Usage()))
+        await self._rooms.inbox.take(self.rows, self.id)
+        if note := nothing_to_answer([row.message for row in self._said]):
+            return await self._end(End(EndKind.ERROR, note, Usage()))
+        try:
+            end = await self._answer()
+        except (StoreUnavailable, OSError):
+            raise
+        except Exception:
+            log.exception("turn %s failed", self.id)
+            end = End(EndKind.ERROR, _BUG, Usage())
+        return await self._end(end)
+
+    async def stopped(self) -> None:
+        """Close a cancelled turn in the session's journal, with what was shown of its answer."""
+        await self._agent.stopped(self._conversation.session, self.id, self.reply.text)
+
+    async def end_stopped(self) -> None:
+        """The end of a turn that its person stopped: what was written of the answer stays in the chat."""
+        text = f"{self.reply.text}\n\n_Stopped._" if self.reply.text else ""
+        await self._end(End(EndKind.REPLY, text, Usage()), outcome="stopped")
+
+    def left_over(self) -> list[int]:
+        """Messages that were offered to the agent but had not joined the turn when it was over."""
+        return [row.seq for row in self._offered.values() if row not in self.rows]
+
+    async def _answer(self) -> End:
+        address = self.rows[0].message.address
+        channel = self._rooms.channels[address.channel]
+        request = await self._request()
+        self._preview = Preview(self._rooms.database, channel, address, self.id, self._reply_to())
+        async with channel.typing(address), self._preview.open(self.reply) as preview:
+            async with aclosing(self._agent.turn(request)) as events:
+                async for event in events:
+                    match event:
+                        case End():
+                            return event
+                        case Joined(ids):
+                            await self._join(ids)
+                        case Text() | Discard() | StepDone():
+                            self.reply.feed(event)
+                            preview.changed()
+        raise RuntimeError("a turn ended without saying how")
+
+    async def _request(self) -> TurnRequest:
+        first = self.rows[0]
+        if not self._conversation.is_private:
+            self._overheard = list(await self._rooms.inbox.overheard(first.session, first.seq))
+        model = await self._rooms.database.run(lambda c: usage_rows.chosen(c, first.session, "model"))
+        return TurnRequest(
+            id=self.id,
+            session=self._conversation.session,
+            scope=self._conversation.scope,
+            said=tuple(said(row.message, self._overheard if row is first else ()) for row in self._said),
+            arrived=self._arrived,
+            model=model,
+        )
+
+    def _arrived(self) -> Sequence[Said]:
+        """Steering: what was said in this chat since, taken from the lane."""
+        if self._queue.mode != "steer":
+            return ()
+        inbox = self._rooms.inbox
+        here = self.rows[0].message.address
+        waiting = self._lane.take_where(
+            lambda seq: not inbox.row(seq).turn and inbox.row(seq).message.address == here, self._queue.cap
+        )
+        rows = [inbox.row(seq) for seq in waiting]
+        self._offered.update((row.message.id, row) for row in rows)
+        return [said(row.message) for row in rows]
+
+    async def _join(self, ids: Sequence[str]) -> None:
+        joined = [self._offered[one] for one in ids if one in self._offered]
+        self.rows += [row for row in joined if row not in self.rows]
+        await self._rooms.inbox.join(joined, self.id)
+
+    def _reply_to(self) -> str:
+        """Groups see which message is answered; a private chat knows, unless others came in between."""
+        message = self.rows[0].message
+        quotes = self._rooms.channels[message.address.channel].pace(message.address).quotes
+        return message.platform_id if quotes or not self._conversation.is_private or len(self._lane) else ""
+
+    async def _end(self, end: End, outcome: str = "") -> None:
+        """The end of messages and the reply to them, in one commit; then the reply is sent."""
+        self.ended = True
+        inbox = self._rooms.inbox
+        joined_before = self._lane.take_where(lambda seq: inbox.row(seq).message.id in end.joined)
+        self.rows += [inbox.row(seq) for seq in joined_before]
+        self.rows += [row for key, row in self._offered.items() if key in end.joined and row not in self.rows]
+        preview = self._preview
+        text = end.text
+        if not text and preview and preview.message:
+            text = self.reply.text or "…"
+        drafts = self._rooms.outbox.drafts(
+            f"{self.id}:{{}}" + (":error" if end.kind is EndKind.ERROR else ""),
+            self.rows[0].message.address,
+            text,
+            reply_to=self._reply_to(),
+            edits=preview.message if preview else "",
+            repeat=bool(preview and preview.uncertain),
+        )
+        await inbox.finish([*self.rows, *self._overheard], outcome or str(end.kind), drafts)
+        self._rooms.outbox.wake(drafts)
+
+
+def _turn_id(row: InboxRow) -> str:
+    """The same at every start, and unlike any other turn's, for transcripts outlive the database."""
+    address = row.message.address
+    return ":".join(part for part in (address.channel, address.account, row.message.id) if part)
