@@ -12,7 +12,8 @@ from typing import BinaryIO
 
 from agent.memory.reach import Folder
 
-_SCRATCH = ".daybook-tmp"
+SCRATCH = ".daybook-tmp"
+"""The name under which a new content is written; it stays only where a process was killed."""
 
 if sys.platform == "win32":
     _one_at_a_time = threading.RLock()
@@ -91,8 +92,8 @@ def append(folder: Folder, name: str, data: bytes) -> None:
 def replace(folder: Folder, name: str, data: bytes, mode: int) -> None:
     """Give `name` the content `data` in one step. To be called under `locked`. Raises `OSError`; the old file stays."""
     with suppress(FileNotFoundError):
-        folder.remove(_SCRATCH)  # of a process that was killed here
-    fd = folder.open(_SCRATCH, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        folder.remove(SCRATCH)  # of a process that was killed here
+    fd = folder.open(SCRATCH, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     try:
         with os.fdopen(fd, "wb") as file:
             file.write(data)
@@ -100,9 +101,9 @@ def replace(folder: Folder, name: str, data: bytes, mode: int) -> None:
                 os.fchmod(fd, mode)
             file.flush()
             os.fsync(fd)
-        folder.rename(_SCRATCH, name)
+        folder.rename(SCRATCH, name)
     except BaseException:
         with suppress(OSError):
-            folder.remove(_SCRATCH)
+            folder.remove(SCRATCH)
         raise
     folder.sync()

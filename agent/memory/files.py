@@ -6,6 +6,7 @@ what it changes under the lock, and the logs of past days only grow (invariant 7
 
 from __future__ import annotations
 
+import enum
 import errno
 import hashlib
 import os
@@ -13,19 +14,21 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 from agent.clock import Clock
 from agent.memory import daily, disk
-from agent.memory.reach import FileError, Folder, OutOfReach, Unreadable, holding, inside, name_below
+from agent.memory.reach import FileError, Folder, OutOfReach, Unreadable, holding, inside, name_below, opened
 from agent.memory.scope import Scope
 from agent.memory.slug import slug
 
 __all__ = [
     "MAX_BYTES",
+    "Entry",
     "FileError",
     "FileText",
+    "Kind",
     "NotWritten",
     "OutOfReach",
     "Unreadable",
@@ -34,6 +37,7 @@ __all__ = [
     "append_section",
     "clean",
     "decoded",
+    "entries",
     "inside",
     "read_text",
     "remove",
@@ -71,6 +75,23 @@ class FileText:
     size: int
 
 
+class Kind(enum.StrEnum):
+    FILE = "file"
+    FOLDER = "folder"
+    LINK = "link"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One name in a folder. `size` in bytes; `changed` in UTC."""
+
+    name: str
+    kind: Kind
+    size: int
+    changed: datetime
+
+
 def read_text(path: Path, root: Path) -> FileText | None:
     """A text file at or below `root`; None where there is none.
 
@@ -84,6 +105,19 @@ def read_text(path: Path, root: Path) -> FileText | None:
                 return _text(_bytes(folder, real_name, name), name)
         except FileNotFoundError:
             return None
+
+
+def entries(path: Path, root: Path) -> list[Entry]:
+    """What a folder at or below `root` holds, by name; nothing where there is no such folder. Links are shown, not
+    followed. Raises `Unreadable`."""
+    name = name_below(path, root)
+    with _reading(name):
+        try:
+            with opened(path, root) as folder, os.scandir(folder.path if folder.fd is None else folder.fd) as found:
+                seen = [_entry(item) for item in found if item.name != disk.SCRATCH]
+                return sorted((entry for entry in seen if entry is not None), key=lambda entry: entry.name)
+        except FileNotFoundError:
+            return []
 
 
 def rewrite(path: Path, root: Path, today: date, change: Callable[[bytes | None], bytes]) -> None:
@@ -145,8 +179,8 @@ def append_log(scope: Scope, clock: Clock, text: str, heading: str | None = None
 
 
 def append_section(scope: Scope, clock: Clock, heading: str, body: str) -> Path:
-    """Add a section `## HH:MM heading`, the heading as a slug, with `body` as it is to today's log of the scope. Returns
-    the log's path. Raises `NotWritten`."""
+    """Add a section `## HH:MM heading`, the heading as a slug, with `body` as it is to today's log of the scope.
+    Returns the log's path. Raises `NotWritten`."""
     now = clock.now()
     path = daily.log_path(scope, now.date())
     section = daily.heading_line(f"{now:%H:%M} {slug(clean(heading))}") + clean(body).strip() + "\n"
@@ -184,6 +218,16 @@ def _append(path: Path, root: Path, addition: Callable[[str], str], beginning: s
         if before and not before.endswith("\n"):
             start = "\n"
         disk.append(folder, real_name, (start + addition(before + start)).encode())
+
+
+def _entry(item: os.DirEntry[str]) -> Entry | None:
+    try:
+        status = item.stat(follow_symlinks=False)
+    except FileNotFoundError:  # deleted while the folder was being listed
+        return None
+    kinds = {stat.S_IFREG: Kind.FILE, stat.S_IFDIR: Kind.FOLDER, stat.S_IFLNK: Kind.LINK}
+    changed = datetime.fromtimestamp(status.st_mtime, UTC)
+    return Entry(item.name, kinds.get(stat.S_IFMT(status.st_mode), Kind.OTHER), status.st_size, changed)
 
 
 def _bytes(folder: Folder, real_name: str, name: str) -> bytes:

@@ -115,17 +115,29 @@ def holding(path: Path, root: Path, *, make: bool = False) -> Iterator[tuple[Fol
     missing folders (0700). Raises `OutOfReach`, `Unreadable` where `path` is the root, `OSError` (FileNotFoundError
     where a folder is missing).
     """
-    real_root = Path(os.path.realpath(root))
-    real = Path(os.path.realpath(path))
-    if not real.is_relative_to(real_root):
-        raise OutOfReach(f"{_shown(name_below(path, root))} leads out of this conversation's folder through a link")
-    parts = real.relative_to(real_root).parts
+    real_root, parts = _real(path, root)
     if not parts:
         raise Unreadable("this is the folder itself, not a file in it; list_files shows what it holds")
     if make:
         real_root.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _walked(real_root, parts[:-1], make) as folder:
         yield folder, parts[-1]
+
+
+@contextmanager
+def opened(path: Path, root: Path) -> Iterator[Folder]:
+    """Open the folder `path`, at or below `root`; raises as `holding` does."""
+    real_root, parts = _real(path, root)
+    with _walked(real_root, parts, make=False) as folder:
+        yield folder
+
+
+def _real(path: Path, root: Path) -> tuple[Path, tuple[str, ...]]:
+    real_root = Path(os.path.realpath(root))
+    real = Path(os.path.realpath(path))
+    if not real.is_relative_to(real_root):
+        raise OutOfReach(f"{_shown(name_below(path, root))} leads out of this conversation's folder through a link")
+    return real_root, real.relative_to(real_root).parts
 
 
 @contextmanager

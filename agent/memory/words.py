@@ -1,0 +1,235 @@
+"""Text to search terms, in any script. Scripts that write no spaces become pairs of characters."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+# Han, kana, Bopomofo, Hangul, and Thai, Lao, Myanmar, Khmer
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3100-\u312f\u3400-\u9fff\uac00-\ud7af\U00020000-\U0003ffff"
+)
+_TERM = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+")
+_IS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
+_ACCENTS = re.compile("[\u0300-\u036f]")
+
+_COMMON = frozenset(
+    [
+        "a",
+        "about",
+        "am",
+        "an",
+        "and",
+        "any",
+        "are",
+        "at",
+        "be",
+        "been",
+        "but",
+        "by",
+        "can",
+        "did",
+        "do",
+        "does",
+        "for",
+        "from",
+        "had",
+        "has",
+        "have",
+        "he",
+        "her",
+        "his",
+        "how",
+        "i",
+        "if",
+        "in",
+        "is",
+        "it",
+        "its",
+        "me",
+        "my",
+        "of",
+        "on",
+        "or",
+        "our",
+        "she",
+        "so",
+        "that",
+        "the",
+        "their",
+        "them",
+        "there",
+        "they",
+        "this",
+        "to",
+        "was",
+        "we",
+        "were",
+        "what",
+        "when",
+        "where",
+        "which",
+        "who",
+        "why",
+        "will",
+        "with",
+        "you",
+        "your",
+        "aber",
+        "als",
+        "am",
+        "auch",
+        "auf",
+        "aus",
+        "bei",
+        "bin",
+        "bist",
+        "da",
+        "das",
+        "dass",
+        "dem",
+        "den",
+        "der",
+        "des",
+        "die",
+        "du",
+        "ein",
+        "eine",
+        "einen",
+        "einer",
+        "er",
+        "es",
+        "für",
+        "habe",
+        "hat",
+        "ich",
+        "ihr",
+        "im",
+        "in",
+        "ist",
+        "mein",
+        "meine",
+        "meinen",
+        "mir",
+        "mit",
+        "nach",
+        "nicht",
+        "noch",
+        "oder",
+        "sie",
+        "sind",
+        "und",
+        "uns",
+        "von",
+        "vor",
+        "wann",
+        "war",
+        "was",
+        "wer",
+        "wie",
+        "wir",
+        "wo",
+        "zu",
+        "al",
+        "como",
+        "con",
+        "cual",
+        "cuando",
+        "de",
+        "del",
+        "donde",
+        "el",
+        "en",
+        "es",
+        "esta",
+        "la",
+        "las",
+        "lo",
+        "los",
+        "mi",
+        "mis",
+        "para",
+        "por",
+        "que",
+        "quien",
+        "se",
+        "son",
+        "su",
+        "sus",
+        "un",
+        "una",
+        "y",
+        "yo",
+        "au",
+        "aux",
+        "avec",
+        "ce",
+        "ces",
+        "dans",
+        "des",
+        "du",
+        "elle",
+        "est",
+        "et",
+        "je",
+        "le",
+        "les",
+        "ma",
+        "mes",
+        "mon",
+        "nous",
+        "où",
+        "ou",
+        "par",
+        "pas",
+        "pour",
+        "qu",
+        "quand",
+        "que",
+        "quel",
+        "quelle",
+        "qui",
+        "sa",
+        "ses",
+        "son",
+        "sur",
+        "ta",
+        "tes",
+        "ton",
+        "tu",
+        "une",
+        "vous",
+    ]
+)
+
+
+def fold(text: str) -> str:
+    """`text` without case, accents and forms of width."""
+    if text.isascii():
+        return text.lower()
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", decomposed))
+
+
+def terms(folded: str) -> list[str]:
+    """The terms of folded text, in order."""
+    found: list[str] = []
+    for word in _TERM.findall(folded):
+        if len(word) > 1 and _IS_UNSPACED.match(word):
+            found += [word[at : at + 2] for at in range(len(word) - 1)]
+        else:
+            found.append(word)
+    return found
+
+
+def query_terms(query: str) -> list[str]:
+    """The terms of a question that are worth looking for, each once; all of them where none is."""
+    every = list(dict.fromkeys(terms(fold(query))))
+    return [term for term in every if term not in _FOLDED_COMMON] or every
+
+
+def is_unspaced(term: str) -> bool:
+    return _IS_UNSPACED.match(term) is not None
+
+
+_FOLDED_COMMON = frozenset(fold(word) for word in _COMMON)
