@@ -227,7 +227,7 @@ class ScriptedChannel:
         return Pace(preview, interval=self._interval)
 
     def split(self, text: str) -> list[str]:
-        return [text[start : start + self._limit] for start in range(0, len(text), self._limit)] if text.strip() else []
+        return split(text, len, self._limit)
 
     async def send(self, message: OutboundMessage) -> str:
         failure = await self._gate(message)

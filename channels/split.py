@@ -1,0 +1,273 @@
+"""Cutting a Markdown text into messages.
+
+A cut is made between paragraphs where that is possible, else between blocks, lines, sentences, words, and at last
+between characters as people see them. A code block that is cut is closed and opened again with its language, a table
+gets its header again, a list item that starts a message loses its indentation. Apart from white space at the cuts and
+from these additions the pieces together are the text.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+Measure = Callable[[str], int]
+
+_FENCE = re.compile(r"(?P<prefix>[ >]*(?:(?:[-*+]|\d{1,9}[.)])[ ]+)?)(?P<mark>`{3,}|~{3,})(?P<info>.*)", re.DOTALL)
+_TABLE_RULE = re.compile(r"[ ]{0,3}(?=[^\n]*\|)(?=[^\n]*-)[-:| \t]+")
+_LIST_ITEM = re.compile(r"[ ]*(?:[-*+]|\d{1,9}[.)])[ ]")
+_HEADING = re.compile(r"[ ]{0,3}#{1,6}[ \t]")
+_SENTENCE_END = re.compile(r"(?:[.!?…][\"'”’»)\]*_]*\s+|[。！？][”’」』）]*)(?![-+*#>=~`|:]|\d{1,9}[.)])")
+_WORD_END = re.compile(r"\s+(?![-+*#>=~`|:\s]|\d{1,9}[.)])")
+_BLANK_LINES = re.compile(r"(?:[ \t]*\n)+")
+_GAP = re.compile(r"[ \t]+")
+_LEAST_FILL = 8
+"""A cut is good only if it leaves at least this part (one in so many) of a message filled."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Fence:
+    prefix: str
+    mark: str
+    info: str
+
+    @classmethod
+    def opened_by(cls, line: str) -> _Fence | None:
+        found = _FENCE.match(line)
+        if found is None or (found["mark"][0] == "`" and "`" in found["info"]):
+            return None
+        return cls(found["prefix"], found["mark"], (found["info"].split() or [""])[0][:40])
+
+    def is_closed_by(self, line: str) -> bool:
+        if ">" in self.prefix and not line.lstrip().startswith(">"):
+            return True
+        bare = line.lstrip(" >").rstrip()
+        return len(bare) >= len(self.mark) and not bare.strip(self.mark[0])
+
+    @property
+    def opening(self) -> str:
+        return (self.prefix if ">" in self.prefix else "") + self.mark + self.info + "\n"
+
+    @property
+    def closing(self) -> str:
+        return "\n" + re.sub(r"[^ >]", " ", self.prefix) + self.mark
+
+
+@dataclass(frozen=True, slots=True)
+class _Context:
+    """What is open at the start of a line. `table` is its header; `header` a line that may turn out to be one."""
+
+    fence: _Fence | None = None
+    table: str = ""
+    header: str = ""
+    in_list: bool = False
+    after_blank: bool = False
+    dedent: int = 0
+
+    def after(self, line: str) -> _Context:
+        if self.fence is not None:
+            closed = self.fence.is_closed_by(line)
+            return replace(self, fence=None, header="", after_blank=False) if closed else self
+        if ("```" in line or "~~~" in line) and (fence := _Fence.opened_by(line)):
+            return replace(self, fence=fence, table="", header="", after_blank=False)
+        blank = not line.strip()
+        table = "" if blank else self.table
+        if self.header and _TABLE_RULE.fullmatch(line.rstrip("\n")):
+            table = self.header + line
+        header = line if "|" in line else ""
+        in_list = (self.in_list and (blank or line[0] in " \t")) or bool(_LIST_ITEM.match(line))
+        if (table, header, in_list, blank) == (self.table, self.header, self.in_list, self.after_blank):
+            return self
+        return _Context(None, table, header, in_list, blank, self.dedent)
+
+    def as_start(self, following: str) -> _Context:
+        """The context of a new message that begins here with the line `following`."""
+        indent = len(following) - len(following.lstrip(" "))
+        if self.fence is not None:
+            width = 0 if ">" in self.fence.prefix else len(self.fence.prefix)
+            fence = self.fence if width == 0 else replace(self.fence, prefix="")
+            return replace(self, fence=fence, dedent=max(width, self.dedent), table="")
+        return replace(self, dedent=indent if self.in_list else 0)
+
+    @property
+    def opening(self) -> str:
+        return self.fence.opening if self.fence is not None else self.table
+
+    @property
+    def closing(self) -> str:
+        return self.fence.closing if self.fence is not None else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A message made of the source from one offset to another, and what is open at its end."""
+
+    rendered: str
+    end: _Context
+
+
+def split(markdown: str, measure: Measure, limit: int) -> list[str]:
+    """Pieces of `markdown` whose `measure` is at most `limit`; none for a blank text.
+
+    `measure` says how long a piece is once the platform has it (called a few times for each piece). Works in time
+    proportional to the text for a `limit` of some hundreds or more; a piece never exceeds `limit` unless a single
+    character does.
+    """
+    text = markdown.strip("\n")
+    if not text.strip():
+        return []
+    pieces: list[str] = []
+    start, context = 0, _Context()
+    while start < len(text):
+        end, piece = _next_piece(text, start, context, measure, limit)
+        if piece.rendered.strip():
+            pieces.append(piece.rendered)
+        start, context = _resume(text, end, piece.end, limit)
+    return pieces
+
+
+def _next_piece(text: str, start: int, context: _Context, measure: Measure, limit: int) -> tuple[int, _Piece]:
+    end = _longest(text, start, context, measure, limit)
+    while True:
+        if end < len(text):
+            end = _best_cut(text, start, end, context)
+        piece = _compose(text[start:end], context)
+        # A cut can make a text longer (half a link shows its address): look again with less.
+        if end - start <= 1 or measure(piece.rendered) <= limit:
+            return end, piece
+        end = start + max(1, (end - start) * 7 // 8)
+
+
+def _longest(text: str, start: int, context: _Context, measure: Measure, limit: int) -> int:
+    """An offset up to which a piece fits, at most a little before the furthest one."""
+    left = len(text) - start
+    close_enough = 1 + limit // 64
+    fits, fails, size = 0, left + close_enough + 1, min(limit, left)
+    while fails - fits > close_enough:
+        used = measure(_compose(text[start : start + size], context).rendered)
+        if used <= limit:
+            fits = size
+            if fits == left or limit - used < close_enough:
+                break
+            size = min(fits * 2 if used * 2 < limit else fits + limit - used, left)
+        else:
+            fails = size
+            size = size * limit // used
+        if not fits < size < fails:
+            size = min((fits + fails) // 2, left)
+    return start + max(fits, 1)
+
+
+def _best_cut(text: str, start: int, end: int, context: _Context) -> int:
+    """The best offset for a cut after `start` and not after `end`."""
+    window = text[start:end]
+    least = len(window) // _LEAST_FILL
+    between_paragraphs, between_blocks, between_lines = _line_cuts(text, start, end, context, least)
+    for cut in (between_paragraphs, between_blocks, between_lines):
+        if cut:
+            return start + cut
+    for ends in (_SENTENCE_END, _WORD_END):
+        cuts = [match.end() for match in ends.finditer(window, least)]
+        # White space that ends the window may go on behind it; then what follows was not looked at.
+        cuts = [cut for cut in cuts if cut < len(window) or not window[-1].isspace()]
+        if cuts:
+            return start + cuts[-1]
+    return start + _before_character(text, start, end)
+
+
+def _line_cuts(text: str, start: int, end: int, context: _Context, least: int) -> tuple[int, int, int]:
+    """The last cut (relative to `start`) between paragraphs, between blocks, and between lines; 0 for none."""
+    paragraphs = blocks = lines = 0
+    offset, said, before = 0, "", context
+    for line in _lines(text[start:end]):
+        if offset > least and offset and line.strip() and text[start + offset - 1] == "\n":
+            opened_now = context.fence is not None and before.fence is None
+            after_rule = bool(context.table) and not before.table
+            if not opened_now and not after_rule and not _TABLE_RULE.fullmatch(line.rstrip("\n")):
+                lines = offset
+                if context.fence is None and not context.table and line[0] not in " \t" and not _HEADING.match(said):
+                    blocks = offset
+                    if context.after_blank:
+                        paragraphs = offset
+        offset += len(line)
+        before, context = context, context.after(line)
+        said = line if line.strip() else said
+    if end < len(text) and text[end - 1] == "\n" and lines == 0 and context.fence is None and not context.table:
+        lines = end - start
+    return paragraphs, blocks, lines
+
+
+def _compose(body: str, context: _Context) -> _Piece:
+    end = context
+    lines: list[str] = []
+    dedent = context.dedent
+    for line in _lines(body):
+        end = end.after(line)
+        indent = len(line) - len(line.lstrip(" "))
+        if dedent and line.strip() and indent < dedent and end.fence is None:
+            dedent = 0
+        lines.append(line[min(indent, dedent) :])
+    end = replace(end, dedent=dedent)
+    text = "".join(lines)
+    text = text.removesuffix("\n") if end.fence is not None else text.rstrip()
+    return _Piece(context.opening + text + end.closing, end)
+
+
+def _resume(text: str, end: int, context: _Context, limit: int) -> tuple[int, _Context]:
+    """Where the next piece begins and with what open; skips white space, and the end of a code block left open."""
+    while context.fence is not None and end < len(text):
+        line = next(_lines(text, end))
+        if not (context.fence.is_closed_by(line) and line.strip(" >\n")[:3] == context.fence.mark[:3]):
+            break
+        end += len(line)
+        context = context.after(line)
+    if context.fence is None:
+        if blank := _BLANK_LINES.match(text, end):
+            if text[end - 1] == "\n" or blank[0].count("\n") > 1:
+                context = context.after("\n")
+            end = blank.end()
+        if text[end - 1] != "\n" and (gap := _GAP.match(text, end)):
+            end = gap.end()
+    following = next(_lines(text, end), "")
+    context = context.as_start(following)
+    if len(context.opening) + len(context.closing) > limit // 4:  # no room left for what it would open
+        context = _Context(in_list=context.in_list)
+    return end, context
+
+
+def _lines(text: str, start: int = 0) -> Iterator[str]:
+    """The lines with their ends. (`str.splitlines` also cuts at other characters than the newline.)"""
+    while start < len(text):
+        end = text.find("\n", start) + 1 or len(text)
+        yield text[start:end]
+        start = end
+
+
+def _before_character(text: str, start: int, end: int) -> int:
+    """A cut near `end`, relative to `start`, that does not tear a character with its marks apart, if one is near."""
+    for cut in range(end, max(start, end - 64), -1):
+        if cut >= len(text) or not _belongs_to_previous(text, cut, start):
+            return cut - start
+    return end - start
+
+
+def _belongs_to_previous(text: str, index: int, start: int) -> bool:
+    """Whether people see the character at `index` as one with what stands before it (an approximation of UAX 29).
+    At `start` a character begins."""
+    character, previous = text[index], text[index - 1]
+    if unicodedata.category(character) in ("Mn", "Me", "Mc") or "\u200d" in (character, previous):
+        return True
+    if "\U0001f3fb" <= character <= "\U0001f3ff" or "\U000e0020" <= character <= "\U000e007f":
+        return True
+    if _is_flag_letter(character):
+        first = index
+        while first > start and _is_flag_letter(text[first - 1]):
+            first -= 1
+        return (index - first) % 2 == 1
+    return False
+
+
+def _is_flag_letter(character: str) -> bool:
+    return "\U0001f1e6" <= character <= "\U0001f1ff"

@@ -1,0 +1,318 @@
+"""Markdown as a small tree that every platform renders from.
+
+A platform draws from these values and never sees the parser's tokens. What Markdown cannot express on a chat platform
+(raw HTML, link definitions, names such as `__init__`) stays in the tree as the text that was written: nothing is lost.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+_DEEPEST = 60
+"""Levels of nesting. The parser drops what lies deeper, so such a text is shown as it was written."""
+
+_UNSENDABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_DUNDER = re.compile(r"[a-z][a-z0-9_]*")
+
+
+def clean(text: str) -> str:
+    """Text that can be stored and sent as UTF-8: line ends are `\\n`, control characters go, a lone surrogate becomes
+    U+FFFD (a pair of them becomes the character that it stands for)."""
+    if _SURROGATE.search(text):
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return _UNSENDABLE.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def utf16_len(text: str) -> int:
+    """Length in UTF-16 code units, which is how Telegram counts."""
+    return len(text) + sum(1 for character in text if character > "\uffff") if not text.isascii() else len(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CodeSpan:
+    text: str
+
+
+class Mark(enum.StrEnum):
+    STRONG = "strong"
+    EMPHASIS = "emphasis"
+    STRIKE = "strike"
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    mark: Mark
+    inlines: tuple[Inline, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link, or an image (whose text is its description)."""
+
+    url: str
+    inlines: tuple[Inline, ...]
+
+
+Inline = Text | CodeSpan | Marked | Link
+"""A line break inside a paragraph is a `Text("\\n")`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    inlines: tuple[Inline, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    level: int
+    inlines: tuple[Inline, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ListBlock:
+    """`start` is the first number, None for bullets. `tight`: the items were written without blank lines between."""
+
+    start: int | None
+    tight: bool
+    items: tuple[tuple[Block, ...], ...]
+
+
+class Align(enum.StrEnum):
+    LEFT = "left"
+    CENTER = "center"
+    RIGHT = "right"
+
+
+Cell = tuple[Inline, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The first of `rows` is the header."""
+
+    aligns: tuple[Align, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CodeBlock:
+    text: str
+    language: str
+
+
+@dataclass(frozen=True, slots=True)
+class QuoteBlock:
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    pass
+
+
+Block = Paragraph | Heading | ListBlock | Table | CodeBlock | QuoteBlock | Rule
+
+
+def parse(markdown: str) -> tuple[Block, ...]:
+    """The tree of a Markdown text (CommonMark with tables and strikethrough). Never raises."""
+    tokens = _parser().parse(markdown)
+    if any(token.level >= _DEEPEST - 2 for token in tokens):
+        return (Paragraph((Text(markdown),)),)
+    return _Reader(tokens).blocks()
+
+
+def visible(inlines: Iterable[Inline]) -> str:
+    """The text of inlines without their marks; a link is its label and, where that does not say it, its address."""
+    return "".join(_visible(inline) for inline in inlines)
+
+
+def _visible(inline: Inline) -> str:
+    match inline:
+        case Text(text) | CodeSpan(text):
+            return text
+        case Marked(_, inlines):
+            return visible(inlines)
+        case Link(url, inlines):
+            return spelled_out(visible(inlines), url)
+
+
+def spelled_out(label: str, url: str) -> str:
+    """A link where no link can be: `label (url)`, or only the address where the label says no more."""
+    if not label.strip() or url in (label, f"mailto:{label}"):
+        return label.strip() or url
+    return f"{label} ({url})"
+
+
+@cache
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"maxNesting": _DEEPEST}).enable(["table", "strikethrough"])
+    parser.disable(["reference"])  # a definition that nothing refers to would vanish
+    return parser
+
+
+class _Reader:
+    """Goes through the parser's flat list of tokens once."""
+
+    def __init__(self, tokens: Sequence[Token]) -> None:
+        self._tokens = iter(tokens)
+
+    def blocks(self, until: str = "") -> tuple[Block, ...]:
+        """Blocks up to the token of type `until`, which is taken too."""
+        found: list[Block] = []
+        for token in self._tokens:
+            if token.type == until:
+                break
+            block = self._block(token)
+            if block is not None:
+                found.append(block)
+        return tuple(found)
+
+    def _block(self, token: Token) -> Block | None:
+        match token.type:
+            case "paragraph_open":
+                return Paragraph(self._inlines("paragraph_close"))
+            case "heading_open":
+                return Heading(int(token.tag[1:]), self._inlines("heading_close"))
+            case "bullet_list_open":
+                return self._list(None, "bullet_list_close")
+            case "ordered_list_open":
+                return self._list(int(token.attrs.get("start", 1)), "ordered_list_close")
+            case "table_open":
+                return self._table()
+            case "blockquote_open":
+                return QuoteBlock(self.blocks("blockquote_close"))
+            case "fence":
+                language = token.info.split(maxsplit=1)[0] if token.info.strip() else ""
+                return CodeBlock(token.content.removesuffix("\n"), language)
+            case "code_block":
+                return CodeBlock(token.content.removesuffix("\n"), "")
+            case "hr":
+                return Rule()
+            case "html_block":
+                return Paragraph((Text(token.content.rstrip("\n")),))
+            case _:
+                raise AssertionError(f"the parser made a block of an unknown kind: {token.type}")
+
+    def _inlines(self, until: str) -> tuple[Inline, ...]:
+        found: tuple[Inline, ...] = ()
+        for token in self._tokens:
+            if token.type == until:
+                break
+            found += inlines_of(token.children or [])
+        return found
+
+    def _list(self, start: int | None, until: str) -> ListBlock:
+        items: list[tuple[Block, ...]] = []
+        tight = True
+        for token in self._tokens:
+            if token.type == until:
+                break
+            inner: list[Block] = []
+            for child in self._tokens:
+                if child.type == "list_item_close":
+                    break
+                tight = tight and not (child.type == "paragraph_open" and not child.hidden)
+                block = self._block(child)
+                if block is not None:
+                    inner.append(block)
+            items.append(tuple(inner))
+        return ListBlock(start, tight, tuple(items))
+
+    def _table(self) -> Table:
+        aligns: list[Align] = []
+        rows: list[list[Cell]] = []
+        for token in self._tokens:
+            match token.type:
+                case "table_close":
+                    break
+                case "tr_open":
+                    rows.append([])
+                case "th_open" | "td_open":
+                    if token.type == "th_open":
+                        style = str(token.attrs.get("style", "text-align:left"))
+                        aligns.append(Align(style.removeprefix("text-align:")))
+                    rows[-1].append(self._inlines(token.type.replace("open", "close")))
+                case _:
+                    pass
+        return Table(tuple(aligns), tuple(tuple(row) for row in rows))
+
+
+@dataclass(slots=True)
+class _Span:
+    """An opened mark or link, waiting for its end. `before` is the character in front of it."""
+
+    opener: Token | None
+    before: str
+    inlines: list[Inline]
+
+
+def inlines_of(tokens: Sequence[Token]) -> tuple[Inline, ...]:
+    """The parser's inline tokens as a tree."""
+    stack = [_Span(None, "", [])]
+    last = ""
+    for token, follows in _with_next_character(tokens):
+        match token.type:
+            case "text" | "text_special" | "html_inline":
+                _add_text(stack[-1].inlines, token.content)
+                last = token.content[-1:] or last
+            case "softbreak" | "hardbreak":
+                _add_text(stack[-1].inlines, "\n")
+                last = "\n"
+            case "code_inline":
+                stack[-1].inlines.append(CodeSpan(token.content))
+                last = token.content[-1:]
+            case "image":
+                label = token.content or str(token.attrs.get("src", ""))
+                stack[-1].inlines.append(Link(str(token.attrs.get("src", "")), (Text(label),)))
+                last = label[-1:]
+            case _ if token.nesting == 1:
+                stack.append(_Span(token, last, []))
+            case _:
+                span = stack.pop()
+                for inline in _close(span, follows):
+                    if isinstance(inline, Text):
+                        _add_text(stack[-1].inlines, inline.text)
+                    else:
+                        stack[-1].inlines.append(inline)
+    return tuple(stack[0].inlines)
+
+
+def _with_next_character(tokens: Sequence[Token]) -> Iterator[tuple[Token, str]]:
+    for index, token in enumerate(tokens):
+        following = next((after.content[:1] for after in tokens[index + 1 : index + 4] if after.content), "")
+        yield token, following
+
+
+def _close(span: _Span, follows: str) -> list[Inline]:
+    """What an ended mark is. Names (`__init__`) and products (`2*3*4`) are no emphasis, whatever CommonMark says."""
+    assert span.opener is not None
+    inlines, markup = span.inlines, span.opener.markup
+    if span.opener.type == "link_open":
+        return [Link(str(span.opener.attrs.get("href", "")), tuple(inlines))]
+    inside_word = span.before.isalnum() and follows.isalnum()
+    only = inlines[0].text if len(inlines) == 1 and isinstance(inlines[0], Text) else ""
+    if inside_word or (markup == "__" and _DUNDER.fullmatch(only)):
+        return [Text(markup), *inlines, Text(markup)]
+    mark = {"em_open": Mark.EMPHASIS, "strong_open": Mark.STRONG, "s_open": Mark.STRIKE}[span.opener.type]
+    return [Marked(mark, tuple(inlines))]
+
+
+def _add_text(inlines: list[Inline], text: str) -> None:
+    """Text next to text is one text."""
+    if inlines and isinstance(last := inlines[-1], Text):
+        inlines[-1] = Text(last.text + text)
+    elif text:
+        inlines.append(Text(text))
