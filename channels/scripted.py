@@ -30,6 +30,7 @@ from channels.message import (
     Sender,
     SendError,
 )
+from channels.split import split
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ _DEEPEST = 60
 
 _UNSENDABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
+_PIPE = re.compile(r"(?<!\\)\|")
 _DUNDER = re.compile(r"[a-z][a-z0-9_]*")
 
 
@@ -131,7 +132,7 @@ def parse(markdown: str) -> tuple[Block, ...]:
     tokens = _parser().parse(markdown)
     if any(token.level >= _DEEPEST - 2 for token in tokens):
         return (Paragraph((Text(markdown),)),)
-    return _Reader(tokens).blocks()
+    return _Reader(tokens, markdown.split("\n")).blocks()
 
 
 def visible(inlines: Iterable[Inline]) -> str:
@@ -166,8 +167,9 @@ def _parser() -> MarkdownIt:
 class _Reader:
     """Goes through the parser's flat list of tokens once."""
 
-    def __init__(self, tokens: Sequence[Token]) -> None:
+    def __init__(self, tokens: Sequence[Token], source: Sequence[str]) -> None:
         self._tokens = iter(tokens)
+        self._source = source
 
     def blocks(self, until: str = "") -> tuple[Block, ...]:
         """Blocks up to the token of type `until`, which is taken too."""
@@ -234,12 +236,17 @@ class _Reader:
     def _table(self) -> Table:
         aligns: list[Align] = []
         rows: list[list[Cell]] = []
+        line = ""
         for token in self._tokens:
             match token.type:
                 case "table_close":
                     break
                 case "tr_open":
                     rows.append([])
+                    line = self._source[token.map[0]] if token.map else ""
+                case "tr_close":
+                    if surplus := _cells(line)[len(aligns) :]:  # the parser drops what has no header
+                        rows[-1][-1] += (Text(" | " + " | ".join(surplus)),)
                 case "th_open" | "td_open":
                     if token.type == "th_open":
                         style = str(token.attrs.get("style", "text-align:left"))
@@ -248,6 +255,12 @@ class _Reader:
                 case _:
                     pass
         return Table(tuple(aligns), tuple(tuple(row) for row in rows))
+
+
+def _cells(line: str) -> list[str]:
+    """The cells of a table's row as they were written."""
+    inner = re.sub(r"^[ \t>]*\|?|(?<!\\)\|[ \t]*$", "", line)
+    return [cell.strip() for cell in _PIPE.split(inner)]
 
 
 @dataclass(slots=True)

@@ -1,0 +1,328 @@
+"""Markdown as Telegram shows it: a text and entities that say where it is bold, code or a link.
+
+Entities instead of markup strings: no text can be refused because of a character in it. Offsets and lengths count
+UTF-16 code units (https://core.telegram.org/api/entities).
+"""
+
+from __future__ import annotations
+
+import enum
+import itertools
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from channels.text import (
+    Align,
+    Block,
+    CodeBlock,
+    CodeSpan,
+    Heading,
+    Inline,
+    Link,
+    ListBlock,
+    Mark,
+    Marked,
+    Paragraph,
+    QuoteBlock,
+    Rule,
+    Table,
+    Text,
+    clean,
+    parse,
+    spelled_out,
+    utf16_len,
+    visible,
+)
+
+MAX_TEXT = 4096
+"""UTF-16 code units of a message, counted after formatting."""
+MAX_ENTITIES = 100
+
+_RULE = "—" * 10
+_WIDEST_COLUMN = 40
+"""Columns of a table are padded up to this width; a longer cell pushes its row out."""
+
+
+class EntityType(enum.StrEnum):
+    BOLD = "bold"
+    ITALIC = "italic"
+    STRIKETHROUGH = "strikethrough"
+    CODE = "code"
+    PRE = "pre"
+    TEXT_LINK = "text_link"
+    BLOCKQUOTE = "blockquote"
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    type: EntityType
+    offset: int
+    length: int
+    url: str = ""
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Formatted:
+    text: str
+    entities: tuple[Entity, ...]
+
+
+def formatted(markdown: str) -> Formatted:
+    """What a message shows. Of more than 100 entities those stay that carry more than looks: links and code first."""
+    text, entities = _drawn(markdown)
+    if len(entities) > MAX_ENTITIES:
+        entities = sorted(sorted(entities, key=_importance)[:MAX_ENTITIES], key=lambda one: (one.offset, -one.length))
+    return Formatted(text, tuple(entities))
+
+
+def plain(markdown: str) -> str:
+    """The same text for a platform that refused its entities: links are spelled out where there is room for it."""
+    source = clean(markdown)
+    spelled = _joined(_blocks(parse(source), _Style(links=False)))[0]
+    text = spelled if utf16_len(spelled) <= MAX_TEXT else formatted(markdown).text
+    return text if text.strip() else source
+
+
+def length(markdown: str) -> int:
+    """UTF-16 code units of a message once drawn. A message with more links than fit counts as too long, because an
+    address that is not in an entity would be lost."""
+    text, entities = _drawn(markdown)
+    links = sum(1 for entity in entities if entity.type is EntityType.TEXT_LINK)
+    return max(utf16_len(text), links * MAX_TEXT // MAX_ENTITIES)
+
+
+def _drawn(markdown: str) -> tuple[str, list[Entity]]:
+    source = clean(markdown)
+    text, entities = _joined(_blocks(parse(source), _Style()))
+    if not text.strip():  # Markdown that shows nothing (an empty heading) is shown as it was written
+        return source, []
+    return text, entities
+
+
+def _importance(entity: Entity) -> int:
+    order = (EntityType.TEXT_LINK, EntityType.PRE, EntityType.CODE, EntityType.BLOCKQUOTE)
+    return order.index(entity.type) if entity.type in order else len(order)
+
+
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    """One entity to be; `serial` keeps two neighbours of the same kind apart."""
+
+    type: EntityType
+    serial: int
+    url: str = ""
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Style:
+    """The layers around a text, and whether links may be entities in it."""
+
+    layers: tuple[_Layer, ...] = ()
+    links: bool = True
+    serials: itertools.count[int] = field(default_factory=itertools.count)
+
+    def within(self, kind: EntityType, *, url: str = "", language: str = "") -> _Style:
+        """Inside one more layer. A kind does not nest in itself, and code holds nothing else (Bot API, formatting
+        options), so code drops the layers around it except a quote and a link."""
+        if any(layer.type is kind for layer in self.layers):
+            return self
+        kept = self.layers
+        if kind in (EntityType.CODE, EntityType.PRE):
+            if any(layer.type is EntityType.TEXT_LINK for layer in kept):
+                return self
+            kept = tuple(layer for layer in kept if layer.type is EntityType.BLOCKQUOTE)
+        return _Style((*kept, _Layer(kind, next(self.serials), url, language)), self.links, self.serials)
+
+    @property
+    def is_pre(self) -> bool:
+        return any(layer.type is EntityType.PRE for layer in self.layers)
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    text: str
+    style: _Style
+
+
+_Line = tuple[_Run, ...]
+"""At least one run, so that an empty line inside a quote or code is known to be inside."""
+
+
+def _blocks(blocks: Sequence[Block], style: _Style, *, apart: bool = True) -> list[_Line]:
+    """The lines of blocks one under the other, with an empty line between where they stand `apart`."""
+    lines: list[_Line] = []
+    for block in blocks:
+        if lines and apart:
+            lines.append((_Run("", style),))
+        lines.extend(_block(block, style))
+    return lines
+
+
+def _block(block: Block, style: _Style) -> list[_Line]:
+    match block:
+        case Paragraph(inlines):
+            return _inline_lines(inlines, style)
+        case Heading(_, inlines):
+            return _inline_lines(inlines, style.within(EntityType.BOLD))
+        case ListBlock():
+            return _list_lines(block, style)
+        case CodeBlock(text, language):
+            return _pre_lines(text, language, style)
+        case Table():
+            return _pre_lines("\n".join(_table_rows(block)), "", style)
+        case QuoteBlock(blocks):
+            return _quote_lines(blocks, style)
+        case Rule():
+            return [(_Run(_RULE, style),)]
+
+
+def _quote_lines(blocks: Sequence[Block], style: _Style) -> list[_Line]:
+    """A quote; one inside another shows its marks, because Telegram's do not nest."""
+    inner = style.within(EntityType.BLOCKQUOTE)
+    lines = _blocks(blocks, inner) or [(_Run("", inner),)]
+    return _indented(lines, "> ", "> ", style) if inner is style else lines
+
+
+def _list_lines(block: ListBlock, style: _Style) -> list[_Line]:
+    lines: list[_Line] = []
+    for number, item in enumerate(block.items, block.start or 0):
+        if lines and not block.tight:
+            lines.append((_Run("", style),))
+        mark = "• " if block.start is None else f"{number}. "
+        content = _blocks(item, style, apart=not block.tight) or [(_Run("", style),)]
+        lines.extend(_indented(content, mark, " " * len(mark), style))
+    return lines
+
+
+def _indented(lines: Sequence[_Line], first: str, others: str, style: _Style) -> list[_Line]:
+    """Lines with something in front of them. Code keeps its own margin: its lines are to be copied as they are."""
+    indented: list[_Line] = []
+    for index, line in enumerate(lines):
+        if index == 0 and line[0].style.is_pre:
+            indented.append((_Run(first.rstrip(), style),))
+        if line[0].style.is_pre:
+            indented.append(line)
+        else:
+            prefix = first if index == 0 else others if any(run.text for run in line) else others.rstrip()
+            indented.append((_Run(prefix, style), *line))
+    return indented
+
+
+def _pre_lines(text: str, language: str, style: _Style) -> list[_Line]:
+    inside = style.within(EntityType.PRE, language=language)
+    return [(_Run(line, inside),) for line in text.split("\n")]
+
+
+def _table_rows(table: Table) -> list[str]:
+    """A table in characters of one width, its header underlined."""
+    rows = [[" ".join(visible(cell).split()) for cell in row] for row in table.rows]
+    widths = [min(max(map(_width, column)), _WIDEST_COLUMN) for column in zip(*rows, strict=True)]
+    drawn = [
+        " | ".join(_padded(*cell) for cell in zip(row, widths, table.aligns, strict=True)).rstrip() for row in rows
+    ]
+    return [drawn[0], "-+-".join("-" * width for width in widths), *drawn[1:]]
+
+
+def _padded(cell: str, width: int, align: Align) -> str:
+    space = max(0, width - _width(cell))
+    before = {Align.LEFT: 0, Align.CENTER: space // 2, Align.RIGHT: space}[align]
+    return " " * before + cell + " " * (space - before)
+
+
+def _width(text: str) -> int:
+    """Columns of a text in a font of one width, where East Asian characters and emoji take two."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(character) else 2 if unicodedata.east_asian_width(character) in "WF" else 1
+        for character in text
+    )
+
+
+def _inline_lines(inlines: Sequence[Inline], style: _Style) -> list[_Line]:
+    lines: list[list[_Run]] = [[]]
+    for run in _runs(inlines, style):
+        first, *others = run.text.split("\n")
+        lines[-1].append(_Run(first, run.style))
+        lines.extend([_Run(other, run.style)] for other in others)
+    return [tuple(line) or (_Run("", style),) for line in lines]
+
+
+def _runs(inlines: Iterable[Inline], style: _Style) -> Iterable[_Run]:
+    for inline in inlines:
+        match inline:
+            case Text(text):
+                yield _Run(text, style)
+            case CodeSpan(text):
+                yield _Run(text, style.within(EntityType.CODE))
+            case Marked(mark, inner):
+                yield from _runs(inner, style.within(_MARKS[mark]))
+            case Link(url, inner):
+                if style.links and is_linkable(url):
+                    shown = inner if visible(inner).strip() else (Text(url),)
+                    yield from _runs(shown, style.within(EntityType.TEXT_LINK, url=url))
+                else:
+                    yield from _spelled_out(url, inner, style)
+
+
+_MARKS = {
+    Mark.STRONG: EntityType.BOLD,
+    Mark.EMPHASIS: EntityType.ITALIC,
+    Mark.STRIKE: EntityType.STRIKETHROUGH,
+}
+
+
+def _spelled_out(url: str, inner: Sequence[Inline], style: _Style) -> Iterable[_Run]:
+    """A link that Telegram would drop without a word shows its address."""
+    label = visible(inner)
+    yield from _runs(inner, style)
+    rest = spelled_out(label, url).removeprefix(label.strip())
+    if rest:
+        yield _Run(rest, style)
+
+
+def is_linkable(url: str) -> bool:
+    """Whether Telegram takes an address as a link: http(s) with a dotted host, or tg. It drops others silently, and
+    others (javascript, file) are not for people to press."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+    except ValueError:
+        return False
+    if parts.scheme in ("http", "https"):
+        return "." in host.strip(".") and not any(character.isspace() for character in url)
+    return parts.scheme == "tg" and bool(parts.netloc)
+
+
+def _joined(lines: Sequence[_Line]) -> tuple[str, list[Entity]]:
+    """Lines as one text, and the layers of neighbouring runs as entities."""
+    parts: list[str] = []
+    entities: list[Entity] = []
+    open_at: dict[_Layer, int] = {}
+    position = 0
+
+    def move_to(layers: tuple[_Layer, ...]) -> None:
+        for layer in [layer for layer in open_at if layer not in layers]:
+            start = open_at.pop(layer)
+            if position > start:
+                entities.append(Entity(layer.type, start, position - start, layer.url, layer.language))
+        for layer in layers:
+            open_at.setdefault(layer, position)
+
+    previous: tuple[_Layer, ...] = ()
+    for index, line in enumerate(lines):
+        if index:
+            move_to(tuple(layer for layer in previous if layer in line[0].style.layers))
+            parts.append("\n")
+            position += 1
+        for run in line:
+            move_to(run.style.layers)
+            parts.append(run.text)
+            position += utf16_len(run.text)
+            previous = run.style.layers
+    move_to(())
+    return "".join(parts), sorted(entities, key=lambda entity: (entity.offset, -entity.length))
