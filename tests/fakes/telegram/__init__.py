@@ -21,7 +21,7 @@ from typing import Self, TypeVar
 
 from tests.fakes.telegram.faults import Fault, Hold
 from tests.fakes.telegram.markup import units
-from tests.fakes.telegram.server import BotApiServer, Call
+from tests.fakes.telegram.server import PLAUSIBLE_TOKEN, BotApiServer, Call
 from tests.fakes.telegram.world import Draft, Message, Typing
 
 __all__ = ["Call", "Draft", "FakeTelegram", "FakeTelegramThread", "Fault", "Hold", "Message", "Typing", "units"]
@@ -42,8 +42,8 @@ class FakeTelegram(BotApiServer):
         await self.stop()
 
     @staticmethod
-    def in_thread() -> FakeTelegramThread:
-        return FakeTelegramThread()
+    def in_thread(token: str = PLAUSIBLE_TOKEN, *, username: str = "daybook_test_bot") -> FakeTelegramThread:
+        return FakeTelegramThread(token, username=username)
 
     async def wait_for(self, predicate: Callable[[], T], timeout: float = 10.0) -> T:
         """The predicate's first true value; asked again at each change. Raises `TimeoutError`, which tells the last

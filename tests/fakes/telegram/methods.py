@@ -20,9 +20,11 @@ Method = Callable[[World, Params], object]
 MAX_DOWNLOAD = 20 * 1024 * 1024
 MAX_COMMANDS = 100
 REACTIONS = frozenset(str(emoji.value) for emoji in ReactionEmoji)
-ACTIONS = frozenset(
-    "typing upload_photo record_video upload_video record_voice upload_voice upload_document choose_sticker "
-    "find_location record_video_note upload_video_note record_audio upload_audio".split()
+UPLOADS = frozenset(("video", "voice", "audio", "video_note"))
+ACTIONS = (
+    frozenset(("typing", "upload_photo", "upload_document", "choose_sticker", "find_location"))
+    | {f"record_{media}" for media in UPLOADS}
+    | {f"upload_{media}" for media in UPLOADS}
 )
 CHAT_SCOPES = frozenset(("chat", "chat_administrators", "chat_member"))
 SCOPES = CHAT_SCOPES | {"default", "all_private_chats", "all_group_chats", "all_chat_administrators"}
@@ -49,7 +51,7 @@ def send_message(world: World, params: Params) -> object:
     params.object("link_preview_options")
     _check_mentioned(world, entities)
     message = Message(
-        id=next(chat.ids),
+        id=chat.ids.next(),
         chat=chat.id,
         thread=thread,
         sender=world.bot_json(),
@@ -225,7 +227,7 @@ def _thread(chat: Chat, params: Params, *, general: bool = False) -> int | None:
     thread = params.integer("message_thread_id")
     if thread == 0:
         return None
-    if thread not in chat.topics and not (general and thread == GENERAL_TOPIC and chat.topics):
+    if thread not in chat.topics and not (general and thread == GENERAL_TOPIC and chat.is_forum):
         raise ApiError("message thread not found")
     return thread
 

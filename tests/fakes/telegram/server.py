@@ -17,6 +17,7 @@ from tests.fakes.telegram.methods import METHODS
 from tests.fakes.telegram.wire import ApiError, JsonObject, Params, read_params
 from tests.fakes.telegram.world import Message, World
 
+PLAUSIBLE_TOKEN = "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw0"
 MAX_BODY = 60 * 1024 * 1024
 MAX_POLL_SECONDS = 50
 CONFLICT = "terminated by other getUpdates request; make sure that only one bot instance is running"
@@ -26,7 +27,8 @@ SPELLING = {name.casefold(): name for name in [*METHODS, "getUpdates"]}
 @dataclass(frozen=True, slots=True)
 class Call:
     """One call that was answered. `at` and `done` are monotonic seconds of arrival and answer; `status` is 0 where the
-    connection was cut instead. `result` is what the method gave, even when the caller never saw it."""
+    connection was cut instead. `result` is what the method gave, even when the caller never saw it; `error` the
+    description of a refusal."""
 
     method: str
     params: Params
@@ -34,6 +36,7 @@ class Call:
     done: float
     status: int
     result: object = None
+    error: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,7 @@ class _Answer:
     body: str = ""
     content_type: str = "application/json"
     result: object = None
+    error: str = ""
 
 
 class _Instead(Exception):
@@ -57,9 +61,7 @@ class _Instead(Exception):
 class BotApiServer(World):
     """A world with a Bot API at `base_url`. Started and stopped by its subclasses."""
 
-    def __init__(
-        self, token: str = "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw0", *, username: str = "daybook_test_bot"
-    ) -> None:
+    def __init__(self, token: str = PLAUSIBLE_TOKEN, *, username: str = "daybook_test_bot") -> None:
         super().__init__(int(token.partition(":")[0]), username)
         self.token = token
         self.calls: list[Call] = []
@@ -90,8 +92,13 @@ class BotApiServer(World):
     def story(self, timeout: float) -> str:
         """What was going on, for the text of a failed wait."""
         with self.bell.lock:
-            last = [f"{call.method} -> {call.status}" for call in self.calls[-10:]]
+            last = [f"{call.method} -> {call.status} {call.error}".rstrip() for call in self.calls[-10:]]
             return f"nothing of the kind within {timeout} s; {len(self._queue)} updates unconfirmed; last calls: {last}"
+
+    @property
+    def polling(self) -> bool:
+        """A getUpdates is waiting now."""
+        return self._poller is not None
 
     # What goes wrong
 
@@ -181,8 +188,10 @@ class BotApiServer(World):
 
     async def stop(self) -> None:
         """Close the port and cut every connection. What the world knows stays."""
-        for task in self._running:
+        running = list(self._running)
+        for task in running:
             task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
         if self._runner is not None:
             await self._runner.cleanup()
             self._runner = None
@@ -200,7 +209,8 @@ class BotApiServer(World):
         except ApiError as error:
             answer = _refusal(error)
         with self.bell.lock:
-            self.calls.append(Call(method, params, arrived, time.monotonic(), answer.status, answer.result))
+            done = time.monotonic()
+            self.calls.append(Call(method, params, arrived, done, answer.status, answer.result, answer.error))
             self.bell.ring()
         if answer.status == 0 and request.transport is not None:
             request.transport.abort()
@@ -271,6 +281,7 @@ class BotApiServer(World):
             superseded = self._poller is not me
             if not superseded:
                 self._poller = None
+                self.bell.ring()
         if superseded:
             raise ApiError(CONFLICT, 409)
         return self.batch(limit)
@@ -304,4 +315,4 @@ def _error(fault: Fault) -> ApiError:
 
 
 def _refusal(error: ApiError) -> _Answer:
-    return _Answer(error.status, json.dumps(error.body()))
+    return _Answer(error.status, json.dumps(error.body()), error=error.description)

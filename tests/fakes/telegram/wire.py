@@ -11,9 +11,8 @@ from urllib.parse import parse_qsl
 JsonObject = dict[str, Any]
 
 PLAIN_TEXT = frozenset(
-    "text caption description short_description name parse_mode action file_id url callback_query_id language_code "
-    "secret_token business_connection_id message_effect_id".split()
-)
+    ("text", "caption", "description", "short_description", "name", "parse_mode", "action", "file_id", "url")
+) | {"callback_query_id", "language_code", "secret_token", "business_connection_id", "message_effect_id"}
 """Parameters that are never JSON: a message that reads `42` stays the text `42`."""
 
 
@@ -120,7 +119,9 @@ def read_params(query: str, content_type: str, body: bytes) -> Params:
 
 def _json_body(body: bytes) -> JsonObject:
     try:
-        values = json.loads(body or b"{}")
+        values = json.loads(body.decode() or "{}")
+    except UnicodeError:
+        raise
     except ValueError:
         raise ApiError("Can't parse request JSON object") from None
     if not isinstance(values, dict):

@@ -69,6 +69,21 @@ class Typing:
 
 
 @dataclass(slots=True)
+class MessageIds:
+    """Supergroups count their own messages; all private chats and plain groups of a bot share one count."""
+
+    last: int = 0
+
+    def next(self) -> int:
+        self.last += 1
+        return self.last
+
+    def taken(self, message_id: int) -> int:
+        self.last = max(self.last, message_id)
+        return message_id
+
+
+@dataclass(slots=True)
 class Chat:
     id: int
     type: ChatType
@@ -78,12 +93,13 @@ class Chat:
     draft: Draft | None = None
     forbidden: str = ""
     moved_to: int | None = None
-    ids: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
+    ids: MessageIds = field(default_factory=lambda: MessageIds())
+    is_forum: bool = False
 
     def json(self) -> JsonObject:
         if self.type == "private":
             return {"id": self.id, "type": "private", "first_name": self.title}
-        forum = {"is_forum": True} if self.topics else {}
+        forum = {"is_forum": True} if self.is_forum else {}
         return {"id": self.id, "type": self.type, "title": self.title} | forum
 
 
@@ -107,7 +123,7 @@ class World:
         self.allowed_updates: frozenset[str] | None = None
         self._queue: deque[JsonObject] = deque()
         self._update_ids = itertools.count(first_update_id)
-        self._private_ids = itertools.count(1)
+        self._private_ids = MessageIds()
 
     # What people do
 
@@ -128,8 +144,9 @@ class World:
         """A person writes to the bot; returns the update that is queued.
 
         A positive chat is private, a negative one a supergroup. Where `entities` is None, commands, @mentions and links
-        are found as Telegram finds them. `thread` is a topic, made when it is new. Further fields of the message
-        (photo, forward_origin…) are taken as they are; `from_bot=True` makes the sender a bot.
+        are found as Telegram finds them. `thread` is a topic, made when it is new (1: the General topic of a forum,
+        whose messages carry no thread). Further fields of the message (photo, forward_origin…) are taken as they are;
+        `from_bot=True` makes the sender a bot.
         """
         if text is not None and units(text) > MAX_TEXT:
             raise ValueError(f"clients cut a text at {MAX_TEXT} units; use paste()")
@@ -139,9 +156,9 @@ class World:
                 user or (chat if chat > 0 else 11111), name, is_bot=bool(extra.pop("from_bot", False))
             )
             message = Message(
-                id=message_id if message_id is not None else next(place.ids),
+                id=place.ids.next() if message_id is None else place.ids.taken(message_id),
                 chat=chat,
-                thread=thread,
+                thread=None if thread == GENERAL_TOPIC else thread,
                 sender=sender,
                 text=text or "",
                 date=int(time.time()),
@@ -173,7 +190,7 @@ class World:
             message = self.chats[chat].messages[message_id]
             if data not in [button.get("callback_data") for row in message.buttons for button in row]:
                 raise ValueError(f"message {message_id} has no button with the data {data!r}")
-            query = f"{message_id}{next(self._private_ids):010d}"
+            query = f"{message_id}{self._private_ids.next():010d}"
             self.open_callbacks.add(query)
             sender = self._person(user or (chat if chat > 0 else 11111), "Alice")
             press = {"id": query, "from": sender, "chat_instance": str(chat), "data": data}
@@ -223,7 +240,7 @@ class World:
             return file_id
 
     def mention(self, text: str) -> MarkedText:
-        """Text that calls the bot: `{bot}` in it becomes the mention, else that is put in front. Use: `say(**mention())`."""
+        """Text that calls the bot, for `say(**mention("hi"))`: `{bot}` becomes the mention, else that stands first."""
         before, found, after = text.partition("{bot}")
         if not found:
             before, after = "", f" {text}"
@@ -301,10 +318,11 @@ class World:
             answer |= {"message_thread_id": message.thread, "is_topic_message": True}
         if message.edit_date is not None:
             answer["edit_date"] = message.edit_date
-        if message.reply_to in chat.messages:
-            quoted = self.message_json(chat.messages[message.reply_to])
-            quoted.pop("reply_to_message", None)
-            answer["reply_to_message"] = quoted
+        # In a topic what is no reply is told as one to the message that opened the topic; bots trip over that.
+        quoted = chat.messages.get(message.reply_to or message.thread or 0)
+        if quoted is not None and quoted is not message:
+            answer["reply_to_message"] = self.message_json(quoted)
+            answer["reply_to_message"].pop("reply_to_message", None)
         if message.text:
             answer["text"] = message.text
             if message.entities:
@@ -329,9 +347,20 @@ class World:
             known = self.chats[chat] = Chat(chat, kind, title)
             if kind != "supergroup":
                 known.ids = self._private_ids
-        if thread is not None and thread != GENERAL_TOPIC:
-            known.topics.add(thread)
+        if thread is not None and kind != "private":
+            known.is_forum = True
+        if thread is not None and thread not in (GENERAL_TOPIC, *known.topics):
+            self._open_topic(known, thread)
         return known
+
+    def _open_topic(self, chat: Chat, thread: int) -> None:
+        """A topic begins with a service message, whose id it carries."""
+        chat.topics.add(thread)
+        created = {"forum_topic_created": {"name": f"Topic {thread}", "icon_color": 7322096}}
+        opener = self._person(chat.id if chat.id > 0 else 11111, "Alice")
+        chat.messages[chat.ids.taken(thread)] = Message(
+            thread, chat.id, thread, opener, "", int(time.time()), extra=created
+        )
 
     def _person(self, user: int, name: str, *, is_bot: bool = False) -> JsonObject:
         person = {"id": user, "is_bot": is_bot, "first_name": name, "language_code": "en"}
