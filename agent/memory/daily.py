@@ -28,16 +28,18 @@ def day_of(path: Path) -> date | None:
         return None
 
 
-def refusal(path: Path, before: bytes | None, after: bytes | None, today: date) -> str | None:
-    """Why `path` may not change from `before` to `after` (None: no such file), or None where it may."""
-    day = day_of(path)
-    if day is None:
+def closed(path: Path, today: date) -> str | None:
+    """Why `path` may not change at all, or None where it may."""
+    if day_of(path) in (None, today):
         return None
-    if day != today:
-        return f"{path.name} is the log of another day, which is never changed; memory_append adds to today's"
-    if after is None or not after.startswith(before or b""):
-        return f"{path.name} is today's log, which only grows: keep its text and add at its end, or use memory_append"
-    return None
+    return f"{path.name} is the log of another day, which is never changed; memory_append adds to today's"
+
+
+def shortened(path: Path, before: bytes | None, after: bytes | None) -> str | None:
+    """Why `path` may not change from `before` to `after` (None: no such file), being a log; None where it may."""
+    if day_of(path) is None or (after is not None and after.startswith(before or b"")):
+        return None
+    return f"{path.name} is today's log, which only grows: keep its text and add at its end, or use memory_append"
 
 
 def new_log(day: date) -> str:

@@ -60,9 +60,10 @@ def tail(folder: Folder, name: str, limit: int) -> bytes:
 
 def _opened(folder: Folder, name: str) -> BinaryIO:
     fd = folder.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
-    if not stat.S_ISREG(os.fstat(fd).st_mode):
+    mode = os.fstat(fd).st_mode
+    if not stat.S_ISREG(mode):
         os.close(fd)
-        raise NotRegular(0, "it is not a regular file")
+        raise NotRegular(0, "it is a folder" if stat.S_ISDIR(mode) else "it is not a regular file")
     return os.fdopen(fd, "rb")
 
 

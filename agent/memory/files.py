@@ -42,6 +42,8 @@ __all__ = [
     "read_text",
     "remove",
     "rewrite",
+    "sha_of",
+    "text_of",
 ]
 
 MAX_BYTES = 4_000_000
@@ -102,7 +104,7 @@ def read_text(path: Path, root: Path) -> FileText | None:
     with _reading(name):
         try:
             with holding(path, root) as (folder, real_name):
-                return _text(_bytes(folder, real_name, name), name)
+                return text_of(_bytes(folder, real_name, name), name)
         except FileNotFoundError:
             return None
 
@@ -120,25 +122,27 @@ def entries(path: Path, root: Path) -> list[Entry]:
             return []
 
 
-def rewrite(path: Path, root: Path, today: date, change: Callable[[bytes | None], bytes]) -> None:
-    """Replace a file by what `change` makes of its bytes (None: no such file), in one step.
+def rewrite(path: Path, root: Path, today: date, change: Callable[[bytes | None], bytes]) -> FileText:
+    """Replace a file by what `change` makes of its bytes (None: no such file), in one step. Returns what it says now.
 
     `change` may raise `FileError` to leave the file alone, and runs once more where the file changed meanwhile. Raises
     `NotWritten` also for a daily log that would lose or, being another day's, gain anything.
     """
     name = name_below(path, root)
     with _writing(path, root, name) as (folder, real_name):
+        real = folder.path / real_name
+        _unless(daily.closed(real, today))
         for _ in range(5):
             known = folder.stat(real_name)
             before = _bytes(folder, real_name, name) if known is not None else None
             after = change(before)
-            _guard(folder, real_name, before, after, today)
+            _unless(daily.shortened(real, before, after))
             if after == before:
-                return
+                return _state(after)
             if _same(known, folder.stat(real_name)):
                 mode = stat.S_IMODE(known.st_mode) if known is not None else _NEW_FILE
                 disk.replace(folder, real_name, after, mode)
-                return
+                return _state(after)
         raise NotWritten(f"{name} is being changed by another program; try again in a moment")
 
 
@@ -146,15 +150,15 @@ def remove(path: Path, root: Path, today: date) -> FileText | None:
     """Delete a file; gives back what it said, or None where there was none. A daily log is never deleted."""
     name = name_below(path, root)
     with _writing(path, root, name, make=False) as (folder, real_name):
+        real = folder.path / real_name
         try:
             data = _bytes(folder, real_name, name)
         except FileNotFoundError:
             return None
-        _guard(folder, real_name, data, None, today)
-        text = _text(data, name)
+        _unless(daily.closed(real, today) or daily.shortened(real, data, None))
         folder.remove(real_name)
         folder.sync()
-        return text
+        return _state(data)
 
 
 def append_log(scope: Scope, clock: Clock, text: str, heading: str | None = None) -> Path:
@@ -203,6 +207,23 @@ def clean(text: str) -> str:
     return whole.replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
+def text_of(data: bytes, name: str) -> FileText:
+    """The bytes of the file `name` as text. Raises `Unreadable` for what is no UTF-8 text."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise Unreadable(f"{name} is UTF-16 text; save it as UTF-8")
+    if b"\0" in data:
+        raise Unreadable(f"{name} is a binary file")
+    return _state(data)
+
+
+def _state(data: bytes) -> FileText:
+    return FileText(decoded(data), sha_of(data), len(data))
+
+
+def sha_of(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
 def decoded(data: bytes) -> str:
     return data.decode("utf-8-sig", "replace")
 
@@ -237,18 +258,9 @@ def _bytes(folder: Folder, real_name: str, name: str) -> bytes:
     return data
 
 
-def _text(data: bytes, name: str) -> FileText:
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise Unreadable(f"{name} is UTF-16 text; save it as UTF-8")
-    if b"\0" in data:
-        raise Unreadable(f"{name} is a binary file")
-    return FileText(decoded(data), hashlib.sha256(data).hexdigest(), len(data))
-
-
-def _guard(folder: Folder, real_name: str, before: bytes | None, after: bytes | None, today: date) -> None:
-    why = daily.refusal(folder.path / real_name, before, after, today)
-    if why is not None and after != before:
-        raise NotWritten(why)
+def _unless(refusal: str | None) -> None:
+    if refusal is not None:
+        raise NotWritten(refusal)
 
 
 def _same(known: os.stat_result | None, now: os.stat_result | None) -> bool:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import difflib
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from pathlib import Path
 
 from agent.clock import Clock
@@ -34,10 +35,22 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """`replaced` is the text that an update took the place of."""
+    """`file` is what the note says now, its head included; `replaced` the body that an update took the place of."""
 
     path: Path
+    file: files.FileText
     replaced: str | None
+    index: Path
+    index_file: files.FileText
+
+
+@dataclass(frozen=True, slots=True)
+class Deleted:
+    """`text` is what the note said; `index` the index file, None where there is none."""
+
+    path: Path
+    text: str
+    index: Path | None
 
 
 class _Taken(FileError):
@@ -64,50 +77,63 @@ def listing(scope: Scope, clock: Clock) -> list[Note]:
     return [note for _, note in sorted(found, key=lambda pair: (pair[0], pair[1].path), reverse=True)]
 
 
-def save(scope: Scope, clock: Clock, name: str, description: str, type: str, content: str) -> Saved:
+def save(
+    scope: Scope,
+    clock: Clock,
+    name: str,
+    description: str,
+    type: str,
+    content: str,
+    may_replace: Callable[[Path, bytes], None] = lambda path, before: None,
+) -> Saved:
     """Write a note and its index line. The note of the same name, however spaced or capitalised, is updated and keeps
-    its file, its day of creation and what a hand added to its head. Raises `FileError`."""
+    its file, its day of creation and what a hand added to its head. `may_replace` is asked before that and raises
+    `FileError` to say no. Raises `FileError`."""
     title, summary = _one_line(name), _one_line(description)
     if not title:
         raise files.NotWritten("a note needs a name")
     if not content.strip():
         raise files.NotWritten("a note needs content")
-    saved = _write(scope, clock, {"name": title, "description": summary, "type": type}, files.clean(content))
-    relative = f"{FOLDER}/{saved.path.name}"
-    files.rewrite(
-        index_path(scope),
+    head = {"name": title, "description": summary, "type": type}
+    path, file, replaced = _write(scope, clock, head, files.clean(content), may_replace)
+    index = index_path(scope)
+    index_file = files.rewrite(
+        index,
         scope.folder,
         clock.today(),
-        lambda index: index_lines.with_line(index or b"", relative, title, summary),
+        lambda before: index_lines.with_line(before or b"", f"{FOLDER}/{path.name}", title, summary),
     )
-    return saved
+    return Saved(path, file, replaced, index, index_file)
 
 
-def _write(scope: Scope, clock: Clock, head: Mapping[str, str], content: str) -> Saved:
+def _write(
+    scope: Scope, clock: Clock, head: Mapping[str, str], content: str, may_replace: Callable[[Path, bytes], None]
+) -> tuple[Path, files.FileText, str | None]:
     today = clock.today()
     replaced: list[str] = []
 
-    def change(before: bytes | None) -> bytes:
+    def changed(path: Path, before: bytes | None) -> bytes:
         replaced.clear()
         if before is None:
             return front_matter.render({**head, "created": today}, content).encode()
         old = front_matter.parse(files.decoded(before))
         if not _same_name(old.line("name"), head["name"]):
             raise _Taken("another note's")
+        may_replace(path, before)
         replaced.append(old.body)
         return front_matter.render({"created": today, **(old.fields or {}), **head}, content).encode()
 
     for path in _places(scope, clock, head["name"]):
         try:
-            files.rewrite(path, scope.folder, today, change)
+            now = files.rewrite(path, scope.folder, today, partial(changed, path))
         except _Taken:
             continue
-        return Saved(path, replaced[0] if replaced else None)
+        return path, now, replaced[0] if replaced else None
     raise files.NotWritten(f"there are too many notes whose names look like {head['name']!r}; choose another name")
 
 
-def delete(scope: Scope, clock: Clock, path: str) -> str:
-    """Remove a note and its index line; returns the text it had. Raises `FileError`."""
+def delete(scope: Scope, clock: Clock, path: str) -> Deleted:
+    """Remove a note and its index line. Raises `FileError`."""
     place = files.inside(scope, path)
     relative = place.relative_to(scope.folder).as_posix()
     if place.parent != scope.folder / FOLDER or place.suffix != ".md":
@@ -118,11 +144,10 @@ def delete(scope: Scope, clock: Clock, path: str) -> str:
         near = difflib.get_close_matches(relative, names, n=3, cutoff=0.5)
         raise FileError(f"there is no note {relative}" + (f"; did you mean {', '.join(near)}?" if near else ""))
     index = index_path(scope)
-    if files.read_text(index, scope.folder) is not None:
-        files.rewrite(
-            index, scope.folder, clock.today(), lambda before: index_lines.without_line(before or b"", relative)
-        )
-    return gone.text
+    if files.read_text(index, scope.folder) is None:
+        return Deleted(place, gone.text, None)
+    files.rewrite(index, scope.folder, clock.today(), lambda before: index_lines.without_line(before or b"", relative))
+    return Deleted(place, gone.text, index)
 
 
 def _note(scope: Scope, file_name: str, changed: date) -> Note:

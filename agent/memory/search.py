@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -125,9 +124,12 @@ def _markdown(scope: Scope, gaps: list[str]) -> Iterator[tuple[Path, files.Entry
             path = folder / entry.name
             if entry.kind is files.Kind.FOLDER:
                 folders.append(path)
-            elif entry.kind is files.Kind.FILE and os.path.splitext(entry.name)[1].lower() == ".md":
-                if folder != scope.folder or entry.name not in _RULES:
-                    yield path, entry
+            elif entry.kind is files.Kind.FILE and path.suffix.lower() == ".md" and not _is_rules(path, scope):
+                yield path, entry
+
+
+def _is_rules(path: Path, scope: Scope) -> bool:
+    return path.parent == scope.workspace and path.name in _RULES
 
 
 def _candidate(path: str, day: date, title: str, passage: Passage, vocabulary: Sequence[str]) -> _Candidate | None:
@@ -147,11 +149,11 @@ def _stem(term: str) -> str:
 def _likeness(term: str, word: str) -> float:
     if term == word:
         return 1.0
-    longer = max(len(term), len(word))
-    if min(len(term), len(word)) < _STEM or is_unspaced(term) or term.isdecimal():
+    shorter, longer = sorted((len(term), len(word)))
+    if shorter < _STEM or is_unspaced(term) or term.isdecimal():
         return 0.0
-    common = len(os.path.commonprefix((term, word)))
-    return _RELATED if common >= max(_STEM, longer - 3) or common == len(term) else 0.0
+    common = next((at for at, (one, other) in enumerate(zip(term, word, strict=False)) if one != other), shorter)
+    return _RELATED if common >= max(_STEM, longer - 3) or word.startswith(term) else 0.0
 
 
 def _ranked(

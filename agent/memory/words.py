@@ -5,202 +5,25 @@ from __future__ import annotations
 import re
 import unicodedata
 
-# Han, kana, Bopomofo, Hangul, and Thai, Lao, Myanmar, Khmer
 _UNSPACED = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3100-\u312f\u3400-\u9fff\uac00-\ud7af\U00020000-\U0003ffff"
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Myanmar, Khmer
+    "\u3040-\u30ff\u3100-\u312f\u3400-\u9fff\U00020000-\U0003ffff\uac00-\ud7af"  # kana, Bopomofo, Han, Hangul
 )
 _TERM = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+")
 _IS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
 _ACCENTS = re.compile("[\u0300-\u036f]")
 
-_COMMON = frozenset(
-    [
-        "a",
-        "about",
-        "am",
-        "an",
-        "and",
-        "any",
-        "are",
-        "at",
-        "be",
-        "been",
-        "but",
-        "by",
-        "can",
-        "did",
-        "do",
-        "does",
-        "for",
-        "from",
-        "had",
-        "has",
-        "have",
-        "he",
-        "her",
-        "his",
-        "how",
-        "i",
-        "if",
-        "in",
-        "is",
-        "it",
-        "its",
-        "me",
-        "my",
-        "of",
-        "on",
-        "or",
-        "our",
-        "she",
-        "so",
-        "that",
-        "the",
-        "their",
-        "them",
-        "there",
-        "they",
-        "this",
-        "to",
-        "was",
-        "we",
-        "were",
-        "what",
-        "when",
-        "where",
-        "which",
-        "who",
-        "why",
-        "will",
-        "with",
-        "you",
-        "your",
-        "aber",
-        "als",
-        "am",
-        "auch",
-        "auf",
-        "aus",
-        "bei",
-        "bin",
-        "bist",
-        "da",
-        "das",
-        "dass",
-        "dem",
-        "den",
-        "der",
-        "des",
-        "die",
-        "du",
-        "ein",
-        "eine",
-        "einen",
-        "einer",
-        "er",
-        "es",
-        "für",
-        "habe",
-        "hat",
-        "ich",
-        "ihr",
-        "im",
-        "in",
-        "ist",
-        "mein",
-        "meine",
-        "meinen",
-        "mir",
-        "mit",
-        "nach",
-        "nicht",
-        "noch",
-        "oder",
-        "sie",
-        "sind",
-        "und",
-        "uns",
-        "von",
-        "vor",
-        "wann",
-        "war",
-        "was",
-        "wer",
-        "wie",
-        "wir",
-        "wo",
-        "zu",
-        "al",
-        "como",
-        "con",
-        "cual",
-        "cuando",
-        "de",
-        "del",
-        "donde",
-        "el",
-        "en",
-        "es",
-        "esta",
-        "la",
-        "las",
-        "lo",
-        "los",
-        "mi",
-        "mis",
-        "para",
-        "por",
-        "que",
-        "quien",
-        "se",
-        "son",
-        "su",
-        "sus",
-        "un",
-        "una",
-        "y",
-        "yo",
-        "au",
-        "aux",
-        "avec",
-        "ce",
-        "ces",
-        "dans",
-        "des",
-        "du",
-        "elle",
-        "est",
-        "et",
-        "je",
-        "le",
-        "les",
-        "ma",
-        "mes",
-        "mon",
-        "nous",
-        "où",
-        "ou",
-        "par",
-        "pas",
-        "pour",
-        "qu",
-        "quand",
-        "que",
-        "quel",
-        "quelle",
-        "qui",
-        "sa",
-        "ses",
-        "son",
-        "sur",
-        "ta",
-        "tes",
-        "ton",
-        "tu",
-        "une",
-        "vous",
-    ]
-)
+# Words too common in a question to look for: English, German, Spanish, French.
+_COMMON_WORDS = """
+    a about am an and any are at be been but by can did do does for from had has have he her his how i if in is it its
+    me my of on or our she so that the their them there they this to was we were what when where which who why will with
+    you your
+    aber als am auch auf aus bei bin bist da das dass dem den der des die du ein eine einen einer er es für habe hat ich
+    ihr im in ist mein meine meinen mir mit nach nicht noch oder sie sind und uns von vor wann war was wer wie wir wo zu
+    al como con cual cuando de del donde el en es esta la las lo los mi mis para por que quien se son su sus un una y yo
+    au aux avec ce ces dans des du elle est et je le les ma mes mon nous où ou par pas pour qu quand que quel quelle qui
+    sa ses son sur ta tes ton tu une vous
+"""
 
 
 def fold(text: str) -> str:
@@ -225,11 +48,11 @@ def terms(folded: str) -> list[str]:
 def query_terms(query: str) -> list[str]:
     """The terms of a question that are worth looking for, each once; all of them where none is."""
     every = list(dict.fromkeys(terms(fold(query))))
-    return [term for term in every if term not in _FOLDED_COMMON] or every
+    return [term for term in every if term not in _COMMON] or every
 
 
 def is_unspaced(term: str) -> bool:
     return _IS_UNSPACED.match(term) is not None
 
 
-_FOLDED_COMMON = frozenset(fold(word) for word in _COMMON)
+_COMMON = frozenset(fold(_COMMON_WORDS).split())

@@ -1,0 +1,34 @@
+"""The tools of a conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from agent.clock import Clock
+from agent.memory.scope import Scope
+from agent.settings import MemorySettings
+from agent.tools.base import Tool
+from agent.tools.desk import Desk
+from agent.tools.files import file_tools
+from agent.tools.memory import memory_tools
+
+
+def _nobody(path: Path) -> None:
+    """Nobody wants to know."""
+
+
+def build(
+    scope: Scope,
+    clock: Clock,
+    settings: MemorySettings,
+    files: bool = True,
+    wrote: Callable[[Path], None] = _nobody,
+) -> tuple[Tool, ...]:
+    """The memory tools and, with `files`, the file tools, for one conversation, always in the same order.
+
+    They know what this conversation has read, so build them once for it. `wrote` is called in the event loop with the
+    path (in `scope.folder`) of each file that a tool has changed.
+    """
+    desk = Desk(scope, clock, settings, wrote)
+    return memory_tools(desk) + (file_tools(desk) if files else ())

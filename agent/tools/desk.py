@@ -1,0 +1,124 @@
+"""What the tools of one conversation share: its scope, and what it has read."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+from agent.clock import Clock
+from agent.memory.files import FileText, clean, sha_of, text_of
+from agent.memory.reach import FileError, name_below
+from agent.memory.scope import Scope
+from agent.model.base import ToolSpec
+from agent.settings import MemorySettings
+from agent.tools.arguments import checked
+from agent.tools.base import Arguments, Tool, ToolError
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_SHOWN_CHARS = 20_000
+
+
+class Unseen(FileError):
+    """A write would replace text that this conversation has not seen. Carries the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """Up to which line the conversation has seen the file of this sha."""
+
+    sha: str
+    lines: int
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """`wrote` is called with the path of every file that a tool has changed."""
+
+    scope: Scope
+    clock: Clock
+    settings: MemorySettings
+    wrote: Callable[[Path], None]
+    _known: dict[Path, _Known] = field(default_factory=dict)
+
+    def tool(
+        self,
+        spec: ToolSpec,
+        run: Callable[[Desk, Arguments], Awaitable[str]],
+        *,
+        reads_only: bool = False,
+        remembers: bool = False,
+    ) -> Tool:
+        """The tool `run` at this desk. Arguments are checked before, and every result is text that can be sent."""
+
+        async def call(arguments: Arguments) -> str:
+            return clean(await run(self, checked(arguments, spec.schema)))
+
+        return Tool(spec, call, reads_only, remembers)
+
+    async def blocking(self, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run what touches the disk in a thread. The one place where what a file refused becomes a tool's error."""
+        try:
+            return await asyncio.to_thread(call, *args, **kwargs)
+        except FileError as error:
+            raise ToolError(clean(str(error))) from error
+
+    def name(self, path: Path) -> str:
+        return name_below(path, self.scope.folder)
+
+    def has_read(self, path: Path, file: FileText, first: int, last: int) -> None:
+        """Lines `first` to `last` were shown. Only what was read from the start on without a gap counts."""
+        known = self._known.get(path)
+        so_far = known.lines if known is not None and known.sha == file.sha else 0
+        if first <= so_far + 1:
+            self._known[path] = _Known(file.sha, max(so_far, last))
+
+    def has_made(self, path: Path, file: FileText) -> None:
+        """The conversation wrote all of this file itself."""
+        self._known[path] = _Known(file.sha, count_lines(file.text))
+
+    def has_edited(self, path: Path, before: FileText, after: FileText) -> None:
+        """A passage was replaced: what was known of the rest still is."""
+        known = self._known.get(path)
+        if known is not None and known.sha == before.sha:
+            whole = known.lines >= count_lines(before.text)
+            self._known[path] = _Known(after.sha, count_lines(after.text) if whole else 0)
+
+    def may_replace(self, path: Path, before: bytes) -> None:
+        """Raises `Unseen` unless the conversation has seen all that the file says now."""
+        if not before.strip() or self._has_seen(path, before):
+            return
+        file = text_of(before, self.name(path))
+        if len(file.text) > _SHOWN_CHARS:
+            raise Unseen(
+                f"{self.name(path)} exists and this conversation has not read all of it; "
+                "change it with edit_file, or read it to its end first"
+            )
+        self.has_made(path, file)
+        raise Unseen(
+            f"{self.name(path)} was not written: it holds text that this conversation has not seen. It says now:\n"
+            f"{file.text}\nKeep what should stay and write it again."
+        )
+
+    def may_update(self, path: Path, before: bytes) -> None:
+        """Raises `Unseen` where the conversation knows the file and it has been changed by others since."""
+        if path in self._known:
+            self.may_replace(path, before)
+
+    def _has_seen(self, path: Path, data: bytes) -> bool:
+        known = self._known.get(path)
+        return known is not None and known.sha == sha_of(data) and known.lines >= count_lines(text_of(data, "").text)
+
+
+def lines_of(text: str) -> list[str]:
+    """Lines as every tool counts them: ended by a newline only."""
+    lines = text.split("\n")
+    return lines[:-1] if not lines[-1] else lines
+
+
+def count_lines(text: str) -> int:
+    return len(lines_of(text))
