@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
-Json: TypeAlias = "None | bool | int | float | str | Sequence[Json] | Mapping[str, Json]"
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 Block: TypeAlias = Mapping[str, Json]
 """One content block of the Messages API: text, thinking, redacted_thinking, tool_use, tool_result, image."""
 
@@ -67,6 +67,15 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Started:
+    """The server has begun to answer and has counted what came in: what a call costs that is broken off. Taken out by
+    the ledger's layer (`Metered`); whoever sees it may pass over it."""
+
+    usage: Usage
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
 class TextDelta:
     text: str
 
@@ -103,7 +112,7 @@ class Completed:
     invalid: Mapping[str, str] = field(default_factory=dict)
 
 
-ModelEvent = TextDelta | ToolCallStarted | Restarted | Completed
+ModelEvent = Started | TextDelta | ToolCallStarted | Restarted | Completed
 
 
 class ModelError(Exception):
@@ -137,6 +146,11 @@ class ContextOverflow(InvalidRequest):
 
 class ModelNotFound(InvalidRequest):
     """The server does not know a model of this name."""
+
+
+class ThinkingRejected(InvalidRequest):
+    """A thinking block does not fit what stands before it (or came from another model). The same request without any
+    thinking blocks may succeed."""
 
 
 class Model(Protocol):

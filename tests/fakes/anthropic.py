@@ -71,14 +71,15 @@ _STATUS_KINDS = {
 
 @dataclass(slots=True)
 class Received:
-    """A request as it came. `body` is its JSON, `headers` in lower case; `status` what it was answered with.
+    """A request as it came. `body` is its JSON, `headers` in lower case; `status` what it was answered with;
+    `peer` names the connection.
 
     outcome     "finished", or "dropped" where the client went away before the end
     """
 
     body: JsonObject
     headers: Mapping[str, str]
-    path: str = "/v1/messages"
+    peer: str = ""
     status: int = 0
     outcome: Future[str] = field(default_factory=Future)
 
@@ -311,7 +312,8 @@ class FakeAnthropic:
             body = json.loads(raw)
         except ValueError:
             return self._error(400, "invalid_request_error", "The request body is not valid JSON")
-        received = Received(body, {name.lower(): value for name, value in http.headers.items()})
+        peer = http.transport.get_extra_info("peername") if http.transport else None
+        received = Received(body, {name.lower(): value for name, value in http.headers.items()}, str(peer))
         try:
             response = await self._respond(http, received, len(raw))
         except asyncio.CancelledError:

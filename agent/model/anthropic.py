@@ -1,0 +1,87 @@
+"""The Anthropic Messages API, at Anthropic's or at any server that speaks it.
+
+Importing the SDK costs about a second and 76 MB, so `anthropic_client`, the only file that imports it, is loaded at the
+first call (or by `warm_up`), on a thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
+
+from agent.model.anthropic_answer import Assembly
+from agent.model.base import AccessDenied, ModelEvent, ModelRequest
+
+if TYPE_CHECKING:
+    from agent.model.anthropic_client import AnthropicClient
+
+ANTHROPIC_URL = "https://api.anthropic.com"
+
+
+class AnthropicModel:
+    """A Messages API server. `base_url` without `/v1`, None for Anthropic's own; `timeout_s` is the longest silence
+    within a call. The key may be empty for servers that want none. No key, address or profile is taken from the SDK's
+    environment variables or from disk: what was not configured is never used."""
+
+    def __init__(self, api_key: str, base_url: str | None = None, timeout_s: float = 120.0) -> None:
+        self._key = api_key.strip()
+        self._base_url = base_url or ANTHROPIC_URL
+        self._timeout_s = timeout_s
+        self._client: AnthropicClient | None = None
+        self._opening = asyncio.Lock()
+        self._windows: dict[str, int] = {}
+
+    def __repr__(self) -> str:
+        return f"AnthropicModel(base_url={self._base_url!r})"
+
+    async def warm_up(self) -> None:
+        """Import the SDK and build the client now, so that the first call need not wait for it."""
+        await self._opened()
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        self._check_key()
+        client = await self._opened()
+        answer = Assembly(request.model)
+        async with contextlib.aclosing(client.events(request)) as events:
+            async for event in events:
+                for told in answer.feed(event):
+                    yield told
+        yield answer.completed()
+
+    async def context_window(self, model: str) -> int | None:
+        if model not in self._windows and self._key_problem() is None:
+            window = await (await self._opened()).window(model)
+            if window is None:
+                return None
+            self._windows[model] = window
+        return self._windows.get(model)
+
+    async def aclose(self) -> None:
+        if self._client is not None:
+            await self._client.aclose()
+
+    async def _opened(self) -> AnthropicClient:
+        async with self._opening:
+            if self._client is None:
+                self._client = await asyncio.to_thread(_load, self._key, self._base_url, self._timeout_s)
+            return self._client
+
+    def _check_key(self) -> None:
+        problem = self._key_problem()
+        if problem is not None:
+            raise AccessDenied(problem)
+
+    def _key_problem(self) -> str | None:
+        if not self._key and self._base_url == ANTHROPIC_URL:
+            return "No API key is set. Put ANTHROPIC_API_KEY=… into .env and start again."
+        if not (self._key.isascii() and self._key.isprintable() and " " not in self._key):
+            return "The API key has characters that no key has. Check ANTHROPIC_API_KEY in .env."
+        return None
+
+
+def _load(key: str, base_url: str, timeout_s: float) -> AnthropicClient:
+    from agent.model.anthropic_client import AnthropicClient  # noqa: PLC0415 (imports the SDK)
+
+    return AnthropicClient(key, base_url, timeout_s)

@@ -1,0 +1,87 @@
+"""A `ModelRequest` as the body of `POST /v1/messages`. Pure.
+
+Order and content of tools, system and messages are kept byte for byte, since the server's cache and the signatures of
+thinking blocks hang on them; only cache marks move, which neither looks at. `thinking` is not sent: the current models
+think by themselves, older and foreign ones may refuse the field. No sampling parameters: the API refuses them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from agent.model.base import Block, Json, Message, ModelRequest
+
+Body = dict[str, Json]
+
+_NEVER_MARKED = ("thinking", "redacted_thinking")
+
+
+def body_of(request: ModelRequest) -> Body:
+    """Everything but `stream`."""
+    mark = _mark(request.cache)
+    body: Body = {"model": request.model, "max_tokens": request.max_tokens}
+    system = [{"type": "text", "text": text} for text in request.system if text.strip()]
+    tools: list[Block] = [
+        {"name": tool.name, "description": tool.description, "input_schema": tool.schema} for tool in request.tools
+    ]
+    if system:
+        body["system"] = _marked_at_end(system, mark)
+    if tools:
+        body["tools"] = tools if system else _marked_at_end(tools, mark)
+    body["messages"] = _messages(request.messages, mark)
+    if request.effort is not None:
+        body["output_config"] = {"effort": request.effort}
+    return body
+
+
+def in_utf8(value: Json) -> Json:
+    """The same JSON with lone surrogates (which have no UTF-8 form) as question marks; the same answer every time."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, Mapping):
+        return {key: in_utf8(part) for key, part in value.items()}
+    if isinstance(value, Iterable):
+        return [in_utf8(part) for part in value]
+    return value
+
+
+def _mark(cache: str) -> Block | None:
+    """5 minutes is the server's default and not named, for servers that know only that."""
+    match cache:
+        case "off":
+            return None
+        case "1h":
+            return {"type": "ephemeral", "ttl": "1h"}
+        case _:
+            return {"type": "ephemeral"}
+
+
+def _messages(messages: tuple[Message, ...], mark: Block | None) -> list[Json]:
+    """Marked are the last message, which the next call will read from the cache, and the last user message before it,
+    which ended the call before and was written then: further apart than the 20 blocks that the server looks back."""
+    last = len(messages) - 1
+    earlier = next((index for index in range(last - 1, -1, -1) if messages[index].role == "user"), last)
+    return [
+        {
+            "role": message.role,
+            "content": _marked_at_end(message.content, mark) if index in (earlier, last) else list(message.content),
+        }
+        for index, message in enumerate(messages)
+    ]
+
+
+def _marked_at_end(blocks: Iterable[Block], mark: Block | None) -> list[Block]:
+    """The blocks with a mark on the last one that can carry it."""
+    marked = list(blocks)
+    if mark is None:
+        return marked
+    for index in range(len(marked) - 1, -1, -1):
+        if _can_be_marked(marked[index]):
+            marked[index] = {**marked[index], "cache_control": mark}
+            break
+    return marked
+
+
+def _can_be_marked(block: Block) -> bool:
+    kind = block.get("type")
+    return kind not in _NEVER_MARKED and not (kind == "text" and not block.get("text"))
