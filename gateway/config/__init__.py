@@ -1,0 +1,41 @@
+"""The configuration: what may be written in `config.yaml`, and reading it with errors that help."""
+
+from gateway.config.load import Loaded, load
+from gateway.config.model import (
+    AgentConfig,
+    ChannelsConfig,
+    Config,
+    DiscordConfig,
+    GroupConfig,
+    MemoryConfig,
+    ModelConfig,
+    Route,
+    SessionConfig,
+    TelegramConfig,
+    ToolsConfig,
+    WebConfig,
+)
+from gateway.config.problem import ConfigError, Problem
+from gateway.config.show import schema, secrets_of, shown
+
+__all__ = [
+    "AgentConfig",
+    "ChannelsConfig",
+    "Config",
+    "ConfigError",
+    "DiscordConfig",
+    "GroupConfig",
+    "Loaded",
+    "MemoryConfig",
+    "ModelConfig",
+    "Problem",
+    "Route",
+    "SessionConfig",
+    "TelegramConfig",
+    "ToolsConfig",
+    "WebConfig",
+    "load",
+    "schema",
+    "secrets_of",
+    "shown",
+]

@@ -1,0 +1,83 @@
+"""What no single key can tell: keys that contradict each other. Each check yields (place, sentence)."""
+
+from __future__ import annotations
+
+import os.path
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from gateway.config.model import Config, MemoryConfig
+from gateway.config.problem import Place, did_you_mean
+from gateway.config.values import PLATFORMS
+
+Finding = tuple[Place, str]
+
+
+def contradictions(config: Config) -> Iterator[Finding]:
+    yield from _people(config)
+    yield from _routes(config)
+    yield from _workspaces(config)
+    yield from _search(config.memory, ("memory",))
+    for name, agent in config.agents.items():
+        if agent.memory != config.memory:
+            yield from _search(agent.memory, ("agents", name, "memory"))
+
+
+def cautions(config: Config) -> Iterator[Finding]:
+    """What is allowed and probably not meant."""
+    telegram, discord = config.channels.telegram, config.channels.discord
+    for name, channel in (("telegram", telegram), ("discord", discord)):
+        if channel.enabled and channel.token is None:
+            yield (
+                ("channels", name, "enabled"),
+                f"true without a token, so {name} stays down; set channels.{name}.token",
+            )
+    if config.model.provider == "anthropic" and not (config.model.api_key or config.model.base_url):
+        yield ("model", "provider"), "anthropic without model.api_key, so every answer will be an error; set the key"
+    if "0.0.0.0" in config.channels.web.host or config.channels.web.host == "::":
+        yield ("channels", "web", "host"), "the web page is reachable from the network, not from this machine alone"
+
+
+def _people(config: Config) -> Iterator[Finding]:
+    seen: dict[str, str] = {}
+    folded: dict[str, str] = {}
+    for name, accounts in config.people.items():
+        if re.fullmatch(rf"(?:{'|'.join(PLATFORMS)})-\d+", name):
+            yield ("people", name), f"found {name!r}, which is how an unnamed account's folder is called; take a name"
+        if (other := folded.setdefault(name.casefold(), name)) != name:
+            yield ("people", name), f"differs from {other!r} only in case, and so do their folders; take another name"
+        for index, account in enumerate(accounts):
+            if (owner := seen.setdefault(account, name)) != name:
+                yield ("people", name, index), f"{account} is already one of {owner!r}; one account is one person"
+
+
+def _routes(config: Config) -> Iterator[Finding]:
+    for index, route in enumerate(config.routes):
+        if route.agent not in config.agents:
+            names = ", ".join(config.agents)
+            hint = did_you_mean(route.agent, config.agents)
+            yield (
+                ("routes", index, "agent"),
+                f"found {route.agent!r}; allowed: an agent that is configured: {names}{hint}",
+            )
+
+
+def _workspaces(config: Config) -> Iterator[Finding]:
+    """Tools reach a whole workspace: it must not hold another agent's, nor the home's secrets."""
+    taken: dict[Path, str] = {}
+    for name, agent in config.agents.items():
+        folder = Path(os.path.normpath(agent.workspace))
+        if folder == Path() or folder.parts[0] in ("..", "state"):
+            yield ("agents", name, "workspace"), f"found {agent.workspace!r}; allowed: a folder of its own in the home"
+        for other, its_agent in taken.items():
+            if folder.is_relative_to(other) or other.is_relative_to(folder):
+                yield ("agents", name, "workspace"), f"overlaps the workspace of {its_agent!r}; each agent has its own"
+        taken[folder] = name
+
+
+def _search(memory: MemoryConfig, place: Place) -> Iterator[Finding]:
+    hybrid = memory.search.hybrid
+    if hybrid.chunk_overlap >= hybrid.chunk_tokens:
+        where: Place = (*place, "search", "hybrid", "chunk_overlap")
+        yield where, f"found {hybrid.chunk_overlap}; allowed: less than chunk_tokens ({hybrid.chunk_tokens})"

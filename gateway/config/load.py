@@ -1,0 +1,205 @@
+"""`config.yaml` and `.env` to a `Config`, or to every problem at once."""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from gateway.config import dotenv, tree
+from gateway.config.checks import cautions, contradictions
+from gateway.config.model import SHARED_SECTIONS, Config
+from gateway.config.problem import ConfigError, Place, Problem, did_you_mean, dotted
+from gateway.config.substitute import Substituted, substitute
+from gateway.config.tree import Tree, Value
+from gateway.config.wording import what_is_wrong
+from gateway.home import Home
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    config: Config
+    warnings: tuple[Problem, ...] = ()
+
+
+def load(home: Home, environ: Mapping[str, str]) -> Loaded:
+    """Read the home's configuration; a missing file is all defaults. `environ` wins over `.env`.
+
+    Raises `ConfigError` with every problem that was found. Blocks (files): call it in a thread from async code."""
+    variables, warnings = _variables(home, environ)
+    text = _read(home.config_file)
+    loaded = parse(text or "", variables, str(home.config_file))
+    return Loaded(loaded.config, (*warnings, *loaded.warnings))
+
+
+def parse(text: str, variables: Mapping[str, str], file: str = "config.yaml") -> Loaded:
+    """The same from text. Raises `ConfigError`."""
+    return _Document(file, tree.parse(text, file), variables).loaded()
+
+
+def _variables(home: Home, environ: Mapping[str, str]) -> tuple[dict[str, str], list[Problem]]:
+    text = _read(home.env_file)
+    values, warnings = dotenv.parse(text or "", str(home.env_file))
+    return values | {name: value for name, value in environ.items() if value}, warnings
+
+
+def _read(file: Path) -> str | None:
+    """None where there is no such file."""
+    try:
+        with file.open("rb") as stream:
+            data = stream.read(tree.MAX_BYTES + 1)
+    except FileNotFoundError:
+        return None
+    except IsADirectoryError as error:
+        raise ConfigError([Problem(str(file), 0, "", "is a folder; allowed: a text file")]) from error
+    except OSError as error:
+        raise ConfigError([Problem(str(file), 0, "", f"cannot be read: {error.strerror}")]) from error
+    if len(data) > tree.MAX_BYTES:
+        raise ConfigError([Problem(str(file), 0, "", f"is larger than {tree.MAX_BYTES:,} bytes")])
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ConfigError([Problem(str(file), line, "", "is not UTF-8 text; save it as UTF-8")]) from error
+
+
+class _Document:
+    """One configuration on its way from a tree to a `Config`."""
+
+    def __init__(self, file: str, written: Tree, variables: Mapping[str, str]) -> None:
+        self._file = file
+        self._tree = written
+        self._filled: Substituted = substitute(written.value, variables)
+
+    def loaded(self) -> Loaded:
+        problems: list[Problem] = []
+        warnings: list[Problem] = []
+        try:
+            config = Config.model_validate(self._filled.value)
+        except ValidationError as error:
+            details = error.errors(include_url=False, include_input=False)
+            unknown = [detail for detail in details if detail["type"] == "extra_forbidden"]
+            warnings = self._once(self._unknown_key(detail["loc"]) for detail in unknown)
+            consequences = ("extra_forbidden", "default_factory_not_called")
+            problems = self._once(self._problem(detail) for detail in details if detail["type"] not in consequences)
+            for detail in unknown:
+                _remove(self._filled.value, detail["loc"])
+        problems += self._missing()
+        if problems:
+            raise ConfigError(sorted(problems, key=lambda problem: problem.line), warnings)
+        config = Config.model_validate(self._filled.value)
+        problems = [self._at(place, text) for place, text in contradictions(config)]
+        if problems:
+            raise ConfigError(problems, warnings)
+        warnings += [self._at(place, text) for place, text in cautions(config)]
+        return Loaded(config, tuple(warnings))
+
+    def _at(self, place: Place, text: str) -> Problem:
+        return Problem(self._file, self._tree.line(place), dotted(place), text)
+
+    def _written(self, place: Place) -> Place:
+        """The place in the file of one in the model: without pydantic's own marks, and for what an agent inherited
+        the common section's."""
+        value: Value = self._filled.value
+        found: list[str | int] = []
+        for position, part in enumerate(place):
+            last = position == len(place) - 1
+            if isinstance(value, dict) and isinstance(part, str) and (part in value or last):
+                value = value.get(part)
+                found.append(part)
+            elif isinstance(value, list) and isinstance(part, int) and part < len(value):
+                value = value[part]
+                found.append(part)
+            elif (inherited := place[2:])[:1] and place[0] == "agents" and inherited[0] in SHARED_SECTIONS:
+                return self._written(inherited)
+        result = tuple(found)
+        if result[:1] == ("agents",) and result not in self._tree.lines and place[2:3] and place[2] in SHARED_SECTIONS:
+            return self._written(place[2:])
+        return result
+
+    def _problem(self, detail: ErrorDetails) -> Problem:
+        loc = detail["loc"]
+        about_key = loc[-1:] == ("[key]",)  # pydantic's mark
+        place = self._written(loc[:-1] if about_key else loc)
+        found = str(place[-1]) if about_key else _value_at(self._filled.value, place)
+        return self._at(place, what_is_wrong(detail, found, hidden=place in self._filled.touched))
+
+    def _unknown_key(self, loc: Place) -> Problem:
+        place = self._written(loc)
+        known = _keys_around(Config, loc)
+        hint = did_you_mean(str(loc[-1]), known) or f"; known here: {', '.join(sorted(known))}"
+        return self._at(place, f"unknown key, ignored{hint}")
+
+    def _missing(self) -> list[Problem]:
+        """Variables that are neither set nor have a default, where the value is needed: not under something that is
+        switched off."""
+        return [
+            self._at(place, f"needs ${{{name}}}, which is set neither in the environment nor in .env")
+            for place, name in self._filled.missing.items()
+            if not any(_is_off(_value_at(self._filled.value, place[:size])) for size in range(1, len(place)))
+        ]
+
+    @staticmethod
+    def _once(problems: Iterable[Problem]) -> list[Problem]:
+        return list(dict.fromkeys(problems))
+
+
+def _is_off(section: Value) -> bool:
+    return isinstance(section, dict) and (section.get("enabled") is False or section.get("provider") == "offline")
+
+
+def _value_at(value: Value, place: Place) -> Value:
+    for part in place:
+        if isinstance(value, dict) and isinstance(part, str):
+            value = value.get(part)
+        elif isinstance(value, list) and isinstance(part, int) and part < len(value):
+            value = value[part]
+        else:
+            return None
+    return value
+
+
+def _remove(value: Value, loc: Place) -> None:
+    """Take out an unknown key; one that an agent inherited goes with the common section's."""
+    for part in loc[:-1]:
+        if isinstance(value, dict) and part in value:
+            value = value[str(part)]
+        elif isinstance(value, list) and isinstance(part, int) and part < len(value):
+            value = value[part]
+    if isinstance(value, dict):
+        value.pop(str(loc[-1]), None)
+
+
+def _keys_around(model: type[BaseModel], loc: Place) -> set[str]:
+    """The keys that are known beside the last part of `loc`."""
+    kinds: list[object] = [model]
+    for part in loc[:-1]:
+        kinds = [inner for kind in kinds for inner in _inside(kind, part)] or kinds  # a union's mark leads nowhere
+    return {name for kind in kinds for section in _sections(kind) for name in section.model_fields}
+
+
+def _sections(kind: object) -> list[type[BaseModel]]:
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return [kind]
+    if typing.get_origin(kind) in (typing.Union, types.UnionType, typing.Annotated):
+        return [section for argument in typing.get_args(kind) for section in _sections(argument)]
+    return []
+
+
+def _inside(kind: object, part: str | int) -> list[object]:
+    """The kinds of what stands under `part` in a value of `kind`."""
+    origin = typing.get_origin(kind)
+    if origin is dict:
+        return [typing.get_args(kind)[1]]
+    if origin in (tuple, list):
+        return [typing.get_args(kind)[0]]
+    if origin in (typing.Union, types.UnionType, typing.Annotated):
+        return [inner for argument in typing.get_args(kind) for inner in _inside(argument, part)]
+    if isinstance(kind, type) and issubclass(kind, BaseModel) and part in kind.model_fields:
+        return [kind.model_fields[str(part)].annotation]
+    return []

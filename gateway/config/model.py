@@ -1,0 +1,334 @@
+"""Every key of `config.yaml` with its type and default: SPEC's complete example, as code.
+
+A key that is null or left out has its default. Models are frozen; secrets hide themselves.
+"""
+
+from __future__ import annotations
+
+from datetime import time
+from typing import Annotated, Any, Literal
+from zoneinfo import ZoneInfo
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveInt,
+    Tag,
+    model_validator,
+)
+
+from agent.memory.scope import GroupLogs
+from gateway.config.values import (
+    AgentName,
+    AnyId,
+    Argv,
+    ChatId,
+    NumericId,
+    PersonId,
+    PersonName,
+    Quiet,
+    Secret,
+    Targets,
+    TimeOfDay,
+    Url,
+    Zone,
+    machine_zone,
+)
+
+Fraction = Annotated[float, Field(ge=0, le=1)]
+DmPolicy = Literal["pairing", "allowlist", "open", "off"]
+Mention = Literal["required", "optional"]
+Validated = dict[str, Any]
+"""The fields above the one whose default is being made, as pydantic hands them over."""
+
+
+class Section(BaseModel):
+    """Unknown keys are forbidden here so that they are noticed; the loader turns them into warnings."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def null_means_default(cls, value: object) -> object:
+        return {key: inner for key, inner in value.items() if inner is not None} if isinstance(value, dict) else value
+
+
+class Price(Section):
+    """USD per million tokens. A cache price that is not given follows from `input` (write 1.25, read 0.1 of it)."""
+
+    input: NonNegativeFloat
+    output: NonNegativeFloat
+    cache_write: NonNegativeFloat | None = None
+    cache_read: NonNegativeFloat | None = None
+
+
+Provider = Literal["anthropic", "offline"]
+
+
+def _provider(above: Validated) -> Provider:
+    return "anthropic" if above.get("api_key") or above.get("base_url") else "offline"
+
+
+class ModelConfig(Section):
+    api_key: Secret | None = None
+    base_url: Url | None = None
+    provider: Provider = Field(default_factory=_provider)
+    name: Annotated[str, Field(min_length=1)] = "claude-sonnet-5-5"
+    max_tokens: PositiveInt = 8192
+    context_window: PositiveInt | None = None
+    fallbacks: tuple[str, ...] = ()
+    effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None
+    cache: Literal["5m", "1h", "off"] = "5m"
+    timeout_s: Annotated[float, Field(gt=0)] = 120
+    prices: dict[str, Price] = {}
+    daily_budget_usd: Annotated[float, Field(gt=0)] | None = None
+
+
+def _when_token_is_set(above: Validated) -> bool:
+    return above.get("token") is not None
+
+
+class GroupConfig(Section):
+    mention: Mention = "required"
+    allow: tuple[NumericId, ...] = ()
+
+
+class TelegramConfig(Section):
+    token: Secret | None = None
+    enabled: bool = Field(default_factory=_when_token_is_set)
+    base_url: Url = "https://api.telegram.org/bot"
+    base_file_url: Url = "https://api.telegram.org/file/bot"
+    dm_policy: DmPolicy = "pairing"
+    allow: tuple[NumericId, ...] = ()
+    groups: dict[ChatId, GroupConfig] = {}
+
+
+class GuildConfig(Section):
+    channels: tuple[NumericId, ...] = ()
+    mention: Mention = "required"
+    allow: tuple[NumericId, ...] = ()
+
+
+class DiscordConfig(Section):
+    token: Secret | None = None
+    enabled: bool = Field(default_factory=_when_token_is_set)
+    api_url: Url = "https://discord.com/api/v10"
+    dm_policy: DmPolicy = "pairing"
+    allow: tuple[NumericId, ...] = ()
+    guilds: dict[NumericId, GuildConfig] = {}
+
+
+class WebConfig(Section):
+    enabled: bool = True
+    host: str = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65535)] = 8765
+    token: Secret | None = None
+
+
+class ChannelsConfig(Section):
+    telegram: TelegramConfig = TelegramConfig()
+    discord: DiscordConfig = DiscordConfig()
+    web: WebConfig = WebConfig()
+
+
+class FlushConfig(Section):
+    enabled: bool = True
+    soft_threshold_tokens: NonNegativeInt = 4000
+    prompt: str | None = None
+    system_prompt: str | None = None
+
+
+class SessionConfig(Section):
+    queue: Literal["steer", "collect", "interrupt"] = "steer"
+    queue_cap: PositiveInt = 20
+    reserve_tokens: PositiveInt = 20000
+    keep_recent_tokens: NonNegativeInt = 20000
+    flush: FlushConfig = FlushConfig()
+    idle_reset_minutes: PositiveInt | None = None
+    max_tool_rounds: PositiveInt = 40
+
+
+class HybridConfig(Section):
+    chunk_tokens: PositiveInt = 400
+    chunk_overlap: NonNegativeInt = 80
+    vector_weight: Fraction = 0.7
+    text_weight: Fraction = 0.3
+    min_score: Fraction = 0.35
+    max_results: PositiveInt = 6
+    half_life_days: Annotated[float, Field(gt=0)] | None = None
+    mmr_lambda: Fraction | None = None
+
+
+class LocalEmbedding(Section):
+    model_config = ConfigDict(protected_namespaces=())
+
+    model_dir: str
+
+
+class RemoteEmbedding(Section):
+    base_url: Url
+    model: str
+    api_key: Secret | None = None
+
+
+def _embedding_kind(value: object) -> str | None:
+    if isinstance(value, str) and value in ("auto", "none"):
+        return "word"
+    if isinstance(value, LocalEmbedding) or (isinstance(value, dict) and "model_dir" in value):
+        return "local"
+    if isinstance(value, RemoteEmbedding) or (isinstance(value, dict) and "base_url" in value):
+        return "remote"
+    return None
+
+
+Embedding = Annotated[
+    Annotated[Literal["auto", "none"], Tag("word")]
+    | Annotated[LocalEmbedding, Tag("local")]
+    | Annotated[RemoteEmbedding, Tag("remote")],
+    Discriminator(
+        _embedding_kind,
+        custom_error_type="embedding",
+        custom_error_message="allowed: auto, none, a mapping with model_dir, or one with base_url, model and api_key",
+    ),
+]
+
+
+class SearchConfig(Section):
+    ranking: Literal["daybook", "hybrid"] = "daybook"
+    max_chars: PositiveInt = 4000
+    max_results: PositiveInt = 40
+    hybrid: HybridConfig = HybridConfig()
+    embedding: Embedding = "auto"
+    extra_paths: tuple[str, ...] = ()
+    transcripts: bool = True
+
+
+class RecallConfig(Section):
+    enabled: bool = True
+    max_results: PositiveInt = 3
+    timeout_ms: PositiveInt = 300
+
+
+class MemoryConfig(Section):
+    daily_log_days: NonNegativeInt = 2
+    max_index_lines: PositiveInt = 200
+    max_index_bytes: PositiveInt = 25000
+    max_file_chars: PositiveInt = 20000
+    max_daily_chars: PositiveInt = 8000
+    group_daily_logs: GroupLogs = GroupLogs.OWN
+    journal: bool = True
+    search: SearchConfig = SearchConfig()
+    auto_recall: RecallConfig = RecallConfig()
+
+
+class ToolsConfig(Section):
+    files: bool = True
+    web: bool = True
+    exec: bool = False
+    exec_allow: tuple[Argv, ...] = ()
+
+
+class SummaryConfig(Section):
+    """`to`: `owner` or chat addresses."""
+
+    enabled: bool = True
+    time: TimeOfDay = time(21)
+    to: Targets = ("owner",)
+
+
+class ScheduleConfig(Section):
+    daily_summary: SummaryConfig = SummaryConfig()
+    quiet_hours: Quiet | None = None
+    catch_up_hours: NonNegativeFloat = 12
+
+
+class LogConfig(Section):
+    level: Literal["debug", "info", "warning", "error"] = "info"
+    format: Literal["text", "json"] = "text"
+
+
+class AgentConfig(Section):
+    """One agent, complete: `model`, `session`, `memory` and `tools` are the common ones with the agent's own keys over
+    them. `workspace` is relative to the home."""
+
+    workspace: Annotated[str, Field(min_length=1)]
+    model: ModelConfig = ModelConfig()
+    session: SessionConfig = SessionConfig()
+    memory: MemoryConfig = MemoryConfig()
+    tools: ToolsConfig = ToolsConfig()
+
+
+class Route(Section):
+    """What a message must come from to be answered by `agent`; what is None does not matter."""
+
+    channel: str
+    account: AnyId | None = None
+    guild: AnyId | None = None
+    chat: AnyId | None = None
+    user: AnyId | None = None
+    agent: str
+
+
+SHARED_SECTIONS = ("model", "session", "memory", "tools")
+"""What may be repeated under an agent."""
+
+
+class Config(Section):
+    timezone: Zone = Field(default_factory=machine_zone)
+    owners: tuple[PersonId, ...] = ()
+    people: dict[PersonName, tuple[PersonId, ...]] = {}
+    model: ModelConfig = ModelConfig()
+    channels: ChannelsConfig = ChannelsConfig()
+    agents: dict[AgentName, AgentConfig] = {"main": AgentConfig(workspace="workspace")}
+    routes: tuple[Route, ...] = ()
+    session: SessionConfig = SessionConfig()
+    memory: MemoryConfig = MemoryConfig()
+    tools: ToolsConfig = ToolsConfig()
+    schedule: ScheduleConfig = ScheduleConfig()
+    log: LogConfig = LogConfig()
+
+    @model_validator(mode="before")
+    @classmethod
+    def agents_inherit(cls, value: object) -> object:
+        """Lay each agent's own keys over the common sections, so that an `AgentConfig` is complete in itself."""
+        if not isinstance(value, dict):
+            return value
+        agents = value.get("agents") or {"main": None}
+        if not isinstance(agents, dict):
+            return value
+        common = {name: value[name] for name in SHARED_SECTIONS if value.get(name) is not None}
+        return value | {"agents": {name: _complete(str(name), agent, common) for name, agent in agents.items()}}
+
+    @property
+    def zone(self) -> ZoneInfo:
+        return ZoneInfo(self.timezone)
+
+    @property
+    def default_agent(self) -> str:
+        """Who answers where no route says otherwise: `main`, else the first that is written."""
+        return "main" if "main" in self.agents else next(iter(self.agents))
+
+
+def _complete(name: str, agent: object, common: Validated) -> object:
+    if agent is None:
+        agent = {}
+    if not isinstance(agent, dict):
+        return agent
+    default = {"workspace": "workspace" if name == "main" else f"workspace-{name}"}
+    return default | _laid_over(common, {key: inner for key, inner in agent.items() if inner is not None})
+
+
+def _laid_over(below: Validated, above: Validated) -> Validated:
+    """Mappings are joined key by key; everything else, lists too, is replaced. A null above means what is below."""
+    joined = dict(below)
+    for key, value in above.items():
+        under = joined.get(key)
+        if isinstance(value, dict) and isinstance(under, dict):
+            joined[key] = _laid_over(under, value)
+        elif value is not None or key not in joined:
+            joined[key] = value
+    return joined

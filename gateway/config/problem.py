@@ -1,0 +1,54 @@
+"""What is wrong with a configuration, said so that the person who wrote it can put it right."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+Place = tuple[str | int, ...]
+"""Where a value stands: ("channels", "telegram", "allow", 0). Empty: the whole file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One error or warning. `line` counts from 1; 0 where there is no line (a value that was never written)."""
+
+    file: str
+    line: int
+    key: str
+    text: str
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{place}: {self.key}: {self.text}" if self.key else f"{place}: {self.text}"
+
+
+class ConfigError(Exception):
+    """The configuration cannot be used. Its text has one line per problem, all of them; `warnings` are apart."""
+
+    def __init__(self, problems: Sequence[Problem], warnings: Sequence[Problem] = ()) -> None:
+        super().__init__("\n".join(str(problem) for problem in problems))
+        self.problems = tuple(problems)
+        self.warnings = tuple(warnings)
+
+
+def dotted(place: Place) -> str:
+    """The way people write a key: `channels.telegram.allow[0]`."""
+    text = ""
+    for part in place:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    return text
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known word that was probably meant, or None where nothing is like it. Case does not count."""
+    folded = {name.casefold(): name for name in known}
+    matches = difflib.get_close_matches(word.casefold(), folded, n=1, cutoff=0.6)
+    return folded[matches[0]] if matches else None
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """A clause to put behind an error, or nothing."""
+    match = nearest(word, known)
+    return f"; did you mean {match!r}?" if match else ""

@@ -1,0 +1,45 @@
+"""A configuration as people and programs may see it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import yaml
+from pydantic import BaseModel, SecretStr
+
+from gateway.config.model import SHARED_SECTIONS, Config
+
+_WIDE = 120
+
+
+def shown(config: Config) -> str:
+    """The configuration in force as YAML, defaults included, every secret as `***`. Of an agent only what differs from
+    the common sections is repeated."""
+    values = config.model_dump(mode="json")
+    for agent in values["agents"].values():
+        for section in SHARED_SECTIONS:
+            if agent[section] == values[section]:
+                del agent[section]
+    return yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=_WIDE)
+
+
+def schema() -> str:
+    """The JSON Schema of `config.yaml`."""
+    return json.dumps(Config.model_json_schema(), indent=2, ensure_ascii=False)
+
+
+def secrets_of(config: Config) -> frozenset[str]:
+    """Every secret's text, for what must keep them out of sight (the log)."""
+    return frozenset(_secrets(config))
+
+
+def _secrets(value: object) -> Iterator[str]:
+    if isinstance(value, SecretStr):
+        yield value.get_secret_value()
+    elif isinstance(value, BaseModel):
+        for name in type(value).model_fields:
+            yield from _secrets(getattr(value, name))
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from _secrets(inner)

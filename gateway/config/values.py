@@ -1,0 +1,179 @@
+"""The kinds of value that a configuration holds: identities, times, addresses, secrets."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import zoneinfo
+from datetime import time
+from typing import Annotated, NamedTuple
+from urllib.parse import urlsplit
+
+import tzlocal
+from pydantic import AfterValidator, BeforeValidator, PlainSerializer, SecretStr, WithJsonSchema
+
+from gateway.config.problem import did_you_mean
+
+PLATFORMS = ("telegram", "discord")
+"""Platforms whose people have numeric ids."""
+
+_CLOCK = re.compile(r"(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)")
+_PERSON = re.compile(rf"(?:{'|'.join(PLATFORMS)}):\d{{1,20}}")
+_ADDRESS = re.compile(r"[a-z]+:[^:\s]+(?::[^:\s]+)?")
+
+
+class QuietHours(NamedTuple):
+    """From `start` to `end` on the user's clock; over midnight where `end` is earlier."""
+
+    start: time
+    end: time
+
+
+def machine_zone() -> str:
+    """The machine's IANA zone; UTC where it has none."""
+    try:
+        return tzlocal.get_localzone_name() or "UTC"
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+        return "UTC"
+
+
+def _zone(name: str) -> str:
+    try:
+        zoneinfo.ZoneInfo(name)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as error:
+        hint = did_you_mean(name, zoneinfo.available_timezones())
+        raise ValueError(f"allowed: an IANA zone such as Europe/Berlin{hint}") from error
+    return name
+
+
+def _as_text(value: object) -> object:
+    """Ids are numbers to people and text to platforms; both ways of writing one are the same."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _numeric_id(value: str) -> str:
+    if not re.fullmatch(r"\d{1,20}", value):
+        raise ValueError("allowed: a numeric user id (user names change hands; /whoami tells the id)")
+    return value
+
+
+def _chat_id(value: str) -> str:
+    if not re.fullmatch(r"-?\d{1,20}", value):
+        raise ValueError("allowed: a numeric chat id")
+    return value
+
+
+def _person_id(value: str) -> str:
+    if not _PERSON.fullmatch(value):
+        raise ValueError(
+            "allowed: platform:numeric id, such as telegram:11111 (user names change hands; /whoami tells it)"
+        )
+    return value
+
+
+def _target(value: str) -> str:
+    if value != "owner" and not _ADDRESS.fullmatch(value):
+        raise ValueError("allowed: owner, or chat addresses channel:chat_id[:thread_id]")
+    return value
+
+
+def _as_list(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+def _agent_name(value: str) -> str:
+    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,40}", value):
+        raise ValueError("allowed: a short name of a-z, 0-9, - and _")
+    return value
+
+
+def _person_name(value: str) -> str:
+    if not re.fullmatch(r"\w[\w-]{0,60}", value):
+        raise ValueError("allowed: a short name of letters, digits, - and _")
+    return value
+
+
+def _time_of_day(value: object) -> time:
+    if isinstance(value, time):
+        return value
+    match = _CLOCK.fullmatch(value.strip()) if isinstance(value, str) else None
+    if match is None:
+        raise ValueError('allowed: a time of day such as "21:00"')
+    return time(int(match["hour"]), int(match["minute"]))
+
+
+def _quiet_hours(value: object) -> QuietHours:
+    if isinstance(value, QuietHours):
+        return value
+    parts = re.split(r"\s*-\s*", value.strip()) if isinstance(value, str) else []
+    if len(parts) != 2 or not all(_CLOCK.fullmatch(part) for part in parts):
+        raise ValueError('allowed: two times of day such as "23:00-07:00"')
+    start, end = (_time_of_day(part) for part in parts)
+    if start == end:
+        raise ValueError('allowed: two different times of day such as "23:00-07:00"')
+    return QuietHours(start, end)
+
+
+def _url(value: str) -> str:
+    allowed = "allowed: an address that begins with http:// or https://"
+    try:
+        parts = urlsplit(value)
+        _ = parts.port
+    except ValueError as error:
+        raise ValueError(allowed) from error
+    if parts.scheme not in ("http", "https") or not parts.hostname or re.search(r"\s", value):
+        raise ValueError(allowed)
+    if parts.username is not None or parts.query or parts.fragment:
+        raise ValueError(f"{allowed}, without a user name, a password or a query in it")
+    return value
+
+
+def _secret(value: object) -> object:
+    """White space around a pasted key is never part of it."""
+    return value.strip() if isinstance(value, str) else value
+
+
+def _printable(value: SecretStr) -> SecretStr:
+    if not re.fullmatch(r"[!-~]+", value.get_secret_value()):
+        raise ValueError("allowed: a key without spaces, line breaks and accents")
+    return value
+
+
+def _argv(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    try:
+        return shlex.split(value)
+    except ValueError as error:
+        raise ValueError("allowed: a command as a list of words") from error
+
+
+def _clock_text(value: time) -> str:
+    return value.strftime("%H:%M")
+
+
+Zone = Annotated[str, AfterValidator(_zone)]
+NumericId = Annotated[str, BeforeValidator(_as_text), AfterValidator(_numeric_id)]
+ChatId = Annotated[str, BeforeValidator(_as_text), AfterValidator(_chat_id)]
+AnyId = Annotated[str, BeforeValidator(_as_text)]
+PersonId = Annotated[str, AfterValidator(_person_id)]
+Targets = Annotated[tuple[Annotated[str, AfterValidator(_target)], ...], BeforeValidator(_as_list)]
+AgentName = Annotated[str, AfterValidator(_agent_name)]
+PersonName = Annotated[str, AfterValidator(_person_name)]
+Url = Annotated[str, AfterValidator(_url)]
+Argv = Annotated[tuple[str, ...], BeforeValidator(_argv)]
+Secret = Annotated[
+    SecretStr, BeforeValidator(_secret), AfterValidator(_printable), PlainSerializer(lambda _: "***", return_type=str)
+]
+TimeOfDay = Annotated[
+    time,
+    BeforeValidator(_time_of_day),
+    PlainSerializer(_clock_text, return_type=str),
+    WithJsonSchema({"type": "string", "examples": ["21:00"]}),
+]
+Quiet = Annotated[
+    QuietHours,
+    BeforeValidator(_quiet_hours),
+    PlainSerializer(lambda hours: f"{_clock_text(hours.start)}-{_clock_text(hours.end)}", return_type=str),
+    WithJsonSchema({"type": "string", "examples": ["23:00-07:00"]}),
+]

@@ -1,0 +1,203 @@
+"""The home folder: where everything of one Daybook lives, who may use it now, and how it comes to be.
+
+Folders are 0700 and files with secrets 0600. Nothing that exists is ever overwritten or changed in its permissions.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+
+class HomeError(Exception):
+    """The home cannot be used. One sentence that names the path, the reason and what to do."""
+
+
+class HomeBusy(HomeError):
+    """Another process uses this home. `pid` is None where it could not be told."""
+
+    def __init__(self, home: Path, pid: int | None) -> None:
+        super().__init__(f"another Daybook ({_process(pid)}) is using {home}; stop it, or take another --home")
+        self.pid = pid
+
+
+class TokenBusy(Exception):
+    """Another gateway of this user is polling with the same token."""
+
+    def __init__(self, pid: int | None) -> None:
+        super().__init__(f"another Daybook ({_process(pid)}) is using this token; one bot serves one gateway")
+        self.pid = pid
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The paths of a home; `path` is absolute. Making one touches nothing on disk."""
+
+    path: Path
+
+    @property
+    def config_file(self) -> Path:
+        return self.path / "config.yaml"
+
+    @property
+    def env_file(self) -> Path:
+        return self.path / ".env"
+
+    @property
+    def state(self) -> Path:
+        return self.path / "state"
+
+    @property
+    def database(self) -> Path:
+        return self.state / "daybook.db"
+
+    @property
+    def sessions(self) -> Path:
+        return self.state / "sessions"
+
+    @property
+    def media(self) -> Path:
+        return self.state / "media"
+
+    @property
+    def web_token(self) -> Path:
+        return self.state / "web-token"
+
+    @property
+    def socket(self) -> Path:
+        return self.state / "gateway.sock"
+
+    @property
+    def lock_file(self) -> Path:
+        return self.state / "gateway.lock"
+
+    def workspace(self, folder: str) -> Path:
+        """Where an agent's `workspace` setting leads: relative to the home, or absolute."""
+        return self.path / Path(folder).expanduser()
+
+    def create(self) -> None:
+        """Make the home and its state folder where they are missing. Raises `HomeError`."""
+        with _told(self.path):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.mkdir(mode=0o700, exist_ok=True)
+            for folder in (self.state, self.sessions, self.media):
+                folder.mkdir(mode=0o700, exist_ok=True)
+
+    @contextlib.contextmanager
+    def hold(self) -> Iterator[None]:
+        """Be the only process that uses this home. Raises `HomeBusy` at once where another one is; a process that was
+        killed holds nothing."""
+        self.create()
+        with contextlib.ExitStack() as held:
+            with _told(self.path):
+                holder = held.enter_context(_locked(self.lock_file))
+            if holder is not None:
+                raise HomeBusy(self.path, holder.pid)
+            yield
+
+
+def find_home(option: str | None, environ: Mapping[str, str]) -> Home:
+    """The home of `--home`, else of `$DAYBOOK_HOME`, else `~/.daybook`; empty counts as not given."""
+    chosen = option or environ.get("DAYBOOK_HOME") or "~/.daybook"
+    try:
+        return Home(Path(chosen).expanduser().absolute())
+    except RuntimeError as error:
+        raise HomeError(f"{chosen} cannot be resolved ({error}); name a folder with --home") from error
+
+
+@contextlib.contextmanager
+def hold_token(token: str, environ: Mapping[str, str]) -> Iterator[None]:
+    """Be the only process of this user on this machine that uses a token. Raises `TokenBusy`.
+
+    The lock is named by a hash: the token itself is nowhere on disk."""
+    name = hashlib.sha256(token.encode()).hexdigest()[:32]
+    with _locked(_token_folder(environ) / f"{name}.lock") as holder:
+        if holder is not None:
+            raise TokenBusy(holder.pid)
+        yield
+
+
+def write_private(file: Path, text: str) -> None:
+    """Make a file that only its owner can read. Raises `FileExistsError`; never overwrites."""
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+        stream.write(text)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+@dataclass(frozen=True, slots=True)
+class _Holder:
+    pid: int | None
+
+
+@contextlib.contextmanager
+def _locked(file: Path) -> Iterator[_Holder | None]:
+    """Yields None where the lock is ours, else who holds it.
+
+    The pid stands beside the lock: on Windows a locked file cannot be read, and the lock itself is emptied by whoever
+    tries to take it."""
+    beside = file.with_suffix(".pid")
+    lock = FileLock(file, timeout=0, mode=0o600, thread_local=False)
+    try:
+        lock.acquire()
+    except Timeout:
+        yield _Holder(_read_pid(beside))
+        return
+    try:
+        beside.write_text(f"{os.getpid()}\n", encoding="ascii")
+        yield None
+    finally:
+        beside.unlink(missing_ok=True)
+        lock.release()
+
+
+def _read_pid(file: Path) -> int | None:
+    try:
+        return int(file.read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return None
+
+
+def _process(pid: int | None) -> str:
+    return f"process {pid}" if pid else "its process could not be told"
+
+
+def _token_folder(environ: Mapping[str, str]) -> Path:
+    """One folder for all homes of a user; a temporary one where the user has no writable home of their own."""
+    base = environ.get("XDG_STATE_HOME") or Path(environ.get("HOME") or "~").expanduser() / ".local" / "state"
+    folder = Path(base) / "daybook" / "tokens"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if os.access(folder, os.W_OK):
+            return folder
+    except (OSError, RuntimeError):
+        pass
+    user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
+    folder = Path(tempfile.gettempdir()) / f"daybook-{user}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
+
+
+@contextlib.contextmanager
+def _told(home: Path) -> Iterator[None]:
+    """The system's errors in one sentence."""
+    try:
+        yield
+    except (FileExistsError, NotADirectoryError) as error:
+        raise HomeError(
+            f"{home} cannot be the home: {error.filename} is not a folder; name another with --home"
+        ) from error
+    except PermissionError as error:
+        raise HomeError(
+            f"{error.filename or home} is not writable; give yourself the right, or name another --home"
+        ) from error
+    except OSError as error:
+        raise HomeError(f"{home} cannot be used: {error.strerror or error}; name another with --home") from error
