@@ -111,9 +111,9 @@ class Access:
     async def load(self) -> None:
         """Read what was approved, asked for and moved before."""
         now = utc_stamp(self._clock.now())
-        approved, requests, moved = await self._database.run(
-            lambda c: (access_rows.approved(c), access_rows.requests(c, now), inbox_rows.moved_chats(c))
-        )
+        approved = await self._database.run(access_rows.approved)
+        requests = await self._database.run(access_rows.requests, now)
+        moved = await self._database.run(inbox_rows.moved_chats)
         self._approved = {f"{one.channel}:{one.user_id}": one for one in approved}
         self._requests = {one.code: one for one in requests}
         for channel, old, new in moved:
@@ -221,7 +221,7 @@ class Access:
         role = Role.PERSON if self.has_owner else Role.OWNER
         person = Approved(asked.channel, asked.user_id, asked.name, role)
         now = utc_stamp(self._clock.now())
-        await self._database.run(lambda c: access_rows.approve(c, person, now))
+        await self._database.run(access_rows.approve, person, now)
         self._approved[f"{person.channel}:{person.user_id}"] = person
         self._requests = {
             key: one
@@ -236,4 +236,4 @@ class Access:
         if len(matches) != 1:
             return False
         gone = self._approved.pop(matches[0])
-        return await self._database.run(lambda c: access_rows.revoke(c, gone.channel, gone.user_id))
+        return await self._database.run(access_rows.revoke, gone.channel, gone.user_id)

@@ -1,7 +1,7 @@
 """From a turn's events to what a person sees while it runs: the reply as far as it is written, without silent tokens.
 
-A preview is not promised: it may be late, skipped or lost. The reply itself goes through the outbox, as the last edit of
-the preview where there is a message to edit, else as a message of its own.
+A preview is not promised: it may be late, skipped or lost. The reply itself goes through the outbox, as the last edit
+of the preview where there is a message to edit, else as a message of its own.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Preview:
 
     @asynccontextmanager
     async def open(self, reply: Reply) -> AsyncIterator[Preview]:
-        before = await self._database.run(lambda c: outbox_rows.preview_of(c, self._turn))
+        before = await self._database.run(outbox_rows.preview_of, self._turn)
         self.message, self.uncertain = before or "", before == ""
         async with asyncio.TaskGroup() as group:
             task = group.create_task(self._follow(reply), name=f"preview {self._address}")
@@ -187,14 +187,14 @@ class Preview:
 
     async def _open_message(self, out: OutboundMessage) -> None:
         """The preview's first message: noted before, its id after, so that a restart finds it and edits it."""
-        await self._database.run(lambda c: outbox_rows.open_preview(c, self._turn, self._address.channel))
+        await self._database.run(outbox_rows.open_preview, self._turn, self._address.channel)
         try:
             platform_id = await self._channel.send(out)
         except OutcomeUnknown:
             self.uncertain = True
             raise
         except SendError:
-            await self._database.run(lambda c: outbox_rows.preview_lost(c, self._turn))
+            await self._database.run(outbox_rows.preview_lost, self._turn)
             raise
         self.message = platform_id
-        await self._database.run(lambda c: outbox_rows.preview_shown(c, self._turn, platform_id))
+        await self._database.run(outbox_rows.preview_shown, self._turn, platform_id)

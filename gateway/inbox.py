@@ -34,7 +34,7 @@ class Inbox:
 
     async def load(self) -> Sequence[InboxRow]:
         """What was left without an end when the last process ended, oldest first."""
-        rows = await self._database.run(lambda c: (inbox_rows.prune(c), inbox_rows.open_rows(c))[1])
+        rows = await self._database.run(inbox_rows.left_over)
         self._open = {row.seq: row for row in rows}
         return rows
 
@@ -57,7 +57,7 @@ class Inbox:
 
     async def reword(self, edited: InboundMessage) -> bool:
         """Give a message that waits its new text. False: it is being answered, was answered, or was never ours."""
-        rows = await self._database.run(lambda c: inbox_rows.reword(c, edited))
+        rows = await self._database.run(inbox_rows.reword, edited)
         self._open.update((row.seq, row) for row in rows if row.seq in self._open)
         return bool(rows)
 
@@ -68,14 +68,14 @@ class Inbox:
     async def take(self, rows: Iterable[InboxRow], turn: str) -> None:
         """Bind messages to the turn that answers them, before it begins."""
         seqs = [row.seq for row in rows]
-        await self._database.run(lambda c: inbox_rows.take(c, seqs, turn, again=True))
+        await self._database.run(inbox_rows.take, seqs, turn, again=True)
 
     async def join(self, rows: Iterable[InboxRow], turn: str) -> None:
         seqs = [row.seq for row in rows]
-        await self._database.run(lambda c: inbox_rows.take(c, seqs, turn, again=False))
+        await self._database.run(inbox_rows.take, seqs, turn, again=False)
 
     async def overheard(self, session: str, before: int) -> Sequence[InboxRow]:
-        return await self._database.run(lambda c: inbox_rows.overheard_before(c, session, before))
+        return await self._database.run(inbox_rows.overheard_before, session, before)
 
     async def finish(self, rows: Iterable[InboxRow], outcome: str, replies: Sequence[Draft] = ()) -> None:
         """The one end of messages: their outcome and the reply to them, in one commit."""

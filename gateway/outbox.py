@@ -12,7 +12,7 @@ import logging
 import random
 import sqlite3
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
 from agent.clock import Clock, utc_stamp
 from channels.message import Address, Channel, NotSent, OutboundMessage, OutcomeUnknown, Refused
@@ -31,6 +31,7 @@ _LONGEST_WAIT = 300.0
 
 Chat = tuple[str, str, str]
 T = TypeVar("T")
+P = ParamSpec("P")
 Sleep = Callable[[float], Awaitable[None]]
 
 
@@ -70,7 +71,7 @@ class Outbox:
     async def write(self, drafts: list[Draft]) -> None:
         """Write messages down that answer nothing in the inbox, and send them."""
         now = utc_stamp(self._clock.now())
-        await self._database.run(lambda c: outbox_rows.add(c, drafts, now))
+        await self._database.run(outbox_rows.add, drafts, now)
         self.wake(drafts)
 
     def wake(self, drafts: list[Draft]) -> None:
@@ -79,12 +80,11 @@ class Outbox:
             self._chats.post(_chat(address), address)
 
     async def run(self) -> None:
-        """Send until cancelled, beginning with what the last process left. What it was sending is of unknown outcome."""
+        """Send until cancelled, beginning with what the last process left. What that was sending is of unknown
+        outcome."""
         for row in await self._database.run(outbox_rows.open_rows):
             if row.sending and not row.edits:
-                await self._database.run(
-                    lambda c, seq=row.seq: outbox_rows.again(c, seq, "the process ended in the act", repeat=True)
-                )
+                await self._database.run(outbox_rows.again, row.seq, "the process ended in the act", repeat=True)
             self._chats.post(_chat(row.address), row.address)
         await self._chats.run()
 
@@ -105,7 +105,7 @@ class Outbox:
         if channel is None:
             log.warning("a reply for %s waits: that channel is off", address)
             return
-        for row in await self._patiently(lambda: self._database.run(lambda c: outbox_rows.open_rows(c, address))):
+        for row in await self._written(outbox_rows.open_rows, address):
             await self._deliver(row, channel)
 
     async def _deliver(self, row: OutboxRow, channel: Channel) -> None:
@@ -119,46 +119,43 @@ class Outbox:
                     await channel.edit(edits, message)
                     platform_id = edits
                 else:
-                    await self._note(lambda c: outbox_rows.begin(c, row.seq))
+                    await self._written(outbox_rows.begin, row.seq)
                     platform_id = await channel.send(message)
             except NotSent as error:
                 reason, wait = str(error), error.retry_after or self._backoff(tries)
-                await self._note(lambda c, reason=reason: outbox_rows.again(c, row.seq, reason))
+                await self._written(outbox_rows.again, row.seq, reason)
                 log.warning("a reply to %s is sent again in %.0f s: %s", row.address, wait, reason)
                 await self._sleep(wait)
             except Refused as error:
                 reason = str(error)
                 if not edits:
                     log.error("a reply to %s cannot be delivered: %s", row.address, reason)
-                    await self._note(lambda c, reason=reason: outbox_rows.give_up(c, row.seq, reason))
+                    await self._written(outbox_rows.give_up, row.seq, reason)
                     return
                 edits = ""
-                await self._note(lambda c, reason=reason: outbox_rows.again(c, row.seq, reason, anew=True))
+                await self._written(outbox_rows.again, row.seq, reason, anew=True)
             except OutcomeUnknown as error:
                 reason = str(error)
                 log.warning("it is not known whether a reply to %s arrived: %s", row.address, reason)
                 if repeat and not edits:
-                    await self._note(lambda c, reason=reason: outbox_rows.give_up(c, row.seq, reason))
+                    await self._written(outbox_rows.give_up, row.seq, reason)
                     return
                 repeat = repeat or not edits
-                await self._note(
-                    lambda c, reason=reason, mark=repeat: outbox_rows.again(c, row.seq, reason, repeat=mark)
-                )
+                await self._written(outbox_rows.again, row.seq, reason, repeat=repeat)
                 await self._sleep(self._backoff(tries))
             else:
                 now = utc_stamp(self._clock.now())
-                await self._note(lambda c: outbox_rows.receipt(c, row.seq, platform_id, now))
+                await self._written(outbox_rows.receipt, row.seq, platform_id, now)
                 return
 
-    async def _note(self, work: Callable[[sqlite3.Connection], None]) -> None:
-        await self._patiently(lambda: self._database.run(work))
-
-    async def _patiently(self, step: Callable[[], Awaitable[T]]) -> T:
-        """A step that a full disk only delays."""
+    async def _written(
+        self, work: Callable[Concatenate[sqlite3.Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """As `Database.run`, but a disk that refuses only delays it."""
         tries = 0
         while True:
             try:
-                return await step()
+                return await self._database.run(work, *args, **kwargs)
             except StoreUnavailable as error:
                 tries += 1
                 log.error("the outbox waits for the disk: %s", error)

@@ -6,6 +6,7 @@ Everything of one batch is on disk, in one commit, before `receive` returns and 
 from __future__ import annotations
 
 import logging
+import sqlite3
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from agent.clock import Clock, utc_stamp
@@ -14,7 +15,7 @@ from gateway.access import Access, Admitted, Ignored, Overheard, Unknown
 from gateway.commands import Commands
 from gateway.inbox import Arrival, Inbox
 from gateway.outbox import Outbox
-from gateway.sessions import Conversation, Sessions
+from gateway.sessions import Sessions
 from gateway.store import access_rows, inbox_rows, outbox_rows
 from gateway.store.database import Database, StoreUnavailable
 from gateway.store.inbox_rows import InboxRow
@@ -64,14 +65,10 @@ class Router:
         self._told_of_disk: set[str] = set()
 
     async def resume(self) -> None:
-        """Take up what the last process left without an end."""
+        """Take up what the last process left without an end. What came over a channel that is off waits for it."""
         for row in await self._inbox.load():
-            self._dispatch(row)
-
-    def conversation(self, row: InboxRow) -> Conversation:
-        """Where a message on disk belongs: the same as at its arrival, whatever the configuration has become."""
-        verdict = self._access.decide(row.message)
-        return self._sessions.conversation(row.message, verdict if isinstance(verdict, Admitted) else None)
+            if row.message.address.channel in self._channels:
+                self._dispatch(row)
 
     async def receive(self, events: Sequence[Event]) -> None:
         """See `channels.message.Receive`. Raises `StoreUnavailable` where nothing could be kept."""
@@ -121,8 +118,8 @@ class Router:
 
     def _dispatch(self, row: InboxRow) -> None:
         """To its command, which runs at once, or to its session's lane."""
-        if command := self._commands.find(row.message):
-            self._spawn(self._commands.run(command, row, self.conversation(row)), f"command {row.message.text[:20]}")
+        if name := self._commands.find(row.message):
+            self._spawn(self._commands.run(row, self._sessions.of_row(row)), f"/{name} in {row.session}")
         else:
             self._turns.post(row)
 
@@ -131,16 +128,19 @@ class Router:
         self._access.asked(request)
         drafts = self._outbox.drafts(f"pair:{request.code}:{{}}", message.address, _PAIRING.format(code=request.code))
         now = utc_stamp(self._clock.now())
-        await self._database.run(
-            lambda c: (access_rows.request(c, request), outbox_rows.add(c, drafts, now)),
-        )
+
+        def write(connection: sqlite3.Connection) -> None:
+            access_rows.request(connection, request)
+            outbox_rows.add(connection, drafts, now)
+
+        await self._database.run(write)
         self._outbox.wake(drafts)
         log.info("%s asks to be let in: daybook pair approve %s", message.address, request.code)
 
     async def _migrate(self, event: Migrated) -> None:
         """A chat has a new id: its session, rules and waiting replies go with it."""
         channel, old, new = event.old.channel, event.old.chat_id, event.new.chat_id
-        await self._database.run(lambda c: inbox_rows.move_chat(c, channel, old, new))
+        await self._database.run(inbox_rows.move_chat, channel, old, new)
         self._access.chat_moved(channel, old, new)
         log.info("%s has moved to %s", event.old, event.new)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,8 +11,10 @@ from agent.memory.scope import Audience, GroupLogs, Scope
 from agent.turn import SessionKey
 from channels.message import ChatKind, InboundMessage
 from gateway.access import LOCAL_CHANNELS, Access, Admitted, Role
+from gateway.store.inbox_rows import InboxRow
 
-MAIN_AGENT = "main"
+_UNSAFE = re.compile(r"[^\w-]+")
+
 MAIN_CHAT = "main"
 """The chat of a local channel that belongs to the owner's own session; any other name is a session of its own."""
 
@@ -39,15 +42,17 @@ class Conversation:
 
 
 class Sessions:
-    def __init__(self, access: Access, agents: Mapping[str, AgentHome]) -> None:
+    def __init__(self, access: Access, agents: Mapping[str, AgentHome], default_agent: str) -> None:
         self._access = access
+        self._default_agent = default_agent
         self._agents = agents
 
     def conversation(self, message: InboundMessage, admitted: Admitted | None) -> Conversation:
-        """`admitted` is None for what was only overheard."""
-        agent = MAIN_AGENT
-        role = admitted.role if admitted else Role.MEMBER
-        person = admitted.person if admitted else ""
+        """`admitted` is None for what was only overheard, or whose sender has lost access since it was taken in."""
+        agent = self._default_agent
+        unadmitted = Role.MEMBER if message.kind is ChatKind.GROUP else Role.PERSON
+        role = admitted.role if admitted else unadmitted
+        person = self._access.person(message.address.channel, message.sender.id)
         if message.kind is ChatKind.GROUP:
             audience, scope_id, path = self._group(message)
         elif role is Role.OWNER:
@@ -57,6 +62,11 @@ class Sessions:
         home = self._agents[agent]
         scope = Scope(audience, home.workspace, scope_id, home.group_logs)
         return Conversation(SessionKey(agent, path), scope, role, person)
+
+    def of_row(self, row: InboxRow) -> Conversation:
+        """Where a message on disk belongs."""
+        verdict = self._access.decide(row.message)
+        return self.conversation(row.message, verdict if isinstance(verdict, Admitted) else None)
 
     def _group(self, message: InboundMessage) -> tuple[Audience, str, str]:
         address = message.address
@@ -69,4 +79,4 @@ class Sessions:
     def _owner_path(message: InboundMessage) -> str:
         chat = message.address.chat_id
         named = message.address.channel in LOCAL_CHANNELS and chat != MAIN_CHAT
-        return f"owner/{chat}" if named else "owner"
+        return f"owner/{_UNSAFE.sub('-', chat)}" if named else "owner"

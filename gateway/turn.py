@@ -12,6 +12,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from agent.agent import Agent
+
 from agent.model.base import Usage
 from agent.turn import Discard, End, EndKind, Joined, Said, StepDone, Text, TurnRequest
 from channels.message import Channel
@@ -127,24 +128,27 @@ class Turn:
         channel = self._rooms.channels[address.channel]
         request = await self._request()
         self._preview = Preview(self._rooms.database, channel, address, self.id, self._reply_to())
-        async with channel.typing(address), self._preview.open(self.reply) as preview:
-            async with aclosing(self._agent.turn(request)) as events:
-                async for event in events:
-                    match event:
-                        case End():
-                            return event
-                        case Joined(ids):
-                            await self._join(ids)
-                        case Text() | Discard() | StepDone():
-                            self.reply.feed(event)
-                            preview.changed()
+        async with (
+            channel.typing(address),
+            self._preview.open(self.reply) as preview,
+            aclosing(self._agent.turn(request)) as events,
+        ):
+            async for event in events:
+                match event:
+                    case End():
+                        return event
+                    case Joined(ids):
+                        await self._join(ids)
+                    case Text() | Discard() | StepDone():
+                        self.reply.feed(event)
+                        preview.changed()
         raise RuntimeError("a turn ended without saying how")
 
     async def _request(self) -> TurnRequest:
         first = self.rows[0]
         if not self._conversation.is_private:
             self._overheard = list(await self._rooms.inbox.overheard(first.session, first.seq))
-        model = await self._rooms.database.run(lambda c: usage_rows.chosen(c, first.session, "model"))
+        model = await self._rooms.database.run(usage_rows.chosen, first.session, "model")
         return TurnRequest(
             id=self.id,
             session=self._conversation.session,

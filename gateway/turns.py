@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from channels.message import OutboundMessage, SendError
@@ -54,6 +55,7 @@ class Turns:
         self._rooms = rooms
         self._sleep = sleep
         self._running: dict[str, Running] = {}
+        self._locks: dict[str, asyncio.Lock] = {}
         self._told_of_disk: set[str] = set()
         self.lanes: Lanes[str, int] = Lanes(self._serve)
 
@@ -78,6 +80,15 @@ class Turns:
             await self._rooms.inbox.finish(waiting, "stopped")
         return Stopped(running is not None, len(waiting))
 
+    @asynccontextmanager
+    async def alone(self, session: str) -> AsyncIterator[None]:
+        """No turn of the session runs inside; one that runs is waited for."""
+        lock = self._locks.setdefault(session, asyncio.Lock())
+        async with lock:
+            yield
+        if not lock.locked():
+            self._locks.pop(session, None)
+
     def suspend(self) -> None:
         """The process ends: stop turns where they are. They are journaled, and go on at the next start."""
         for running in self._running.values():
@@ -92,7 +103,8 @@ class Turns:
         while rows:
             turn = Turn(self._rooms, lane, rows, carried)
             try:
-                interrupted = await self._answer(lane, turn)
+                async with self.alone(lane.key):
+                    interrupted = await self._answer(lane, turn)
             except (StoreUnavailable, OSError) as error:
                 rows, carried = turn.rows, []
                 await self._wait_for_disk(rows[0], error)
@@ -118,9 +130,7 @@ class Turns:
             rows += self._take(lane, lambda row: row.message.address == here, cap - len(rows))
         return [inbox.row(row.seq) for row in rows]
 
-    def _take(
-        self, lane: SessionLane, wanted: Callable[[InboxRow], bool], most: int | None = None
-    ) -> list[InboxRow]:
+    def _take(self, lane: SessionLane, wanted: Callable[[InboxRow], bool], most: int | None = None) -> list[InboxRow]:
         inbox = self._rooms.inbox
         return [inbox.row(seq) for seq in lane.take_where(lambda seq: wanted(inbox.row(seq)), most)]
 

@@ -1,24 +1,28 @@
 """One writer thread for one SQLite file, with group commit.
 
-Everything that waits when the thread gets round to it goes into one transaction and shares one fsync, each piece of work
-under its own savepoint; nobody hears "done" before the commit. So a burst of two hundred messages costs a few disk
+Everything that waits when the thread gets round to it goes into one transaction and shares one fsync, each piece of
+work under its own savepoint; nobody hears "done" before the commit. So a burst of two hundred messages costs a few disk
 flushes instead of two hundred, and the event loop never touches the disk.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import queue
 import sqlite3
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from gateway.store.schema import migrate
 
 T = TypeVar("T")
-Work = Callable[[sqlite3.Connection], T]
+P = ParamSpec("P")
+Work = Callable[[sqlite3.Connection], Any]
+
+log = logging.getLogger(__name__)
 
 _LARGEST_BATCH = 256
 
@@ -30,7 +34,7 @@ class StoreUnavailable(Exception):
 class _Job:
     """A piece of work, and where its result goes. Without a loop nobody waits for it."""
 
-    def __init__(self, work: Work[Any], loop: asyncio.AbstractEventLoop | None) -> None:
+    def __init__(self, work: Work, loop: asyncio.AbstractEventLoop | None) -> None:
         self.work = work
         self.loop = loop
         self.done: asyncio.Future[Any] | None = loop.create_future() if loop else None
@@ -40,6 +44,8 @@ class _Job:
     def settle(self) -> None:
         """Tell the waiting coroutine, from the writer thread."""
         if self.loop is None or self.done is None:
+            if self.error is not None:
+                log.error("a note was not written: %s", self.error)
             return
         try:
             self.loop.call_soon_threadsafe(self._deliver, self.done)
@@ -70,18 +76,20 @@ class Database:
         """Open or create the file (mode 0600) and bring its tables up to date. Raises `StoreUnavailable`."""
         return cls(await asyncio.to_thread(_connect, path), path)
 
-    async def run(self, work: Work[T]) -> T:
-        """Do `work` in the writer thread; returns once its transaction is on disk. What `work` raises is raised here,
-        with its own changes undone; a disk that refuses raises `StoreUnavailable`."""
-        job = _Job(work, asyncio.get_running_loop())
+    async def run(self, work: Callable[Concatenate[sqlite3.Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Do `work(connection, …)` in the writer thread; returns once its transaction is on disk. What `work` raises is
+        raised here, with its own changes undone; a disk that refuses raises `StoreUnavailable`."""
+        job = _Job(lambda connection: work(connection, *args, **kwargs), asyncio.get_running_loop())
         self._jobs.put(job)
         assert job.done is not None
         result: T = await job.done
         return result
 
-    def post(self, work: Work[Any]) -> None:
-        """Do `work` sometime soon, without waiting. Its failure is nobody's business but the database's own log."""
-        self._jobs.put(_Job(work, None))
+    def post(
+        self, work: Callable[Concatenate[sqlite3.Connection, P], object], *args: P.args, **kwargs: P.kwargs
+    ) -> None:
+        """Do `work(connection, …)` soon, without waiting; a failure is logged."""
+        self._jobs.put(_Job(lambda connection: work(connection, *args, **kwargs), None))
 
     async def aclose(self) -> None:
         """Finish what waits, then close."""

@@ -115,9 +115,7 @@ def reword(connection: sqlite3.Connection, edited: InboundMessage) -> tuple[Inbo
         if old.message.sender.id != edited.sender.id:
             continue
         text = _MESSAGE.validate_python({**_MESSAGE.dump_python(old.message), "text": edited.text})
-        connection.execute(
-            "UPDATE inbox SET message = ? WHERE seq = ?", (_MESSAGE.dump_json(text).decode(), old.seq)
-        )
+        connection.execute("UPDATE inbox SET message = ? WHERE seq = ?", (_MESSAGE.dump_json(text).decode(), old.seq))
         changed.append(InboxRow(old.seq, old.session, text, overheard=old.overheard))
     return tuple(changed)
 
@@ -143,8 +141,9 @@ def overheard_before(connection: sqlite3.Connection, session: str, seq: int) -> 
     return tuple(_row(row) for row in rows)
 
 
-def open_rows(connection: sqlite3.Connection) -> tuple[InboxRow, ...]:
-    """What has no end yet, oldest first."""
+def left_over(connection: sqlite3.Connection) -> tuple[InboxRow, ...]:
+    """What the last process left without an end, oldest first; what is finished and old is forgotten."""
+    _prune(connection)
     return tuple(_row(row) for row in connection.execute("SELECT * FROM inbox WHERE state = 'waiting' ORDER BY seq"))
 
 
@@ -156,7 +155,7 @@ def counts(connection: sqlite3.Connection) -> InboxCounts:
     return InboxCounts(waiting, oldest, unreadable)
 
 
-def prune(connection: sqlite3.Connection) -> None:
+def _prune(connection: sqlite3.Connection) -> None:
     connection.execute(
         "DELETE FROM inbox WHERE state = 'done' AND received_at < strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ?)",
         (f"-{_KEPT_DAYS} days",),

@@ -1,0 +1,248 @@
+"""The composition root: what is built from what, what runs, and in which order it ends. No behaviour is here."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from agent.agent import Agent
+from channels.terminal import TerminalChannel
+
+from agent.clock import Clock
+from agent.model.anthropic import AnthropicModel
+from agent.model.base import Model
+from agent.settings import AgentSettings, MemorySettings, ModelSettings, SessionSettings
+from agent.workspace import create, template_folder
+from channels.message import Channel, ChannelStatus, CommandInfo, Health
+from gateway.access import Access
+from gateway.commands import House
+from gateway.commands.table import all_commands
+from gateway.config import AgentConfig, Config, ModelConfig
+from gateway.control import Operation
+from gateway.home import Home, TokenBusy, hold_token
+from gateway.inbox import Inbox
+from gateway.models import build_model
+from gateway.operations import all_operations
+from gateway.outbox import Outbox
+from gateway.platforms import build_channels, rules, tokens
+from gateway.router import Router
+from gateway.sessions import AgentHome, Sessions
+from gateway.store.database import Database
+from gateway.supervise import Supervised
+from gateway.turn import QueueRule, Rooms
+from gateway.turns import Turns
+from gateway.usage import UsageLedger
+
+log = logging.getLogger(__name__)
+
+TURN_GRACE = 15.0
+"""Seconds that running turns get to finish when the process is asked to end; then they are put off to the next start."""
+SEND_GRACE = 5.0
+"""Seconds for replies that are ready. Together with the turns' well within SPEC's 30."""
+_WARM_UP_AFTER = 0.5
+"""Seconds: the model's SDK takes one to import, so it is left until the channels have begun to listen."""
+
+
+class Gateway:
+    """Everything, built and not yet running."""
+
+    def __init__(
+        self,
+        terminal: TerminalChannel,
+        operations: Mapping[str, Operation],
+        sources: list[Supervised],
+        router: Router,
+        turns: Turns,
+        outbox: Outbox,
+        commands: _Spawner,
+        warm: list[AnthropicModel],
+    ) -> None:
+        self.terminal = terminal
+        self.operations = operations
+        self._sources = sources
+        self._router = router
+        self._turns = turns
+        self._outbox = outbox
+        self._commands = commands
+        self._warm = warm
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Take up what was left, listen and answer until `stop` is set; then end in order: no new messages, turns
+        finished or put off, what is ready delivered."""
+        async with asyncio.TaskGroup() as group:
+            self._commands.group = group
+            workers = [group.create_task(self._turns.lanes.run()), group.create_task(self._outbox.run())]
+            await self._router.resume()
+            listeners = [
+                group.create_task(one.run(self._router.receive), name=one.source.name)
+                for one in self._sources
+                if one.failure is None
+            ]
+            listeners.append(group.create_task(self._warm_up(), name="warm up"))
+            await stop.wait()
+            for task in listeners:
+                task.cancel()
+            await self._drain()
+            for task in workers:
+                task.cancel()
+
+    async def _drain(self) -> None:
+        self._turns.lanes.hold()
+        await self._commands.idle()
+        if not await _within(TURN_GRACE, self._turns.lanes.idle()):
+            self._turns.suspend()
+            await _within(SEND_GRACE, self._turns.lanes.idle())
+        await _within(SEND_GRACE, self._outbox.drained())
+
+    async def _warm_up(self) -> None:
+        if self._warm:
+            await asyncio.sleep(_WARM_UP_AFTER)
+        for model in self._warm:
+            await model.warm_up()
+
+
+@asynccontextmanager
+async def open_gateway(
+    home: Home,
+    config: Config,
+    *,
+    channels: bool,
+    clock: Clock | None = None,
+    platforms: Callable[[Config, Sequence[CommandInfo]], list[Channel]] = build_channels,
+    model_of: Callable[[ModelConfig, UsageLedger, Clock], tuple[Model, AnthropicModel | None]] = build_model,
+) -> AsyncIterator[Gateway]:
+    """Build the gateway of a home and close it again. `channels` False: only the terminal, to act alone. `platforms`
+    and `model_of` make the channels and the models, others in tests.
+
+    Raises `HomeBusy` or `HomeError` where the home cannot be used, `StoreUnavailable` where its database cannot."""
+    clock = clock or Clock(config.zone)
+    async with AsyncExitStack() as stack:
+        stack.enter_context(home.hold())
+        database = await Database.open(home.database)
+        stack.push_async_callback(database.aclose)
+        ledger = UsageLedger(database, clock)
+        await ledger.load()
+        access = Access(
+            database,
+            clock,
+            rules(config),
+            frozenset(config.owners),
+            {name: frozenset(accounts) for name, accounts in config.people.items()},
+        )
+        await access.load()
+        agents: dict[str, Agent] = {}
+        warm: list[AnthropicModel] = []
+        for name, agent_config in config.agents.items():
+            model, anthropic = model_of(agent_config.model, ledger, clock)
+            stack.push_async_callback(model.aclose)
+            warm += [anthropic] if anthropic and channels else []
+            agents[name] = await _agent(name, agent_config, home, model, clock)
+        table = all_commands()
+        terminal = TerminalChannel()
+        listening = platforms(config, table.menu) if channels else []
+        by_name: dict[str, Channel] = {one.name: one for one in [terminal, *listening]}
+        for channel in by_name.values():
+            stack.push_async_callback(channel.aclose)
+        sources = [Supervised(channel) for channel in by_name.values()]
+        _hold_tokens(stack, tokens(config), sources)
+        inbox = Inbox(database, clock)
+        outbox = Outbox(database, clock, by_name)
+        sessions = Sessions(
+            access,
+            {
+                name: AgentHome(home.workspace(one.workspace), one.memory.group_daily_logs)
+                for name, one in config.agents.items()
+            },
+            config.default_agent,
+        )
+        spawner = _Spawner()
+        queues = {name: QueueRule(one.session.queue, one.session.queue_cap) for name, one in config.agents.items()}
+        rooms = Rooms(database, inbox, outbox, by_name, agents, queues, sessions.of_row)
+        turns = Turns(rooms)
+        house = House(database, clock, access, inbox, outbox, turns, agents, by_name, sources, ledger)
+        table.open(house)
+        router = Router(database, clock, access, sessions, inbox, outbox, turns, table, by_name, spawner.spawn)
+        operations = all_operations(house, home, config)
+        yield Gateway(terminal, operations, sources, router, turns, outbox, spawner, warm)
+
+
+async def _agent(name: str, config: AgentConfig, home: Home, model: Model, clock: Clock) -> Agent:
+    workspace = home.workspace(config.workspace)
+    await asyncio.to_thread(create, workspace, template_folder())
+    return Agent(_settings(name, config), workspace, home.sessions, model, clock)
+
+
+def _settings(name: str, config: AgentConfig) -> AgentSettings:
+    model, session, memory = config.model, config.session, config.memory
+    return AgentSettings(
+        name=name,
+        model=ModelSettings(model.name, model.max_tokens, model.context_window, model.effort, model.cache),
+        session=SessionSettings(
+            session.reserve_tokens,
+            session.keep_recent_tokens,
+            session.flush.soft_threshold_tokens,
+            session.max_tool_rounds,
+        ),
+        memory=MemorySettings(
+            daily_log_days=memory.daily_log_days,
+            max_index_lines=memory.max_index_lines,
+            max_index_bytes=memory.max_index_bytes,
+            max_file_chars=memory.max_file_chars,
+            max_daily_chars=memory.max_daily_chars,
+            group_daily_logs=memory.group_daily_logs,
+            search_max_chars=memory.search.max_chars,
+            search_max_results=memory.search.max_results,
+        ),
+        files_tools=config.tools.files,
+    )
+
+
+def _hold_tokens(stack: AsyncExitStack, held: Mapping[str, str], sources: list[Supervised]) -> None:
+    """A channel whose token another gateway of this machine polls with stays off; the others go on."""
+    for source in sources:
+        token = held.get(source.source.name)
+        if token is None:
+            continue
+        try:
+            stack.enter_context(hold_token(token, os.environ))
+        except TokenBusy as error:
+            log.error("%s stays off: %s", source.source.name, error)
+            source.failure = ChannelStatus(Health.DOWN, str(error))
+
+
+async def _within(seconds: float, work: Awaitable[None]) -> bool:
+    """False where the time ran out."""
+    try:
+        async with asyncio.timeout(seconds):
+            await work
+    except TimeoutError:
+        return False
+    return True
+
+
+class _Spawner:
+    """Owns the tasks of commands, which run beside everything else."""
+
+    def __init__(self) -> None:
+        self.group: asyncio.TaskGroup | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def spawn(self, work: Awaitable[None], name: str) -> None:
+        assert self.group is not None
+        task = self.group.create_task(self._guarded(work, name), name=name)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def idle(self) -> None:
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=SEND_GRACE)
+
+    @staticmethod
+    async def _guarded(work: Awaitable[None], name: str) -> None:
+        try:
+            await work
+        except Exception:
+            log.exception("%s failed", name)

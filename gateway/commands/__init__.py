@@ -1,0 +1,156 @@
+"""Commands: a name, a sentence, a small async function. One table serves text, the platforms' menus and `/help`.
+
+They are answered at once, beside whatever turn is running, and never wait for a model.
+"""
+
+from __future__ import annotations
+
+import difflib
+import enum
+import logging
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from agent.agent import Agent
+
+from agent.clock import Clock
+from channels.message import Channel, CommandInfo, InboundMessage
+from gateway.access import Access, Role
+from gateway.inbox import Inbox
+from gateway.outbox import Outbox
+from gateway.sessions import Conversation
+from gateway.store.database import Database
+from gateway.store.inbox_rows import InboxRow
+from gateway.supervise import Supervised
+from gateway.turns import Turns
+from gateway.usage import UsageLedger
+
+log = logging.getLogger(__name__)
+
+_COMMAND = re.compile(r"/([A-Za-z][A-Za-z_]*)(?:\s+(.*))?\Z", re.DOTALL)
+_BROKEN = "That command broke inside Daybook; the log has the details. Nothing was lost; please try again."
+
+
+class For(enum.Enum):
+    """Whose command it is. What tells of the owner's affairs is for the owner's private chats only."""
+
+    EVERYONE = enum.auto()
+    OWNER_IN_PRIVATE = enum.auto()
+
+
+class CommandError(Exception):
+    """The command could not do it; the text says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class House:
+    """What commands may ask of the gateway."""
+
+    database: Database
+    clock: Clock
+    access: Access
+    inbox: Inbox
+    outbox: Outbox
+    turns: Turns
+    agents: Mapping[str, Agent]
+    channels: Mapping[str, Channel]
+    sources: Sequence[Supervised]
+    ledger: UsageLedger
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A command as somebody gave it. `words`: what stood after its name."""
+
+    words: str
+    row: InboxRow
+    conversation: Conversation
+    house: House
+
+    @property
+    def agent(self) -> Agent:
+        return self.house.agents[self.conversation.session.agent]
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """`run` returns the answer as Markdown, or raises `CommandError`."""
+
+    name: str
+    usage: str
+    description: str
+    run: Callable[[Ask], Awaitable[str]]
+    audience: For = For.EVERYONE
+
+
+class Commands:
+    def __init__(self, table: Sequence[Command]) -> None:
+        self._table = {command.name: command for command in table}
+        self._house: House | None = None
+
+    def open(self, house: House) -> None:
+        """Give the commands the house that they ask (it is built after them: menus want the table first)."""
+        self._house = house
+
+    @property
+    def menu(self) -> tuple[CommandInfo, ...]:
+        return tuple(
+            CommandInfo(one.name, one.description, owner_only=one.audience is For.OWNER_IN_PRIVATE)
+            for one in self._table.values()
+        )
+
+    def find(self, message: InboundMessage) -> str | None:
+        """The name after the slash, where the message is a command or an attempt at one."""
+        match = _COMMAND.match(message.text.strip())
+        return match[1].lower() if match else None
+
+    async def answer(self, row: InboxRow, conversation: Conversation) -> str:
+        """Run a message that `find` took for a command; its answer, whatever happens."""
+        assert self._house is not None
+        match = _COMMAND.match(row.message.text.strip())
+        assert match is not None
+        command = self._table.get(match[1].lower())
+        if command is None:
+            return self._unknown(match[1])
+        if command.audience is For.OWNER_IN_PRIVATE and not (
+            conversation.role is Role.OWNER and conversation.is_private
+        ):
+            return f"/{command.name} is for my owner, in a private chat."
+        try:
+            return await command.run(Ask((match[2] or "").strip(), row, conversation, self._house))
+        except CommandError as error:
+            return str(error)
+        except Exception:
+            log.exception("/%s failed", command.name)
+            return _BROKEN
+
+    async def run(self, row: InboxRow, conversation: Conversation) -> None:
+        """Answer a command and write its end down, in one commit."""
+        assert self._house is not None
+        text = await self.answer(row, conversation)
+        message = row.message
+        channel = self._house.channels[message.address.channel]
+        quotes = channel.pace(message.address).quotes or not conversation.is_private
+        drafts = self._house.outbox.drafts(
+            f"command:{message.address.channel}:{message.id}:{{}}",
+            message.address,
+            text,
+            reply_to=message.platform_id if quotes else "",
+        )
+        await self._house.inbox.finish([row], "command", drafts)
+        self._house.outbox.wake(drafts)
+
+    def _unknown(self, name: str) -> str:
+        near = difflib.get_close_matches(name.lower(), self._table, n=1, cutoff=0.5)
+        hint = f" Did you mean /{near[0]}?" if near else ""
+        return f"There is no /{name}.{hint} /help lists what there is."
+
+    def help(self, conversation: Conversation) -> str:
+        owner = conversation.role is Role.OWNER and conversation.is_private
+        lines = [
+            f"- `/{command.name}{' ' + command.usage if command.usage else ''}` {command.description}"
+            for command in self._table.values()
+            if owner or command.audience is For.EVERYONE
+        ]
+        return "\n".join(["Write to me as you would to a person. Besides, there is:", "", *lines])

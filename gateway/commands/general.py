@@ -1,0 +1,92 @@
+"""Commands about Daybook, its people and its memory."""
+
+from __future__ import annotations
+
+from agent.memory.files import MemoryFileError
+from gateway.access import NoSuchCode, Role
+from gateway.commands import Ask, Command, CommandError, For
+from gateway.health import channel_status
+
+
+async def status(ask: Ask) -> str:
+    house, session = ask.house, str(ask.conversation.session)
+    report = await ask.agent.context_report(ask.conversation.session, ask.conversation.scope)
+    lines = [
+        f"- Talk: {'answering now' if house.turns.is_running(session) else 'idle'}",
+        f"- Context: {report.projected:,} of {report.window:,} tokens ({report.projected / report.window:.0%})",
+        f"- Model: `{report.model}`",
+    ]
+    if ask.conversation.role is Role.OWNER and ask.conversation.is_private:
+        waiting, unsent = await house.inbox.counts(), await house.outbox.counts()
+        states = (f"{one.source.name} {channel_status(one).state}" for one in house.sources)
+        lines += [
+            f"- Channels: {', '.join(states)}",
+            f"- Waiting: {waiting.waiting} to answer, {unsent.waiting} to send; {unsent.repeated} sent twice in doubt",
+            f"- Spent today: ${house.ledger.spent_today:.4f}",
+        ]
+    return "\n".join(lines)
+
+
+async def usage(ask: Ask) -> str:
+    sums = await ask.house.ledger.sums(7)
+    if not sums:
+        return "No model has been called in the last seven days."
+    days: dict[str, list[float]] = {}
+    for one in sums:
+        day = days.setdefault(one.day, [0, 0, 0, 0.0])
+        day[0] += one.calls
+        day[1] += one.input + one.cache_read + one.cache_write
+        day[2] += one.output
+        day[3] += one.cost
+    lines = [
+        f"- {day}: {calls:.0f} calls, {read:,.0f} tokens in, {written:,.0f} out, ${cost:.4f}"
+        for day, (calls, read, written, cost) in sorted(days.items(), reverse=True)
+    ]
+    unknown = sum(one.unpriced for one in sums)
+    note = f"\n\n{unknown} calls went to models whose price is not known." if unknown else ""
+    return "The last seven days:\n\n" + "\n".join(lines) + note
+
+
+async def remember(ask: Ask) -> str:
+    if not ask.words:
+        raise CommandError("What shall I remember? `/remember TEXT`")
+    try:
+        entry = await ask.agent.remember(ask.conversation.scope, ask.words)
+    except (MemoryFileError, OSError) as error:
+        raise CommandError(f"That could not be written down: {error}") from error
+    return f"Noted in `{entry}`."
+
+
+async def whoami(ask: Ask) -> str:
+    message = ask.row.message
+    roles = {Role.OWNER: "my owner", Role.PERSON: "a person I know", Role.MEMBER: "a member of this group"}
+    return "\n".join(
+        [
+            f"- You are {message.sender.name or message.sender.id}, {roles[ask.conversation.role]}",
+            f"- Your id: `{message.address.channel}:{message.sender.id}`",
+            f"- This chat: `{message.address}`",
+            f"- This talk: `{ask.conversation.session}`; what is said here is kept under `{ask.conversation.scope.name}`",
+        ]
+    )
+
+
+async def pair(ask: Ask) -> str:
+    if not ask.words:
+        waiting = ask.house.access.requests()
+        if not waiting:
+            return "Nobody is waiting. `/pair CODE` lets somebody in."
+        return "\n".join(f"- `{one.code}`: {one.name} ({one.channel}:{one.user_id})" for one in waiting)
+    try:
+        person = await ask.house.access.approve(ask.words)
+    except NoSuchCode as error:
+        raise CommandError("No such code is open; codes are good for one hour.") from error
+    return f"{person.name} ({person.channel}:{person.user_id}) may talk to me now."
+
+
+COMMANDS = (
+    Command("status", "", "how I am and what is going on", status),
+    Command("usage", "", "tokens and cost of the last days", usage, For.OWNER_IN_PRIVATE),
+    Command("remember", "TEXT", "write something into today's log", remember),
+    Command("whoami", "", "who you are to me, and your id", whoami),
+    Command("pair", "[CODE]", "let somebody in who was given a code", pair, For.OWNER_IN_PRIVATE),
+)

@@ -1,0 +1,95 @@
+"""Commands about the talk itself."""
+
+from __future__ import annotations
+
+from agent.session.archive import NoSuchSession
+from gateway.commands import Ask, Command, CommandError, For
+from gateway.store import usage_rows
+
+_LISTED = 10
+
+
+async def new(ask: Ask) -> str:
+    session = str(ask.conversation.session)
+    stopped = await ask.house.turns.stop(session)
+    async with ask.house.turns.alone(session):
+        await ask.agent.new_session(ask.conversation.session, ask.conversation.scope)
+    ended = " What I was working on is stopped." if stopped.ran else ""
+    return f"A new talk begins.{ended} The old one is noted in today's log; /sessions lists it, /switch returns to it."
+
+
+async def stop(ask: Ask) -> str:
+    stopped = await ask.house.turns.stop(str(ask.conversation.session))
+    if not stopped.ran and not stopped.waiting:
+        return "Nothing is running."
+    waiting = {0: "", 1: " One waiting message is set aside."}
+    aside = waiting.get(stopped.waiting, f" {stopped.waiting} waiting messages are set aside.")
+    return f"Stopped.{aside}" if stopped.ran else aside.strip()
+
+
+async def model(ask: Ask) -> str:
+    session = str(ask.conversation.session)
+    configured = ask.agent.settings.model.name
+    if not ask.words:
+        chosen = await ask.house.database.run(usage_rows.chosen, session, "model")
+        if chosen and chosen != configured:
+            return (
+                f"This talk uses `{chosen}`; the configured model is `{configured}` (`/model default` returns to it)."
+            )
+        return f"This talk uses `{configured}`. `/model NAME` changes it, for this talk only."
+    name = ask.words.split()[0]
+    back = name in ("default", configured)
+    await ask.house.database.run(usage_rows.choose, session, "model", None if back else name)
+    return f"This talk uses `{configured if back else name}` from now on."
+
+
+async def sessions(ask: Ask) -> str:
+    known = await ask.agent.sessions(ask.conversation.session)
+    if not known:
+        return "There is no talk yet."
+    lines = [
+        f"- `{one.id}`: {one.messages} messages, last {ask.house.clock.local(one.last):%Y-%m-%d %H:%M}"
+        for one in known[:_LISTED]
+    ]
+    more = f"\n\nand {len(known) - _LISTED} older ones." if len(known) > _LISTED else ""
+    return "Talks here, newest first (`/switch ID` returns to one):\n\n" + "\n".join(lines) + more
+
+
+async def switch(ask: Ask) -> str:
+    if not ask.words:
+        raise CommandError("Which one? `/switch ID`; /sessions lists them.")
+    session = str(ask.conversation.session)
+    await ask.house.turns.stop(session)
+    async with ask.house.turns.alone(session):
+        try:
+            found = await ask.agent.switch(ask.conversation.session, ask.words.strip("`"))
+        except NoSuchSession as error:
+            raise CommandError(f"There is no talk {ask.words} here; /sessions lists them.") from error
+    return f"Back in the talk of {ask.house.clock.local(found.started):%Y-%m-%d %H:%M} ({found.messages} messages)."
+
+
+async def export(ask: Ask) -> str:
+    path = await ask.agent.export_file(ask.conversation.session, ask.conversation.scope)
+    return f"This talk is written to `{path}` in the workspace."
+
+
+async def context(ask: Ask) -> str:
+    report = await ask.agent.context_report(ask.conversation.session, ask.conversation.scope)
+    return report.as_markdown()
+
+
+async def why(ask: Ask) -> str:
+    report = await ask.agent.why(ask.conversation.session)
+    return report.as_markdown()
+
+
+COMMANDS = (
+    Command("new", "", "begin a new talk; the old one is kept", new),
+    Command("stop", "", "stop what I am doing", stop),
+    Command("context", "", "what I have before me, and how much room is left", context),
+    Command("why", "", "what the last reply was made from", why),
+    Command("model", "[NAME]", "show or change the model of this talk", model, For.OWNER_IN_PRIVATE),
+    Command("sessions", "", "the talks we had here", sessions),
+    Command("switch", "ID", "return to an earlier talk", switch),
+    Command("export", "", "write this talk to a file", export),
+)

@@ -1,0 +1,13 @@
+"""All commands, in the order in which people are shown them."""
+
+from __future__ import annotations
+
+from gateway.commands import Ask, Command, Commands, general, session
+
+
+def all_commands() -> Commands:
+    async def help_(ask: Ask) -> str:
+        return commands.help(ask.conversation)
+
+    commands = Commands((Command("help", "", "what I understand", help_), *session.COMMANDS, *general.COMMANDS))
+    return commands

@@ -1,0 +1,69 @@
+"""From configuration to a model: metered, retried, and kept within the day's budget."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import AsyncIterator
+
+from agent.model.offline import OfflineModel
+
+from agent.clock import Clock
+from agent.model.anthropic import AnthropicModel
+from agent.model.base import Completed, Model, ModelEvent, ModelRequest, TextDelta
+from agent.model.closing import closing
+from agent.model.metered import Metered
+from agent.model.prices import Price, Prices
+from agent.model.resilient import Resilient
+from gateway.config import ModelConfig
+from gateway.usage import UsageLedger
+
+_SPENT = (
+    "Today's budget of ${limit:.2f} is spent, so until midnight I answer as the offline assistant: I can note things and "
+    "find them again. (`model.daily_budget_usd` in config.yaml sets the budget.)"
+)
+
+
+class Budgeted:
+    """A model until the day's money is spent, then the offline one; said once a day (`model.daily_budget_usd`)."""
+
+    def __init__(self, model: Model, offline: Model, ledger: UsageLedger, limit: float, clock: Clock) -> None:
+        self._model = model
+        self._offline = offline
+        self._ledger = ledger
+        self._limit = limit
+        self._clock = clock
+        self._told_on = ""
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        spent, notice = self._ledger.spent_today >= self._limit, ""
+        if spent and self._told_on != (today := self._clock.today().isoformat()):
+            self._told_on, notice = today, _SPENT.format(limit=self._limit)
+            yield TextDelta(notice + "\n\n")
+        async with closing((self._offline if spent else self._model).stream(request)) as events:
+            async for event in events:
+                if notice and isinstance(event, Completed):
+                    event = dataclasses.replace(event, content=({"type": "text", "text": notice}, *event.content))
+                yield event
+
+    async def context_window(self, model: str) -> int | None:
+        return await self._model.context_window(model)
+
+    async def aclose(self) -> None:
+        await self._model.aclose()
+        await self._offline.aclose()
+
+
+def build_model(config: ModelConfig, ledger: UsageLedger, clock: Clock) -> tuple[Model, AnthropicModel | None]:
+    """The model of a configuration; beside it the one to warm up, where there is one."""
+    offline = OfflineModel(clock)
+    if config.provider == "offline":
+        return offline, None
+    key = config.api_key.get_secret_value() if config.api_key else ""
+    anthropic = AnthropicModel(key, config.base_url, config.timeout_s)
+    prices = Prices(
+        {name: Price(one.input, one.output, one.cache_write, one.cache_read) for name, one in config.prices.items()}
+    )
+    model: Model = Resilient(Metered(anthropic, ledger, prices), config.fallbacks)
+    if config.daily_budget_usd is not None:
+        model = Budgeted(model, offline, ledger, config.daily_budget_usd, clock)
+    return model, anthropic

@@ -1,0 +1,240 @@
+"""What a neighbouring process may ask of the gateway, by name: JSON in, JSON out. The CLI asks the running gateway over
+its socket, or builds one and asks it directly; these are the same functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from agent.agent import Agent
+
+from agent.clock import utc_stamp
+from agent.memory.scope import Audience, Scope
+from agent.model.base import Json
+from agent.session.archive import SessionInfo
+from channels.message import Health
+from gateway.access import NoSuchCode, Role
+from gateway.commands import House
+from gateway.config import Config
+from gateway.control import Operation, OperationError
+from gateway.health import channel_status
+from gateway.home import Home
+
+PLATFORMS = ("telegram", "discord", "web")
+"""Always in `status`: off where not configured."""
+
+Parameters = Mapping[str, Json]
+
+
+class Operations:
+    def __init__(self, house: House, home: Home, config: Config) -> None:
+        self._house = house
+        self._home = home
+        self._config = config
+
+    def table(self) -> Mapping[str, Operation]:
+        return {
+            "status": self.status,
+            "pair.list": self.pair_list,
+            "pair.approve": self.pair_approve,
+            "pair.revoke": self.pair_revoke,
+            "sessions.list": self.sessions_list,
+            "sessions.show": self.sessions_show,
+            "sessions.export": self.sessions_export,
+            "sessions.prune": self.sessions_prune,
+            "memory.search": self.memory_search,
+            "usage": self.usage,
+        }
+
+    async def status(self, _: Parameters) -> Json:
+        house = self._house
+        channels: dict[str, Json] = {name: {"state": str(Health.OFF), "last_error": ""} for name in PLATFORMS}
+        for source in house.sources:
+            known = channel_status(source)
+            channels[source.source.name] = {"state": str(known.state), "last_error": known.last_error}
+        inbox, outbox = await house.inbox.counts(), await house.outbox.counts()
+        today = await house.ledger.sums(1)
+        sessions = [info for _, agent in house.agents.items() for info in await agent.sessions()]
+        return {
+            "channels": channels,
+            "sessions": len(sessions),
+            "running": house.turns.lanes.busy,
+            "inbox": {"waiting": inbox.waiting, "oldest": inbox.oldest, "unreadable": inbox.unreadable},
+            "outbox": {
+                "waiting": outbox.waiting,
+                "oldest": outbox.oldest,
+                "failed": outbox.failed,
+                "repeated": outbox.repeated,
+            },
+            "jobs": [],
+            "usage": {
+                "day": house.clock.today().isoformat(),
+                "calls": sum(one.calls for one in today),
+                "input": sum(one.input for one in today),
+                "output": sum(one.output for one in today),
+                "cache_read": sum(one.cache_read for one in today),
+                "cache_write": sum(one.cache_write for one in today),
+                "cost_usd": round(sum(one.cost for one in today), 6),
+            },
+        }
+
+    # pairing ---------------------------------------------------------------------------------------------------
+
+    async def pair_list(self, _: Parameters) -> Json:
+        access = self._house.access
+        waiting: list[Json] = [
+            {
+                "code": one.code,
+                "channel": one.channel,
+                "user_id": one.user_id,
+                "name": one.name,
+                "expires": one.expires_at,
+                "state": "waiting",
+            }
+            for one in access.requests()
+        ]
+        known: list[Json] = [
+            {
+                "code": "",
+                "channel": one.channel,
+                "user_id": one.user_id,
+                "name": one.name,
+                "expires": "",
+                "state": one.role,
+            }
+            for one in access.approvals()
+        ]
+        return waiting + known
+
+    async def pair_approve(self, parameters: Parameters) -> Json:
+        code = _text(parameters, "code")
+        try:
+            person = await self._house.access.approve(code)
+        except NoSuchCode as error:
+            raise OperationError(
+                f"no open request has the code {code}; codes are good for one hour (`daybook pair list` shows them)"
+            ) from error
+        account = f"{person.channel}:{person.user_id}"
+        owner = person.role == Role.OWNER
+        said = f"{person.name} ({account}) is approved"
+        return {
+            "id": account,
+            "name": person.name,
+            "role": person.role,
+            "message": f"{said} and is the owner now: the first one approved becomes it." if owner else f"{said}.",
+        }
+
+    async def pair_revoke(self, parameters: Parameters) -> Json:
+        account = _text(parameters, "id")
+        if not await self._house.access.revoke(account):
+            raise OperationError(f"{account} is not among the approved (`daybook pair list` shows them)")
+        return {"id": account, "message": f"{account} may no longer talk to me."}
+
+    # sessions --------------------------------------------------------------------------------------------------
+
+    async def sessions_list(self, _: Parameters) -> Json:
+        infos = [info for agent in self._house.agents.values() for info in await agent.sessions()]
+        return [_session_json(info) for info in sorted(infos, key=lambda info: info.last, reverse=True)]
+
+    async def sessions_show(self, parameters: Parameters) -> Json:
+        agent, info = await self._find(_text(parameters, "id"))
+        return {**_session_json(info), "text": await agent.export(info.key, info.id)}
+
+    async def sessions_export(self, parameters: Parameters) -> Json:
+        return await self.sessions_show(parameters)
+
+    async def sessions_prune(self, parameters: Parameters) -> Json:
+        days = parameters.get("days")
+        if not isinstance(days, int) or days < 1:
+            raise OperationError("days must be a whole number of at least 1")
+        removed = [one for agent in self._house.agents.values() for one in await agent.prune(days)]
+        return {"removed": [info.id for info in removed]}
+
+    async def _find(self, session: str) -> tuple[Agent, SessionInfo]:
+        for agent in self._house.agents.values():
+            for info in await agent.sessions():
+                if session in (info.id, str(info.key)):
+                    return agent, info
+        raise OperationError(f"there is no session {session} (`daybook sessions list` shows them)")
+
+    # memory ----------------------------------------------------------------------------------------------------
+
+    async def memory_search(self, parameters: Parameters) -> Json:
+        scope = self._scope(str(parameters.get("scope") or "owner"))
+        number = parameters.get("n")
+        agent = self._house.agents[self._config.default_agent]
+        found = await agent.search(
+            scope,
+            _text(parameters, "query"),
+            limit=number if isinstance(number, int) else None,
+            now=str(parameters.get("now") or "") or None,
+        )
+        return [
+            {
+                "path": one.path,
+                "start_line": one.start_line,
+                "end_line": one.end_line,
+                "date": one.date.isoformat() if one.date else None,
+                "score": round(one.score, 4),
+                "text": one.text,
+            }
+            for one in found
+        ]
+
+    def _scope(self, name: str) -> Scope:
+        agent = self._config.agents[self._config.default_agent]
+        workspace = self._home.workspace(agent.workspace)
+        audience, _, rest = name.partition(":")
+        try:
+            match audience:
+                case "owner" if not rest:
+                    return Scope(Audience.OWNER, workspace)
+                case "person":
+                    return Scope(Audience.PERSON, workspace, rest)
+                case "group":
+                    return Scope(Audience.GROUP, workspace, rest.replace(":", "-"))
+        except ValueError:
+            pass
+        raise OperationError(f"{name!r} is no scope; write owner, person:ID or group:CHANNEL:CHAT")
+
+    # usage -----------------------------------------------------------------------------------------------------
+
+    async def usage(self, parameters: Parameters) -> Json:
+        days = parameters.get("days")
+        sums = await self._house.ledger.sums(days if isinstance(days, int) and days > 0 else 7)
+        return [
+            {
+                "day": one.day,
+                "purpose": one.purpose,
+                "session": one.session,
+                "model": one.model,
+                "calls": one.calls,
+                "input": one.input,
+                "output": one.output,
+                "cache_read": one.cache_read,
+                "cache_write": one.cache_write,
+                "cost_usd": round(one.cost, 6),
+                "unpriced_calls": one.unpriced,
+            }
+            for one in sums
+        ]
+
+
+def all_operations(house: House, home: Home, config: Config) -> Mapping[str, Operation]:
+    return Operations(house, home, config).table()
+
+
+def _session_json(info: SessionInfo) -> dict[str, Json]:
+    return {
+        "id": info.id,
+        "key": str(info.key),
+        "started": utc_stamp(info.started),
+        "last": utc_stamp(info.last),
+        "messages": info.messages,
+    }
+
+
+def _text(parameters: Parameters, name: str) -> str:
+    value = parameters.get(name)
+    if not isinstance(value, str) or not value.strip():
+        raise OperationError(f"{name} is missing")
+    return value.strip()
