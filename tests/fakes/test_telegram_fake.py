@@ -35,7 +35,9 @@ from telegram.request import HTTPXRequest
 
 from tests.fakes.telegram import FakeTelegram, units
 from tests.fakes.telegram.markup import checked_text, cut
-from tests.fakes.telegram.wire import ApiError
+from tests.fakes.telegram.methods import METHODS
+from tests.fakes.telegram.wire import ApiError, Params
+from tests.fakes.telegram.world import World
 
 ALICE = 11111
 GROUP = -1001
@@ -403,8 +405,10 @@ async def test_tokens_and_methods(telegram: FakeTelegram, raw: httpx.AsyncClient
     assert (malformed.status_code, malformed.json()["description"]) == (404, "Not Found")
     unknown = await raw.post("sendTelepathy")
     assert (unknown.status_code, unknown.json()["description"]) == (404, "Not Found: method not found")
+    stranger = bot_for(telegram, "123:" + "A" * 35)
     with pytest.raises(InvalidToken):
-        await bot_for(telegram, "123:" + "A" * 35).initialize()
+        await stranger.initialize()
+    await stranger.shutdown()
 
 
 async def test_every_encoding_of_parameters(telegram: FakeTelegram, raw: httpx.AsyncClient) -> None:
@@ -511,6 +515,7 @@ async def test_a_held_call_is_carried_out_although_its_caller_died(telegram: Fak
     send.cancel()
     hold.release()
     assert (await telegram.next_message(ALICE)).text == "last words"
+    await telegram.wait_for(lambda: telegram.called("sendMessage"))
 
 
 async def test_a_hold_lets_calls_go_one_by_one(telegram: FakeTelegram, bot: Bot) -> None:
@@ -568,6 +573,12 @@ def test_in_a_thread_for_code_without_a_loop() -> None:
             assert update["message"]["text"] == "hello"
             client.post("sendMessage", json={"chat_id": ALICE, "text": "hi"})
         assert telegram.next_message(ALICE).text == "hi"
+        telegram.close_port()
+        with httpx.Client(base_url=url, trust_env=False) as client, pytest.raises(httpx.ConnectError):
+            client.get("getMe")
+        telegram.open_port()
+        with httpx.Client(base_url=url, trust_env=False) as client:
+            assert client.get("getMe").json()["ok"] is True
         with pytest.raises(TimeoutError):
             telegram.wait_for(lambda: telegram.called("deleteMessage"), timeout=0.01)
 
@@ -593,3 +604,26 @@ def test_an_accepted_entity_lies_on_symbols_of_the_shown_text(text: str, offset:
         piece = encoded[2 * entity["offset"] : 2 * (entity["offset"] + entity["length"])]
         assert len(piece) == 2 * entity["length"] > 0
         assert piece.decode("utf-16-le") in shown
+
+
+FIELDS = ["type", "offset", "length", "url", "user", "id", "emoji", "command", "description", "text", "chat_id"]
+FIELDS += ["message_id", "inline_keyboard", "callback_data"]
+NONSENSE = st.recursive(
+    st.sampled_from([None, True, 0, -1, 1, 2.5, ALICE, "", "x", "typing", "text_link", "text_mention", "chat"]),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(FIELDS), inner),
+    max_leaves=6,
+)
+PARAMETERS = ["chat_id", "text", "entities", "parse_mode", "message_thread_id", "reply_parameters", "reply_markup"]
+PARAMETERS += ["reply_to_message_id", "draft_id", "message_id", "action", "reaction", "commands", "scope", "file_id"]
+PARAMETERS += ["language_code", "callback_query_id", "link_preview_options"]
+
+
+@given(st.sampled_from(sorted(METHODS)), st.dictionaries(st.sampled_from(PARAMETERS), NONSENSE), st.booleans())
+def test_nonsense_is_refused_in_the_api_s_own_words(method: str, values: dict[str, object], known: bool) -> None:
+    world = World(1, "daybook_test_bot")
+    world.say("hello")
+    params = Params(values | {"chat_id": ALICE} if known else values)
+    try:
+        METHODS[method](world, params)
+    except ApiError as error:
+        assert error.description.startswith("Bad Request: ")

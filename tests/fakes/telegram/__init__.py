@@ -54,7 +54,8 @@ class FakeTelegram(BotApiServer):
             raise TimeoutError(self.story(timeout)) from None
 
     async def next_message(self, chat: int, after: int = 0, timeout: float = 10.0) -> Message:
-        """The bot's first message in a chat with an id above `after`. Raises `TimeoutError`."""
+        """The bot's first message in a chat with an id above `after` (the id of the message it answers, or 0). Raises
+        `TimeoutError`."""
         return (await self.wait_for(lambda: self.messages_after(chat, after), timeout))[0]
 
 
@@ -65,16 +66,23 @@ class FakeTelegramThread(BotApiServer):
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="fake-telegram", daemon=True)
         self._thread.start()
-        asyncio.run_coroutine_threadsafe(self.start(), self._loop).result(10)
+        self.open_port()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        asyncio.run_coroutine_threadsafe(self.stop(), self._loop).result(10)
+        self.close_port()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(10)
         self._loop.close()
+
+    def close_port(self) -> None:
+        """Telegram cannot be reached until `open_port`; every connection is cut."""
+        asyncio.run_coroutine_threadsafe(self.stop(), self._loop).result(10)
+
+    def open_port(self) -> None:
+        asyncio.run_coroutine_threadsafe(self.start(), self._loop).result(10)
 
     def wait_for(self, predicate: Callable[[], T], timeout: float = 10.0) -> T:
         """As `FakeTelegram.wait_for`, blocking the calling thread."""

@@ -96,7 +96,7 @@ def _entity(entity: Any) -> JsonObject:
             raise ApiError(f"can't parse MessageEntity: Can't find field \"{field}\"")
     if any(isinstance(entity[field], bool) or not isinstance(entity[field], int) for field in ("offset", "length")):
         raise ApiError('can\'t parse MessageEntity: Field "offset" must be of type Number')
-    if entity["type"] not in ENTITY_TYPES:
+    if not isinstance(entity["type"], str) or entity["type"] not in ENTITY_TYPES:
         raise ApiError("can't parse MessageEntity: Unsupported type specified")
     if entity["offset"] < 0 or entity["length"] <= 0:
         raise ApiError(f"can't parse entities: empty entity at UTF-16 offset {entity['offset']}")

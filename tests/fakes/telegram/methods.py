@@ -125,7 +125,7 @@ def set_message_reaction(world: World, params: Params) -> object:
     reactions = params.array("reaction") or []
     if len(reactions) > 1:
         raise ApiError("REACTIONS_TOO_MANY")
-    if any(not isinstance(one, dict) or one.get("emoji") not in REACTIONS for one in reactions):
+    if any(not isinstance(one, dict) or str(one.get("emoji")) not in REACTIONS for one in reactions):
         raise ApiError("REACTION_INVALID")
     world.reactions[chat.id, message_id] = reactions
     return True
@@ -237,8 +237,10 @@ def _reply(chat: Chat, params: Params) -> int | None:
     message_id = reply.get("message_id")
     if not message_id:
         return None
+    if not isinstance(message_id, int):
+        raise ApiError('can\'t parse ReplyParameters: Field "message_id" must be of type Number')
     if message_id in chat.messages and reply.get("chat_id", chat.id) == chat.id:
-        return int(message_id)
+        return message_id
     if reply.get("allow_sending_without_reply") or params.flag("allow_sending_without_reply"):
         return None
     raise ApiError("message to be replied not found")
@@ -246,7 +248,9 @@ def _reply(chat: Chat, params: Params) -> int | None:
 
 def _check_mentioned(world: World, entities: list[JsonObject]) -> None:
     for entity in entities:
-        if entity["type"] == "text_mention" and (entity.get("user") or {}).get("id") not in world.users:
+        user = entity.get("user")
+        known = isinstance(user, dict) and user.get("id") in list(world.users)
+        if entity["type"] == "text_mention" and not known:
             raise ApiError("user not found")
 
 
@@ -279,10 +283,9 @@ def _edited(
 def _scope(world: World, params: Params) -> str:
     """The key of a list of commands: `default`, `all_private_chats`, `chat:11111`…, with a language `default/de`."""
     scope = params.object("scope") or {"type": "default"}
-    kind = scope.get("type")
+    key = kind = str(scope.get("type"))
     if kind not in SCOPES:
         raise ApiError("can't parse BotCommandScope: Unsupported type specified")
-    key = str(kind)
     if kind in CHAT_SCOPES:
         key += f":{world.chat(scope.get('chat_id')).id}"
     if kind == "chat_member":

@@ -200,18 +200,14 @@ class BotApiServer(World):
         arrived = time.monotonic()
         spelled = request.match_info["method"]
         method = SPELLING.get(spelled.casefold(), spelled)
-        params = Params({})
         try:
             self._check_token(request.match_info["token"])
             params = read_params(request.query_string, request.headers.get("Content-Type", ""), await request.read())
-            work = self._carry_out(method, params)
-            answer = await (work if method == "getUpdates" else self._to_the_end(work))
         except ApiError as error:
-            answer = _refusal(error)
-        with self.bell.lock:
-            done = time.monotonic()
-            self.calls.append(Call(method, params, arrived, done, answer.status, answer.result, answer.error))
-            self.bell.ring()
+            answer = self._logged(method, Params({}), arrived, _refusal(error))
+        else:
+            work = self._carry_out(method, params, arrived)
+            answer = await (work if method == "getUpdates" else self._to_the_end(work))
         if answer.status == 0 and request.transport is not None:
             request.transport.abort()
         return web.Response(status=answer.status or 500, text=answer.body, content_type=answer.content_type)
@@ -239,17 +235,25 @@ class BotApiServer(World):
         task.add_done_callback(self._running.discard)
         return await asyncio.shield(task)
 
-    async def _carry_out(self, method: str, params: Params) -> _Answer:
+    async def _carry_out(self, method: str, params: Params, arrived: float) -> _Answer:
         result: object = None
         try:
             await self._meet(method, params, after_effect=False)
             result = await self._get_updates(params) if method == "getUpdates" else self._call(method, params)
             await self._meet(method, params, after_effect=True)
+            answer = _Answer(200, json.dumps({"ok": True, "result": result}))
         except ApiError as error:
-            return replace(_refusal(error), result=result)
+            answer = _refusal(error)
         except _Instead as instead:
-            return replace(instead.answer, result=result)
-        return _Answer(200, json.dumps({"ok": True, "result": result}), result=result)
+            answer = instead.answer
+        return self._logged(method, params, arrived, replace(answer, result=result))
+
+    def _logged(self, method: str, params: Params, arrived: float, answer: _Answer) -> _Answer:
+        with self.bell.lock:
+            done = time.monotonic()
+            self.calls.append(Call(method, params, arrived, done, answer.status, answer.result, answer.error))
+            self.bell.ring()
+        return answer
 
     def _call(self, method: str, params: Params) -> object:
         if method not in METHODS:
@@ -258,7 +262,9 @@ class BotApiServer(World):
             wait = self._flood.retry_after(method, params) if self._flood else 0
             if wait:
                 raise ApiError.too_many(wait)
-            return METHODS[method](self, params)
+            result = METHODS[method](self, params)
+            self.bell.ring()
+            return result
 
     async def _get_updates(self, params: Params) -> list[JsonObject]:
         """Long polling: a newer request ends an older one, whose caller learns of the conflict."""
