@@ -1,0 +1,408 @@
+"""A raw update of the Bot API as an event of ours. Pure: no network, no library objects.
+
+Whatever has fields that we do not know is read for those that we do; whatever lacks what a message needs becomes
+`Unreadable`, so that one odd update never stands in the way of the next.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TypeVar
+
+from channels.message import (
+    Address,
+    Attachment,
+    ChatKind,
+    InboundMessage,
+    Migrated,
+    Origin,
+    Quote,
+    Sender,
+    Unreadable,
+)
+from channels.text import clean, utf16_len
+
+CHANNEL = "telegram"
+
+ALLOWED_UPDATES = ("message", "edited_message", "callback_query", "my_chat_member", "stopped_message_generation")
+"""Business and guest messages are not asked for: they are nobody's order to this assistant."""
+
+GENERAL_TOPIC = 1
+"""A forum's first topic. It is the chat itself: sends that name it are refused."""
+
+CUT_BY_CLIENT = 4000
+"""A text this long (UTF-16 units) was probably cut by the client, which sends at most 4096 and cuts at white space."""
+
+Json = Mapping[str, object]
+
+MEDIA = (
+    ("animation", "animation"),
+    ("audio", "audio"),
+    ("document", "document"),
+    ("live_photo", "photo"),
+    ("paid_media", "paid media"),
+    ("photo", "photo"),
+    ("sticker", "sticker"),
+    ("story", "story"),
+    ("video", "video"),
+    ("video_note", "video note"),
+    ("voice", "voice"),
+    ("checklist", "checklist"),
+    ("contact", "contact"),
+    ("dice", "dice"),
+    ("game", "game"),
+    ("giveaway", "giveaway"),
+    ("invoice", "invoice"),
+    ("location", "location"),
+    ("poll", "poll"),
+    ("venue", "venue"),
+)
+"""Fields of a message that carry something besides text, with a word for people."""
+NAME_FIELDS = ("file_name", "title", "question", "emoji", "first_name")
+
+
+@dataclass(frozen=True, slots=True)
+class BotIdentity:
+    """What getMe says about the bot; `username` without the `@`."""
+
+    id: int
+    username: str
+
+
+class _Malformed(Exception):
+    """A field that a message needs is missing or of another type."""
+
+
+def read(update: Json, bot: BotIdentity) -> InboundMessage | Migrated | Unreadable | None:
+    """The event in an update. None: nothing for us (service messages, our own, channels, no person behind it)."""
+    try:
+        event_id = f"update:{_need(update, 'update_id', int)}"
+    except _Malformed as error:
+        digest = hashlib.sha256(_raw(update).encode()).hexdigest()[:16]
+        return unreadable(update, f"update:none:{digest}", str(error))
+    try:
+        for kind in ("message", "edited_message"):
+            if message := _object(update, kind):
+                return _message(message, bot, event_id, edit=kind == "edited_message")
+        if press := _object(update, "callback_query"):
+            return _press(press, event_id)
+        if stop := _object(update, "stopped_message_generation"):
+            return _stop(stop, event_id)
+    except (_Malformed, ValueError, OverflowError, OSError) as error:
+        return unreadable(update, event_id, str(error))
+    return None
+
+
+def unreadable(update: object, event_id: str, why: str) -> Unreadable:
+    return Unreadable(event_id, CHANNEL, _raw(update), why)
+
+
+def _raw(update: object) -> str:
+    return json.dumps(update, ensure_ascii=True, sort_keys=True)
+
+
+def _message(message: Json, bot: BotIdentity, event_id: str, *, edit: bool) -> InboundMessage | Migrated | None:
+    chat = _need_object(message, "chat")
+    chat_id = _need(chat, "id", int)
+    if moved := _migration(message, chat_id):
+        return moved
+    person = _object(message, "from")
+    if person is None or _has_no_person(message, chat) or _need(person, "id", int) == bot.id:
+        return None
+    written = _Written.of(message)
+    attachments = tuple(_attachments(message))
+    if not written.text and not attachments:
+        return None  # a service message
+    kind = ChatKind.PRIVATE if chat.get("type") == "private" else ChatKind.GROUP
+    quote = _quote(message)
+    forwarded = _forward(message, written)
+    text = "" if forwarded else written.spoken_to(bot)
+    return InboundMessage(
+        id=event_id,
+        address=Address(CHANNEL, str(chat_id), _topic(message)),
+        kind=kind,
+        sender=_sender(person),
+        text=text,
+        sent_at=_moment(message, "edit_date" if edit and "edit_date" in message else "date"),
+        platform_id=str(_need(message, "message_id", int)),
+        attachments=attachments,
+        quote=forwarded or quote,
+        calls_bot=kind is ChatKind.PRIVATE or written.calls(bot) or _answers(message, bot, written),
+        edit=edit,
+        continues=not edit and utf16_len(written.text) >= CUT_BY_CLIENT,
+        group_name="" if kind is ChatKind.PRIVATE else _text(chat, "title"),
+    )
+
+
+def _migration(message: Json, chat_id: int) -> Migrated | None:
+    """Both service messages of a migration are read, as one event."""
+    if new := _get(message, "migrate_to_chat_id", int):
+        return migrated(chat_id, new)
+    if old := _get(message, "migrate_from_chat_id", int):
+        return migrated(old, chat_id)
+    return None
+
+
+def migrated(old: int, new: int) -> Migrated:
+    """A group became a supergroup; the same id however it became known."""
+    return Migrated(f"migrated:{old}:{new}", Address(CHANNEL, str(old)), Address(CHANNEL, str(new)))
+
+
+def _has_no_person(message: Json, chat: Json) -> bool:
+    """Posts of channels, anonymous administrators, business and guest messages: nobody whose id could be allowed."""
+    foreign = ("sender_chat", "business_connection_id", "guest_query_id", "sender_business_bot")
+    return chat.get("type") == "channel" or any(field in message for field in foreign)
+
+
+def _press(press: Json, event_id: str) -> InboundMessage | None:
+    """A button of ours: what it stands for, as if the person had written it."""
+    message = _object(press, "message")
+    data = _text(press, "data")
+    if message is None or not data:
+        return None
+    chat = _need_object(message, "chat")
+    private = chat.get("type") == "private"
+    return InboundMessage(
+        id=event_id,
+        address=Address(CHANNEL, str(_need(chat, "id", int)), _topic(message)),
+        kind=ChatKind.PRIVATE if private else ChatKind.GROUP,
+        sender=_sender(_need_object(press, "from")),
+        text=data,
+        sent_at=datetime.now(UTC),  # a press carries no time
+        platform_id=str(_need(message, "message_id", int)),
+        origin=Origin.COMMAND,
+        group_name="" if private else _text(chat, "title"),
+    )
+
+
+def _stop(stop: Json, event_id: str) -> InboundMessage | None:
+    """The Stop button of a draft. Drafts exist in private chats only, whose id is the person's."""
+    chat = _need_object(stop, "chat")
+    chat_id = _need(chat, "id", int)
+    if chat_id <= 0:
+        return None
+    thread = _get(stop, "message_thread_id", int)
+    return InboundMessage(
+        id=event_id,
+        address=Address(CHANNEL, str(chat_id), str(thread) if thread and thread != GENERAL_TOPIC else None),
+        kind=ChatKind.PRIVATE,
+        sender=_sender(chat),
+        text="/stop",
+        sent_at=datetime.now(UTC),
+        origin=Origin.COMMAND,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Marked:
+    """An entity with the text that it covers. `start` and `end` are indices of characters."""
+
+    type: str
+    start: int
+    end: int
+    covered: str
+    user_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """The text or caption of a message with its entities."""
+
+    text: str
+    marks: tuple[_Marked, ...]
+
+    @classmethod
+    def of(cls, message: Json) -> _Written:
+        for field, entities in (("text", "entities"), ("caption", "caption_entities")):
+            if text := _get(message, field, str):
+                return cls(clean(text), tuple(_marks(text, message.get(entities))))
+        return cls(clean(_rich_text(message.get("rich_message"))).strip(), ())
+
+    def calls(self, bot: BotIdentity) -> bool:
+        """Whether the bot is mentioned or given a command, by entities: `@mybot` is not inside `@mybot2`."""
+        return any(self._is_mention(mark, bot) or self._is_command(mark, bot) for mark in self.marks)
+
+    def is_for_another_bot(self, bot: BotIdentity) -> bool:
+        """Whether it begins with a command of another bot."""
+        return any(
+            mark.type == "bot_command" and mark.start == 0 and not self._is_command(mark, bot) for mark in self.marks
+        )
+
+    def spoken_to(self, bot: BotIdentity) -> str:
+        """The text without the bot's name in front: `@bot hello` is `hello`, `/new@bot now` is `/new now`."""
+        first = next((mark for mark in self.marks if mark.start == 0), None)
+        if first is not None and self._is_mention(first, bot):
+            return re.sub(r"^[\s,:;]+", "", self.text[len(clean(first.covered)) :])
+        if first is not None and self._is_command(first, bot):
+            return first.covered.partition("@")[0] + self.text[len(first.covered) :]
+        return self.text
+
+    @staticmethod
+    def _is_mention(mark: _Marked, bot: BotIdentity) -> bool:
+        if mark.type == "text_mention":
+            return mark.user_id == bot.id
+        return mark.type == "mention" and mark.covered.casefold() == f"@{bot.username}".casefold()
+
+    @staticmethod
+    def _is_command(mark: _Marked, bot: BotIdentity) -> bool:
+        if mark.type != "bot_command":
+            return False
+        _, at, name = mark.covered.partition("@")
+        return name.casefold() == bot.username.casefold() if at else mark.start == 0
+
+
+def _marks(text: str, entities: object) -> Iterator[_Marked]:
+    """Entities that lie inside the text; others are no reason to lose a message."""
+    units = text.encode("utf-16-le", "surrogatepass")
+    for entity in entities if isinstance(entities, list) else []:
+        if not isinstance(entity, Mapping):
+            continue
+        offset, length, kind = entity.get("offset"), entity.get("length"), entity.get("type")
+        if not (isinstance(offset, int) and isinstance(length, int) and isinstance(kind, str)):
+            continue
+        if offset < 0 or length < 1 or 2 * (offset + length) > len(units):
+            continue
+        start = len(units[: 2 * offset].decode("utf-16-le", "replace"))
+        covered = units[2 * offset : 2 * (offset + length)].decode("utf-16-le", "replace")
+        user = entity.get("user")
+        user_id = user.get("id") if isinstance(user, Mapping) else None
+        yield _Marked(kind, start, start + len(covered), covered, user_id if isinstance(user_id, int) else None)
+
+
+def _rich_text(value: object) -> str:
+    """The words of a rich message (Bot API 10.1), whose blocks nest; a block is a line."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        texts = [_rich_text(item) for item in value]
+        between = "\n" if any(isinstance(item, Mapping) and "type" in item for item in value) else ""
+        return between.join(text for text in texts if text)
+    if isinstance(value, Mapping):
+        for whole in ("markdown", "html"):
+            if isinstance(text := value.get(whole), str):
+                return text
+        parts = ("title", "header", "text", "caption", "blocks", "items", "rows", "cells", "children")
+        return "\n".join(text for part in parts if (text := _rich_text(value.get(part))))
+    return ""
+
+
+def _answers(message: Json, bot: BotIdentity, written: _Written) -> bool:
+    """Whether it is a reply to the bot. (In a topic everything replies to the message that opened it.)"""
+    replied = _object(message, "reply_to_message")
+    if replied is None or "forum_topic_created" in replied or written.is_for_another_bot(bot):
+        return False
+    author = _object(replied, "from")
+    return author is not None and author.get("id") == bot.id
+
+
+def _quote(message: Json) -> Quote | None:
+    """What a message replies to: the part that was chosen, else the whole of it."""
+    replied = _object(message, "reply_to_message")
+    external = _object(message, "external_reply")
+    chosen = _object(message, "quote")
+    part = _text(chosen, "text") if chosen else ""
+    if replied is not None and "forum_topic_created" not in replied:
+        text = part or _Written.of(replied).text or _names_of(_attachments(replied))
+        author = _object(replied, "from") or _object(replied, "sender_chat")
+        return Quote(_name(author) if author else "somebody", text) if text else None
+    if external is not None:
+        text = part or _names_of(_attachments(external))
+        return Quote(_origin_name(_object(external, "origin")), text) if text else None
+    return None
+
+
+def _forward(message: Json, written: _Written) -> Quote | None:
+    """A forwarded text is somebody else's: data, never an order or a command."""
+    origin = _object(message, "forward_origin")
+    return Quote(_origin_name(origin), written.text, forwarded=True) if origin is not None else None
+
+
+def _origin_name(origin: Json | None) -> str:
+    if origin is None:
+        return "somebody"
+    if name := _text(origin, "sender_user_name"):
+        return name
+    for field in ("sender_user", "sender_chat", "chat"):
+        if who := _object(origin, field):
+            return _name(who)
+    return "somebody"
+
+
+def _attachments(message: Json) -> Iterator[Attachment]:
+    for field, kind in MEDIA:
+        value = message.get(field)
+        if (field == "document" and "animation" in message) or (field == "location" and "venue" in message):
+            continue  # the same thing a second time, for old clients
+        if isinstance(value, list) and value:
+            value = value[-1]  # a photo in sizes, the largest last
+        if isinstance(value, Mapping):
+            names = (_text(value, name) for name in NAME_FIELDS)
+            yield Attachment(kind, next(filter(None, names), ""), _get(value, "file_size", int))
+
+
+def _names_of(attachments: Iterator[Attachment]) -> str:
+    return ", ".join(f"[{one.kind} {one.name}]" if one.name else f"[{one.kind}]" for one in attachments)
+
+
+def _topic(message: Json) -> str | None:
+    """The topic, only where Telegram says that the message is in one: replies carry a thread id too."""
+    thread = _get(message, "message_thread_id", int)
+    if thread is None or thread == GENERAL_TOPIC or message.get("is_topic_message") is not True:
+        return None
+    return str(thread)
+
+
+def _sender(person: Json) -> Sender:
+    return Sender(str(_need(person, "id", int)), _name(person), is_bot=person.get("is_bot") is True)
+
+
+def _name(who: Json) -> str:
+    """A name for people's eyes, on one line."""
+    full = " ".join(filter(None, (_text(who, "first_name"), _text(who, "last_name")))) or _text(who, "title")
+    return " ".join(full.split()) or str(who.get("id", "somebody"))
+
+
+def _moment(message: Json, field: str) -> datetime:
+    return datetime.fromtimestamp(_need(message, field, int), UTC)
+
+
+def _text(parent: Json, field: str) -> str:
+    return clean(_get(parent, field, str) or "")
+
+
+Scalar = TypeVar("Scalar", int, str)
+
+
+def _get(parent: Json, field: str, kind: type[Scalar]) -> Scalar | None:
+    """A field of the expected type; None where it is missing or of another."""
+    value = parent.get(field)
+    return value if isinstance(value, kind) and not isinstance(value, bool) else None
+
+
+def _need(parent: Json, field: str, kind: type[Scalar]) -> Scalar:
+    value = _get(parent, field, kind)
+    if value is None:
+        raise _Malformed(_complaint(parent, field))
+    return value
+
+
+def _object(parent: Json, field: str) -> Json | None:
+    value = parent.get(field)
+    return value if isinstance(value, Mapping) else None
+
+
+def _need_object(parent: Json, field: str) -> Json:
+    value = _object(parent, field)
+    if value is None:
+        raise _Malformed(_complaint(parent, field))
+    return value
+
+
+def _complaint(parent: Json, field: str) -> str:
+    found = parent.get(field)
+    return f"the field {field!r} is {'missing' if found is None else f'of the type {type(found).__name__}'}"
