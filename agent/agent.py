@@ -1,0 +1,316 @@
+"""An agent: its sessions, and one turn of one of them.
+
+A turn is: take up the session, journal what was said, then the loop. Who may speak, in which session, and that a
+session has one turn at a time, is the caller's business.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import logging
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from agent import report, tools
+from agent.calls import STOPPED_CALL, Calls
+from agent.clock import Clock, utc_stamp
+from agent.context.budget import Budget, budget, estimate, estimate_tools, projected
+from agent.context.freshness import Freshness, seen_by
+from agent.context.prompt import fixed_part
+from agent.context.repair import repair
+from agent.context.turn_header import rendered
+from agent.ending import TOO_LONG, ending
+from agent.loop import run_turn
+from agent.memory.daily import log_path
+from agent.memory.files import append_section, read_text
+from agent.memory.scope import Scope
+from agent.model.base import ContextOverflow, Model, ModelRequest, ToolSpec
+from agent.session.archive import Archive, SessionInfo, new_id
+from agent.session.entries import Header, MessageEntry
+from agent.session.reading import markdown, snapshot
+from agent.session.replay import context
+from agent.session.steps import Steps, text_of
+from agent.session.transcript import Transcript, Unusable
+from agent.settings import AgentSettings
+from agent.silence import spoken
+from agent.tools.base import Tool
+from agent.turn import Said, SessionKey, TurnEvent, TurnRequest
+
+_log = logging.getLogger(__name__)
+
+_KEPT_OPEN = 128
+"""Sessions held in memory between turns."""
+_STOPPED_HERE = "[Stopped here by the person]"
+
+
+@dataclass(frozen=True, slots=True)
+class _Conversation:
+    """A session in memory. `written` collects what its tools write."""
+
+    transcript: Transcript
+    scope: Scope
+    tools: tuple[Tool, ...]
+    freshness: Freshness
+    written: set[Path]
+
+
+class Agent:
+    """`workspace` and `sessions` are folders of this agent's home; `model` may be shared and is closed by its owner.
+
+    Every method may raise `NotJournaled` (an `OSError`) where the disk takes nothing, and
+    `agent.memory.files.FileError` where a workspace file cannot be written; what was asked for is then not done.
+    """
+
+    def __init__(self, settings: AgentSettings, workspace: Path, sessions: Path, model: Model, clock: Clock) -> None:
+        self.settings = settings
+        self.workspace = workspace
+        self._archive = Archive(sessions, settings.name)
+        self._model = model
+        self._clock = clock
+        self._open: OrderedDict[SessionKey, _Conversation] = OrderedDict()
+        self._windows: dict[str, int] = {}
+
+    async def turn(self, request: TurnRequest) -> AsyncIterator[TurnEvent]:
+        """Run a turn, or go on with one that was interrupted; ends with one `End`. Close the iterator to stop it."""
+        conversation = await self._take_up(request.session, request.scope)
+        transcript = conversation.transcript
+        model = request.model or self.settings.model.name
+        room = await self._budget(model)
+        steps = Steps(transcript, _turn_of(transcript, request), self._clock, [said.id for said in request.said])
+        await self._journal(request.said, conversation, steps, room)
+        own_tools = (*conversation.tools, *request.tools)
+
+        async def arrived() -> tuple[str, ...]:
+            said = request.arrived()
+            await self._journal(said, conversation, steps, room)
+            return tuple(one.id for one in said)
+
+        events = run_turn(
+            steps=steps,
+            model=self._model,
+            request=_Asking(self.settings, request, model, transcript, tuple(tool.spec for tool in own_tools), room),
+            calls=Calls(own_tools, steps, conversation.freshness, conversation.written),
+            arrived=arrived,
+            limit=self.settings.session.max_tool_rounds,
+        )
+        async with aclosing(events):  # type: ignore[type-var]
+            async for event in events:
+                yield event
+
+    async def stopped(self, session: SessionKey, turn_id: str, shown: str) -> None:
+        """Close a turn in the journal after it was cancelled. `shown`: what the person saw of its answer. Nothing
+        happens where the turn had ended, or had not begun."""
+        transcript = await asyncio.to_thread(self._current, session)
+        if transcript is None:
+            return
+        steps = Steps(transcript, turn_id, self._clock, ())
+        if not steps.entries or ending(steps, self.settings.session.max_tool_rounds) is not None:
+            return
+        for call in steps.open_calls:
+            await steps.result(call, STOPPED_CALL, error=True)
+        said = "\n\n".join(filter(None, (spoken(text_of(answer)) for answer in steps.answers)))
+        rest = shown.removeprefix(said).strip()
+        await steps.stopped(f"{rest}\n\n{_STOPPED_HERE}" if rest else _STOPPED_HERE)
+
+    async def new_session(self, key: SessionKey, scope: Scope) -> SessionInfo:
+        """End the session and start a new one, without a model: the end of the talk goes to today's log of the
+        scope."""
+        return await asyncio.to_thread(self._new_session, key, scope)
+
+    async def sessions(self, key: SessionKey | None = None) -> tuple[SessionInfo, ...]:
+        """All sessions, or those of one key, the one used last first."""
+        return await asyncio.to_thread(self._archive.sessions, key)
+
+    async def find(self, id: str, key: SessionKey | None = None) -> SessionInfo:
+        """The session of that id, or of which it is the only one to begin or end so. Raises `NoSuchSession`."""
+        return await asyncio.to_thread(self._archive.find, id, key)
+
+    async def switch(self, key: SessionKey, id: str) -> SessionInfo:
+        """Go back to an earlier session of this key. Raises `NoSuchSession`."""
+
+        def switch() -> SessionInfo:
+            found = self._archive.find(id, key)
+            self._archive.make_current(key, found.id)
+            return found
+
+        return await asyncio.to_thread(switch)
+
+    async def export(self, key: SessionKey, id: str | None = None) -> str:
+        """A session as Markdown, by default the current one. Raises `NoSuchSession`, `Unusable`."""
+
+        def export() -> str:
+            chosen = self._archive.find(id or self._archive.current(key) or "", key)
+            return markdown(Transcript.read(self._archive.path(key, chosen.id)), self._clock)
+
+        return await asyncio.to_thread(export)
+
+    async def prune(self, before: datetime) -> tuple[SessionInfo, ...]:
+        """Delete the sessions last used before that moment, but never a current one. Returns what is gone."""
+        return await asyncio.to_thread(self._archive.prune, before)
+
+    async def context_report(self, key: SessionKey, scope: Scope, model: str | None = None) -> report.ContextReport:
+        """How full the window is and with what; before the first message, as it would begin."""
+        name = model or self.settings.model.name
+        room = await self._budget(name)
+
+        def look() -> report.ContextReport:
+            transcript = self._current(key) or self._unsaved(key, scope)
+            specs = [tool.spec for tool in self._tools(scope, set())]
+            return report.context_report(transcript, specs, name, room, self.workspace, self._clock)
+
+        return await asyncio.to_thread(look)
+
+    async def why(self, key: SessionKey) -> report.WhyReport | None:
+        """What the last reply of the session had before it; None where there is none."""
+
+        def look() -> report.WhyReport | None:
+            transcript = self._current(key)
+            return report.why_report(transcript, self.workspace, self._clock) if transcript else None
+
+        return await asyncio.to_thread(look)
+
+    async def last_activity(self, key: SessionKey) -> datetime | None:
+        """When a person last said something in the current session."""
+        transcript = await asyncio.to_thread(self._current, key)
+        for entry in reversed(transcript.entries if transcript else ()):
+            if isinstance(entry, MessageEntry) and entry.meta.said:
+                return self._clock.local(datetime.fromisoformat(entry.ts))
+        return None
+
+    async def _journal(self, said: Sequence[Said], conversation: _Conversation, steps: Steps, room: Budget) -> None:
+        """Write what was said, unless it is written, with what changed on disk before the last of it."""
+        transcript = conversation.transcript
+        known = {id for entry in transcript.entries if isinstance(entry, MessageEntry) for id in entry.meta.said}
+        fresh = [one for one in said if one.id not in known]
+        for one in fresh:
+            blocks: tuple[str, ...] = ()
+            files = None
+            if one is fresh[-1]:
+                seen = seen_by(transcript.header, transcript.entries)
+                changes = await asyncio.to_thread(conversation.freshness.changes, seen)
+                blocks, files = changes.blocks, changes.files
+            text = await asyncio.to_thread(rendered, one, self._clock, room.window // 4, blocks)
+            await steps.said([text], [one.id], one.sender, files)
+
+    async def _take_up(self, key: SessionKey, scope: Scope) -> _Conversation:
+        transcript = await asyncio.to_thread(self._current_or_new, key, scope)
+        known = self._open.get(key)
+        if known is None or known.transcript is not transcript or known.scope != scope:
+            written: set[Path] = set()
+            freshness = Freshness(scope, self._clock, self.settings.memory)
+            known = _Conversation(transcript, scope, self._tools(scope, written), freshness, written)
+            self._open[key] = known
+        self._open.move_to_end(key)
+        while len(self._open) > _KEPT_OPEN:
+            self._open.popitem(last=False)
+        return known
+
+    def _current(self, key: SessionKey) -> Transcript | None:
+        """The current transcript: from memory while it is what the file says. Blocks."""
+        id = self._archive.current(key)
+        if id is None:
+            return None
+        path = self._archive.path(key, id)
+        known = self._open.get(key)
+        if known is not None and known.transcript.path == path and path.stat().st_size == known.transcript.size:
+            return known.transcript
+        try:
+            return Transcript.read(path)
+        except Unusable as problem:
+            _log.error("%s is left as it is, and the talk goes on in a new session: %s", path, problem)
+            return None
+
+    def _current_or_new(self, key: SessionKey, scope: Scope) -> Transcript:
+        return self._current(key) or self._start(key, scope)
+
+    def _start(self, key: SessionKey, scope: Scope) -> Transcript:
+        header = self._unsaved(key, scope).header
+        transcript = Transcript.create(self._archive.path(key, header.id), header)
+        self._archive.make_current(key, header.id)
+        return transcript
+
+    def _unsaved(self, key: SessionKey, scope: Scope) -> Transcript:
+        """A session that is not on disk."""
+        now = self._clock.now()
+        fixed = fixed_part(scope, now.date(), self.settings.memory)
+        header = Header(new_id(now), key.path, key.agent, utc_stamp(now), fixed.system, fixed.files)
+        return Transcript(self._archive.path(key, header.id), header, (), (), lines=1, size=0)
+
+    def _new_session(self, key: SessionKey, scope: Scope) -> SessionInfo:
+        ended = self._current(key)
+        talk = snapshot(ended, self._clock) if ended is not None else None
+        if talk is not None:
+            log = read_text(log_path(scope, self._clock.today()), scope.folder)
+            if log is None or talk.body not in log.text:
+                append_section(scope, self._clock, talk.heading, talk.body)
+        header = self._start(key, scope).header
+        started = datetime.fromisoformat(header.started)
+        return SessionInfo(header.id, key, started, started, messages=0)
+
+    def _tools(self, scope: Scope, written: set[Path]) -> tuple[Tool, ...]:
+        return tools.build(scope, self._clock, self.settings.memory, files=self.settings.files_tools, wrote=written.add)
+
+    async def _budget(self, model: str) -> Budget:
+        window = self.settings.model.context_window or self._windows.get(model)
+        if window is None and (window := await self._model.context_window(model)) is not None:
+            self._windows[model] = window
+        session = self.settings.session
+        return budget(
+            window, session.reserve_tokens, session.flush_soft_threshold_tokens, self.settings.model.max_tokens
+        )
+
+
+class _Asking:
+    """Makes the next request of a turn. System and tools are the same bytes every time (invariant 9)."""
+
+    def __init__(
+        self,
+        settings: AgentSettings,
+        turn: TurnRequest,
+        model: str,
+        transcript: Transcript,
+        specs: tuple[ToolSpec, ...],
+        room: Budget,
+    ) -> None:
+        self._settings = settings.model
+        self._turn = turn
+        self._model = model
+        self._transcript = transcript
+        self._specs = specs
+        self._room = room
+        system = transcript.header.system
+        basis = [model, *system, *([spec.name, spec.description, spec.schema] for spec in specs)]
+        self._basis = hashlib.sha256(json.dumps(basis).encode()).hexdigest()
+        self._fixed = sum(estimate(block) for block in system) + estimate_tools(specs)
+
+    def __call__(self) -> tuple[ModelRequest, str]:
+        """The request, and the name of all that it sends. Raises `ContextOverflow` where it leaves no room to
+        answer."""
+        if not self._room.fits(projected(self._transcript.entries, self._fixed)):
+            raise ContextOverflow(TOO_LONG)
+        now = context(self._transcript.entries, self._basis)
+        request = ModelRequest(
+            model=self._model,
+            system=self._transcript.header.system,
+            messages=repair(now.messages),
+            tools=self._specs,
+            max_tokens=self._room.answer,
+            purpose=self._turn.purpose,
+            session=str(self._turn.session),
+            effort=self._settings.effort,
+            cache=self._settings.cache,
+        )
+        return request, now.prefix
+
+
+def _turn_of(transcript: Transcript, request: TurnRequest) -> str:
+    """The turn that a request is about: where all that it says had joined another turn, that one is taken up."""
+    turns = {id: e.meta.turn for e in transcript.entries if isinstance(e, MessageEntry) for id in e.meta.said}
+    known = [turns.get(said.id) for said in request.said]
+    return known[0] if known and known[0] and len(set(known)) == 1 else request.id

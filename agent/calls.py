@@ -1,0 +1,117 @@
+"""Running the tool calls of an answer. Whatever a call does, it has its result (invariant 4)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from agent.context.freshness import Freshness, seen_by
+from agent.context.marked import clean
+from agent.model.base import Block
+from agent.session.entries import Seen
+from agent.session.steps import Steps
+from agent.tools.arguments import checked
+from agent.tools.base import Tool, ToolError
+
+_log = logging.getLogger(__name__)
+
+MAX_RESULT_CHARS = 50_000
+_AT_ONCE = 8
+
+INTERRUPTED = (
+    "Interrupted by a restart of the assistant: this call may or may not have taken effect. Check before you repeat it."
+)
+CUT_CALL = "Not run: the answer reached its length limit, so that this call may be cut. Make it shorter, or in parts."
+NO_MORE_CALLS = "Not run: this turn has used up its steps."
+STOPPED_CALL = "Stopped by the person: this call may or may not have taken effect."
+
+
+class Calls:
+    """The tools of a turn. `written` is filled by them with the files that they write."""
+
+    def __init__(self, tools: Sequence[Tool], steps: Steps, freshness: Freshness, written: set[Path]) -> None:
+        self._tools = {tool.name: tool for tool in tools}
+        self._steps = steps
+        self._freshness = freshness
+        self._written = written
+
+    async def run(self, calls: Sequence[Block], invalid: Mapping[str, str]) -> None:
+        """Run calls, reading ones side by side, others alone and in order, and journal each result as it is there."""
+        for batch in self._batches(calls):
+            if len(batch) == 1:
+                await self._run(batch[0], invalid)
+                continue
+            try:
+                async with asyncio.TaskGroup() as group:
+                    for call in batch:
+                        group.create_task(self._run(call, invalid))
+            except (
+                BaseExceptionGroup
+            ) as several:  # only a journal that cannot be written: the others would say the same
+                raise several.exceptions[0] from several
+
+    async def close(self, calls: Iterable[Block], why: str) -> None:
+        """Give calls that are not run a result that says so."""
+        for call in calls:
+            await self._steps.result(call, why, error=True)
+
+    def _batches(self, calls: Sequence[Block]) -> Iterator[list[Block]]:
+        batch: list[Block] = []
+        for call in calls:
+            tool = self._tools.get(str(call["name"]))
+            alone = tool is None or not tool.reads_only
+            if batch and (alone or len(batch) == _AT_ONCE):
+                yield batch
+                batch = []
+            batch.append(call)
+            if alone:
+                yield batch
+                batch = []
+        if batch:
+            yield batch
+
+    async def _run(self, call: Block, invalid: Mapping[str, str]) -> None:
+        tool = self._tools.get(str(call["name"]))
+        writes = tool is not None and not tool.reads_only
+        changed = await self._changed_by_others() if writes else frozenset[str]()
+        try:
+            text, error = await self._result(tool, call, invalid), False
+        except ToolError as problem:
+            text, error = str(problem) or "It did not work.", True
+        files = await self._seen_now(changed) if self._written else {}
+        await self._steps.result(call, _capped(clean(text)) or "(no output)", error=error, files=files)
+
+    async def _result(self, tool: Tool | None, call: Block, invalid: Mapping[str, str]) -> str:
+        if (garbage := invalid.get(str(call["id"]))) is not None:
+            raise ToolError(f"The input was not valid JSON: {garbage[:200]}")
+        if tool is None:
+            raise ToolError(f"There is no tool {str(call['name'])[:100]!r}. There are: {', '.join(self._tools)}.")
+        try:
+            return await tool.run(checked(call.get("input"), tool.spec.schema))
+        except ToolError:
+            raise
+        except Exception as bug:
+            _log.exception("the tool %s broke", tool.name)
+            raise ToolError(f"The tool {tool.name} broke ({type(bug).__name__}). Try another way, and say so.") from bug
+
+    async def _changed_by_others(self) -> frozenset[str]:
+        return await asyncio.to_thread(self._freshness.unseen, self._seen())
+
+    async def _seen_now(self, changed: frozenset[str]) -> dict[str, Seen]:
+        """What this call wrote is seen, unless somebody else had changed that file as well: then the session is
+        told."""
+        written = tuple(self._written)
+        self._written.clear()
+        now = await asyncio.to_thread(self._freshness.written, written, self._seen())
+        return {key: seen for key, seen in now.items() if key not in changed}
+
+    def _seen(self) -> dict[str, Seen]:
+        return seen_by(self._steps.transcript.header, self._steps.transcript.entries)
+
+
+def _capped(text: str) -> str:
+    if len(text) <= MAX_RESULT_CHARS:
+        return text
+    return f"{text[:MAX_RESULT_CHARS]}\n[Cut here: the first {MAX_RESULT_CHARS:,} of {len(text):,} characters]"

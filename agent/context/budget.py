@@ -1,0 +1,116 @@
+"""How much fits. Every threshold of a context window is computed here and nowhere else (invariant 6)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from agent.model.base import Block, Json, ToolSpec
+from agent.session.entries import CompactionEntry, Entry, MessageEntry
+from agent.session.replay import in_context
+
+DEFAULT_WINDOW = 200_000
+SMALLEST_WINDOW = 1_000
+_IMAGE_TOKENS = 1_600
+"""A picture at the size servers scale it to (about 1.15 megapixels)."""
+_MESSAGE_TOKENS = 4
+_NOT_LEADING = bytes(range(0xE0))
+"""Every byte that does not begin a character of three or four bytes in UTF-8."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """All in tokens. `answer` is the most an answer may take; `flush_at < compact_at < window` always."""
+
+    window: int
+    reserve: int
+    flush_at: int
+    compact_at: int
+    answer: int
+
+    def fits(self, projected: int) -> bool:
+        """Whether a request of that size leaves room for its answer."""
+        return projected + self.answer <= self.window
+
+
+def budget(window: int | None, reserve: int, soft: int, max_tokens: int) -> Budget:
+    """`window` None: not known. Settings that contradict each other, or a tiny window, give way: reserve and answer
+    each take at most a quarter of the window, the soft threshold at most a quarter of what is left."""
+    size = max(window or DEFAULT_WINDOW, SMALLEST_WINDOW)
+    kept = max(1, min(reserve, size // 4))
+    compact_at = size - kept
+    flush_at = compact_at - max(1, min(soft, compact_at // 4))
+    return Budget(size, kept, flush_at, compact_at, answer=max(1, min(max_tokens, size // 4)))
+
+
+def estimate(text: str) -> int:
+    """Tokens of a text, without a tokenizer: a quarter of its UTF-8 bytes, one for each character of three bytes or
+    more (Chinese, Japanese, Korean). Meant to be a little too high rather than too low."""
+    data = text.encode("utf-8", "replace")
+    wide = 0 if len(data) == len(text) else len(data.translate(None, delete=_NOT_LEADING))
+    return (len(data) + wide + 3) // 4
+
+
+def estimate_blocks(content: Iterable[Block]) -> int:
+    return _MESSAGE_TOKENS + sum(_estimate_block(block) for block in content)
+
+
+def estimate_tools(tools: Sequence[ToolSpec]) -> int:
+    return sum(estimate_tool(tool) for tool in tools)
+
+
+def estimate_tool(tool: ToolSpec) -> int:
+    return estimate(tool.name + tool.description + json.dumps(tool.schema, ensure_ascii=False))
+
+
+def projected(entries: Sequence[Entry], fixed: int) -> int:
+    """Tokens that a request made now takes: what the server counted at the last answer, and an estimate of what came
+    since. `fixed` is the estimate for system and tools, used where there is no count (or none since a compaction)."""
+    size = 0
+    for entry in reversed(list(in_context(entries))):
+        if isinstance(entry, CompactionEntry):
+            return fixed + size + estimate(entry.summary)
+        if entry.meta.usage is not None and entry.meta.usage.context and not _compacted_since(entries, entry):
+            return entry.meta.usage.context + size
+        size += estimate_blocks(entry.content)
+    return fixed + size
+
+
+def shortened(text: str, room: int) -> str:
+    """Text of at most about `room` tokens: its beginning, cut at a line's end where one is near, and a line that says
+    so."""
+    if len(text) <= room or (size := estimate(text)) <= room:
+        return text
+    kept = text[: max(1, len(text) * room // size)]
+    line_end = kept.rfind("\n", len(kept) * 9 // 10)
+    kept = kept[:line_end] if line_end > 0 else kept
+    return f"{kept.rstrip()}\n[Cut here: the first {len(kept):,} of {len(text):,} characters are shown]"
+
+
+def _compacted_since(entries: Sequence[Entry], counted: MessageEntry) -> bool:
+    """A count from before a compaction is of a context that is gone."""
+    for entry in reversed(entries):
+        if entry is counted:
+            return False
+        if isinstance(entry, CompactionEntry):
+            return True
+    return False
+
+
+def _estimate_block(block: Block) -> int:
+    match block.get("type"):
+        case "image":
+            return _IMAGE_TOKENS
+        case "text":
+            return estimate(str(block.get("text") or ""))
+        case "tool_result":
+            return _MESSAGE_TOKENS + _estimate_json(block.get("content"))
+        case "tool_use":
+            return _MESSAGE_TOKENS + estimate(str(block.get("name"))) + _estimate_json(block.get("input"))
+        case _:
+            return _estimate_json(block)
+
+
+def _estimate_json(value: Json) -> int:
+    return estimate(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))

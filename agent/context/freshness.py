@@ -1,0 +1,135 @@
+"""What changed on disk since a session last looked (SPEC 5).
+
+The owner may edit a file at any moment, other talks of the same scope write to the same log, a new day brings a new
+one. The fixed part stays as it is; each change is sent once, with the newest message. What was seen is in the
+transcript, so nothing is sent twice or missed over a restart. Blocks: reads files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agent.clock import Clock
+from agent.context import marked
+from agent.context.places import Excerpt, Part, Place, common_places, excerpt, own_places, read
+from agent.context.prompt import UNREADABLE, file_block, unreadable_block
+from agent.memory.files import FileText, Unreadable
+from agent.memory.scope import Scope
+from agent.session.entries import NO_FILE, Entry, Header, MessageEntry, Seen
+from agent.settings import MemorySettings
+
+_SETTLED_NS = 2_000_000_000
+"""A file changed this recently may change again within its time stamp's resolution, so its stamp proves nothing yet."""
+
+_Stamp = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Blocks to send, and the files as they are then seen."""
+
+    blocks: tuple[str, ...] = ()
+    files: Mapping[str, Seen] = field(default_factory=dict)
+
+
+def seen_by(header: Header, entries: Iterable[Entry]) -> dict[str, Seen]:
+    """Every file as this session saw it last."""
+    seen = dict(header.files)
+    for entry in entries:
+        if isinstance(entry, MessageEntry):
+            seen.update(entry.meta.files)
+    return seen
+
+
+class Freshness:
+    """The files of one session's prompt, looked at again. Reads a file only where its stamp changed."""
+
+    def __init__(self, scope: Scope, clock: Clock, settings: MemorySettings) -> None:
+        self._scope = scope
+        self._clock = clock
+        self._settings = settings
+        self._known: dict[Path, tuple[_Stamp, str]] = {}
+
+    def changes(self, seen: Mapping[str, Seen]) -> Changes:
+        """What differs from `seen`. Never raises for what a file is."""
+        blocks: list[str] = []
+        files: dict[str, Seen] = {}
+        for place in self._places():
+            before = seen.get(place.key, Seen())
+            stamp = _stamp(place.path)  # before the read: a change after it is then found the next time
+            if (stamp is None and before.sha == NO_FILE) or self._known.get(place.path) == (stamp, before.sha):
+                continue
+            try:
+                file = read(place)
+            except Unreadable as problem:
+                if before != UNREADABLE:
+                    blocks.append(unreadable_block(place, problem))
+                    files[place.key] = UNREADABLE
+                continue
+            if file is None:
+                if before.sha != NO_FILE:
+                    blocks.append(marked.block("gone", "This file is no longer there.", name=place.name))
+                    files[place.key] = Seen()
+            elif file.sha != before.sha:
+                block, part = self._change(place, before, file)
+                blocks.append(block)
+                files[place.key] = Seen(file.sha, file.size, part.lines, part.total)
+            if file is not None and stamp is not None and time.time_ns() - stamp[2] > _SETTLED_NS:
+                self._known[place.path] = (stamp, file.sha)
+        return Changes(tuple(blocks), files)
+
+    def unseen(self, seen: Mapping[str, Seen]) -> frozenset[str]:
+        """Keys of the files that somebody else changed since."""
+        return frozenset(self.changes(seen).files)
+
+    def written(self, paths: Iterable[Path], seen: Mapping[str, Seen]) -> dict[str, Seen]:
+        """The files among `paths` that stand in the prompt, as they are now: what the session itself wrote it has
+        seen."""
+        mine = set(paths)
+        now: dict[str, Seen] = {}
+        for place in self._places():
+            if place.path not in mine:
+                continue
+            try:
+                file = read(place)
+            except Unreadable:
+                continue
+            if file is not None:
+                total = len(file.text.splitlines())
+                first = seen.get(place.key, Seen()).lines[0]
+                now[place.key] = Seen(file.sha, file.size, (first or 1, total), total)
+        return now
+
+    def _places(self) -> tuple[Place, ...]:
+        return (*common_places(self._scope), *own_places(self._scope, self._clock.today(), self._settings))
+
+    def _change(self, place: Place, before: Seen, file: FileText) -> tuple[str, Excerpt]:
+        """Only what was added where nothing else changed, else the whole."""
+        data = file.text.encode("utf-8", "replace")
+        grew = before.sha not in (NO_FILE, UNREADABLE.sha) and before.size < len(data)
+        if grew and hashlib.sha256(data[: before.size]).hexdigest() == before.sha:
+            old = data[: before.size].decode("utf-8", "replace")
+            added = data[before.size :].decode("utf-8", "replace")
+            whole_lines = old.count("\n")
+            part = excerpt(marked.clean(added), Part.END, self._settings)
+            first, last = (line + whole_lines if line else 0 for line in part.lines)
+            text = part.text.strip("\n")
+            note = "Added to the file since you last saw it:" if not part.is_cut else "The end of what was added:"
+            if first == before.lines[1] + 1:
+                first = before.lines[0] or first
+            shown = Excerpt(text, (first, last), whole_lines + part.total)
+            return marked.block("rules" if place.common else "changed", f"{note}\n{text}", name=place.name), shown
+        part = excerpt(marked.clean(file.text), place.part, self._settings)
+        return file_block("rules" if place.common else "changed", place, part), part
+
+
+def _stamp(path: Path) -> _Stamp | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return (found.st_ino, found.st_size, found.st_mtime_ns)

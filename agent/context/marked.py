@@ -1,0 +1,44 @@
+"""Text of others as marked data: whatever it says, it cannot end its own mark, begin another, or pass for a header."""
+
+from __future__ import annotations
+
+import re
+
+_TAG = re.compile(r"<(?=\s*/?\s*daybook-)", re.IGNORECASE)
+_HEADER = re.compile(r"^(\s*)\[(?=\s*\d{4}-\d{2}-\d{2}\b)", re.MULTILINE)
+_UNSAFE_IN_LABEL = re.compile(r'[\s<>\[\]"·\x00-\x1f\x7f\u2028\u2029]+')
+
+
+def clean(text: str) -> str:
+    """Text as any server takes it: no NUL, no half of a character, one kind of line end."""
+    whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return whole.replace("\0", "\N{REPLACEMENT CHARACTER}").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def sealed(text: str) -> str:
+    """Text in which nothing can be taken for one of our marks. Unchanged where it has none."""
+    return _TAG.sub("&lt;", clean(text))
+
+
+def harmless(text: str) -> str:
+    """Text in which nothing can be taken for one of our marks or for a header. Unchanged where it has neither."""
+    return _HEADER.sub(r"\1\\[", sealed(text).replace("\u2028", "\n").replace("\u2029", "\n"))
+
+
+def label(text: str, longest: int = 80) -> str:
+    """A name on one line, without what marks and headers are made of."""
+    words = _UNSAFE_IN_LABEL.sub(" ", clean(text)).strip()
+    return words if len(words) <= longest else words[: longest - 1].rstrip() + "…"
+
+
+def block(kind: str, text: str, **labels: str) -> str:
+    """`<daybook-kind name="value">` around text that cannot close it. Kinds: rules,
+    quoted, overheard, enclosed, file,
+    changed, gone, notice."""
+    names = "".join(f' {name}="{label(value, 300)}"' for name, value in labels.items())
+    return f"<daybook-{kind}{names}>\n{sealed(text).rstrip()}\n</daybook-{kind}>"
+
+
+def without_blocks(text: str) -> str:
+    """What is left of a message when its marked blocks are taken out."""
+    return re.sub(r"<daybook-([a-z]+)[^>]*>\n.*?\n</daybook-\1>\n?", "", text, flags=re.DOTALL)

@@ -1,0 +1,141 @@
+"""A request is always valid (invariant 4, SPEC 4): whatever a journal lost, whatever was cut, stopped or killed.
+
+The journal closes what it opened, so in daily life nothing is repaired, and what is valid already passes untouched. The
+rules are the Messages API's: roles alternate and begin with user; each tool_use is answered first thing in the next
+message; ids are unique; no blank text; no message is only thinking; nothing but the end of a text ends in white space.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from agent.model.base import Block, Json, Message
+from agent.session.replay import THINKING
+
+INTERRUPTED = (
+    "Interrupted: no result was recorded. The call may or may not have taken effect; check before repeating it."
+)
+LOST_START = "[The beginning of this talk is not available.]"
+
+_USER_ONLY = frozenset({"tool_result", "image", "document"})
+_ASSISTANT_ONLY = frozenset({"tool_use", "thinking", "redacted_thinking"})
+
+
+def repair(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Valid messages out of any. Where anything had to change, all thinking is left out, since it is signed over what
+    was before it. Idempotent; empty for nothing."""
+    given = tuple(messages)
+    fixed = _fixed(given)
+    if fixed == given:
+        return given
+    return _fixed([Message(m.role, tuple(b for b in m.content if b.get("type") not in THINKING)) for m in fixed])
+
+
+def result_block(call_id: str, text: str, *, error: bool = False) -> Block:
+    block: dict[str, Json] = {"type": "tool_result", "tool_use_id": call_id, "content": text}
+    return block | {"is_error": True} if error else block
+
+
+def _fixed(messages: Sequence[Message]) -> tuple[Message, ...]:
+    talk: list[Message] = []
+    used: set[str] = set()
+    for message in messages:
+        if message.role == "assistant":
+            _add_answer(talk, _answer_blocks(message, used))
+        elif message.role == "user":
+            _add_question(talk, message)
+    if talk and talk[0].role == "assistant":
+        talk.insert(0, Message("user", ({"type": "text", "text": LOST_START},)))
+    if talk and talk[-1].role == "assistant" and _calls(talk[-1]):
+        talk.append(_question(talk[-1], ()))
+    if talk and talk[-1].role == "assistant":
+        talk[-1] = _trimmed(talk[-1])
+    return tuple(talk)
+
+
+def _answer_blocks(message: Message, used: set[str]) -> tuple[Block, ...]:
+    """The blocks that an assistant may send; a call whose id was used before is left out, and with it its result."""
+    kept: list[Block] = []
+    for block in message.content:
+        if block.get("type") in _USER_ONLY or _is_blank(block):
+            continue
+        if block.get("type") == "tool_use":
+            call_id, name = block.get("id"), block.get("name")
+            if not isinstance(call_id, str) or not call_id or call_id in used or not isinstance(name, str) or not name:
+                continue
+            used.add(call_id)
+        kept.append(block)
+    while kept and kept[-1].get("type") in THINKING:
+        kept.pop()
+    return _as_given(message, kept)
+
+
+def _add_answer(talk: list[Message], blocks: tuple[Block, ...]) -> None:
+    if not blocks:
+        return
+    if talk and talk[-1].role == "assistant":
+        if not _calls(talk[-1]):
+            talk[-1] = Message("assistant", talk[-1].content + blocks)
+            return
+        talk.append(_question(talk[-1], ()))
+    talk.append(Message("assistant", blocks))
+
+
+def _add_question(talk: list[Message], message: Message) -> None:
+    blocks = [b for b in message.content if b.get("type") not in _ASSISTANT_ONLY and not _is_blank(b)]
+    if talk and talk[-1].role == "user":
+        asked = talk[-2] if len(talk) > 1 else None
+        blocks = [*talk.pop().content, *blocks]
+        made = _question(asked, blocks)
+    else:
+        made = _question(talk[-1] if talk else None, blocks)
+    if made.content:
+        talk.append(message if made == message else made)
+
+
+def _question(asked: Message | None, blocks: Sequence[Block]) -> Message:
+    """A user message that answers every call of `asked` first, and no other."""
+    calls = _calls(asked) if asked is not None else []
+    results: dict[str, Block] = {}
+    for block in blocks:
+        call_id = block.get("tool_use_id")
+        if block.get("type") == "tool_result" and isinstance(call_id, str) and call_id in calls:
+            known = results.get(call_id)
+            if known is None or known.get("content") == INTERRUPTED:
+                results[call_id] = _with_text(block)
+    answered = list(results.values())
+    answered += [result_block(call_id, INTERRUPTED, error=True) for call_id in calls if call_id not in results]
+    return Message("user", (*answered, *(block for block in blocks if block.get("type") != "tool_result")))
+
+
+def _calls(message: Message) -> list[str]:
+    return [str(block["id"]) for block in message.content if block.get("type") == "tool_use"]
+
+
+def _with_text(result: Block) -> Block:
+    """A result without blank texts in it; as it is where it has none."""
+    content = result.get("content")
+    if not isinstance(content, list):
+        return result
+    kept = [part for part in content if not (isinstance(part, dict) and _is_blank(part))]
+    return result if len(kept) == len(content) else {**result, "content": kept or "(no output)"}
+
+
+def _is_blank(block: Block) -> bool:
+    if block.get("type") != "text":
+        return False
+    text = block.get("text")
+    return not isinstance(text, str) or not text.strip()
+
+
+def _trimmed(last: Message) -> Message:
+    block = last.content[-1]
+    text = block.get("text")
+    if block.get("type") != "text" or not isinstance(text, str) or text == text.rstrip():
+        return last
+    return Message(last.role, (*last.content[:-1], {**block, "text": text.rstrip()}))
+
+
+def _as_given(message: Message, kept: Iterable[Block]) -> tuple[Block, ...]:
+    blocks = tuple(kept)
+    return message.content if len(blocks) == len(message.content) else blocks

@@ -1,0 +1,69 @@
+"""What a person said, as the model reads it (SPEC 5): a header line that nobody can imitate, what came along as marked
+data, then the words.
+
+    [2026-11-21 Sat 08:30 Europe/Berlin · Telegram · Alice]
+    <daybook-quoted>
+    text of somebody else
+    </daybook-quoted>
+    What do you make of this?
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+
+from agent.clock import Clock
+from agent.context import marked
+from agent.context.budget import estimate, shortened
+from agent.turn import Said
+
+NO_TEXT = "(no text)"
+_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_HEADER = re.compile(r"\[\d{4}-\d{2}-\d{2} \w{3} \d{2}:\d{2} [^\n]*\]\n")
+
+
+def header(said: Said, clock: Clock) -> str:
+    """`[2026-11-21 Sat 08:30 Europe/Berlin · Telegram · Alice]`, in the user's zone whatever the process's locale."""
+    names = [marked.label(name) for name in (said.channel, said.sender)]
+    return f"[{' · '.join([_moment(said.at, clock, zone=True), *filter(None, names)])}]"
+
+
+def rendered(said: Said, clock: Clock, room: int, changes: Sequence[str] = ()) -> str:
+    """The whole text of one thing said. `room` is how many tokens the words, and how many everything that came with
+    them, may take; what is cut is said. `changes` are blocks on files that changed, put before the words."""
+    with_it = [marked.block("overheard", _overheard(said, clock))] if said.overheard else []
+    with_it += [marked.block("quoted", marked.harmless(text) or NO_TEXT) for text in said.quoted]
+    with_it += [marked.block("enclosed", marked.harmless("\n".join(said.enclosed)))] if said.enclosed else []
+    with_it = [_fitting(text, room // len(with_it)) for text in with_it]
+    words = marked.harmless(said.text).strip() or NO_TEXT
+    return "\n".join([header(said, clock), *with_it, *changes, shortened(words, room)])
+
+
+def words(text: str) -> str:
+    """What the person said, out of a text made by `rendered`."""
+    return marked.without_blocks(_HEADER.sub("", text, count=1)).strip()
+
+
+def _fitting(block: str, room: int) -> str:
+    if estimate(block) <= room:
+        return block
+    opening, _, rest = block.partition("\n")
+    body, _, closing = rest.rpartition("\n")
+    return "\n".join((opening, shortened(body, room), closing))
+
+
+def _overheard(said: Said, clock: Clock) -> str:
+    lines = ["Said in the group since your last answer, not to you:"]
+    for name, at, text in said.overheard:
+        lines.append(
+            f"{_moment(at, clock)} {marked.label(name) or 'somebody'}: {marked.harmless(text).strip() or NO_TEXT}"
+        )
+    return "\n".join(lines)
+
+
+def _moment(at: datetime, clock: Clock, *, zone: bool = False) -> str:
+    local = clock.local(at)
+    text = f"{local:%Y-%m-%d} {_DAYS[local.weekday()]} {local:%H:%M}"
+    return f"{text} {clock.zone.key}" if zone else text

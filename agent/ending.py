@@ -1,0 +1,69 @@
+"""How a turn ends, read from its journal alone: asked again after a restart, it gives the same end."""
+
+from __future__ import annotations
+
+from agent.session.entries import MessageEntry
+from agent.session.replay import REFUSED
+from agent.session.steps import STOPPED, Steps, calls_of, text_of
+from agent.silence import spoken
+from agent.turn import End, EndKind
+
+CUT = "max_tokens"
+FULL = "model_context_window_exceeded"
+PAUSED = "pause_turn"
+
+CUT_OFF = "_(My answer reached its length limit and stops here. Say “go on” for the rest.)_"
+CUT_EMPTY = "My answer reached its length limit before it said anything. Please ask for something smaller."
+TOO_LONG = (
+    "This talk no longer fits the model's window. Send /new to start a fresh one; what was noted stays in memory."
+)
+DECLINED = "The model declined to answer this. Please put it in other words, or send /new to leave this topic behind."
+EMPTY = "The model gave an empty answer twice. Please try again, or put it in other words."
+TOO_MANY_STEPS = "I stopped after {limit} steps without finishing this. Say “go on” to let me continue."
+WAS_STOPPED = "This was stopped."
+
+
+def ending(steps: Steps, limit: int) -> End | None:
+    """The turn's end, or None while it goes on. `limit`: how many answers may call tools."""
+    answers = steps.answers
+    if not answers:
+        return None
+    last = answers[-1]
+    said = "\n\n".join(filter(None, (spoken(text_of(answer)) for answer in answers if _counts(answer))))
+    match last.meta.stop_reason:
+        case str(reason) if reason == STOPPED:
+            return _end(steps, EndKind.ERROR, WAS_STOPPED)
+        case str(reason) if reason == REFUSED:
+            return _end(steps, EndKind.ERROR, said, DECLINED)
+        case str(reason) if reason == FULL:
+            return _end(steps, EndKind.REPLY if said else EndKind.ERROR, said, TOO_LONG)
+        case str(reason) if calls_of(last) or reason == PAUSED:
+            if len(answers) <= limit:
+                return None
+            return _end(steps, EndKind.ERROR, said, TOO_MANY_STEPS.format(limit=limit))
+        case str(reason) if reason == CUT:
+            return _end(steps, EndKind.REPLY, said, CUT_OFF) if said else _end(steps, EndKind.ERROR, CUT_EMPTY)
+    if is_blank(last) and not said:
+        asked_again = sum(is_blank(answer) and not calls_of(answer) for answer in answers) > 1
+        return _end(steps, EndKind.ERROR, EMPTY) if asked_again else None
+    if not is_blank(last) and not spoken(text_of(last)):
+        return _end(steps, EndKind.SILENCE)
+    return _end(steps, EndKind.REPLY, said)
+
+
+def failed(steps: Steps, sentence: str) -> End:
+    """The end of a turn that could not go on: what it had said, and why it stops."""
+    said = "\n\n".join(filter(None, (spoken(text_of(answer)) for answer in steps.answers if _counts(answer))))
+    return _end(steps, EndKind.ERROR, said, sentence)
+
+
+def is_blank(answer: MessageEntry) -> bool:
+    return not text_of(answer).strip()
+
+
+def _counts(answer: MessageEntry) -> bool:
+    return answer.meta.stop_reason != REFUSED
+
+
+def _end(steps: Steps, kind: EndKind, *texts: str) -> End:
+    return End(kind, "\n\n".join(filter(None, texts)), steps.usage, steps.joined)

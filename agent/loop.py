@@ -1,0 +1,83 @@
+"""One turn, from a journaled question to its end. Reads top to bottom; everything it does is in its arguments."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import aclosing
+
+from agent.calls import CUT_CALL, INTERRUPTED, NO_MORE_CALLS, Calls
+from agent.context import marked
+from agent.ending import CUT, FULL, TOO_LONG, ending, failed, is_blank
+from agent.model.base import Completed, ContextOverflow, Model, ModelError, ModelRequest, Restarted, TextDelta
+from agent.session.steps import Steps, calls_of
+from agent.turn import Discard, Joined, StepDone, Text, TurnEvent
+
+SAY_SOMETHING = "Your answer was empty. Answer the person in words now, or with NO_REPLY alone."
+NO_MORE_TOOLS = (
+    "You have used all {limit} steps of this turn. Answer now, without tools: say what is done and what is not."
+)
+_LONG_WAIT = 5.0
+"""Seconds from which on a person is told why nothing happens."""
+
+
+async def run_turn(
+    steps: Steps,
+    model: Model,
+    request: Callable[[], tuple[ModelRequest, str]],
+    calls: Calls,
+    arrived: Callable[[], Awaitable[tuple[str, ...]]],
+    limit: int,
+) -> AsyncIterator[TurnEvent]:
+    """Run a turn whose question is in the journal, from wherever the journal stands. Ends with one `End`.
+
+    request     what to ask now, and the name of all that it sends (`replay.Context.prefix`); raises `ContextOverflow`
+    arrived     journals what the person said meanwhile and returns its ids
+    limit       how many answers may call tools
+
+    Raises `NotJournaled`. Cancelled or closed, it leaves the journal at the last finished step.
+    """
+    try:
+        await calls.close(steps.open_calls, INTERRUPTED)
+        while (end := ending(steps, limit)) is None:
+            if joined := await arrived():
+                yield Joined(joined)
+            if hint := _hint(steps, limit):
+                await steps.noticed(marked.block("notice", hint))
+            asked, prefix = request()
+            answer: Completed | None = None
+            async with aclosing(model.stream(asked)) as events:  # type: ignore[type-var]
+                async for event in events:
+                    match event:
+                        case TextDelta(text):
+                            yield Text(text)
+                        case Restarted(why=why, wait=wait):
+                            yield Discard(why if wait >= _LONG_WAIT else "")
+                        case Completed():
+                            answer = event
+            if answer is None:
+                raise ModelError("The model's answer ended before it was complete. Please try again.")
+            entry = await steps.answered(answer, prefix)
+            open_calls = steps.open_calls
+            if answer.stop_reason in (CUT, FULL):
+                await calls.close(open_calls, CUT_CALL)
+            elif len(steps.answers) > limit:
+                await calls.close(open_calls, NO_MORE_CALLS)
+            else:
+                await calls.run(open_calls, answer.invalid)
+            yield StepDone(tuple(str(call["name"]) for call in calls_of(entry)))
+    except ContextOverflow:
+        end = failed(steps, TOO_LONG)
+    except ModelError as problem:
+        end = failed(steps, str(problem))
+    yield end
+
+
+def _hint(steps: Steps, limit: int) -> str:
+    """What the model must be told before it is asked again, unless it was told."""
+    answers, entries = steps.answers, steps.entries
+    if not answers:
+        return ""
+    if is_blank(answers[-1]) and not calls_of(answers[-1]) and entries[-1] is answers[-1]:
+        return SAY_SOMETHING
+    told = any(NO_MORE_TOOLS.format(limit=limit) in str(block.get("text")) for block in entries[-1].content)
+    return NO_MORE_TOOLS.format(limit=limit) if len(answers) == limit and not told else ""

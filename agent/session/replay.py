@@ -1,0 +1,104 @@
+"""From a transcript to what a model is sent. One function for the running talk and for the one read back from disk, so
+that both are the same."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from agent.model.base import Block, Message
+from agent.session.entries import CompactionEntry, Entry, MarkEntry, MessageEntry
+
+THINKING = frozenset({"thinking", "redacted_thinking"})
+REFUSED = "refusal"
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """`prefix` names what is sent: the same for the same basis and the same entries, shown the same way."""
+
+    messages: tuple[Message, ...]
+    prefix: str
+
+
+def context(entries: Sequence[Entry], basis: str) -> Context:
+    """The conversation to send. `basis` names all that stands before it: model, tools, system.
+
+    Thinking is signed over everything before it (model API, "preserved thinking"), so it goes only where exactly that
+    is sent again; after another model, other tools or a lost line it is left out.
+    """
+    prefix = hashlib.sha256(basis.encode())
+    parts: list[tuple[str, tuple[Block, ...]]] = []
+    for entry in in_context(entries):
+        match entry:
+            case CompactionEntry():
+                prefix.update(entry.id.encode())
+                parts.append(("user", (_summary(entry),)))
+            case MessageEntry(role="assistant") if not _stands(entry):
+                continue
+            case MessageEntry():
+                content = entry.content
+                kept = entry.role == "user" or not _thinks(content) or entry.meta.prefix == _name(prefix)
+                if not kept:
+                    content = tuple(block for block in content if block.get("type") not in THINKING)
+                prefix.update((entry.id if kept else f"{entry.id}-").encode())
+                parts.append((entry.role, content))
+    return Context(tuple(_merged(parts)), _name(prefix))
+
+
+def in_context(entries: Sequence[Entry]) -> Iterator[MessageEntry | CompactionEntry]:
+    """What of a transcript still counts: what follows the last reset, the older part of it replaced by its summary."""
+    start = max((at + 1 for at, entry in enumerate(entries) if _is_reset(entry)), default=0)
+    live = entries[start:]
+    cut = max((at for at, entry in enumerate(live) if isinstance(entry, CompactionEntry)), default=None)
+    if cut is not None:
+        compaction = live[cut]
+        assert isinstance(compaction, CompactionEntry)
+        first = next((at for at, entry in enumerate(live[:cut]) if entry.id == compaction.first_kept), cut)
+        yield compaction
+        live = live[first:]
+    yield from (entry for entry in live if isinstance(entry, MessageEntry))
+
+
+def _is_reset(entry: Entry) -> bool:
+    return isinstance(entry, MarkEntry) and entry.type == "reset"
+
+
+def _stands(entry: MessageEntry) -> bool:
+    """Whether an answer has anything to go on from. Blank and only-thinking answers are not valid to send; a refused
+    one would only be refused again."""
+    if entry.meta.stop_reason == REFUSED:
+        return False
+    return any(_says_something(block) for block in entry.content)
+
+
+def _says_something(block: Block) -> bool:
+    type = block.get("type")
+    return bool(str(block.get("text") or "").strip()) if type == "text" else type not in THINKING
+
+
+def _thinks(content: Iterable[Block]) -> bool:
+    return any(block.get("type") in THINKING for block in content)
+
+
+def _summary(entry: CompactionEntry) -> Block:
+    return {"type": "text", "text": f"[Summary of the earlier part of this talk]\n\n{entry.summary}"}
+
+
+def _merged(parts: Iterable[tuple[str, tuple[Block, ...]]]) -> Iterator[Message]:
+    """Neighbours of one role as one message."""
+    role = ""
+    blocks: list[Block] = []
+    for next_role, content in parts:
+        if next_role != role and blocks:
+            yield Message(role, tuple(blocks))
+            blocks = []
+        role = next_role
+        blocks.extend(content)
+    if blocks:
+        yield Message(role, tuple(blocks))
+
+
+def _name(prefix: hashlib._Hash) -> str:
+    return prefix.copy().hexdigest()[:16]

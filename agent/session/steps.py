@@ -1,0 +1,131 @@
+"""The journal of one turn: its steps are written here, and where it stands is read from here and nowhere else. So a
+turn taken up after a crash goes the same way as one that was never interrupted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from agent.clock import Clock, utc_stamp
+from agent.context.repair import result_block
+from agent.model.base import Block, Completed, Usage
+from agent.session.entries import Entry, MessageEntry, Meta, Seen
+from agent.session.replay import REFUSED
+from agent.session.transcript import Transcript
+
+STOPPED = "stopped"
+"""Our own stop reason, of an answer that a person stopped."""
+_VALID_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+class Steps:
+    """`first`: ids of what the turn began with; what was said beyond them has joined it."""
+
+    def __init__(self, transcript: Transcript, turn: str, clock: Clock, first: Sequence[str]) -> None:
+        self.transcript = transcript
+        self.turn = turn
+        self._clock = clock
+        self._first = frozenset(first)
+        self._mine = [
+            entry for entry in transcript.entries if isinstance(entry, MessageEntry) and entry.meta.turn == turn
+        ]
+
+    @property
+    def entries(self) -> Sequence[MessageEntry]:
+        """This turn's messages."""
+        return self._mine
+
+    @property
+    def answers(self) -> Sequence[MessageEntry]:
+        return [entry for entry in self.entries if entry.role == "assistant"]
+
+    @property
+    def joined(self) -> tuple[str, ...]:
+        return tuple(id for entry in self.entries for id in entry.meta.said if id not in self._first)
+
+    @property
+    def usage(self) -> Usage:
+        """Of all calls of the turn together."""
+        counts = [answer.meta.usage for answer in self.answers if answer.meta.usage is not None]
+        return Usage(
+            input=sum(usage.input for usage in counts),
+            output=sum(usage.output for usage in counts),
+            cache_read=sum(usage.cache_read for usage in counts),
+            cache_write=sum(usage.cache_write for usage in counts),
+        )
+
+    @property
+    def open_calls(self) -> tuple[Block, ...]:
+        """Calls of the last answer that have no result."""
+        entries = self.entries
+        last = next((at for at in reversed(range(len(entries))) if entries[at].role == "assistant"), None)
+        if last is None:
+            return ()
+        done = {block.get("tool_use_id") for entry in entries[last + 1 :] for block in entry.content}
+        return tuple(block for block in calls_of(entries[last]) if block["id"] not in done)
+
+    async def said(
+        self, texts: Sequence[str], ids: Sequence[str], sender: str, files: Mapping[str, Seen] | None = None
+    ) -> None:
+        """What a person said, as the model reads it, each text a block."""
+        blocks: tuple[Block, ...] = tuple({"type": "text", "text": text} for text in texts)
+        await self._write("user", blocks, Meta(self.turn, said=tuple(ids), sender=sender, files=files or {}))
+
+    async def noticed(self, text: str) -> None:
+        """A word of ours to the model."""
+        await self._write("user", ({"type": "text", "text": text},), Meta(self.turn))
+
+    async def answered(self, answer: Completed, prefix: str) -> MessageEntry:
+        content = self._distinct(answer.content)
+        if answer.stop_reason == REFUSED:
+            content = tuple(block for block in content if block.get("type") != "tool_use")
+        meta = Meta(
+            self.turn,
+            model=answer.model,
+            usage=answer.usage,
+            stop_reason=answer.stop_reason or "end_turn",
+            prefix=prefix,
+        )
+        return await self._write("assistant", content, meta)
+
+    async def result(
+        self, call: Block, text: str, *, error: bool = False, files: Mapping[str, Seen] | None = None
+    ) -> None:
+        meta = Meta(self.turn, tool=str(call["name"]), error=error, files=files or {})
+        await self._write("user", (result_block(str(call["id"]), text, error=error),), meta)
+
+    async def stopped(self, text: str) -> None:
+        await self._write("assistant", ({"type": "text", "text": text},), Meta(self.turn, stop_reason=STOPPED))
+
+    async def _write(self, role: str, content: tuple[Block, ...], meta: Meta) -> MessageEntry:
+        entry = MessageEntry(self.transcript.next_id(), utc_stamp(self._clock.now()), role, content, meta)
+        await self.transcript.append(entry)
+        self._mine.append(entry)
+        return entry
+
+    def _distinct(self, content: tuple[Block, ...]) -> tuple[Block, ...]:
+        """Some servers number their calls anew in every answer, or not at all; in a talk each id must be the only
+        one."""
+        if not any(block.get("type") == "tool_use" for block in content):
+            return content
+        used = {str(block["id"]) for entry in self.transcript.entries for block in calls_of(entry)}
+        blocks: list[Block] = []
+        for block in content:
+            if block.get("type") == "tool_use":
+                given = block.get("id")
+                id = given if isinstance(given, str) and _VALID_ID.fullmatch(given) else "call"
+                fresh = id if id not in used else f"{id}_{self.transcript.next_id()}_{len(blocks)}"
+                used.add(fresh)
+                block = block if fresh == given else {**block, "id": fresh}
+            blocks.append(block)
+        return tuple(blocks)
+
+
+def calls_of(entry: Entry) -> tuple[Block, ...]:
+    if not isinstance(entry, MessageEntry) or entry.role != "assistant":
+        return ()
+    return tuple(block for block in entry.content if block.get("type") == "tool_use")
+
+
+def text_of(entry: MessageEntry) -> str:
+    return "".join(str(block.get("text") or "") for block in entry.content if block.get("type") == "text")

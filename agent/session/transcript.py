@@ -1,0 +1,178 @@
+"""One talk as a file: JSON lines, append-only (SPEC 4).
+
+An entry is in the file, synced, before it is in memory, and memory holds nothing else: what is read back after a crash
+is what a request was made of before it. One process writes a transcript at a time (the home's lock); anyone may read
+it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent.session.entries import Entry, Header, entry_line, header_line, read_entry, read_header
+
+_log = logging.getLogger(__name__)
+
+
+class NotJournaled(OSError):
+    """A step could not be written, so it must be taken as not done: the message stays where it came from. The text is a
+    sentence for the person."""
+
+
+class Unusable(Exception):
+    """The file is no transcript: there is none, it cannot be read, or its first line is damaged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """A line that was skipped. `line` is counted from 1. `torn`: the last one, cut while it was written."""
+
+    line: int
+    why: str
+    torn: bool = False
+
+
+class Transcript:
+    """A transcript in memory. Made by `create` or `read`."""
+
+    def __init__(
+        self, path: Path, header: Header, entries: Sequence[Entry], damage: Sequence[Damage], lines: int, size: int
+    ) -> None:
+        self.path = path
+        self.header = header
+        self.damage = tuple(damage)
+        self._entries = list(entries)
+        self._lines = lines
+        self._size = size
+        self._torn = any(found.torn for found in damage)
+        self._writing = asyncio.Lock()
+
+    @property
+    def entries(self) -> Sequence[Entry]:
+        return self._entries
+
+    @property
+    def size(self) -> int:
+        """Bytes of whole lines. A file of another size was changed by somebody else, or has a torn last line."""
+        return self._size
+
+    def next_id(self, ahead: int = 0) -> str:
+        """The id of the next entry but `ahead`. Damaged lines count, so that no id ever names two entries."""
+        return f"e{self._lines + ahead:06d}"
+
+    @classmethod
+    def create(cls, path: Path, header: Header) -> Transcript:
+        """Start a transcript. Blocks. Raises `NotJournaled`; a transcript that is there already is never
+        overwritten."""
+        line = header_line(header)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            try:
+                _write(handle, line)
+            finally:
+                os.close(handle)
+            _sync_folder(path.parent)
+        except OSError as error:
+            raise NotJournaled(_sentence(error)) from error
+        return cls(path, header, (), (), lines=1, size=len(line))
+
+    @classmethod
+    def read(cls, path: Path) -> Transcript:
+        """Read a transcript, without changing it. Blocks. Raises `Unusable`; damage beyond the header only costs the
+        lines that have it, and is reported in `damage` and the log."""
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise Unusable(f"{path.name} cannot be read: {error.strerror}") from error
+        *lines, rest = data.split(b"\n")
+        if not lines:
+            raise Unusable(f"{path.name} has no whole line")
+        try:
+            header = read_header(lines[0])
+        except ValueError as error:
+            raise Unusable(f"the first line of {path.name} is damaged: {error}") from error
+        entries, damage = _parse(lines[1:])
+        if rest:
+            damage.append(Damage(len(lines) + 1, "cut while it was written", torn=True))
+        for found in damage:
+            _log.warning("%s, line %d skipped: %s", path.name, found.line, found.why)
+        return cls(path, header, entries, damage, lines=len(lines), size=len(data) - len(rest))
+
+    async def append(self, *entries: Entry) -> None:
+        """Write entries, in one piece, and sync them. Raises `NotJournaled` and leaves the file as it was.
+
+        A cancelled caller still waits for the disk, so that file and memory agree whatever is cancelled when.
+        """
+        data = b"".join(entry_line(entry) for entry in entries)
+        async with self._writing:
+            writing = asyncio.create_task(asyncio.to_thread(self._append, data))
+            cancelled: asyncio.CancelledError | None = None
+            while not writing.done():
+                try:
+                    await asyncio.wait([writing])
+                except asyncio.CancelledError as asked:
+                    cancelled = asked
+            try:
+                writing.result()
+            except OSError as error:
+                if cancelled is None:
+                    raise NotJournaled(_sentence(error)) from error
+                _log.error("%s: %s", self.path.name, _sentence(error))
+            else:
+                self._entries.extend(entries)
+                self._lines += len(entries)
+                self._size += len(data)
+            if cancelled is not None:
+                raise cancelled
+
+    def _append(self, data: bytes) -> None:
+        handle = os.open(self.path, os.O_WRONLY | os.O_APPEND)
+        try:
+            if self._torn:
+                os.ftruncate(handle, self._size)
+                self._torn = False
+            try:
+                _write(handle, data)
+            except OSError:
+                self._torn = True
+                os.ftruncate(handle, self._size)
+                raise
+        finally:
+            os.close(handle)
+
+
+def _parse(lines: Sequence[bytes]) -> tuple[list[Entry], list[Damage]]:
+    entries: list[Entry] = []
+    damage: list[Damage] = []
+    for number, line in enumerate(lines, start=2):
+        try:
+            entries.append(read_entry(line))
+        except (ValueError, RecursionError) as error:
+            damage.append(Damage(number, f"damaged ({error})"))
+    return entries, damage
+
+
+def _write(handle: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(handle, view) :]
+    os.fsync(handle)
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _sentence(error: OSError) -> str:
+    reason = (error.strerror or "unknown error").lower()
+    return f"The talk could not be written to disk ({reason}). Make room or check the permissions, then send it again."
