@@ -1,0 +1,241 @@
+"""The terminal as a channel: what is typed on this machine, by its owner.
+
+A chat is a session's name (`main` unless told otherwise). Who looks at a chat is attached to it as a listener; what
+is sent waits until somebody looks, for a terminal that was closed has lost nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Protocol
+
+from channels.message import (
+    Address,
+    ChannelStatus,
+    ChatKind,
+    Health,
+    InboundMessage,
+    OutboundMessage,
+    OutcomeUnknown,
+    Pace,
+    PreviewStyle,
+    Receive,
+    Refused,
+    Sender,
+)
+
+NAME = "terminal"
+MAIN_CHAT = "main"
+_PREVIEW_INTERVAL = 0.05
+"""Seconds; a terminal is local, so this is for the eye and not for a rate limit."""
+_STOPPING = "Daybook is stopping; please say it again when it runs"
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """The reply as far as it is written: all of it, not what is new."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Final:
+    """A message that stands. `reply_to` is the id of the message it answers, where it answers one; `key` names it over
+    restarts, and ends in `:error` where the text is an error."""
+
+    id: str
+    text: str
+    reply_to: str = ""
+    key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Busy:
+    """An answer is being made, or no longer is."""
+
+    on: bool
+
+
+Shown = Preview | Final | Busy
+
+
+class Listener(Protocol):
+    """Somebody who looks at a chat."""
+
+    async def show(self, shown: Shown) -> None:
+        """Returns when the person has it. Raises `ConnectionError` where they certainly do not have it, and
+        `OutcomeUnknown` where they may; either way the listener is detached."""
+
+
+class NotKept(Exception):
+    """What was said could not be written down, so it is as if it had not been said. The text says why."""
+
+
+class TerminalChannel:
+    """`person` is what the owner is called in front of the model."""
+
+    def __init__(self, person: str = "Owner") -> None:
+        self._sender = Sender("owner", person)
+        self._said: asyncio.Queue[tuple[InboundMessage, asyncio.Future[None]]] = asyncio.Queue()
+        self._listeners: defaultdict[str, list[Listener]] = defaultdict(list)
+        self._looked: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
+        self._busy: Counter[str] = Counter()
+        self._status = ChannelStatus(Health.OFF)
+        self._closed = False
+
+    # the person's side
+
+    @contextmanager
+    def attach(self, session: str, listener: Listener) -> Iterator[None]:
+        """Look at a chat while inside; what waited for somebody to look comes now."""
+        self._listeners[session].append(listener)
+        self._looked[session].set()
+        try:
+            yield
+        finally:
+            self._detach(session, listener)
+
+    async def say(self, text: str, session: str = MAIN_CHAT) -> str:
+        """Say something; returns the message's id once it is on disk. Raises `NotKept`."""
+        if self._closed:
+            raise NotKept(_STOPPING)
+        identity = uuid.uuid4().hex
+        message = InboundMessage(
+            id=identity,
+            address=Address(NAME, session),
+            kind=ChatKind.PRIVATE,
+            sender=self._sender,
+            text=_writable(text),
+            sent_at=datetime.now(UTC),
+            platform_id=identity,
+        )
+        kept: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._said.put_nowait((message, kept))
+        await kept
+        return identity
+
+    # Channel
+
+    @property
+    def name(self) -> str:
+        return NAME
+
+    @property
+    def status(self) -> ChannelStatus:
+        return self._status
+
+    async def run(self, receive: Receive) -> None:
+        """Offers what was said, one by one. What `receive` raises is told to who said it; nothing is offered again, for
+        they know that it was not kept."""
+        self._status = ChannelStatus(Health.OK)
+        try:
+            while True:
+                message, kept = await self._said.get()
+                try:
+                    await receive([message])
+                except asyncio.CancelledError:
+                    _settle(kept, NotKept(_STOPPING))
+                    raise
+                except Exception as error:
+                    self._status = ChannelStatus(Health.DEGRADED, str(error))
+                    not_kept = NotKept(str(error))
+                    not_kept.__cause__ = error
+                    _settle(kept, not_kept)
+                else:
+                    self._status = ChannelStatus(Health.OK)
+                    _settle(kept, None)
+        finally:
+            self._status = ChannelStatus(Health.OFF)
+
+    def pace(self, address: Address) -> Pace:
+        return Pace(PreviewStyle.DRAFT, interval=_PREVIEW_INTERVAL, quotes=True)
+
+    def split(self, text: str) -> list[str]:
+        """A terminal has room for everything."""
+        return [text] if text.strip() else []
+
+    async def send(self, message: OutboundMessage) -> str:
+        """Waits until somebody looks at the chat. Raises `OutcomeUnknown` where who looked was lost in the act."""
+        final = Final(uuid.uuid4().hex, message.text, message.reply_to, message.key)
+        chat = message.address.chat_id
+        while not await self._show_all(chat, final):
+            self._looked[chat].clear()
+            if not self._listeners[chat]:
+                await self._looked[chat].wait()
+        return final.id
+
+    async def edit(self, platform_id: str, message: OutboundMessage) -> None:
+        raise Refused("what a terminal has printed cannot be changed")
+
+    async def draft(self, draft_id: int, message: OutboundMessage) -> None:
+        """Shown to who looks now; a draft that nobody sees is not kept."""
+        await self._show_all(message.address.chat_id, Preview(message.text))
+
+    def typing(self, address: Address) -> AbstractAsyncContextManager[None]:
+        return self._typing(address.chat_id)
+
+    async def aclose(self) -> None:
+        self._closed = True
+        while not self._said.empty():
+            _, kept = self._said.get_nowait()
+            _settle(kept, NotKept(_STOPPING))
+
+    @asynccontextmanager
+    async def _typing(self, chat: str) -> AsyncIterator[None]:
+        self._busy[chat] += 1
+        try:
+            await self._show_busy(chat)
+            yield
+        finally:
+            self._busy[chat] -= 1
+            await self._show_busy(chat)
+
+    async def _show_busy(self, chat: str) -> None:
+        try:
+            await self._show_all(chat, Busy(self._busy[chat] > 0))
+        except OutcomeUnknown:
+            pass  # who was lost needs no sign
+
+    async def _show_all(self, chat: str, shown: Shown) -> bool:
+        """Show something to everybody who looks; True where at least one has it. Raises `OutcomeUnknown` where nobody
+        surely has it and somebody may."""
+        unknown: OutcomeUnknown | None = None
+        seen = False
+        for listener in tuple(self._listeners[chat]):
+            try:
+                await listener.show(shown)
+                seen = True
+            except ConnectionError:
+                self._detach(chat, listener)
+            except OutcomeUnknown as error:
+                self._detach(chat, listener)
+                unknown = error
+        if unknown and not seen:
+            raise unknown
+        return seen
+
+    def _detach(self, chat: str, listener: Listener) -> None:
+        listeners = self._listeners[chat]
+        if listener in listeners:
+            listeners.remove(listener)
+
+
+def _settle(kept: asyncio.Future[None], failure: NotKept | None) -> None:
+    """Answer who said it, unless they have left."""
+    if kept.done():
+        return
+    if failure:
+        kept.set_exception(failure)
+    else:
+        kept.set_result(None)
+
+
+def _writable(text: str) -> str:
+    """Without what no file can hold: halves of characters become �, NUL goes."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", "")

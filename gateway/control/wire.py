@@ -1,0 +1,72 @@
+"""The language of the socket: one JSON object a line, each way.
+
+server   {"daybook": 1, "version": "…", "pid": 7}          at once, to greet
+client   {"call": "status", "params": {…}}                 server  {"result": …} or {"error": "…"}
+client   {"chat": "main"}                                  from then on:
+client   {"say": "…"}                                      server  {"said": "id"} or {"unsaid": "why"}, in order
+server   {"preview": "…"}  {"busy": true}
+server   {"final": "…", "id": "…", "reply_to": "…", "key": "…"}      client  {"seen": "id"}
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from agent.model.base import Json
+
+PROTOCOL = 1
+MAX_REQUEST = 4_000_000
+"""Bytes of one line to the server."""
+MAX_ANSWER = 256_000_000
+_LONGEST_PATH = 100
+"""Bytes of a socket's path: Linux takes 107, macOS 103."""
+
+
+class WireError(Exception):
+    """The other side does not speak this language. The text says how."""
+
+
+async def read_line(reader: asyncio.StreamReader) -> Mapping[str, Json] | None:
+    """The next object, or None at the end. Raises `WireError`, also for a line beyond the reader's limit."""
+    try:
+        line = await reader.readuntil(b"\n")
+    except asyncio.IncompleteReadError:
+        return None
+    except asyncio.LimitOverrunError as error:
+        raise WireError(f"a request is larger than {MAX_REQUEST:,} bytes") from error
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise WireError("a line is not JSON") from error
+    if not isinstance(value, dict):
+        raise WireError("a line is not a JSON object")
+    return value
+
+
+async def write_line(writer: asyncio.StreamWriter, value: Mapping[str, Json]) -> None:
+    """Raises `ConnectionError` where the other side has gone."""
+    writer.write(json.dumps(value).encode("ascii") + b"\n")
+    await writer.drain()
+
+
+@contextlib.contextmanager
+def short_path(socket: Path) -> Iterator[str]:
+    """A path to the socket that the system takes while inside: through a link in a private folder where its own is too
+    long."""
+    if len(str(socket).encode()) <= _LONGEST_PATH:
+        yield str(socket)
+        return
+    with tempfile.TemporaryDirectory(prefix="daybook-", dir=_short_temporary()) as folder:
+        link = Path(folder) / "s"
+        link.symlink_to(socket.parent, target_is_directory=True)
+        yield str(link / socket.name)
+
+
+def _short_temporary() -> str | None:
+    """macOS's own temporary folder is long already."""
+    return "/tmp" if Path("/tmp").is_dir() else None
