@@ -1,0 +1,251 @@
+"""The embedded assistant for when there is no account: files what it is told, finds it again, shows today's log.
+
+No language model and no guessing: a few intents (`offline_intent`), the tools that the request offers, and sentences
+that say what was done. It goes through the same loop, tools and files as any model: nothing is lost on the way to one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from agent.clock import Clock
+from agent.context.budget import estimate, estimate_blocks, estimate_tools
+from agent.context.turn_header import words
+from agent.memory.age import OUT_OF_DATE
+from agent.model.base import (
+    Block,
+    Completed,
+    Json,
+    Message,
+    ModelEvent,
+    ModelRequest,
+    TextDelta,
+    ToolCallStarted,
+    Usage,
+)
+from agent.model.offline_intent import Intent, Wish, language_of, understand
+from agent.model.offline_phrases import PHRASES, Phrases
+from agent.silence import NO_REPLY
+
+NAME = "offline"
+WINDOW = 200_000
+_PIECE_WORDS = 12
+_MOST_QUOTED = 300
+_MOST_PASSAGES = 5
+_MOST_PASSAGE_CHARS = 600
+_MOST_LOG_CHARS = 6_000
+_MOST_EXTRACTED = 40
+_PASSAGE = re.compile(r"^(\S+\.md:\d+(?:-\d+)?) \((.*?), score [\d.]+\)$", re.MULTILINE)
+_PATH = re.compile(r"\S+\.md\b")
+_TOOL_OF = {Wish.FILE: "memory_append", Wish.FIND: "memory_search", Wish.TODAY: "memory_get"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    name: str
+    arguments: Mapping[str, Json]
+
+
+class OfflineModel:
+    """Deterministic. Purposes other than chat: a flush has nothing to add, since everything said was filed at once; a
+    summary is an extract of what the person said."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        text, calls = self._answer(request)
+        for piece in _pieces(text):
+            yield TextDelta(piece)
+        for call in calls:
+            yield ToolCallStarted(call.name)
+        yield _completed(request, text, calls)
+
+    async def context_window(self, model: str) -> int | None:
+        return WINDOW
+
+    async def aclose(self) -> None:
+        pass
+
+    def _answer(self, request: ModelRequest) -> tuple[str, list[_Call]]:
+        if request.purpose == "flush" or _only_silence_is_asked(request):
+            return NO_REPLY, []
+        if request.purpose not in ("chat", "job"):
+            return _extract(request.messages), []
+        last = request.messages[-1]
+        parts = list(_told(request))
+        said = _said(last)
+        if not said and not parts:
+            said = _said_before(request.messages) or [""]
+        intents = [(text, understand(text)) for text in said]
+        calls = [call for text, intent in intents if (call := self._call(text, intent, request)) is not None]
+        parts += _replies([intent for text, intent in intents if self._call(text, intent, request) is None], request)
+        if parts and not calls and _is_first_answer(request):
+            offline = PHRASES[language_of(_newest(request))].offline
+            parts += [offline] if offline not in parts else []
+        return "\n\n".join(parts), calls
+
+    def _call(self, text: str, intent: Intent, request: ModelRequest) -> _Call | None:
+        name = _TOOL_OF.get(intent.wish)
+        if name is None or name not in {tool.name for tool in request.tools}:
+            return None
+        match intent.wish:
+            case Wish.FILE:
+                return _Call(name, {"text": text})
+            case Wish.FIND:
+                return _Call(name, {"query": intent.query})
+            case _:
+                return _Call(name, {"path": f"memory/{self._clock.today().isoformat()}.md"})
+
+
+def _replies(intents: Sequence[Intent], request: ModelRequest) -> list[str]:
+    """What is said to things that need no tool, or a tool that this chat does not have. Each sentence once."""
+    replies: list[str] = []
+    for intent in intents:
+        phrases = PHRASES[intent.language]
+        match intent.wish:
+            case Wish.GREET:
+                replies += [phrases.greeting, phrases.offline, phrases.abilities]
+            case Wish.HELP:
+                replies += [phrases.offline, phrases.abilities]
+            case Wish.THANK:
+                replies.append(phrases.welcome)
+            case Wish.NOTHING:
+                replies.append(phrases.empty)
+            case _:
+                replies += [phrases.no_tool, phrases.offline]
+    return list(dict.fromkeys(replies))
+
+
+def _told(request: ModelRequest) -> Iterator[str]:
+    """What the tools' results in the last message say to the person."""
+    if len(request.messages) < 2:
+        return
+    asked = {
+        block["id"]: block
+        for block in request.messages[-2].content
+        if block.get("type") == "tool_use" and "id" in block
+    }
+    phrases = PHRASES[language_of(_newest(request))]
+    for block in request.messages[-1].content:
+        call = asked.get(block.get("tool_use_id")) if block.get("type") == "tool_result" else None
+        if call is not None:
+            yield _result(call, _text_of(block.get("content")), bool(block.get("is_error")), phrases)
+
+
+def _result(call: Block, result: str, failed: bool, phrases: Phrases) -> str:
+    given = call.get("input")
+    arguments = given if isinstance(given, Mapping) else {}
+    if failed:
+        return phrases.failed.format(why=result)
+    match call.get("name"):
+        case "memory_append":
+            path = _PATH.search(result)
+            said = _quoted(_short(str(arguments.get("text", "")), _MOST_QUOTED))
+            return f"{phrases.noted.format(path=path[0] if path else 'memory/')}\n\n{said}"
+        case "memory_search":
+            passages = _passages(result)
+            if not passages:
+                return phrases.nothing.format(query=arguments.get("query", ""))
+            return "\n\n".join([phrases.found, *passages])
+        case "memory_get":
+            log = _short(result.strip(), _MOST_LOG_CHARS, keep_end=True)
+            return f"{phrases.today.format(path=arguments.get('path', ''))}\n\n{log}" if log else phrases.today_empty
+        case _:
+            return result
+
+
+def _passages(result: str) -> list[str]:
+    """The best passages of a search's result, each under its path and lines."""
+    heads = list(_PASSAGE.finditer(result))
+    passages: list[str] = []
+    for index, head in enumerate(heads[:_MOST_PASSAGES]):
+        end = heads[index + 1].start() if index + 1 < len(heads) else len(result)
+        body = re.split(rf"\n\n(?:{re.escape(OUT_OF_DATE)}|Not searched: )", result[head.end() : end])[0]
+        passages.append(f"**{head[1]}** ({head[2]})\n{_quoted(_short(body.strip(), _MOST_PASSAGE_CHARS))}")
+    return passages
+
+
+def _extract(messages: Sequence[Message]) -> str:
+    """What the person said, a line each, the newest where there is too much; of a text without headers, its lines."""
+    said = [text for message in messages for text in _said(message, headed=True)]
+    lines = said or [line for message in messages for text in _said(message) for line in text.splitlines()]
+    kept = [_short(" ".join(line.split()), _MOST_QUOTED) for line in lines if line.strip()]
+    return "\n".join(f"- {line}" for line in kept[-_MOST_EXTRACTED:]) or NO_REPLY
+
+
+def _only_silence_is_asked(request: ModelRequest) -> bool:
+    """A turn that the program itself began, and that names the token for having nothing to say."""
+    last = request.messages[-1]
+    results = any(block.get("type") == "tool_result" for block in last.content)
+    raw = "\n".join(_text_of(block.get("text")) for block in last.content)
+    return not results and NO_REPLY in raw and not any(NO_REPLY not in text for text in _said(last))
+
+
+def _said(message: Message, *, headed: bool = False) -> list[str]:
+    """Texts of a user message without headers and marked blocks. `headed`: only those that have a header."""
+    if message.role != "user":
+        return []
+    texts = [_text_of(block.get("text")) for block in message.content if block.get("type") == "text"]
+    return [said for text in texts if (not headed or text.startswith("[2")) and (said := words(text))]
+
+
+def _said_before(messages: Sequence[Message]) -> list[str]:
+    return next((said for message in reversed(messages) if (said := _said(message))), [])
+
+
+def _newest(request: ModelRequest) -> str:
+    return "\n".join(_said_before(request.messages))
+
+
+def _is_first_answer(request: ModelRequest) -> bool:
+    return not any(
+        message.role == "assistant" and any(block.get("type") == "text" for block in message.content)
+        for message in request.messages
+    )
+
+
+def _text_of(value: Json) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Sequence):
+        return "\n".join(_text_of(part.get("text")) for part in value if isinstance(part, Mapping))
+    return ""
+
+
+def _short(text: str, most: int, *, keep_end: bool = False) -> str:
+    if len(text) <= most:
+        return text
+    return "…" + text[-most:].lstrip() if keep_end else text[:most].rstrip() + "…"
+
+
+def _quoted(text: str) -> str:
+    return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
+
+
+def _pieces(text: str) -> Iterator[str]:
+    parts = re.findall(r"\S+\s*|\s+", text)
+    for start in range(0, len(parts), _PIECE_WORDS):
+        yield "".join(parts[start : start + _PIECE_WORDS])
+
+
+def _completed(request: ModelRequest, text: str, calls: Sequence[_Call]) -> Completed:
+    content: list[Block] = [{"type": "text", "text": text}] if text.strip() else []
+    for position, call in enumerate(calls):
+        content.append(
+            {"type": "tool_use", "id": _call_id(request, position), "name": call.name, "input": call.arguments}
+        )
+    told = sum(map(estimate, request.system)) + estimate_tools(request.tools)
+    told += sum(estimate_blocks(message.content) for message in request.messages)
+    usage = Usage(input=told, output=estimate_blocks(content))
+    return Completed(tuple(content), "tool_use" if calls else "end_turn", usage, NAME)
+
+
+def _call_id(request: ModelRequest, position: int) -> str:
+    """Unlike every other in the conversation, and the same when the same request is made again."""
+    used = [block["id"] for message in request.messages for block in message.content if block.get("type") == "tool_use"]
+    digest = hashlib.sha256(f"{request.session}|{len(request.messages)}|{used}|{position}".encode()).hexdigest()
+    return f"toolu_offline_{digest[:16]}"

@@ -1,0 +1,140 @@
+"""What a person wants who talks to the offline assistant: a handful of intents, told apart by words. Pure.
+
+Where nothing fits, it is a statement, and statements are filed: what somebody said is never lost by being misread.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from dataclasses import dataclass
+
+from agent.memory.words import fold, query_terms, terms
+from agent.model.offline_phrases import Language
+from agent.model.offline_vocabulary import VOCABULARIES, Vocabulary
+
+_KANA = re.compile("[\u3040-\u30ff]")
+_HAN = re.compile("[\u3400-\u9fff]")
+_PUNCTUATION = re.compile(r"[\s.,;:!¡?¿…。，！？、]+")
+_CLOSING = " .!。！\"'»”」)"
+_BOT_NAME = re.compile(r"(^| )daybook$")
+_MOST_WORDS_OF_A_BARE_QUESTION = 8
+_MOST_QUERY_CHARS = 200
+_TELLING_CHARS = 2_000
+
+
+class Wish(enum.Enum):
+    GREET = enum.auto()
+    THANK = enum.auto()
+    HELP = enum.auto()
+    TODAY = enum.auto()  # show today's log
+    FIND = enum.auto()
+    FILE = enum.auto()
+    NOTHING = enum.auto()  # no words at all
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """`query` is what to look for, for FIND."""
+
+    wish: Wish
+    language: Language
+    query: str = ""
+
+
+def understand(text: str) -> Intent:
+    """The intent of what a person said, without headers or marked blocks."""
+    language = language_of(text)
+    vocabulary = VOCABULARIES[language]
+    folded = fold(text).strip()
+    bare = _PUNCTUATION.sub(" ", folded).strip()
+    wish = _whole_message(bare)
+    if wish is not None:
+        return Intent(wish, language)
+    if _is_to_be_kept(vocabulary, folded, bare):
+        return Intent(Wish.FILE, language)
+    asks = _asks(vocabulary, folded, bare)
+    if _is_about_today(vocabulary, bare, asks=asks):
+        return Intent(Wish.TODAY, language)
+    if asks:
+        return Intent(Wish.FIND, language, _query(vocabulary, text, bare))
+    return Intent(Wish.FILE, language)
+
+
+def language_of(text: str) -> Language:
+    """By script, else by the language with the most telling words; English where nothing tells."""
+    if _KANA.search(text):
+        return Language.JAPANESE
+    if _HAN.search(text):
+        return Language.CHINESE
+    words = terms(fold(text[:_TELLING_CHARS]))
+    scores = {
+        language: sum(word in vocabulary.signs for word in words)
+        for language, vocabulary in VOCABULARIES.items()
+        if vocabulary.spaced
+    }
+    return max(scores, key=lambda language: scores[language])
+
+
+def _whole_messages() -> dict[str, Wish]:
+    listed: dict[str, Wish] = {}
+    for vocabulary in VOCABULARIES.values():
+        for wish, phrases in (
+            (Wish.GREET, vocabulary.greeting),
+            (Wish.THANK, vocabulary.thanks),
+            (Wish.HELP, vocabulary.help),
+        ):
+            listed |= {_PUNCTUATION.sub(" ", fold(phrase)): wish for phrase in phrases.split("|")}
+    return listed
+
+
+_WHOLE_MESSAGES = _whole_messages()
+
+
+def _whole_message(bare: str) -> Wish | None:
+    """Greetings, thanks and calls for help, with or without the bot's name at the end."""
+    if not bare:
+        return Wish.NOTHING
+    return _WHOLE_MESSAGES.get(bare.removeprefix("/")) or _WHOLE_MESSAGES.get(_BOT_NAME.sub("", bare))
+
+
+def _is_to_be_kept(vocabulary: Vocabulary, folded: str, bare: str) -> bool:
+    """Told to remember, at the beginning of the message; "do you remember …?" is a question."""
+    if vocabulary.spaced:
+        return vocabulary.remembers.match(bare) is not None
+    return vocabulary.remembers.search(bare) is not None and not _is_question(folded)
+
+
+def _is_question(folded: str) -> bool:
+    return folded.rstrip(_CLOSING).endswith(("?", "？"))
+
+
+def _asks(vocabulary: Vocabulary, folded: str, bare: str) -> bool:
+    """By its mark; without one, by how it begins, where it is short enough not to be a tale ("When I was young …")."""
+    if _is_question(folded):
+        return True
+    if not vocabulary.spaced:
+        return vocabulary.asks.search(bare) is not None
+    return vocabulary.asks.match(bare) is not None and len(bare.split()) <= _MOST_WORDS_OF_A_BARE_QUESTION
+
+
+def _is_about_today(vocabulary: Vocabulary, bare: str, *, asks: bool) -> bool:
+    """Names the day, and nothing else in particular: "what did Anna say today?" is looked for instead."""
+    if not vocabulary.names_today.search(bare):
+        return False
+    rest = vocabulary.about_today.sub(" ", bare).strip()
+    in_particular = _names_something(rest) if vocabulary.spaced else bool(rest)
+    return not in_particular and (asks or vocabulary.names_log.search(bare) is not None)
+
+
+def _names_something(rest: str) -> bool:
+    """Whether a search would look for any of these words; next to another word it leaves the common ones out."""
+    return query_terms(f"daybook {rest}") != ["daybook"]
+
+
+def _query(vocabulary: Vocabulary, text: str, bare: str) -> str:
+    """The informative words of a question."""
+    rest = _PUNCTUATION.sub(" ", vocabulary.uninformative.sub(" ", bare)).strip()
+    if vocabulary.spaced:
+        rest = " ".join(query_terms(rest))
+    return (rest or text.strip())[:_MOST_QUERY_CHARS]
