@@ -52,14 +52,14 @@ def _nearest(text: str, wanted: str) -> str:
     target = _pairs(wanted)
     starts = range(max(1, len(lines) - height + 1))
     rough = [(len(target & set().union(*pairs[start : start + height])), -start) for start in starts]
-    best_ratio, best = 0.0, 0
+    best_likeness, best = 0.0, 0
     for common, negative in sorted(rough, reverse=True)[:12]:
-        if common:
-            passage = "\n".join(lines[-negative : -negative + height])[:_COMPARED_CHARS]
-            ratio = difflib.SequenceMatcher(None, passage, wanted.strip("\n")[:_COMPARED_CHARS]).ratio()
-            if ratio > best_ratio:
-                best_ratio, best = ratio, -negative
-    if best_ratio < _LIKE_ENOUGH:
+        passage = "\n".join(lines[-negative : -negative + height])[:_COMPARED_CHARS]
+        ratio = difflib.SequenceMatcher(None, passage, wanted.strip("\n")[:_COMPARED_CHARS]).ratio()
+        likeness = (ratio + common / max(len(target), 1)) / 2
+        if likeness > best_likeness:
+            best_likeness, best = likeness, -negative
+    if best_likeness < _LIKE_ENOUGH:
         return "Nothing in it is like it; read the file first."
     passage = "\n".join(lines[best : best + height])
     shown = passage if len(passage) <= _SHOWN_CHARS else passage[:_SHOWN_CHARS] + " […]"

@@ -110,18 +110,20 @@ def _write(
     scope: Scope, clock: Clock, head: Mapping[str, str], content: str, may_replace: Callable[[Path, bytes], None]
 ) -> tuple[Path, files.FileText, str | None]:
     today = clock.today()
+    fields = {**head, "created": today}
     replaced: list[str] = []
 
     def changed(path: Path, before: bytes | None) -> bytes:
         replaced.clear()
         if before is None:
-            return front_matter.render({**head, "created": today}, content).encode()
+            return front_matter.render(fields, content).encode()
         old = front_matter.parse(files.decoded(before))
         if not _same_name(old.line("name"), head["name"]):
             raise _Taken("another note's")
         may_replace(path, before)
         replaced.append(old.body)
-        return front_matter.render({"created": today, **(old.fields or {}), **head}, content).encode()
+        kept = {key: value for key, value in (old.fields or {}).items() if key not in head}
+        return front_matter.render({**fields, **kept}, content).encode()
 
     for path in _places(scope, clock, head["name"]):
         try:

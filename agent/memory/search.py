@@ -149,6 +149,8 @@ def _stem(term: str) -> str:
 def _likeness(term: str, word: str) -> float:
     if term == word:
         return 1.0
+    if len(term) == 1 and is_unspaced(term):
+        return _RELATED if term in word else 0.0
     shorter, longer = sorted((len(term), len(word)))
     if shorter < _STEM or is_unspaced(term) or term.isdecimal():
         return 0.0

@@ -52,10 +52,7 @@ def integer(arguments: Arguments, name: str, default: int) -> int:
 
 def texts(arguments: Arguments, name: str) -> tuple[str, ...]:
     """One string or several."""
-    value = arguments.get(name, ())
-    return (
-        (value,) if isinstance(value, str) else tuple(str(item) for item in value if isinstance(value, (list, tuple)))
-    )
+    return _words(arguments.get(name))
 
 
 def _value(value: object, schema: Mapping[str, Json], name: str) -> Json:
@@ -92,7 +89,7 @@ def _words(value: Json) -> tuple[str, ...]:
     """A string or a list of strings, or neither."""
     if isinstance(value, str):
         return (value,)
-    return tuple(map(str, value)) if isinstance(value, (list, tuple)) else ()
+    return tuple(str(word) for word in value) if isinstance(value, (list, tuple)) else ()
 
 
 def _schema(value: Json) -> Mapping[str, Json]:

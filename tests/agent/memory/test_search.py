@@ -1,0 +1,163 @@
+"""What was written down is found again, by its words, in any script, within the scope."""
+
+from __future__ import annotations
+
+import os
+from datetime import date
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.memory import notes
+from agent.memory.files import append_log
+from agent.memory.passages import passages
+from agent.memory.search import search
+from agent.memory.words import fold, query_terms, terms
+from tests.agent.places import group, morning, owner, person
+
+CLOCK = morning().clock
+
+LOG = """# 2026-11-18
+
+- 09:00 Dentist appointment moved to Friday 10:00,
+  Dr. Müller, Main Street 4
+- 09:30 Bought bread and milk
+- 10:00 Called the bank about the mortgage
+
+## Reise
+
+- 11:00 Flüge nach Zürich gebucht, Abflug 14:25
+- 12:00 明天下午三点和王医生开会
+- 13:00 来週、歯医者を予約する
+- 14:00 Invoice INV-20771 paid, 1.250 €
+"""
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    (tmp_path / "memory").mkdir()
+    (tmp_path / "memory" / "2026-11-18.md").write_text(LOG, encoding="utf-8")
+    (tmp_path / "MEMORY.md").write_text("# Memory\n\n- Favourite colour: green\n\n## Call Anna back\n")
+    (tmp_path / "AGENTS.md").write_text("dentist dentist dentist rules")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("When is my dentist appointment?", "Dr. Müller"),
+        ("muller", "Dr. Müller"),
+        ("DENTISTS", "Dr. Müller"),
+        ("mortgages", "bank"),
+        ("zurich", "Abflug"),
+        ("Reise Flug", "Abflug"),
+        ("王医生", "开会"),
+        ("歯医者", "予約"),
+        ("歯", "予約"),
+        ("INV-20771", "paid"),
+        ("what is my favourite colour", "green"),
+        ("anna", "Call Anna back"),
+    ],
+)
+def test_the_best_passage_comes_first(workspace: Path, query: str, expected: str) -> None:
+    found = search(owner(workspace), CLOCK, [query])
+    assert expected in found.hits[0].text
+    assert 0 < found.hits[0].score < 1
+    assert found.gaps == ()
+
+
+def test_a_passage_says_where_it_stands(workspace: Path) -> None:
+    hit = search(owner(workspace), CLOCK, ["dentist"]).hits[0]
+    assert (hit.path, hit.start_line, hit.end_line, hit.date) == ("memory/2026-11-18.md", 3, 4, date(2026, 11, 18))
+    assert hit.text == "\n".join(LOG.split("\n")[2:4])
+
+
+def test_scores_tell_a_whole_answer_from_half_of_one(workspace: Path) -> None:
+    whole, half = (search(owner(workspace), CLOCK, [query]).hits[0].score for query in ("bread milk", "bread cinema"))
+    assert whole > half
+
+
+def test_what_is_not_there_is_not_found(workspace: Path) -> None:
+    assert search(owner(workspace), CLOCK, ["helicopter"]).hits == ()
+    assert search(owner(workspace), CLOCK, ["", "?!"]).hits == ()
+
+
+def test_several_queries_find_what_any_of_them_finds(workspace: Path) -> None:
+    found = search(owner(workspace), CLOCK, ["dentist", "colour"])
+    assert {hit.path for hit in found.hits} == {"memory/2026-11-18.md", "MEMORY.md"}
+
+
+def test_days_limit_the_search_and_both_ends_count(workspace: Path) -> None:
+    day = date(2026, 11, 18)
+    scope = owner(workspace)
+    assert search(scope, CLOCK, ["dentist"], since=day, until=day).hits
+    assert not search(scope, CLOCK, ["dentist"], since=date(2026, 11, 19)).hits
+    assert not search(scope, CLOCK, ["dentist"], until=date(2026, 11, 17)).hits
+
+
+def test_a_notes_name_and_description_help_to_find_it(workspace: Path) -> None:
+    notes.save(owner(workspace), CLOCK, "Physiotherapy", "exercises for the knee", "reference", "Twice a day, slowly.")
+    texts = [hit.text for hit in search(owner(workspace), CLOCK, ["knee exercises slowly"]).hits]
+    assert texts[0] == "Twice a day, slowly."
+
+
+def test_invariant_08_a_search_stays_in_its_scope(workspace: Path) -> None:
+    append_log(person(workspace), CLOCK, "Alice likes dentists")
+    append_log(group(workspace), CLOCK, "The group's dentist joke")
+    (group(workspace).folder / "link.md").symlink_to(workspace / "MEMORY.md")
+    (group(workspace).folder / "folder").symlink_to(workspace / "memory")
+    assert [hit.text for hit in search(person(workspace), CLOCK, ["dentist"]).hits] == ["- 08:30 Alice likes dentists"]
+    assert [hit.text for hit in search(group(workspace), CLOCK, ["dentist colour"]).hits] == [
+        "- 08:30 The group's dentist joke"
+    ]
+    assert len(search(owner(workspace), CLOCK, ["dentist"]).hits) == 3
+
+
+def test_files_that_cannot_be_read_are_named_and_the_rest_is_searched(workspace: Path) -> None:
+    (workspace / "memory" / "bad.md").write_bytes(b"dentist\0")
+    os.mkfifo(workspace / "pipe.md")
+    found = search(owner(workspace), CLOCK, ["dentist"])
+    assert found.hits
+    assert found.gaps == ("memory/bad.md is a binary file.",)
+
+
+def test_an_empty_workspace_is_searched(tmp_path: Path) -> None:
+    assert search(person(tmp_path), CLOCK, ["anything"]).hits == ()
+
+
+def test_no_more_than_asked_for(workspace: Path) -> None:
+    for number in range(50):
+        append_log(owner(workspace), CLOCK, f"tea number {number}")
+    assert len(search(owner(workspace), CLOCK, ["tea"], most=7).hits) == 7
+
+
+markdown = st.lists(
+    st.sampled_from(["# H", "## H 2", "- a", "  b", "text", "", " ", "1. one", "* x", "---", "```", "\tx", "x" * 700])
+).map("\n".join)
+
+
+@given(markdown | st.text())
+def test_every_line_is_in_one_passage_at_its_place(text: str) -> None:
+    lines = [line.rstrip() for line in text.split("\n")]
+    covered: list[int] = []
+    for passage in passages(text):
+        covered += range(passage.start, passage.end + 1)
+        if not lines[passage.start - 1].startswith("#"):
+            assert passage.text == "\n".join(lines[passage.start - 1 : passage.end])
+    assert len(covered) == len(set(covered))
+    missing = set(range(1, len(lines) + 1)) - set(covered)
+    assert all(not lines[number - 1] or lines[number - 1].startswith("#") for number in missing)
+
+
+def test_terms() -> None:
+    assert terms(fold("Straße Ünïcode ＡＢ x2")) == ["strasse", "unicode", "ab", "x2"]
+    assert terms(fold("会議は三時")) == ["会議", "議は", "は三", "三時"]
+    assert query_terms("what is the plan") == ["plan"]
+    assert query_terms("who am I") == ["who", "am", "i"]
+
+
+@given(st.text())
+def test_folding_twice_is_folding_once(text: str) -> None:
+    assert terms(fold(fold(text))) == terms(fold(text))

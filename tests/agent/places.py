@@ -1,0 +1,38 @@
+"""A workspace and a clock for tests of memory and tools."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from agent.clock import Clock
+from agent.memory.scope import Audience, Scope
+
+
+class Watch:
+    """A clock that stands still until it is set."""
+
+    def __init__(self, moment: datetime, zone: str = "Europe/Berlin") -> None:
+        self.moment = moment
+        self.clock = Clock(ZoneInfo(zone), lambda: self.moment)
+
+    def later(self, **span: float) -> None:
+        self.moment += timedelta(**span)
+
+
+def morning() -> Watch:
+    """2026-11-21 08:30 in Berlin."""
+    return Watch(datetime(2026, 11, 21, 7, 30, tzinfo=UTC))
+
+
+def owner(workspace: Path) -> Scope:
+    return Scope(Audience.OWNER, workspace)
+
+
+def person(workspace: Path, id: str = "alice") -> Scope:
+    return Scope(Audience.PERSON, workspace, id)
+
+
+def group(workspace: Path, id: str = "telegram--100") -> Scope:
+    return Scope(Audience.GROUP, workspace, id)
