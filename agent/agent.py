@@ -11,10 +11,10 @@ import hashlib
 import json
 import logging
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from agent import report, tools
@@ -46,6 +46,7 @@ _log = logging.getLogger(__name__)
 
 _KEPT_OPEN = 128
 """Sessions held in memory between turns."""
+_ASK_WINDOW_AGAIN = timedelta(minutes=10)
 _STOPPED_HERE = "[Stopped here by the person]"
 
 
@@ -74,9 +75,9 @@ class Agent:
         self._model = model
         self._clock = clock
         self._open: OrderedDict[SessionKey, _Conversation] = OrderedDict()
-        self._windows: dict[str, int] = {}
+        self._windows: dict[str, tuple[int | None, datetime]] = {}
 
-    async def turn(self, request: TurnRequest) -> AsyncIterator[TurnEvent]:
+    async def turn(self, request: TurnRequest) -> AsyncGenerator[TurnEvent, None]:
         """Run a turn, or go on with one that was interrupted; ends with one `End`. Close the iterator to stop it."""
         conversation = await self._take_up(request.session, request.scope)
         transcript = conversation.transcript
@@ -99,7 +100,7 @@ class Agent:
             arrived=arrived,
             limit=self.settings.session.max_tool_rounds,
         )
-        async with aclosing(events):  # type: ignore[type-var]
+        async with aclosing(events):
             async for event in events:
                 yield event
 
@@ -257,13 +258,19 @@ class Agent:
         return tools.build(scope, self._clock, self.settings.memory, files=self.settings.files_tools, wrote=written.add)
 
     async def _budget(self, model: str) -> Budget:
-        window = self.settings.model.context_window or self._windows.get(model)
-        if window is None and (window := await self._model.context_window(model)) is not None:
-            self._windows[model] = window
+        window = self.settings.model.context_window or await self._window(model)
         session = self.settings.session
         return budget(
             window, session.reserve_tokens, session.flush_soft_threshold_tokens, self.settings.model.max_tokens
         )
+
+    async def _window(self, model: str) -> int | None:
+        """As the server says; one that did not say is asked again only after a while."""
+        window, ask_again = self._windows.get(model, (None, None))
+        if window is None and (ask_again is None or self._clock.now() >= ask_again):
+            window = await self._model.context_window(model)
+            self._windows[model] = (window, self._clock.now() + _ASK_WINDOW_AGAIN)
+        return window
 
 
 class _Asking:

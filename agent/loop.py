@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Awaitable, Callable
 
 from agent.calls import CUT_CALL, INTERRUPTED, NO_MORE_CALLS, Calls
 from agent.context import marked
 from agent.ending import CUT, FULL, TOO_LONG, ending, failed, is_blank
 from agent.model.base import Completed, ContextOverflow, Model, ModelError, ModelRequest, Restarted, TextDelta
+from agent.model.closing import closing
 from agent.session.steps import Steps, calls_of
 from agent.turn import Discard, Joined, StepDone, Text, TurnEvent
 
@@ -27,7 +27,7 @@ async def run_turn(
     calls: Calls,
     arrived: Callable[[], Awaitable[tuple[str, ...]]],
     limit: int,
-) -> AsyncIterator[TurnEvent]:
+) -> AsyncGenerator[TurnEvent, None]:
     """Run a turn whose question is in the journal, from wherever the journal stands. Ends with one `End`.
 
     request     what to ask now, and the name of all that it sends (`replay.Context.prefix`); raises `ContextOverflow`
@@ -39,13 +39,13 @@ async def run_turn(
     try:
         await calls.close(steps.open_calls, INTERRUPTED)
         while (end := ending(steps, limit)) is None:
-            if joined := await arrived():
+            if steps.answers and (joined := await arrived()):
                 yield Joined(joined)
             if hint := _hint(steps, limit):
                 await steps.noticed(marked.block("notice", hint))
             asked, prefix = request()
             answer: Completed | None = None
-            async with aclosing(model.stream(asked)) as events:  # type: ignore[type-var]
+            async with closing(model.stream(asked)) as events:
                 async for event in events:
                     match event:
                         case TextDelta(text):

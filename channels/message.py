@@ -166,11 +166,12 @@ class PreviewStyle(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """`interval` is the seconds between two previews in one chat; `typing` between two signs of typing."""
+    """How a chat is to be treated: `interval` is the seconds between two previews; `quotes`: a reply names the message
+    it answers even where nothing else could be meant."""
 
     preview: PreviewStyle
     interval: float = 1.5
-    typing: float = 4.0
+    quotes: bool = False
 
 
 class SendError(Exception):

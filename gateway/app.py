@@ -7,21 +7,21 @@ import logging
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 
 from agent.agent import Agent
-from channels.terminal import TerminalChannel
-
 from agent.clock import Clock
 from agent.model.anthropic import AnthropicModel
 from agent.model.base import Model
 from agent.settings import AgentSettings, MemorySettings, ModelSettings, SessionSettings
 from agent.workspace import create, template_folder
 from channels.message import Channel, ChannelStatus, CommandInfo, Health
+from channels.terminal import TerminalChannel
 from gateway.access import Access
 from gateway.commands import House
 from gateway.commands.table import all_commands
 from gateway.config import AgentConfig, Config, ModelConfig
-from gateway.control import Operation
+from gateway.control import Operation, serve
 from gateway.home import Home, TokenBusy, hold_token
 from gateway.inbox import Inbox
 from gateway.models import build_model
@@ -39,7 +39,7 @@ from gateway.usage import UsageLedger
 log = logging.getLogger(__name__)
 
 TURN_GRACE = 15.0
-"""Seconds that running turns get to finish when the process is asked to end; then they are put off to the next start."""
+"""Seconds that running turns get when the process is asked to end; then they are put off to the next start."""
 SEND_GRACE = 5.0
 """Seconds for replies that are ready. Together with the turns' well within SPEC's 30."""
 _WARM_UP_AFTER = 0.5
@@ -59,6 +59,7 @@ class Gateway:
         outbox: Outbox,
         commands: _Spawner,
         warm: list[AnthropicModel],
+        socket: Path | None,
     ) -> None:
         self.terminal = terminal
         self.operations = operations
@@ -68,11 +69,14 @@ class Gateway:
         self._outbox = outbox
         self._commands = commands
         self._warm = warm
+        self._socket = socket
 
     async def run(self, stop: asyncio.Event) -> None:
         """Take up what was left, listen and answer until `stop` is set; then end in order: no new messages, turns
         finished or put off, what is ready delivered."""
-        async with asyncio.TaskGroup() as group:
+        async with AsyncExitStack() as stack, asyncio.TaskGroup() as group:
+            if self._socket is not None:
+                await stack.enter_async_context(serve(self._socket, self.operations, self.terminal))
             self._commands.group = group
             workers = [group.create_task(self._turns.lanes.run()), group.create_task(self._outbox.run())]
             await self._router.resume()
@@ -166,7 +170,9 @@ async def open_gateway(
         table.open(house)
         router = Router(database, clock, access, sessions, inbox, outbox, turns, table, by_name, spawner.spawn)
         operations = all_operations(house, home, config)
-        yield Gateway(terminal, operations, sources, router, turns, outbox, spawner, warm)
+        yield Gateway(
+            terminal, operations, sources, router, turns, outbox, spawner, warm, home.socket if channels else None
+        )
 
 
 async def _agent(name: str, config: AgentConfig, home: Home, model: Model, clock: Clock) -> Agent:

@@ -10,7 +10,7 @@ from agent.clock import Clock, utc_stamp
 from channels.message import InboundMessage, Unreadable
 from gateway.store import inbox_rows, outbox_rows
 from gateway.store.database import Database
-from gateway.store.inbox_rows import InboxCounts, InboxRow
+from gateway.store.inbox_rows import Fate, InboxCounts, InboxRow
 from gateway.store.outbox_rows import Draft
 
 
@@ -89,6 +89,10 @@ class Inbox:
         await self._database.run(write)
         for seq in seqs:
             self._open.pop(seq, None)
+
+    async def fate(self, channel: str, account: str, message_id: str) -> Fate:
+        """What became of a message."""
+        return await self._database.run(inbox_rows.fate, channel, account, message_id)
 
     async def counts(self) -> InboxCounts:
         return await self._database.run(inbox_rows.counts)

@@ -5,21 +5,20 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import AsyncIterator
 
-from agent.model.offline import OfflineModel
-
 from agent.clock import Clock
 from agent.model.anthropic import AnthropicModel
 from agent.model.base import Completed, Model, ModelEvent, ModelRequest, TextDelta
 from agent.model.closing import closing
 from agent.model.metered import Metered
+from agent.model.offline import OfflineModel
 from agent.model.prices import Price, Prices
 from agent.model.resilient import Resilient
 from gateway.config import ModelConfig
 from gateway.usage import UsageLedger
 
 _SPENT = (
-    "Today's budget of ${limit:.2f} is spent, so until midnight I answer as the offline assistant: I can note things and "
-    "find them again. (`model.daily_budget_usd` in config.yaml sets the budget.)"
+    "Today's budget of ${limit:.2f} is spent, so until midnight I answer as the offline assistant: I can note things "
+    "and find them again. (`model.daily_budget_usd` in config.yaml sets the budget.)"
 )
 
 

@@ -3,15 +3,18 @@ its socket, or builds one and asks it directly; these are the same functions."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
+from datetime import date, datetime, time, timedelta
 
 from agent.agent import Agent
-
-from agent.clock import utc_stamp
+from agent.clock import Clock, utc_stamp
 from agent.memory.scope import Audience, Scope
+from agent.memory.search import search
 from agent.model.base import Json
 from agent.session.archive import SessionInfo
 from channels.message import Health
+from channels.terminal import NAME as TERMINAL
 from gateway.access import NoSuchCode, Role
 from gateway.commands import House
 from gateway.config import Config
@@ -42,6 +45,7 @@ class Operations:
             "sessions.export": self.sessions_export,
             "sessions.prune": self.sessions_prune,
             "memory.search": self.memory_search,
+            "chat.outcome": self.chat_outcome,
             "usage": self.usage,
         }
 
@@ -76,6 +80,11 @@ class Operations:
                 "cost_usd": round(sum(one.cost for one in today), 6),
             },
         }
+
+    async def chat_outcome(self, parameters: Parameters) -> Json:
+        """What became of something said in the terminal: `{done, outcome, turn}`."""
+        known = await self._house.inbox.fate(TERMINAL, "", _text(parameters, "id"))
+        return {"done": known.done, "outcome": known.outcome, "turn": known.turn}
 
     # pairing ---------------------------------------------------------------------------------------------------
 
@@ -146,7 +155,8 @@ class Operations:
         days = parameters.get("days")
         if not isinstance(days, int) or days < 1:
             raise OperationError("days must be a whole number of at least 1")
-        removed = [one for agent in self._house.agents.values() for one in await agent.prune(days)]
+        before = self._house.clock.now() - timedelta(days=days)
+        removed = [one for agent in self._house.agents.values() for one in await agent.prune(before)]
         return {"removed": [info.id for info in removed]}
 
     async def _find(self, session: str) -> tuple[Agent, SessionInfo]:
@@ -161,23 +171,22 @@ class Operations:
     async def memory_search(self, parameters: Parameters) -> Json:
         scope = self._scope(str(parameters.get("scope") or "owner"))
         number = parameters.get("n")
-        agent = self._house.agents[self._config.default_agent]
-        found = await agent.search(
-            scope,
-            _text(parameters, "query"),
-            limit=number if isinstance(number, int) else None,
-            now=str(parameters.get("now") or "") or None,
-        )
+        clock = self._house.clock
+        if day := parameters.get("now"):
+            clock = _clock_of(str(day), clock)
+        most = number if isinstance(number, int) and number > 0 else self._config.memory.search.max_results
+        query = _text(parameters, "query")
+        found = await asyncio.to_thread(search, scope, clock, [query], until=clock.today(), most=most)
         return [
             {
                 "path": one.path,
                 "start_line": one.start_line,
                 "end_line": one.end_line,
-                "date": one.date.isoformat() if one.date else None,
+                "date": one.date.isoformat(),
                 "score": round(one.score, 4),
                 "text": one.text,
             }
-            for one in found
+            for one in found.hits
         ]
 
     def _scope(self, name: str) -> Scope:
@@ -221,6 +230,15 @@ class Operations:
 
 def all_operations(house: House, home: Home, config: Config) -> Mapping[str, Operation]:
     return Operations(house, home, config).table()
+
+
+def _clock_of(day: str, clock: Clock) -> Clock:
+    """The clock as it stands at the end of another day."""
+    try:
+        moment = datetime.combine(date.fromisoformat(day), time(23, 59, 59), clock.zone)
+    except ValueError as error:
+        raise OperationError(f"{day!r} is no day; write YYYY-MM-DD") from error
+    return Clock(clock.zone, lambda: moment)
 
 
 def _session_json(info: SessionInfo) -> dict[str, Json]:

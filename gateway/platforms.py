@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from channels.registry import load
-
 from channels.message import Channel, CommandInfo
+from channels.registry import load
 from gateway.access import ChannelRules, DmPolicy, GroupRule
 from gateway.config import Config
 

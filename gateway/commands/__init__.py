@@ -13,7 +13,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.agent import Agent
-
 from agent.clock import Clock
 from channels.message import Channel, CommandInfo, InboundMessage
 from gateway.access import Access, Role
@@ -133,11 +132,12 @@ class Commands:
         channel = self._house.channels[message.address.channel]
         quotes = channel.pace(message.address).quotes or not conversation.is_private
         drafts = self._house.outbox.drafts(
-            f"command:{message.address.channel}:{message.id}:{{}}",
+            f"{_turn_name(row)}:{{}}",
             message.address,
             text,
             reply_to=message.platform_id if quotes else "",
         )
+        await self._house.inbox.take([row], _turn_name(row))
         await self._house.inbox.finish([row], "command", drafts)
         self._house.outbox.wake(drafts)
 
@@ -154,3 +154,7 @@ class Commands:
             if owner or command.audience is For.EVERYONE
         ]
         return "\n".join(["Write to me as you would to a person. Besides, there is:", "", *lines])
+
+
+def _turn_name(row: InboxRow) -> str:
+    return f"command:{row.message.address.channel}:{row.message.id}"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from agent.memory.files import MemoryFileError
+import asyncio
+
+from agent.memory.files import FileError, append_log
 from gateway.access import NoSuchCode, Role
 from gateway.commands import Ask, Command, CommandError, For
 from gateway.health import channel_status
@@ -11,9 +13,10 @@ from gateway.health import channel_status
 async def status(ask: Ask) -> str:
     house, session = ask.house, str(ask.conversation.session)
     report = await ask.agent.context_report(ask.conversation.session, ask.conversation.scope)
+    window = report.budget.window
     lines = [
         f"- Talk: {'answering now' if house.turns.is_running(session) else 'idle'}",
-        f"- Context: {report.projected:,} of {report.window:,} tokens ({report.projected / report.window:.0%})",
+        f"- Context: {report.projected:,} of {window:,} tokens ({report.projected / window:.0%})",
         f"- Model: `{report.model}`",
     ]
     if ask.conversation.role is Role.OWNER and ask.conversation.is_private:
@@ -51,10 +54,11 @@ async def remember(ask: Ask) -> str:
     if not ask.words:
         raise CommandError("What shall I remember? `/remember TEXT`")
     try:
-        entry = await ask.agent.remember(ask.conversation.scope, ask.words)
-    except (MemoryFileError, OSError) as error:
+        scope = ask.conversation.scope
+        log = await asyncio.to_thread(append_log, scope, ask.house.clock, ask.words)
+    except FileError as error:
         raise CommandError(f"That could not be written down: {error}") from error
-    return f"Noted in `{entry}`."
+    return f"Noted in `{log.relative_to(scope.workspace)}`."
 
 
 async def whoami(ask: Ask) -> str:
@@ -65,7 +69,7 @@ async def whoami(ask: Ask) -> str:
             f"- You are {message.sender.name or message.sender.id}, {roles[ask.conversation.role]}",
             f"- Your id: `{message.address.channel}:{message.sender.id}`",
             f"- This chat: `{message.address}`",
-            f"- This talk: `{ask.conversation.session}`; what is said here is kept under `{ask.conversation.scope.name}`",
+            f"- This talk: `{ask.conversation.session}`, kept under `{ask.conversation.scope.name}`",
         ]
     )
 

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+
+from agent.memory.files import FileError, rewrite
 from agent.session.archive import NoSuchSession
+from agent.session.transcript import Unusable
 from gateway.commands import Ask, Command, CommandError, For
+from gateway.commands.reports import context_text, why_text
 from gateway.store import usage_rows
 
 _LISTED = 10
@@ -69,18 +74,25 @@ async def switch(ask: Ask) -> str:
 
 
 async def export(ask: Ask) -> str:
-    path = await ask.agent.export_file(ask.conversation.session, ask.conversation.scope)
-    return f"This talk is written to `{path}` in the workspace."
+    session, scope, today = ask.conversation.session, ask.conversation.scope, ask.house.clock.today()
+    try:
+        text = (await ask.agent.export(session)).encode()
+        path = scope.folder / "exports" / f"{today}-{session.path.replace('/', '-')}.md"
+        await asyncio.to_thread(rewrite, path, scope.folder, today, lambda _: text)
+    except (NoSuchSession, Unusable) as error:
+        raise CommandError("There is no talk to export yet.") from error
+    except FileError as error:
+        raise CommandError(f"The talk could not be written down: {error}") from error
+    return f"This talk is written to `{path.relative_to(scope.workspace)}` in the workspace."
 
 
 async def context(ask: Ask) -> str:
     report = await ask.agent.context_report(ask.conversation.session, ask.conversation.scope)
-    return report.as_markdown()
+    return context_text(report, ask.house.clock)
 
 
 async def why(ask: Ask) -> str:
-    report = await ask.agent.why(ask.conversation.session)
-    return report.as_markdown()
+    return why_text(await ask.agent.why(ask.conversation.session), ask.house.clock)
 
 
 COMMANDS = (

@@ -31,6 +31,15 @@ class InboxRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Fate:
+    """`turn` names the turn that answered; the keys of its replies begin with it."""
+
+    done: bool = False
+    outcome: str = ""
+    turn: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class InboxCounts:
     waiting: int
     oldest: str
@@ -145,6 +154,15 @@ def left_over(connection: sqlite3.Connection) -> tuple[InboxRow, ...]:
     """What the last process left without an end, oldest first; what is finished and old is forgotten."""
     _prune(connection)
     return tuple(_row(row) for row in connection.execute("SELECT * FROM inbox WHERE state = 'waiting' ORDER BY seq"))
+
+
+def fate(connection: sqlite3.Connection, channel: str, account: str, message_id: str) -> Fate:
+    """What became of a message; not done where it is unknown."""
+    row = connection.execute(
+        "SELECT state, outcome, turn FROM inbox WHERE channel = ? AND account = ? AND id = ?",
+        (channel, account, message_id),
+    ).fetchone()
+    return Fate(row["state"] == "done", row["outcome"], row["turn"]) if row else Fate()
 
 
 def counts(connection: sqlite3.Connection) -> InboxCounts:
