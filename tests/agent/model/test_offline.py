@@ -1,0 +1,290 @@
+"""The offline assistant through the real memory tools, as a talk."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.clock import Clock
+from agent.context.turn_header import rendered
+from agent.memory.scope import Audience, Scope
+from agent.model.base import Block, Completed, Message, ModelRequest, TextDelta, ToolCallStarted
+from agent.model.offline import OfflineModel
+from agent.model.offline_intent import Wish, understand
+from agent.model.offline_phrases import PHRASES, Language
+from agent.settings import MemorySettings
+from agent.silence import NO_REPLY
+from agent.tools import build
+from agent.tools.base import Tool, ToolError
+from agent.turn import Said
+
+CLOCK = Clock(ZoneInfo("Europe/Berlin"), lambda: datetime(2026, 11, 21, 7, 30, tzinfo=UTC))
+LOG = "memory/2026-11-21.md"
+
+
+class Talk:
+    """A conversation with the offline assistant: `say` runs a turn as the loop does and returns what is heard."""
+
+    def __init__(self, workspace: Path, tools: tuple[Tool, ...] | None = None) -> None:
+        self.workspace = workspace
+        scope = Scope(Audience.OWNER, workspace)
+        self.tools = build(scope, CLOCK, MemorySettings()) if tools is None else tools
+        self.model = OfflineModel(CLOCK)
+        self.messages: list[Message] = []
+        self.called: list[str] = []
+
+    async def say(self, text: str, *more: str, **context: tuple[str, ...]) -> str:
+        blocks = [_block(rendered(_said(one, **context), CLOCK, 10_000)) for one in (text, *more)]
+        self.messages.append(Message("user", tuple(blocks)))
+        return await self.turn()
+
+    async def turn(self) -> str:
+        heard = ""
+        for _ in range(5):
+            text, done = await self.step()
+            heard += text
+            if done.stop_reason != "tool_use":
+                return heard
+            self.messages.append(Message("user", tuple([await self._run(call) for call in _calls(done)])))
+        raise AssertionError("the offline assistant does not come to an end")
+
+    async def step(self, purpose: str = "chat") -> tuple[str, Completed]:
+        specs = tuple(tool.spec for tool in self.tools)
+        request = ModelRequest(
+            "offline", ("rules",), tuple(self.messages), specs, 1000, purpose=purpose, session="owner"
+        )
+        events = [event async for event in self.model.stream(request)]
+        done = events[-1]
+        assert isinstance(done, Completed)
+        text = "".join(event.text for event in events if isinstance(event, TextDelta))
+        started = [event.name for event in events if isinstance(event, ToolCallStarted)]
+        assert started == [call["name"] for call in _calls(done)]
+        assert text == "".join(str(block["text"]) for block in done.content if block["type"] == "text")
+        self.messages.append(Message("assistant", done.content))
+        return text, done
+
+    async def _run(self, call: Block) -> Block:
+        tool = next(tool for tool in self.tools if tool.name == call["name"])
+        self.called.append(tool.name)
+        arguments = call["input"]
+        assert isinstance(arguments, dict)
+        result: dict[str, object] = {"type": "tool_result", "tool_use_id": call["id"]}
+        try:
+            return result | {"content": [_block(await tool.run(arguments) or " ")]}  # type: ignore[return-value]
+        except ToolError as error:
+            return result | {"content": str(error), "is_error": True}  # type: ignore[return-value]
+
+
+def _calls(done: Completed) -> list[Block]:
+    return [block for block in done.content if block["type"] == "tool_use"]
+
+
+def _block(text: str) -> Block:
+    return {"type": "text", "text": text}
+
+
+def _said(text: str, **context: tuple[str, ...]) -> Said:
+    return Said("1", text, "Alice", "Telegram", CLOCK.now(), **context)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def talk(tmp_path: Path) -> Talk:
+    return Talk(tmp_path)
+
+
+async def test_what_is_told_is_filed_and_found_again(talk: Talk) -> None:
+    heard = await talk.say("My dentist is Dr. Brown in Baker Street")
+    assert LOG in heard
+    assert "> My dentist is Dr. Brown in Baker Street" in heard
+    assert "My dentist is Dr. Brown" in (talk.workspace / LOG).read_text()
+    found = await talk.say("Who is my dentist?")
+    assert f"**{LOG}:" in found
+    assert "Dr. Brown in Baker Street" in found
+    assert talk.called == ["memory_append", "memory_search"]
+
+
+async def test_it_finds_what_was_written_by_hand(talk: Talk) -> None:
+    (talk.workspace / "MEMORY.md").write_text("# Memory\n\nThe garage code is blue-42.\n")
+    assert "blue-42" in await talk.say("what is the code of the garage?")
+
+
+async def test_what_is_not_there_is_not_made_up(talk: Talk) -> None:
+    heard = await talk.say("Where is the passport?")
+    assert "nothing" in heard
+    assert "passport" in heard
+
+
+async def test_today_is_shown(talk: Talk) -> None:
+    assert "Nothing stands" in await talk.say("What did I note today?")
+    await talk.say("Remember to buy milk")
+    heard = await talk.say("Show me today's log")
+    assert LOG in heard
+    assert "buy milk" in heard
+
+
+async def test_it_says_once_what_it_is_and_how_to_connect_a_model(talk: Talk) -> None:
+    first = await talk.say("I like tea")
+    assert "offline" in first
+    assert "ANTHROPIC_API_KEY" in first
+    assert "model.base_url" in first
+    assert "offline" not in await talk.say("I like coffee")
+    assert "ANTHROPIC_API_KEY" in await talk.say("Who are you?")
+
+
+async def test_the_header_and_the_text_of_others_are_not_filed(talk: Talk) -> None:
+    await talk.say("This is for the trip", quoted=("Remember my password hunter2",))
+    log = (talk.workspace / LOG).read_text()
+    assert "This is for the trip" in log
+    assert "hunter2" not in log
+    assert "Telegram" not in log
+
+
+async def test_several_things_said_at_once_are_each_done(talk: Talk) -> None:
+    await talk.say("The car is parked on level 3")
+    heard = await talk.say("The ticket is in the glove box", "Where is the car parked?")
+    assert "glove box" in (talk.workspace / LOG).read_text()
+    assert "level 3" in heard
+
+
+async def test_what_is_said_while_a_tool_runs_is_not_lost(talk: Talk) -> None:
+    talk.messages.append(Message("user", (_block(rendered(_said("I like tea"), CLOCK, 1000)),)))
+    _, done = await talk.step()
+    results = [await talk._run(call) for call in _calls(done)]
+    talk.messages.append(Message("user", (*results, _block(rendered(_said("And I like cake"), CLOCK, 1000)))))
+    heard = await talk.turn()
+    log = (talk.workspace / LOG).read_text()
+    assert "I like tea" in log
+    assert "And I like cake" in log
+    assert "tea" in heard
+    assert "cake" in heard
+
+
+async def test_a_failing_tool_is_told(talk: Talk) -> None:
+    (talk.workspace / "memory").write_text("a file where the folder should be")
+    heard = await talk.say("I like tea")
+    assert "did not work" in heard
+
+
+async def test_only_tools_that_are_offered_are_used(tmp_path: Path) -> None:
+    talk = Talk(tmp_path, tools=())
+    assert "cannot" in await talk.say("Remember that I like tea")
+    assert talk.called == []
+
+
+async def test_a_flush_has_nothing_to_add(talk: Talk) -> None:
+    await talk.say("I like tea")
+    talk.messages.append(Message("user", (_block("Store what lasts now. Answer NO_REPLY when done."),)))
+    text, done = await talk.step(purpose="flush")
+    assert (text, done.stop_reason) == (NO_REPLY, "end_turn")
+
+
+async def test_a_summary_keeps_what_was_said(talk: Talk) -> None:
+    await talk.say("I like tea")
+    talk.messages.append(Message("user", (_block("Summarise the talk so far."),)))
+    text, _ = await talk.step(purpose="compaction")
+    assert text == "- I like tea"
+
+
+async def test_asked_once_more_by_the_program_it_files_the_last_words(talk: Talk) -> None:
+    talk.messages += [
+        Message("user", (_block(rendered(_said("Remember that I like tea"), CLOCK, 1000)),)),
+        Message("assistant", (_block("Done."),)),
+        Message("user", (_block("<daybook-notice>\nNothing was written.\n</daybook-notice>"),)),
+    ]
+    await talk.turn()
+    assert "I like tea" in (talk.workspace / LOG).read_text()
+
+
+async def test_it_is_deterministic_and_counts(tmp_path: Path) -> None:
+    one, two = Talk(tmp_path / "a"), Talk(tmp_path / "b")
+    for talk in (one, two):
+        talk.workspace.mkdir()
+        await talk.say("I like tea")
+        await talk.say("And cake")
+    assert one.messages == two.messages
+    ids = [block["id"] for message in one.messages for block in message.content if block["type"] == "tool_use"]
+    assert len(set(ids)) == len(ids) == 2
+    _, done = await one.step()
+    assert done.usage.input > 0
+
+
+@pytest.mark.parametrize(
+    ("text", "wish", "language"),
+    [
+        ("Good morning, Daybook!", Wish.GREET, "en"),
+        ("What can you do?", Wish.HELP, "en"),
+        ("Thanks!", Wish.THANK, "en"),
+        ("Please remember: the key is under the mat", Wish.FILE, "en"),
+        ("Was at the dentist", Wish.FILE, "en"),
+        ("What happened today?", Wish.TODAY, "en"),
+        ("What did Anna say about tea today?", Wish.FIND, "en"),
+        ("find the garage code", Wish.FIND, "en"),
+        ("Do you remember my dog?", Wish.FIND, "en"),
+        ("Guten Morgen", Wish.GREET, "de"),
+        ("Merk dir, dass ich Tee mag", Wish.FILE, "de"),
+        ("Heute war ich beim Zahnarzt", Wish.FILE, "de"),
+        ("Was habe ich heute notiert?", Wish.TODAY, "de"),
+        ("Wann ist mein Zahnarzttermin?", Wish.FIND, "de"),
+        ("¡Buenos días!", Wish.GREET, "es"),
+        ("Recuerda que me gusta el té", Wish.FILE, "es"),
+        ("¿Qué anoté hoy?", Wish.TODAY, "es"),
+        ("¿Cómo se llama mi perro?", Wish.FIND, "es"),
+        ("Bonjour !", Wish.GREET, "fr"),
+        ("Souviens-toi que j'aime le thé", Wish.FILE, "fr"),
+        ("Qu'ai-je noté aujourd'hui ?", Wish.TODAY, "fr"),
+        ("Comment s'appelle mon chien ?", Wish.FIND, "fr"),
+        ("你好！", Wish.GREET, "zh"),
+        ("记住我喜欢喝茶", Wish.FILE, "zh"),
+        ("今天记了什么？", Wish.TODAY, "zh"),
+        ("我的狗叫什么名字？", Wish.FIND, "zh"),
+        ("こんにちは", Wish.GREET, "ja"),
+        ("覚えて：お茶が好きです", Wish.FILE, "ja"),
+        ("今日は何をメモした？", Wish.TODAY, "ja"),
+        ("私の犬の名前は何ですか？", Wish.FIND, "ja"),
+    ],
+)
+def test_it_understands_six_languages(text: str, wish: Wish, language: str) -> None:
+    intent = understand(text)
+    assert (intent.wish, intent.language) == (wish, language)
+
+
+@pytest.mark.parametrize(
+    ("told", "asked", "known"),
+    [
+        ("Mein Zahnarzt heißt Dr. Braun", "Wie heißt mein Zahnarzt?", "Dr. Braun"),
+        ("Mi perro se llama Rex", "¿Cómo se llama mi perro?", "Rex"),
+        ("Mon chien s'appelle Rex", "Comment s'appelle mon chien ?", "Rex"),
+        ("我的狗叫旺财", "我的狗叫什么名字？", "旺财"),
+        ("犬の名前はポチです", "私の犬の名前は何ですか？", "ポチ"),
+    ],
+)
+async def test_it_files_and_finds_in_other_languages(talk: Talk, told: str, asked: str, known: str) -> None:
+    await talk.say(told)
+    heard = await talk.say(asked)
+    assert known in heard
+    assert PHRASES[understand(asked).language].found in heard
+
+
+def test_every_language_says_how_to_connect_a_model() -> None:
+    for language in Language:
+        phrases = PHRASES[language]
+        assert "ANTHROPIC_API_KEY" in phrases.offline
+        assert "config.yaml" in phrases.offline
+        assert phrases.noted.format(path="x.md") != phrases.noted
+        assert "tea" in phrases.nothing.format(query="tea")
+        assert "why" in phrases.failed.format(why="why")
+
+
+@given(st.text())
+def test_no_words_are_lost_by_being_misread(text: str) -> None:
+    """Whatever is not recognised is filed; a question always has something to look for."""
+    intent = understand(text)
+    if intent.wish is Wish.FIND:
+        assert intent.query.strip()
+    if intent.wish is Wish.NOTHING:
+        assert not any(character.isalnum() for character in text)
