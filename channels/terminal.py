@@ -101,11 +101,13 @@ class TerminalChannel:
         finally:
             self._detach(session, listener)
 
-    async def say(self, text: str, session: str = MAIN_CHAT) -> str:
-        """Say something; returns the message's id once it is on disk. Raises `NotKept`."""
+    async def say(self, text: str, session: str = MAIN_CHAT, message_id: str = "") -> str:
+        """Say something; returns the message's id once it is on disk. Raises `NotKept`.
+
+        `message_id`: of the sayer's own choice (`new_id`), for who wants to know it before an answer can come."""
         if self._closed:
             raise NotKept(_STOPPING)
-        identity = uuid.uuid4().hex
+        identity = message_id or new_id()
         message = InboundMessage(
             id=identity,
             address=Address(NAME, session),
@@ -162,7 +164,7 @@ class TerminalChannel:
 
     async def send(self, message: OutboundMessage) -> str:
         """Waits until somebody looks at the chat. Raises `OutcomeUnknown` where who looked was lost in the act."""
-        final = Final(uuid.uuid4().hex, message.text, message.reply_to, message.key)
+        final = Final(new_id(), message.text, message.reply_to, message.key)
         chat = message.address.chat_id
         while not await self._show_all(chat, final):
             self._looked[chat].clear()
@@ -224,6 +226,11 @@ class TerminalChannel:
         listeners = self._listeners[chat]
         if listener in listeners:
             listeners.remove(listener)
+
+
+def new_id() -> str:
+    """An id unlike any other, over restarts too."""
+    return uuid.uuid4().hex
 
 
 def _settle(kept: asyncio.Future[None], failure: NotKept | None) -> None:

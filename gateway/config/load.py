@@ -20,6 +20,13 @@ from gateway.config.tree import Tree, Value
 from gateway.config.wording import what_is_wrong
 from gateway.home import Home
 
+_FROM_ENVIRONMENT: Mapping[Place, str] = {
+    ("model", "api_key"): "${ANTHROPIC_API_KEY:-}",
+    ("channels", "telegram", "token"): "${TELEGRAM_BOT_TOKEN:-}",
+    ("channels", "discord", "token"): "${DISCORD_BOT_TOKEN:-}",
+}
+"""Keys whose default is a variable (SPEC 2)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
@@ -74,7 +81,7 @@ class _Document:
     def __init__(self, file: str, written: Tree, variables: Mapping[str, str]) -> None:
         self._file = file
         self._tree = written
-        self._filled: Substituted = substitute(written.value, variables)
+        self._filled: Substituted = substitute(_with_variables(written.value), variables)
 
     def loaded(self) -> Loaded:
         problems: list[Problem] = []
@@ -147,6 +154,26 @@ class _Document:
     @staticmethod
     def _once(problems: Iterable[Problem]) -> list[Problem]:
         return list(dict.fromkeys(problems))
+
+
+def _with_variables(value: Value) -> Value:
+    """Put the default variables where nothing is written, not even null."""
+    for place, variable in _FROM_ENVIRONMENT.items():
+        value = _filled_in(value, place, variable)
+    return value
+
+
+def _filled_in(value: Value, place: Place, variable: str) -> Value:
+    if not place:
+        return variable
+    if value is None:
+        value = {}
+    if not isinstance(value, dict):
+        return value
+    name = str(place[0])
+    if len(place) == 1 and name in value:
+        return value
+    return {**value, name: _filled_in(value.get(name), place[1:], variable)}
 
 
 def _is_off(section: Value) -> bool:

@@ -84,7 +84,8 @@ class Connection:
             try:
                 yield talk
             finally:
-                listening.cancel()
+                async with talk.passing_on:  # what was shown is acknowledged before we leave
+                    listening.cancel()
 
 
 class RemoteTalk:
@@ -97,19 +98,19 @@ class RemoteTalk:
         self._said: asyncio.Queue[Mapping[str, Json]] = asyncio.Queue()
         self._saying = asyncio.Lock()
         self._ended = asyncio.Event()
+        self.passing_on = asyncio.Lock()
 
-    async def say(self, text: str) -> str:
+    async def say(self, text: str, message_id: str) -> None:
         async with self._saying:
             if self._ended.is_set():
                 raise NotKept("the gateway has stopped")
             try:
-                await write_line(self._writer, {"say": text})
+                await write_line(self._writer, {"say": text, "id": message_id})
             except ConnectionError as error:
                 raise NotKept("the gateway has stopped") from error
             answer = await self._said.get()
         if "said" not in answer:
             raise NotKept(str(answer.get("unsaid", "")))
-        return str(answer["said"])
 
     async def outcome(self, message_id: str) -> Outcome:
         async with connect(self._path) as connection:
@@ -123,7 +124,8 @@ class RemoteTalk:
         """Pass on what the gateway shows until it ends."""
         try:
             while (line := await read_line(self._reader)) is not None:
-                await self._pass_on(line, listener)
+                async with self.passing_on:
+                    await self._pass_on(line, listener)
         except (ConnectionError, WireError):
             pass  # it ended, one way or another; whoever talks sees that
         finally:

@@ -28,8 +28,14 @@ _PREVIEW_BACKLOG = 100_000
 @contextlib.asynccontextmanager
 async def serve(path: Path, operations: Mapping[str, Operation], terminal: TerminalChannel) -> AsyncIterator[None]:
     """Listen at `path` (0600) while inside; the home's lock must be held, for a socket that is there is a dead one.
-    Raises `OSError` where the socket cannot be made. Connections end with the block."""
-    listening = await asyncio.to_thread(_listen, path)
+    Connections end with the block. Where the system or the file system has no such sockets, this is logged, and the
+    gateway goes on without."""
+    try:
+        listening = await asyncio.to_thread(_listen, path)
+    except (OSError, AttributeError) as error:
+        log.warning("other commands cannot reach this gateway: no socket at %s (%s)", path, error)
+        yield
+        return
     connections: set[asyncio.Task[None]] = set()
     async with asyncio.TaskGroup() as group:
 
@@ -128,15 +134,15 @@ class _Peer:
                 with self._terminal.attach(session, screen):
                     while (line := await read_line(self._reader)) is not None:
                         if "say" in line:
-                            group.create_task(self._say(str(line["say"]), session))
+                            group.create_task(self._say(str(line["say"]), session, str(line.get("id") or "")))
                         elif "seen" in line:
                             screen.seen(str(line["seen"]))
             finally:
                 screen.lost()
 
-    async def _say(self, text: str, session: str) -> None:
+    async def _say(self, text: str, session: str, message_id: str) -> None:
         try:
-            answer: Mapping[str, Json] = {"said": await self._terminal.say(text, session)}
+            answer: Mapping[str, Json] = {"said": await self._terminal.say(text, session, message_id)}
         except NotKept as error:
             answer = {"unsaid": str(error)}
         with contextlib.suppress(ConnectionError):

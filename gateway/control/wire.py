@@ -3,7 +3,7 @@
 server   {"daybook": 1, "version": "…", "pid": 7}          at once, to greet
 client   {"call": "status", "params": {…}}                 server  {"result": …} or {"error": "…"}
 client   {"chat": "main"}                                  from then on:
-client   {"say": "…"}                                      server  {"said": "id"} or {"unsaid": "why"}, in order
+client   {"say": "…", "id": "…"}                           server  {"said": "id"} or {"unsaid": "why"}, in order
 server   {"preview": "…"}  {"busy": true}
 server   {"final": "…", "id": "…", "reply_to": "…", "key": "…"}      client  {"seen": "id"}
 """
