@@ -18,6 +18,7 @@ import hashlib
 import itertools
 import json
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
@@ -75,6 +76,7 @@ class Received:
     `peer` names the connection.
 
     outcome     "finished", or "dropped" where the client went away before the end
+    at, done    monotonic seconds when the whole request was here, and when the last byte of the answer was written
     """
 
     body: JsonObject
@@ -82,6 +84,8 @@ class Received:
     peer: str = ""
     status: int = 0
     outcome: Future[str] = field(default_factory=Future)
+    at: float = field(default_factory=time.monotonic)
+    done: float = 0.0
 
     @property
     def text(self) -> str:
@@ -328,6 +332,7 @@ class FakeAnthropic:
     @staticmethod
     def _end(received: Received, outcome: str) -> None:
         if not received.outcome.done():
+            received.done = time.monotonic()
             received.outcome.set_result(outcome)
 
     async def _respond(self, http: web.Request, received: Received, size: int) -> web.StreamResponse:
