@@ -24,7 +24,7 @@ class HomeBusy(HomeError):
     """Another process uses this home. `pid` is None where it could not be told."""
 
     def __init__(self, home: Path, pid: int | None) -> None:
-        super().__init__(f"another Daybook ({_process(pid)}) is using {home}; stop it, or name another home with --home")
+        super().__init__(f"another Daybook ({_process(pid)}) is using {home}; stop it, or name another --home")
         self.pid = pid
 
 

@@ -14,7 +14,6 @@ from agent.memory.search import search
 from agent.model.base import Json
 from agent.session.archive import SessionInfo
 from channels.message import Health
-from channels.terminal import NAME
 from channels.terminal import NAME as TERMINAL
 from gateway.access import NoSuchCode, Role
 from gateway.commands import House
@@ -22,7 +21,6 @@ from gateway.config import Config
 from gateway.control import Operation, OperationError
 from gateway.health import channel_status
 from gateway.home import Home
-from gateway.store import outcome_rows
 
 PLATFORMS = ("telegram", "discord", "web")
 """Always in `status`: off where not configured."""
@@ -88,14 +86,6 @@ class Operations:
         """What became of something said in the terminal: `{done, outcome, turn}`."""
         known = await self._house.inbox.fate(TERMINAL, "", _text(parameters, "id"))
         return {"done": known.done, "outcome": known.outcome, "turn": known.turn}
-
-    async def chat_outcome(self, parameters: Parameters) -> Json:
-        """What became of something said in the terminal: `{done, outcome, turn}`."""
-        message_id = _text(parameters, "id")
-        found = await self._house.database.run(outcome_rows.outcome, NAME, message_id)
-        if found is None:
-            raise OperationError(f"no message {message_id} was said in the terminal")
-        return {"done": found.done, "outcome": found.end, "turn": found.turn}
 
     # pairing ---------------------------------------------------------------------------------------------------
 

@@ -157,12 +157,20 @@ def left_over(connection: sqlite3.Connection) -> tuple[InboxRow, ...]:
 
 
 def fate(connection: sqlite3.Connection, channel: str, account: str, message_id: str) -> Fate:
-    """What became of a message; not done where it is unknown."""
+    """What became of a message; not done where it is unknown, or where something that answers it is still to be sent."""
     row = connection.execute(
-        "SELECT state, outcome, turn FROM inbox WHERE channel = ? AND account = ? AND id = ?",
+        "SELECT state, outcome, turn, chat_id FROM inbox WHERE channel = ? AND account = ? AND id = ?",
         (channel, account, message_id),
     ).fetchone()
-    return Fate(row["state"] == "done", row["outcome"], row["turn"]) if row else Fate()
+    if row is None:
+        return Fate()
+    turn = row["turn"] or f"command:{channel}:{message_id}"
+    waiting = connection.execute(
+        "SELECT 1 FROM outbox WHERE state IN ('waiting', 'sending') AND channel = ? AND chat_id = ?"
+        " AND substr(key, 1, ?) = ?",
+        (channel, row["chat_id"], len(turn) + 1, f"{turn}:"),
+    ).fetchone()
+    return Fate(row["state"] == "done" and waiting is None, row["outcome"], turn)
 
 
 def counts(connection: sqlite3.Connection) -> InboxCounts:
