@@ -1,0 +1,54 @@
+"""The command line. A command's module is imported when the command is called, so that every one starts fast."""
+
+from __future__ import annotations
+
+import importlib
+import os
+
+import click
+
+from gateway.cli.place import Place
+from gateway.home import HomeError, find_home
+from gateway.version import version
+
+_COMMANDS = {
+    "init": "Set Daybook up: questions, each also a flag.",
+    "gateway": "Run the gateway in the foreground until it is told to stop.",
+    "chat": "Talk to the agent in this terminal.",
+    "doctor": "Check everything; each problem comes with its cure.",
+    "status": "What the running gateway does.",
+    "memory": "Search what is remembered.",
+    "sessions": "The transcripts of talks.",
+    "pair": "Who may talk to it.",
+    "usage": "Tokens and cost.",
+    "config": "Check and show the configuration.",
+}
+"""Each name is a module of this package with a command of that name, and what `--help` says of it."""
+
+
+class _Commands(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        command: click.Command = getattr(importlib.import_module(f"gateway.cli.{cmd_name}"), f"{cmd_name}_command")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """From the table: click's own would import every command for its first line."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.option("--home", metavar="DIR", help="Where Daybook lives (else $DAYBOOK_HOME, else ~/.daybook).")
+@click.version_option(version(), prog_name="daybook")
+@click.pass_context
+def daybook(ctx: click.Context, home: str | None) -> None:
+    """A personal assistant in the chats you already use, which keeps its memory in plain Markdown."""
+    try:
+        ctx.obj = Place(find_home(home, os.environ))
+    except HomeError as error:
+        raise click.UsageError(str(error)) from error
