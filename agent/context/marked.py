@@ -6,6 +6,7 @@ import re
 
 _TAG = re.compile(r"<(?=\s*/?\s*daybook-)", re.IGNORECASE)
 _HEADER = re.compile(r"^(\s*)\[(?=\s*\d{4}-\d{2}-\d{2}\b)", re.MULTILINE)
+_LINE_ENDS = dict.fromkeys(map(ord, "\v\f\x1c\x1d\x1e\x85\u2028\u2029"), "\n")
 _UNSAFE_IN_LABEL = re.compile(r'[\s<>\[\]"·\x00-\x1f\x7f\u2028\u2029]+')
 
 
@@ -22,7 +23,7 @@ def sealed(text: str) -> str:
 
 def harmless(text: str) -> str:
     """Text in which nothing can be taken for one of our marks or for a header. Unchanged where it has neither."""
-    return _HEADER.sub(r"\1\\[", sealed(text).replace("\u2028", "\n").replace("\u2029", "\n"))
+    return _HEADER.sub(r"\1\\[", sealed(text).translate(_LINE_ENDS))
 
 
 def label(text: str, longest: int = 80) -> str:
@@ -32,9 +33,10 @@ def label(text: str, longest: int = 80) -> str:
 
 
 def block(kind: str, text: str, **labels: str) -> str:
-    """`<daybook-kind name="value">` around text that cannot close it. Kinds: rules,
-    quoted, overheard, enclosed, file,
-    changed, gone, notice."""
+    """`<daybook-kind name="value">` around text that cannot close it.
+
+    Kinds: rules (of the owner, to be followed), file, changed, gone, quoted, overheard, enclosed, notice.
+    """
     names = "".join(f' {name}="{label(value, 300)}"' for name, value in labels.items())
     return f"<daybook-{kind}{names}>\n{sealed(text).rstrip()}\n</daybook-{kind}>"
 

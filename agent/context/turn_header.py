@@ -21,7 +21,7 @@ from agent.turn import Said
 
 NO_TEXT = "(no text)"
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-_HEADER = re.compile(r"\[\d{4}-\d{2}-\d{2} \w{3} \d{2}:\d{2} [^\n]*\]\n")
+_HEADER = re.compile(r"\A\[\d{4}-\d{2}-\d{2} \w{3} \d{2}:\d{2} [^\n]*\]\n")
 
 
 def header(said: Said, clock: Clock) -> str:

@@ -98,7 +98,7 @@ class Steps:
         await self._write("assistant", ({"type": "text", "text": text},), Meta(self.turn, stop_reason=STOPPED))
 
     async def _write(self, role: str, content: tuple[Block, ...], meta: Meta) -> MessageEntry:
-        entry = MessageEntry(self.transcript.next_id(), utc_stamp(self._clock.now()), role, content, meta)
+        entry = MessageEntry(self.transcript.new_id(), utc_stamp(self._clock.now()), role, content, meta)
         await self.transcript.append(entry)
         self._mine.append(entry)
         return entry
@@ -114,7 +114,7 @@ class Steps:
             if block.get("type") == "tool_use":
                 given = block.get("id")
                 id = given if isinstance(given, str) and _VALID_ID.fullmatch(given) else "call"
-                fresh = id if id not in used else f"{id}_{self.transcript.next_id()}_{len(blocks)}"
+                fresh = id if id not in used else f"{id}_{self.transcript.new_id()}"
                 used.add(fresh)
                 block = block if fresh == given else {**block, "id": fresh}
             blocks.append(block)

@@ -10,12 +10,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from agent.session.entries import Entry, Header, entry_line, header_line, read_entry, read_header
 
+_OUR_ID = re.compile(r"e\d{6,12}", re.ASCII)
 _log = logging.getLogger(__name__)
 
 
@@ -43,11 +45,12 @@ class Transcript:
     def __init__(
         self, path: Path, header: Header, entries: Sequence[Entry], damage: Sequence[Damage], lines: int, size: int
     ) -> None:
+        """`lines`: whole lines in the file, damaged ones too, so that the id of a lost entry is not reused."""
         self.path = path
         self.header = header
         self.damage = tuple(damage)
         self._entries = list(entries)
-        self._lines = lines
+        self._next = max([lines, *(int(entry.id[1:]) + 1 for entry in entries if _OUR_ID.fullmatch(entry.id))])
         self._size = size
         self._torn = any(found.torn for found in damage)
         self._writing = asyncio.Lock()
@@ -61,9 +64,10 @@ class Transcript:
         """Bytes of whole lines. A file of another size was changed by somebody else, or has a torn last line."""
         return self._size
 
-    def next_id(self, ahead: int = 0) -> str:
-        """The id of the next entry but `ahead`. Damaged lines count, so that no id ever names two entries."""
-        return f"e{self._lines + ahead:06d}"
+    def new_id(self) -> str:
+        """An id for an entry of this transcript, never given before."""
+        self._next += 1
+        return f"e{self._next - 1:06d}"
 
     @classmethod
     def create(cls, path: Path, header: Header) -> Transcript:
@@ -126,7 +130,6 @@ class Transcript:
                 _log.error("%s: %s", self.path.name, _sentence(error))
             else:
                 self._entries.extend(entries)
-                self._lines += len(entries)
                 self._size += len(data)
             if cancelled is not None:
                 raise cancelled
