@@ -82,10 +82,6 @@ def read(update: Json, bot: BotIdentity) -> InboundMessage | Migrated | Unreadab
     """The event in an update. None: nothing for us (service messages, our own, channels, no person behind it)."""
     try:
         event_id = f"update:{_need(update, 'update_id', int)}"
-    except _Malformed as error:
-        digest = hashlib.sha256(_raw(update).encode()).hexdigest()[:16]
-        return unreadable(update, f"update:none:{digest}", str(error))
-    try:
         for kind in ("message", "edited_message"):
             if message := _object(update, kind):
                 return _message(message, bot, event_id, edit=kind == "edited_message")
@@ -94,16 +90,16 @@ def read(update: Json, bot: BotIdentity) -> InboundMessage | Migrated | Unreadab
         if stop := _object(update, "stopped_message_generation"):
             return _stop(stop, event_id)
     except (_Malformed, ValueError, OverflowError, OSError) as error:
-        return unreadable(update, event_id, str(error))
+        return unreadable(update, str(error))
     return None
 
 
-def unreadable(update: object, event_id: str, why: str) -> Unreadable:
-    return Unreadable(event_id, CHANNEL, _raw(update), why)
-
-
-def _raw(update: object) -> str:
-    return json.dumps(update, ensure_ascii=True, sort_keys=True)
+def unreadable(update: object, why: str) -> Unreadable:
+    """An update kept as it is; one without an id gets one from its content, so that a repeat is known."""
+    raw = json.dumps(update, ensure_ascii=True, sort_keys=True)
+    number = update.get("update_id") if isinstance(update, Mapping) else None
+    name = number if isinstance(number, int) else f"none:{hashlib.sha256(raw.encode()).hexdigest()[:16]}"
+    return Unreadable(f"update:{name}", CHANNEL, raw, why)
 
 
 def _message(message: Json, bot: BotIdentity, event_id: str, *, edit: bool) -> InboundMessage | Migrated | None:
@@ -292,21 +288,32 @@ def _rich_text(value: object) -> str:
 
 
 def _answers(message: Json, bot: BotIdentity, written: _Written) -> bool:
-    """Whether it is a reply to the bot. (In a topic everything replies to the message that opened it.)"""
-    replied = _object(message, "reply_to_message")
-    if replied is None or "forum_topic_created" in replied or written.is_for_another_bot(bot):
+    """Whether it is a reply to the bot."""
+    replied = _replied(message)
+    if replied is None or written.is_for_another_bot(bot):
         return False
     author = _object(replied, "from")
     return author is not None and author.get("id") == bot.id
 
 
+def _replied(message: Json) -> Json | None:
+    """The message that this one answers. In a topic everything is told as a reply to the message that opened it."""
+    replied = _object(message, "reply_to_message")
+    if replied is None or "forum_topic_created" in replied:
+        return None
+    opened_topic = message.get("is_topic_message") is True and replied.get("message_id") == message.get(
+        "message_thread_id"
+    )
+    return None if opened_topic else replied
+
+
 def _quote(message: Json) -> Quote | None:
     """What a message replies to: the part that was chosen, else the whole of it."""
-    replied = _object(message, "reply_to_message")
+    replied = _replied(message)
     external = _object(message, "external_reply")
     chosen = _object(message, "quote")
     part = _text(chosen, "text") if chosen else ""
-    if replied is not None and "forum_topic_created" not in replied:
+    if replied is not None:
         text = part or _Written.of(replied).text or _names_of(_attachments(replied))
         author = _object(replied, "from") or _object(replied, "sender_chat")
         return Quote(_name(author) if author else "somebody", text) if text else None

@@ -1,0 +1,17 @@
+"""Which channels there are. A platform's library is imported only when its channel is on: it costs time and memory."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+CHANNELS = {"telegram": "channels.telegram.channel:TelegramChannel"}
+"""Name of a channel -> `module:class`."""
+
+
+def load(name: str) -> type:
+    """The class of a channel. Raises `KeyError` for a name that is not in `CHANNELS`."""
+    module, _, class_name = CHANNELS[name].partition(":")
+    found: object = getattr(import_module(module), class_name)
+    if not isinstance(found, type):
+        raise TypeError(f"{CHANNELS[name]} is not a class")
+    return found

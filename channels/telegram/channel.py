@@ -1,0 +1,445 @@
+"""Telegram as a channel: messages in through `Poller` and `inbound`, out through the library's `Bot`.
+
+The library's errors end here. What is raised for them is raised `from None`, because they may carry an address with the
+token in it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import logging
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+import httpx
+from telegram import (
+    Bot,
+    BotCommand,
+    BotCommandScopeAllGroupChats,
+    BotCommandScopeAllPrivateChats,
+    InlineKeyboardButton,
+    InlineKeyboardMarkup,
+    LinkPreviewOptions,
+    MessageEntity,
+    ReplyParameters,
+)
+from telegram.constants import ChatAction
+from telegram.error import (
+    BadRequest,
+    ChatMigrated,
+    EndPointNotFound,
+    Forbidden,
+    InvalidToken,
+    RetryAfter,
+    TelegramError,
+)
+from telegram.request import HTTPXRequest
+
+from channels.message import (
+    Address,
+    Button,
+    ChannelStatus,
+    CommandInfo,
+    Event,
+    Health,
+    Migrated,
+    OutboundMessage,
+    OutcomeUnknown,
+    Pace,
+    PreviewStyle,
+    Receive,
+    Refused,
+)
+from channels.split import split
+from channels.telegram import format as look
+from channels.telegram.errors import (
+    is_about_markup,
+    is_about_topic,
+    is_unchanged,
+    redacted,
+    seconds,
+    send_error,
+)
+from channels.telegram.inbound import ALLOWED_UPDATES, CHANNEL, GENERAL_TOPIC, BotIdentity, migrated, read, unreadable
+from channels.telegram.poller import LONG_POLL, Pause, Poller, Trouble
+
+log = logging.getLogger(__name__)
+for noisy in ("httpx", "httpcore"):  # they log addresses, and Telegram's contain the token
+    logging.getLogger(noisy).setLevel(logging.WARNING)
+
+PRIVATE_PACE = Pace(PreviewStyle.DRAFT, interval=1.0)
+PRIVATE_PACE_WITHOUT_DRAFTS = Pace(PreviewStyle.EDIT, interval=1.5)
+GROUP_PACE = Pace(PreviewStyle.EDIT, interval=3.5)
+"""A group takes 20 messages and edits a minute (Bots FAQ); drafts and typing share 20 calls in 5 s."""
+
+TYPING_EVERY = 4.0
+"""Seconds between two signs of typing; Telegram shows one for 5."""
+
+NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """One way to say a message; a refusal may leave another."""
+
+    chat_id: int
+    thread_id: int | None
+    text: str
+    entities: tuple[look.Entity, ...]
+    moved: bool = False
+
+
+class TelegramChannel:
+    """The adapter. `aclose` it after the last use; `run` may be called again after it ended."""
+
+    def __init__(
+        self,
+        token: str,
+        *,
+        base_url: str = "https://api.telegram.org/bot",
+        base_file_url: str = "https://api.telegram.org/file/bot",
+        commands: Sequence[CommandInfo] = (),
+        pause: Pause = asyncio.sleep,
+        long_poll: int = LONG_POLL,
+    ) -> None:
+        """`commands` make the menu. `pause` waits between failures and signs of typing; `long_poll` in seconds."""
+        self._trust_env = not _is_loopback(base_url)
+        self._request = self._connection(read_timeout=30.0, connections=256)
+        self._bot = Bot(
+            token,
+            base_url=base_url,
+            base_file_url=base_file_url,
+            request=self._request,
+            get_updates_request=self._request,  # unused: the poller has a connection of its own
+        )
+        self._commands = tuple(commands)
+        self._pause = pause
+        self._long_poll = long_poll
+        self._identity: BotIdentity | None = None
+        self._status = ChannelStatus(Health.OFF)
+        self._receive: Receive | None = None
+        self._moved: dict[int, int] = {}
+        self._unannounced: list[Migrated] = []
+        self._chats_without_drafts: set[str] = set()
+        self._drafts_exist = True
+
+    @property
+    def name(self) -> str:
+        return CHANNEL
+
+    @property
+    def status(self) -> ChannelStatus:
+        return self._status
+
+    # In
+
+    async def run(self, receive: Receive) -> None:
+        """Polls until cancelled. Raises `SourceFailed` for a wrong token, and what `receive` raises; what it refused
+        is offered again by the next run."""
+        self._receive = receive
+        self._report(ChannelStatus(Health.DEGRADED, "connecting to Telegram"))
+        menu: asyncio.Task[None] | None = None
+        try:
+            bot = await self._who_am_i()
+            menu = asyncio.create_task(self._register_commands())
+            poller = Poller(
+                f"{self._bot.base_url}/getUpdates",
+                lambda: self._connection(read_timeout=float(LONG_POLL), connections=2),
+                allowed_updates=ALLOWED_UPDATES,
+                report=self._report,
+                pause=self._pause,
+                long_poll=self._long_poll,
+            )
+            await poller.run(lambda updates: self._offer(updates, bot, receive))
+        except Exception as error:
+            self._report(ChannelStatus(Health.DOWN, redacted(error)))
+            raise
+        except asyncio.CancelledError:
+            self._report(ChannelStatus(Health.OFF))
+            raise
+        finally:
+            self._receive = None
+            if menu is not None:
+                menu.cancel()
+                await asyncio.wait([menu])
+
+    async def _who_am_i(self) -> BotIdentity:
+        """The bot's own id and name; asks until Telegram answers. Raises `SourceFailed` for a wrong token."""
+        trouble = Trouble(known_good=self._identity is not None)
+        while True:
+            try:
+                await self._bot.initialize()
+                me = self._bot.bot
+            except (TelegramError, KeyError, TypeError, AttributeError) as error:
+                delay = trouble.met(error)
+                self._report(trouble.status)
+                log.warning("getMe failed: %s", self._status.last_error)
+                await self._pause(delay)
+            else:
+                self._identity = BotIdentity(me.id, me.username or "")
+                self._report(ChannelStatus(Health.OK))
+                return self._identity
+
+    async def _offer(self, updates: Sequence[object], bot: BotIdentity, receive: Receive) -> None:
+        known = list(self._unannounced)
+        events: list[Event] = [*known, *(event for update in updates if (event := _event(update, bot)))]
+        if events:
+            await receive(events)
+        self._unannounced = [one for one in self._unannounced if one not in known]
+        for event in events:
+            if isinstance(event, Migrated):
+                self._moved[int(event.old.chat_id)] = int(event.new.chat_id)
+        for update in updates:
+            if isinstance(update, Mapping) and isinstance(press := update.get("callback_query"), Mapping):
+                await self._quietly(self._bot.answer_callback_query(str(press.get("id", ""))))
+
+    async def _register_commands(self) -> None:
+        """The menu: everything in private chats, without the owner's commands in groups."""
+        for_all = [command for command in self._commands if not command.owner_only]
+        for scope, commands in (
+            (BotCommandScopeAllPrivateChats(), self._commands),
+            (BotCommandScopeAllGroupChats(), for_all),
+        ):
+            wanted = tuple(BotCommand(command.name, command.description[:256]) for command in commands)
+            try:
+                if wanted and tuple(await self._bot.get_my_commands(scope)) != wanted:
+                    await self._bot.set_my_commands(wanted, scope)
+            except TelegramError as error:
+                log.warning("the command menu was not set: %s", redacted(error))
+
+    def _report(self, status: ChannelStatus) -> None:
+        self._status = status
+
+    # Out
+
+    def pace(self, address: Address) -> Pace:
+        if address.chat_id.startswith("-"):
+            return GROUP_PACE
+        return PRIVATE_PACE if self._has_drafts(address) else PRIVATE_PACE_WITHOUT_DRAFTS
+
+    def split(self, text: str) -> list[str]:
+        """Pure and safe in a thread; about 3 ms for a message."""
+        return split(text, look.length, look.MAX_TEXT)
+
+    async def send(self, message: OutboundMessage) -> str:
+        attempt = self._attempt(message)
+        while True:
+            try:
+                sent = await self._bot.send_message(
+                    attempt.chat_id,
+                    attempt.text,
+                    entities=_entities(attempt.entities),
+                    message_thread_id=attempt.thread_id,
+                    link_preview_options=NO_PREVIEW,
+                    reply_parameters=_reply(message.reply_to if not attempt.moved else ""),
+                    reply_markup=_keyboard(message.buttons),
+                )
+                return str(sent.message_id)
+            except TelegramError as error:
+                other = await self._other_way(attempt, error, message.text)
+                if other is None:
+                    raise send_error(error) from None
+                attempt = other
+            except (KeyError, TypeError, AttributeError) as error:
+                raise OutcomeUnknown(f"Telegram's answer cannot be read: {redacted(error)}") from None
+
+    async def edit(self, platform_id: str, message: OutboundMessage) -> None:
+        attempt = self._attempt(message)
+        while True:
+            try:
+                await self._bot.edit_message_text(
+                    attempt.text,
+                    chat_id=attempt.chat_id,
+                    message_id=int(platform_id),
+                    entities=_entities(attempt.entities),
+                    link_preview_options=NO_PREVIEW,
+                    reply_markup=_keyboard(message.buttons),
+                )
+                return
+            except TelegramError as error:
+                if is_unchanged(error):
+                    return
+                if not (is_about_markup(error) and attempt.entities):
+                    raise send_error(error) from None
+                attempt = replace(attempt, text=look.plain(message.text), entities=())
+            except (KeyError, TypeError, AttributeError) as error:
+                raise OutcomeUnknown(f"Telegram's answer cannot be read: {redacted(error)}") from None
+
+    async def draft(self, draft_id: int, message: OutboundMessage) -> None:
+        address = message.address
+        if not self._has_drafts(address):
+            raise Refused(f"{address} has no drafts")
+        attempt = self._attempt(message)
+        try:
+            await self._bot.send_message_draft(
+                attempt.chat_id,
+                draft_id,
+                attempt.text,
+                message_thread_id=attempt.thread_id,
+                entities=_entities(attempt.entities),
+                api_kwargs={"can_stop": True},  # Bot API 10.3: a Stop button, told as stopped_message_generation
+            )
+        except (InvalidToken, EndPointNotFound) as error:  # a Bot API server older than 9.3 answers 404
+            self._drafts_exist = False
+            raise Refused(f"this Bot API server has no drafts: {redacted(error)}") from None
+        except TelegramError as error:
+            if _refuses_drafts(error):
+                self._chats_without_drafts.add(address.chat_id)
+            raise send_error(error) from None
+
+    def typing(self, address: Address) -> AbstractAsyncContextManager[None]:
+        return self._typing(address)
+
+    async def aclose(self) -> None:
+        await self._request.shutdown()
+        self._report(ChannelStatus(Health.OFF))
+
+    def _attempt(self, message: OutboundMessage) -> _Attempt:
+        formatted = look.formatted(message.text)
+        chat_id = _number(message.address.chat_id, "chat")
+        thread = message.address.thread_id
+        thread_id = _number(thread, "topic") if thread is not None else None
+        return _Attempt(
+            self._moved.get(chat_id, chat_id),
+            None if thread_id == GENERAL_TOPIC else thread_id,
+            formatted.text,
+            formatted.entities,
+            moved=chat_id in self._moved,
+        )
+
+    async def _other_way(self, attempt: _Attempt, error: TelegramError, markdown: str) -> _Attempt | None:
+        """Another attempt at what was refused; each way is gone once. None: there is none."""
+        if is_about_markup(error) and attempt.entities:
+            return replace(attempt, text=look.plain(markdown), entities=())
+        if is_about_topic(error) and attempt.thread_id is not None:
+            return replace(attempt, thread_id=None)  # the topic was deleted: better in the chat than nowhere
+        if isinstance(error, ChatMigrated) and not attempt.moved:
+            await self._announce(migrated(attempt.chat_id, error.new_chat_id))
+            return replace(attempt, chat_id=error.new_chat_id, thread_id=None, moved=True)
+        return None
+
+    async def _announce(self, event: Migrated) -> None:
+        """Tell that a chat moved, now or with the next updates."""
+        self._moved[int(event.old.chat_id)] = int(event.new.chat_id)
+        self._unannounced.append(event)
+        if self._receive is not None:
+            await self._receive([event])
+            self._unannounced.remove(event)
+
+    def _has_drafts(self, address: Address) -> bool:
+        private = not address.chat_id.startswith("-")
+        return private and self._drafts_exist and address.chat_id not in self._chats_without_drafts
+
+    @asynccontextmanager
+    async def _typing(self, address: Address) -> AsyncIterator[None]:
+        sign = asyncio.create_task(self._keep_typing(address))
+        try:
+            yield
+        finally:
+            sign.cancel()
+            await asyncio.wait([sign])
+
+    async def _keep_typing(self, address: Address) -> None:
+        chat_id = _number(address.chat_id, "chat")
+        thread_id = _number(address.thread_id, "topic") if address.thread_id is not None else None
+        while True:
+            delay = TYPING_EVERY
+            try:
+                await self._bot.send_chat_action(
+                    self._moved.get(chat_id, chat_id), ChatAction.TYPING, message_thread_id=thread_id
+                )
+            except RetryAfter as error:
+                delay = max(delay, seconds(error))
+            except Forbidden:
+                return
+            except TelegramError as error:
+                log.debug("no sign of typing in %s: %s", address, redacted(error))
+            await self._pause(delay)
+
+    async def _quietly(self, call: Awaitable[T]) -> None:
+        """For what people would not miss."""
+        try:
+            await call
+        except TelegramError as error:
+            log.debug("%s", redacted(error))
+
+    def _connection(self, *, read_timeout: float, connections: int) -> HTTPXRequest:
+        return HTTPXRequest(
+            connection_pool_size=connections,
+            read_timeout=read_timeout,
+            write_timeout=20.0,
+            connect_timeout=10.0,
+            pool_timeout=10.0,
+            httpx_kwargs={"verify": _tls(), "trust_env": self._trust_env},
+        )
+
+
+def _event(update: object, bot: BotIdentity) -> Event | None:
+    """The event in an update. Whatever is wrong with it, the updates behind it must come through."""
+    if not isinstance(update, Mapping):
+        return unreadable(update, "update is no object")
+    try:
+        return read(update, bot)
+    except Exception as error:
+        log.exception("an update could not be read")
+        return unreadable(update, f"{type(error).__name__}: {error}")
+
+
+def _refuses_drafts(error: TelegramError) -> bool:
+    """A refusal that is about the chat, not about this text."""
+    text = str(error).casefold()
+    about_text = is_about_markup(error) or is_about_topic(error) or "too long" in text or "empty" in text
+    return isinstance(error, BadRequest) and not about_text
+
+
+def _number(text: str, what: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise Refused(f"{text!r} is no {what} of Telegram: its ids are numbers") from None
+
+
+def _entities(entities: Sequence[look.Entity]) -> list[MessageEntity]:
+    return [
+        MessageEntity(
+            str(entity.type), entity.offset, entity.length, url=entity.url or None, language=entity.language or None
+        )
+        for entity in entities
+    ]
+
+
+def _reply(platform_id: str) -> ReplyParameters | None:
+    if not platform_id:
+        return None
+    return ReplyParameters(_number(platform_id, "message"), allow_sending_without_reply=True)
+
+
+def _keyboard(rows: Sequence[Sequence[Button]]) -> InlineKeyboardMarkup | None:
+    if not rows:
+        return None
+    return InlineKeyboardMarkup(
+        [[InlineKeyboardButton(button.label, callback_data=button.data) for button in row] for row in rows]
+    )
+
+
+def _is_loopback(url: str) -> bool:
+    """Whether an address is this machine: a proxy from the environment has no business there."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    """One for all connections: loading the certificates takes some 20 ms."""
+    return httpx.create_ssl_context()

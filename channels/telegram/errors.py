@@ -1,0 +1,89 @@
+"""What the library raises, said once in our words: by what can be done about it."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+import httpx
+from telegram.error import (
+    BadRequest,
+    ChatMigrated,
+    Conflict,
+    EndPointNotFound,
+    Forbidden,
+    InvalidToken,
+    NetworkError,
+    RetryAfter,
+    TelegramError,
+    TimedOut,
+)
+
+from channels.message import NotSent, OutcomeUnknown, Refused, SendError
+
+_TOKEN = re.compile(r"\d{3,}:[A-Za-z0-9_-]{20,}")
+_NEVER_SENT = (
+    httpx.ConnectError,
+    httpx.ConnectTimeout,
+    httpx.PoolTimeout,
+    httpx.ProxyError,
+    httpx.UnsupportedProtocol,
+    httpx.InvalidURL,
+)
+_REJECTED_TOKEN_PAUSE = 30.0
+
+
+def redacted(error: BaseException) -> str:
+    """What went wrong, in one line without a token."""
+    text = " ".join(str(error).split())[:300] or type(error).__name__
+    return _TOKEN.sub("***", text)
+
+
+def seconds(error: RetryAfter) -> float:
+    """The pause that Telegram asks for."""
+    wanted = error.retry_after
+    return wanted.total_seconds() if isinstance(wanted, timedelta) else float(wanted)
+
+
+def send_error(error: TelegramError) -> SendError:
+    """Whether what was to be sent arrived, may have arrived, or never will.
+
+    Order matters: the library's `BadRequest` and `TimedOut` are also its `NetworkError`.
+    """
+    text = redacted(error)
+    match error:
+        case RetryAfter():
+            wait = seconds(error)
+            return NotSent(f"Telegram asks to wait {wait:g} s", retry_after=wait)
+        case InvalidToken() | EndPointNotFound() | Conflict():
+            return NotSent(f"Telegram refuses the bot: {text}", retry_after=_REJECTED_TOKEN_PAUSE)
+        case Forbidden() | BadRequest() | ChatMigrated():
+            return Refused(f"Telegram refuses this: {text}")
+        case NetworkError() if never_sent(error):
+            return NotSent(f"Telegram cannot be reached: {text}")
+        case TimedOut():
+            return OutcomeUnknown("Telegram had the message and did not answer in time")
+        case NetworkError() if error.__cause__ is None:  # the Bot API said in JSON that it failed
+            return NotSent(f"Telegram is out of order: {text}")
+        case _:
+            return OutcomeUnknown(f"the answer of Telegram was lost: {text}")
+
+
+def never_sent(error: TelegramError) -> bool:
+    """Whether the request did not leave this machine."""
+    return isinstance(error.__cause__, _NEVER_SENT)
+
+
+def is_about_markup(error: TelegramError) -> bool:
+    """Whether the same text may be taken without its entities."""
+    text = str(error).casefold()
+    return isinstance(error, BadRequest) and ("entit" in text or "can't parse" in text)
+
+
+def is_about_topic(error: TelegramError) -> bool:
+    """Whether the topic is gone, while the chat may still be there."""
+    return isinstance(error, BadRequest) and "thread not found" in str(error).casefold()
+
+
+def is_unchanged(error: TelegramError) -> bool:
+    return isinstance(error, BadRequest) and "message is not modified" in str(error).casefold()

@@ -1,0 +1,197 @@
+"""Long polling that loses nothing: an update is confirmed only after whoever receives it has it on disk.
+
+The library's own `Updater` confirms first and stops for ever at one update that it cannot parse, so the raw JSON is
+fetched here, through the library's HTTP layer. The offset sent with the next request is the acknowledgement.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import random
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import NoReturn
+from urllib.parse import urlencode
+
+from telegram.error import Conflict, EndPointNotFound, InvalidToken, RetryAfter, TelegramError
+from telegram.request import BaseRequest
+
+from channels.message import ChannelStatus, Health, SourceFailed
+from channels.telegram.errors import redacted, seconds
+
+log = logging.getLogger(__name__)
+
+LONG_POLL = 50
+"""Seconds that Telegram holds a request without updates; its server allows no more."""
+ANSWER_SLACK = 15.0
+"""Seconds beyond the long poll after which a silent connection counts as dead."""
+LIMIT = 100
+
+_FIRST_DELAY, _LONGEST_DELAY = 1.0, 30.0
+_CONFLICT_PATIENCE, _CONFLICT_DELAY = 60.0, 5.0
+_DOWN_AFTER = 120.0
+_REBUILD_AFTER = 3
+_REJECTIONS_BEFORE_FATAL = 5
+_TOO_FAST = 0.2
+
+BAD_TOKEN = (
+    "Telegram does not accept the bot's token: check channels.telegram.token (TELEGRAM_BOT_TOKEN); "
+    "@BotFather shows the right one"
+)
+CONFLICT = (
+    "another process reads this bot's messages: stop the other program that uses the same token, "
+    "or give this one a bot of its own"
+)
+WEBHOOK = "a webhook is set for this bot, so its messages go elsewhere: call deleteWebhook for it, or use another bot"
+
+Pause = Callable[[float], Awaitable[None]]
+"""Waits so many seconds."""
+Deliver = Callable[[Sequence[object]], Awaitable[None]]
+"""Takes the raw updates of one answer; they are confirmed when it returned, and offered again when it raised."""
+
+
+@dataclass(slots=True)
+class Trouble:
+    """Failures in a row: how long they have lasted, and what to do next. A successful poll makes a new one."""
+
+    known_good: bool = False
+    waited: float = 0.0
+    failures: int = 0
+    rejections: int = 0
+    status: ChannelStatus = field(default_factory=lambda: ChannelStatus(Health.OK))
+
+    def met(self, error: Exception) -> float:
+        """Note a failure; returns the seconds to wait. Raises `SourceFailed` where waiting cannot help."""
+        self.failures += 1
+        delay = self._delay(error)
+        self.waited += delay
+        return delay
+
+    def _delay(self, error: Exception) -> float:
+        match error:
+            case InvalidToken() | EndPointNotFound():
+                self._rejected(error)
+            case Conflict() if "webhook" in str(error).casefold():
+                self.status = ChannelStatus(Health.DOWN, WEBHOOK)
+                return _LONGEST_DELAY
+            case Conflict() if self.waited < _CONFLICT_PATIENCE:
+                return _CONFLICT_DELAY  # another one that is just stopping, as at every restart
+            case Conflict():
+                self.status = ChannelStatus(Health.DEGRADED, CONFLICT)
+                return _LONGEST_DELAY
+            case RetryAfter():
+                wait = seconds(error)
+                self.status = ChannelStatus(Health.DEGRADED, f"Telegram asks to wait {wait:g} s")
+                return wait + 0.5
+            case _:
+                text = f"Telegram does not answer as it should: {redacted(error)}"
+                state = Health.DOWN if self.waited >= _DOWN_AFTER else Health.DEGRADED
+                self.status = ChannelStatus(state, text)
+        return self._backoff()
+
+    def _rejected(self, error: Exception) -> None:
+        """A token that worked before is believed for a while: proxies and restarts of the server answer 404 too."""
+        self.rejections += 1
+        if not self.known_good or self.rejections > _REJECTIONS_BEFORE_FATAL:
+            give_up(error)
+        self.status = ChannelStatus(Health.DEGRADED, BAD_TOKEN)
+
+    def _backoff(self) -> float:
+        """Doubling, capped, and spread so that many bots do not come back at the same moment."""
+        longest = min(_LONGEST_DELAY, _FIRST_DELAY * 2.0 ** min(self.failures - 1, 10))
+        return random.uniform(longest / 2, longest)
+
+
+def give_up(error: Exception) -> NoReturn:
+    """The token is wrong. Nothing of the library's error goes on: it may hold the token."""
+    raise SourceFailed(BAD_TOKEN, fatal=True) from None
+
+
+class Poller:
+    """Fetches updates until cancelled. `make_request` builds a connection of the library; a dead one is replaced."""
+
+    def __init__(
+        self,
+        url: str,
+        make_request: Callable[[], BaseRequest],
+        *,
+        allowed_updates: Sequence[str],
+        report: Callable[[ChannelStatus], None],
+        pause: Pause = asyncio.sleep,
+        long_poll: int = LONG_POLL,
+    ) -> None:
+        """`url` is that of getUpdates, token included: it is never shown. `report` learns of every change."""
+        self._url = url
+        self._make_request = make_request
+        self._allowed_updates = json.dumps(list(allowed_updates))
+        self._report = report
+        self._pause = pause
+        self._long_poll = long_poll
+
+    async def run(self, deliver: Deliver) -> None:
+        """Raises `SourceFailed` where going on is pointless, and whatever `deliver` raises."""
+        offset: int | None = None
+        trouble = Trouble(known_good=True)
+        request = self._make_request()
+        await request.initialize()
+        try:
+            while True:
+                try:
+                    # After a failure without holding, so that "it works again" is known at once.
+                    updates = await self._fetch(request, offset, 0 if trouble.failures else self._long_poll)
+                    offset_after = _offset_after(updates, offset)
+                except (TelegramError, TimeoutError, _Junk) as error:
+                    await self._recover(trouble, error)
+                    if trouble.failures % _REBUILD_AFTER == 0:
+                        await request.shutdown()
+                        request = self._make_request()
+                        await request.initialize()
+                    continue
+                trouble = Trouble(known_good=True)
+                self._report(trouble.status)
+                if updates:
+                    await deliver(updates)
+                    offset = offset_after
+        finally:
+            await request.shutdown()
+
+    async def _recover(self, trouble: Trouble, error: Exception) -> None:
+        delay = trouble.met(error)
+        self._report(trouble.status)
+        log.warning("getUpdates failed %d times in a row: %s", trouble.failures, redacted(error))
+        await self._pause(delay)
+
+    async def _fetch(self, request: BaseRequest, offset: int | None, long_poll: int) -> list[object]:
+        """One poll. Raises errors of the library, `TimeoutError` for a connection gone silent, `_Junk`."""
+        parameters = {"timeout": long_poll, "limit": LIMIT, "allowed_updates": self._allowed_updates}
+        if offset is not None:
+            parameters["offset"] = offset
+        started = asyncio.get_running_loop().time()
+        try:
+            async with asyncio.timeout(long_poll + ANSWER_SLACK):
+                result: object = await request.post(
+                    f"{self._url}?{urlencode(parameters)}", read_timeout=long_poll + ANSWER_SLACK
+                )
+        except (KeyError, TypeError) as error:
+            raise _Junk("the answer has no result") from error
+        if not isinstance(result, list):
+            raise _Junk(f"the result is of the type {type(result).__name__}")
+        if long_poll and not result and asyncio.get_running_loop().time() - started < _TOO_FAST:
+            await self._pause(1.0)  # a server that does not hold requests must not be asked without a break
+        return result
+
+
+class _Junk(Exception):
+    """An answer that is JSON, but not what getUpdates answers."""
+
+
+def _offset_after(updates: Sequence[object], offset: int | None) -> int | None:
+    """The offset that confirms all of `updates`. Raises `_Junk` where none of them can be confirmed."""
+    ids = [
+        number for update in updates if isinstance(update, dict) and isinstance(number := update.get("update_id"), int)
+    ]
+    if updates and not ids:
+        raise _Junk("the updates have no ids")
+    return max(ids) + 1 if ids else offset

@@ -1,0 +1,505 @@
+"""The adapter with the real library over HTTP against the strict fake."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import pytest
+
+from channels.message import (
+    Address,
+    Button,
+    CommandInfo,
+    Event,
+    Health,
+    InboundMessage,
+    Migrated,
+    NotSent,
+    Origin,
+    OutboundMessage,
+    OutcomeUnknown,
+    PreviewStyle,
+    Refused,
+    SendError,
+    SourceFailed,
+    Unreadable,
+)
+from channels.telegram.channel import TelegramChannel
+from tests.fakes.telegram import FakeTelegram
+
+ALICE = Address("telegram", "11111")
+GROUP = Address("telegram", "-1001234567890")
+COMMANDS = (CommandInfo("help", "What I can do"), CommandInfo("pair", "Let somebody in", owner_only=True))
+
+
+@dataclass
+class Desk:
+    """A channel that runs against the fake, what it received, and the pauses it took (none of which takes time)."""
+
+    telegram: FakeTelegram
+    channel: TelegramChannel = field(init=False)
+    events: list[Event] = field(default_factory=list)
+    pauses: list[float] = field(default_factory=list)
+    refuse: Callable[[Sequence[Event]], None] = lambda events: None
+    _changed: asyncio.Condition = field(default_factory=asyncio.Condition)
+
+    def __post_init__(self) -> None:
+        self.channel = TelegramChannel(
+            self.telegram.token,
+            base_url=self.telegram.base_url,
+            base_file_url=self.telegram.base_file_url,
+            commands=COMMANDS,
+            pause=self.pause,
+            long_poll=20,
+        )
+
+    async def pause(self, seconds: float) -> None:
+        async with self._changed:
+            self.pauses.append(seconds)
+            self._changed.notify_all()
+        await asyncio.sleep(0)
+
+    async def receive(self, events: Sequence[Event]) -> None:
+        self.refuse(events)
+        async with self._changed:
+            self.events.extend(events)
+            self._changed.notify_all()
+
+    async def until(self, reached: Callable[[], bool]) -> None:
+        async with asyncio.timeout(10), self._changed:
+            await self._changed.wait_for(reached)
+
+    async def received(self, count: int = 1) -> list[Event]:
+        await self.until(lambda: len(self.events) >= count)
+        return self.events
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        task = asyncio.create_task(self.channel.run(self.receive))
+        try:
+            yield
+        finally:
+            task.cancel()
+            await asyncio.wait([task])
+
+    async def polled(self, times: int = 1) -> None:
+        """Until the channel has asked for updates so many times more with an answer that worked."""
+        telegram = self.telegram
+        before = len([call for call in telegram.called("getUpdates") if call.status == 200])
+        await telegram.wait_for(
+            lambda: len([call for call in telegram.called("getUpdates") if call.status == 200]) >= before + times
+        )
+
+
+@pytest.fixture
+async def desk() -> AsyncIterator[Desk]:
+    async with FakeTelegram() as telegram:
+        desk = Desk(telegram)
+        telegram.add_chat(11111)
+        yield desk
+        await desk.channel.aclose()
+
+
+async def test_a_message_comes_in_and_its_answer_goes_out(desk: Desk) -> None:
+    async with desk.running():
+        said = desk.telegram.say("hello")
+        (event,) = await desk.received()
+        assert isinstance(event, InboundMessage)
+        assert (event.text, event.address, event.sender.id) == ("hello", ALICE, "11111")
+        assert event.id == f"update:{said['update_id']}"
+        sent = await desk.channel.send(
+            OutboundMessage(ALICE, "**Hi** [there](https://example.org)", reply_to=event.platform_id)
+        )
+        answer = await desk.telegram.next_message(11111)
+        assert desk.channel.status.state is Health.OK
+    assert (answer.text, str(answer.id), str(answer.reply_to)) == ("Hi there", sent, event.platform_id)
+    assert [entity["type"] for entity in answer.entities] == ["bold", "text_link"]
+    assert desk.telegram.called("sendMessage")[0].params.object("link_preview_options") == {"is_disabled": True}
+    assert desk.channel.status.state is Health.OFF
+
+
+async def test_invariant_01_an_update_is_confirmed_only_after_it_was_received(desk: Desk) -> None:
+    """What `receive` refuses stays with Telegram, and the next run offers it again."""
+
+    def full_disk(events: Sequence[Event]) -> None:
+        raise OSError("disk full")
+
+    desk.telegram.say("keep me")
+    desk.refuse = full_disk
+    with pytest.raises(OSError, match="disk full"):
+        await desk.channel.run(desk.receive)
+    assert desk.channel.status.state is Health.DOWN
+    assert len(desk.telegram.pending) == 1
+    desk.refuse = lambda events: None
+    async with desk.running():
+        (event,) = await desk.received()
+        assert isinstance(event, InboundMessage)
+        assert event.text == "keep me"
+        await desk.telegram.wait_for(lambda: not desk.telegram.pending)
+
+
+async def test_a_poison_update_does_not_block_those_behind_it(desk: Desk) -> None:
+    desk.telegram.push({"message": {"chat": "what?"}})
+    desk.telegram.push({"message": {"message_id": 5, "date": 10**30, "chat": {"id": 1, "type": "private"}, "from": {}}})
+    desk.telegram.say("after it")
+    async with desk.running():
+        first, second, third = await desk.received(3)
+        await desk.telegram.wait_for(lambda: not desk.telegram.pending)
+    assert isinstance(first, Unreadable)
+    assert isinstance(second, Unreadable)
+    assert '"what?"' in first.raw
+    assert isinstance(third, InboundMessage)
+
+
+@pytest.mark.parametrize("status", [401, 404])
+async def test_a_wrong_token_is_said_once_and_for_all(desk: Desk, status: int) -> None:
+    desk.telegram.fail("getMe", status=status)
+    with pytest.raises(SourceFailed) as failed:
+        await desk.channel.run(desk.receive)
+    assert failed.value.fatal
+    assert "channels.telegram.token" in str(failed.value)
+    assert desk.telegram.token not in str(failed.value)
+    assert failed.value.__cause__ is None
+    assert failed.value.__suppress_context__
+    assert desk.channel.status.state is Health.DOWN
+
+
+@pytest.mark.parametrize("status", [401, 404])
+async def test_one_rejection_of_a_token_that_worked_is_survived(desk: Desk, status: int) -> None:
+    desk.telegram.fail("getUpdates", status=status, times=2)
+    async with desk.running():
+        desk.telegram.say("still there?")
+        await desk.received()
+        assert desk.channel.status.state is Health.OK
+    assert len(desk.pauses) == 2
+
+
+async def test_a_token_revoked_for_good_ends_the_channel(desk: Desk) -> None:
+    desk.telegram.fail("getUpdates", status=401, times=None)
+    with pytest.raises(SourceFailed) as failed:
+        async with asyncio.timeout(10):
+            await desk.channel.run(desk.receive)
+    assert failed.value.fatal
+
+
+@pytest.mark.parametrize("method", ["getMe", "getUpdates"])
+@pytest.mark.parametrize("fault", ["500", "502 html", "not json", "no result", "odd result", "abort"])
+async def test_faults_of_the_server_are_survived_and_seen(desk: Desk, method: str, fault: str) -> None:
+    telegram = desk.telegram
+    {
+        "500": lambda: telegram.fail(method, status=500, times=4),
+        "502 html": lambda: telegram.junk(method, times=4),
+        "not json": lambda: telegram.junk(method, status=200, body="{", times=4),
+        "no result": lambda: telegram.junk(method, status=200, body='{"ok": true}', times=4),
+        "odd result": lambda: telegram.junk(method, status=200, body='{"ok": true, "result": 5}', times=4),
+        "abort": lambda: telegram.abort(method, times=4),
+    }[fault]()
+    seen: list[Health] = []
+    desk_pause = desk.pause
+
+    async def watching(seconds: float) -> None:
+        seen.append(desk.channel.status.state)
+        assert desk.channel.status.last_error
+        assert telegram.token not in desk.channel.status.last_error
+        await desk_pause(seconds)
+
+    desk.channel._pause = watching
+    async with desk.running():
+        telegram.say("through all that")
+        await desk.received()
+        assert desk.channel.status.state is Health.OK
+    assert seen == [Health.DEGRADED] * 4
+    assert all(0.4 < pause <= 8 for pause in desk.pauses)
+
+
+async def test_a_poller_too_many_is_waited_out_then_told_and_never_given_up(desk: Desk) -> None:
+    conflict = desk.telegram.fail("getUpdates", status=409, times=None)
+    async with desk.running():
+        await desk.until(lambda: sum(desk.pauses) > 55)
+        assert desk.channel.status.state is Health.OK
+        await desk.until(lambda: sum(desk.pauses) > 130)
+        assert desk.channel.status.state is Health.DEGRADED
+        assert "another process" in desk.channel.status.last_error
+        conflict.cancel()
+        desk.telegram.say("alone again")
+        await desk.received()
+        assert desk.channel.status.state is Health.OK
+
+
+async def test_the_pause_that_telegram_asks_for_is_taken(desk: Desk) -> None:
+    desk.telegram.fail("getUpdates", status=429, retry_after=7)
+    async with desk.running():
+        desk.telegram.say("hi")
+        await desk.received()
+    assert desk.pauses == [7.5]
+
+
+async def test_a_long_outage_is_down_and_ends(desk: Desk) -> None:
+    outage = desk.telegram.fail("getUpdates", status=503, times=None)
+    async with desk.running():
+        await desk.until(lambda: sum(desk.pauses) > 200)
+        assert desk.channel.status.state is Health.DOWN
+        outage.cancel()
+        await desk.polled()
+        desk.telegram.say("back")
+        await desk.received()
+        assert desk.channel.status.state is Health.OK
+
+
+async def test_a_server_that_goes_away_and_comes_back(desk: Desk) -> None:
+    async with desk.running():
+        desk.telegram.say("one")
+        await desk.received(1)
+        await desk.telegram.stop()
+        await desk.until(lambda: len(desk.pauses) >= 4)
+        await desk.telegram.start()
+        desk.telegram.say("two")
+        await desk.received(2)
+
+
+async def test_a_proxy_in_the_environment_is_not_used_for_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    async with FakeTelegram() as telegram:
+        desk = Desk(telegram)
+        async with desk.running():
+            telegram.say("hi")
+            await desk.received()
+        await desk.channel.aclose()
+
+
+async def test_the_token_is_never_logged(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
+    desk.telegram.fail("getUpdates", status=401)
+    desk.telegram.junk("getUpdates")
+    desk.telegram.abort("getUpdates")
+    with caplog.at_level(logging.INFO):
+        logging.getLogger("httpx").setLevel(logging.WARNING)
+        async with desk.running():
+            desk.telegram.say("hi")
+            await desk.received()
+    assert caplog.text
+    assert desk.telegram.token not in caplog.text
+
+
+async def test_the_menu_has_the_owners_commands_only_in_private(desk: Desk) -> None:
+    async with desk.running():
+        await desk.telegram.wait_for(lambda: len(desk.telegram.called("setMyCommands")) == 2)
+    async with desk.running():
+        await desk.telegram.wait_for(lambda: len(desk.telegram.called("getMyCommands")) == 4)
+    assert len(desk.telegram.called("setMyCommands")) == 2, "an unchanged menu is not set again"
+    menus = {
+        call.params.object("scope")["type"]: [command["command"] for command in call.params.array("commands")]
+        for call in desk.telegram.called("setMyCommands")
+    }
+    assert menus == {"all_private_chats": ["help", "pair"], "all_group_chats": ["help"]}
+
+
+async def test_a_refused_menu_harms_nothing(desk: Desk) -> None:
+    desk.telegram.fail("setMyCommands", status=500, times=None)
+    async with desk.running():
+        await desk.telegram.wait_for(lambda: len(desk.telegram.called("setMyCommands")) == 2)
+        desk.telegram.say("hi")
+        await desk.received()
+
+
+# What goes out
+
+
+async def refusal(desk: Desk, address: Address = ALICE, text: str = "hi") -> SendError:
+    with pytest.raises(SendError) as failed:
+        await desk.channel.send(OutboundMessage(address, text))
+    assert desk.telegram.token not in str(failed.value)
+    assert failed.value.__suppress_context__ or failed.value.__context__ is None
+    return failed.value
+
+
+async def test_429_is_not_sent_with_telegrams_own_delay(desk: Desk) -> None:
+    desk.telegram.fail("sendMessage", status=429, retry_after=33)
+    error = await refusal(desk)
+    assert isinstance(error, NotSent)
+    assert error.retry_after == 33
+
+
+async def test_an_error_that_the_bot_api_tells_is_not_sent(desk: Desk) -> None:
+    desk.telegram.fail("sendMessage", status=500, description="Internal Server Error: restart")
+    assert isinstance(await refusal(desk), NotSent)
+
+
+async def test_a_server_that_is_not_there_is_not_sent(desk: Desk) -> None:
+    await desk.telegram.stop()
+    assert isinstance(await refusal(desk), NotSent)
+
+
+@pytest.mark.parametrize("fault", ["abort", "gateway html", "junk"])
+async def test_an_answer_that_is_lost_leaves_the_outcome_unknown(desk: Desk, fault: str) -> None:
+    if fault == "abort":
+        desk.telegram.abort_after("sendMessage")
+    elif fault == "gateway html":
+        desk.telegram.junk("sendMessage", after_effect=True)
+    else:
+        desk.telegram.junk("sendMessage", status=200, body='{"ok": true, "result": {}}', after_effect=True)
+    assert isinstance(await refusal(desk), OutcomeUnknown)
+    assert len(desk.telegram.messages(11111)) == 1
+
+
+async def test_an_answer_that_is_late_leaves_the_outcome_unknown(desk: Desk) -> None:
+    hold = desk.telegram.hold("sendMessage", after_effect=True)
+    desk.channel._request._client.timeout = 0.2
+    assert isinstance(await refusal(desk), OutcomeUnknown)
+    hold.release()
+
+
+@pytest.mark.parametrize("address", [Address("telegram", "404404"), Address("telegram", "alice")])
+async def test_unknown_chats_are_refused(desk: Desk, address: Address) -> None:
+    assert isinstance(await refusal(desk, address), Refused)
+
+
+async def test_a_person_who_blocked_the_bot_is_refused(desk: Desk) -> None:
+    desk.telegram.block(11111)
+    error = await refusal(desk)
+    assert isinstance(error, Refused)
+    assert "blocked" in str(error)
+
+
+async def test_text_refused_as_markup_is_sent_once_as_plain_text(desk: Desk) -> None:
+    desk.telegram.fail("sendMessage", status=400, description="Bad Request: can't parse entities: no")
+    await desk.channel.send(OutboundMessage(ALICE, "**bold** [x](https://example.org)"))
+    (message,) = desk.telegram.messages(11111)
+    assert message.text == "bold x (https://example.org)"
+
+
+async def test_markup_refused_without_markup_is_refused(desk: Desk) -> None:
+    desk.telegram.fail("sendMessage", status=400, description="Bad Request: can't parse entities: no", times=None)
+    assert isinstance(await refusal(desk, text="**bold**"), Refused)
+    assert len(desk.telegram.called("sendMessage")) == 2
+
+
+async def test_a_deleted_topic_is_answered_in_its_chat(desk: Desk) -> None:
+    desk.telegram.add_chat(-1001234567890)
+    await desk.channel.send(OutboundMessage(Address("telegram", "-1001234567890", "77"), "hi"))
+    (message,) = desk.telegram.messages(-1001234567890)
+    assert message.thread is None
+
+
+async def test_topics_are_answered_in_the_topic_and_general_in_the_chat(desk: Desk) -> None:
+    desk.telegram.say("hi", chat=-1001234567890, thread=7)
+    for thread in ("7", "1"):
+        await desk.channel.send(OutboundMessage(Address("telegram", "-1001234567890", thread), f"to {thread}"))
+    assert [(m.text, m.thread) for m in desk.telegram.messages(-1001234567890)] == [("to 7", 7), ("to 1", None)]
+
+
+async def test_a_reply_to_a_message_that_is_gone_is_sent_all_the_same(desk: Desk) -> None:
+    await desk.channel.send(OutboundMessage(ALICE, "hi", reply_to="99999"))
+    assert desk.telegram.messages(11111)[0].reply_to is None
+
+
+async def test_a_moved_group_gets_its_message_and_the_move_is_told(desk: Desk) -> None:
+    desk.telegram.say("hi", chat=-500, chat_type="group")
+    async with desk.running():
+        await desk.received()
+        desk.telegram.migrate(-500, -1009)
+        await desk.channel.send(OutboundMessage(Address("telegram", "-500"), "found you"))
+        moves = [event for event in await desk.received(2) if isinstance(event, Migrated)]
+        assert desk.telegram.messages(-1009)[0].text == "found you"
+        await desk.telegram.wait_for(lambda: not desk.telegram.pending)
+        moves = [event for event in desk.events if isinstance(event, Migrated)]
+    assert {move.id for move in moves} == {"migrated:-500:-1009"}
+    assert (moves[0].old.chat_id, moves[0].new.chat_id) == ("-500", "-1009")
+
+
+async def test_a_move_learnt_while_not_running_is_told_by_the_next_run(desk: Desk) -> None:
+    desk.telegram.say("hi", chat=-500, chat_type="group")
+    desk.telegram.migrate(-500, -1009)
+    desk.telegram.drop_pending()
+    await desk.channel.send(OutboundMessage(Address("telegram", "-500"), "found you"))
+    async with desk.running():
+        desk.telegram.say("and now")
+        events = await desk.received(2)
+    assert isinstance(events[0], Migrated)
+
+
+async def test_edits_replace_and_an_unchanged_text_is_no_error(desk: Desk) -> None:
+    sent = await desk.channel.send(OutboundMessage(ALICE, "one"))
+    for _ in range(2):
+        await desk.channel.edit(sent, OutboundMessage(ALICE, "**two**"))
+    (message,) = desk.telegram.messages(11111)
+    assert (message.text, message.edits) == ("two", 1)
+    with pytest.raises(Refused):
+        await desk.channel.edit("4711", OutboundMessage(ALICE, "three"))
+    desk.telegram.fail("editMessageText", status=429, retry_after=5)
+    with pytest.raises(NotSent) as failed:
+        await desk.channel.edit(sent, OutboundMessage(ALICE, "four"))
+    assert failed.value.retry_after == 5
+
+
+async def test_buttons_are_shown_pressed_and_answered(desk: Desk) -> None:
+    sent = await desk.channel.send(OutboundMessage(ALICE, "Sure?", buttons=((Button("Yes", "/yes 1"),),)))
+    async with desk.running():
+        query = desk.telegram.press(int(sent), "/yes 1")
+        (event,) = await desk.received()
+        await desk.telegram.wait_for(lambda: query in desk.telegram.callback_answers)
+    assert isinstance(event, InboundMessage)
+    assert (event.text, event.origin, event.address, event.sender.id) == ("/yes 1", Origin.COMMAND, ALICE, "11111")
+
+
+async def test_drafts_are_shown_in_private_and_a_chat_that_refuses_them_gets_edits(desk: Desk) -> None:
+    assert desk.channel.pace(ALICE).preview is PreviewStyle.DRAFT
+    assert desk.channel.pace(GROUP).preview is PreviewStyle.EDIT
+    await desk.channel.draft(5, OutboundMessage(ALICE, "**think**ing"))
+    shown = desk.telegram.draft(11111)
+    assert shown is not None
+    assert shown.text == "thinking"
+    desk.telegram.fail("sendMessageDraft", status=429, retry_after=2)
+    with pytest.raises(NotSent):
+        await desk.channel.draft(5, OutboundMessage(ALICE, "more"))
+    assert desk.channel.pace(ALICE).preview is PreviewStyle.DRAFT
+    desk.telegram.fail("sendMessageDraft", status=400, description="Bad Request: TEXTDRAFT_PEER_INVALID")
+    with pytest.raises(Refused):
+        await desk.channel.draft(5, OutboundMessage(ALICE, "more"))
+    assert desk.channel.pace(ALICE).preview is PreviewStyle.EDIT
+    assert desk.channel.pace(Address("telegram", "22222")).preview is PreviewStyle.DRAFT
+
+
+async def test_a_server_without_drafts_is_asked_once(desk: Desk) -> None:
+    desk.telegram.fail("sendMessageDraft", status=404, times=None)
+    for _ in range(2):
+        with pytest.raises(Refused):
+            await desk.channel.draft(5, OutboundMessage(ALICE, "hm"))
+    assert len(desk.telegram.called("sendMessageDraft")) == 1
+    assert desk.channel.pace(ALICE).preview is PreviewStyle.EDIT
+
+
+async def test_typing_goes_on_in_its_topic_and_always_stops(desk: Desk) -> None:
+    desk.telegram.say("hi", chat=-1001234567890, thread=7)
+    with pytest.raises(RuntimeError):
+        async with desk.channel.typing(Address("telegram", "-1001234567890", "7")):
+            await desk.telegram.wait_for(lambda: len(desk.telegram.typing) >= 2)
+            raise RuntimeError
+    signs = len(desk.telegram.called("sendChatAction"))
+    assert {(sign.chat, sign.thread, sign.action) for sign in desk.telegram.typing} == {(-1001234567890, 7, "typing")}
+    await desk.channel.send(OutboundMessage(ALICE, "something else"))
+    assert len(desk.telegram.called("sendChatAction")) <= signs + 1
+    assert set(desk.pauses) == {4.0}
+
+
+async def test_typing_pauses_when_told_and_never_raises(desk: Desk) -> None:
+    desk.telegram.fail("sendChatAction", status=429, retry_after=9)
+    desk.telegram.fail("sendChatAction", status=500)
+    async with desk.channel.typing(ALICE):
+        await desk.telegram.wait_for(lambda: bool(desk.telegram.typing))
+    assert desk.pauses[:2] == [9, 4.0]
+
+
+async def test_a_long_answer_is_split_into_messages_that_telegram_takes(desk: Desk) -> None:
+    answer = "# Title 🙂\n\n" + "A **bold** sentence with 🙂 in it. " * 400 + "\n\n```py\n" + "x = '🙂'\n" * 900 + "```"
+    pieces = desk.channel.split(answer)
+    for piece in pieces:
+        await desk.channel.send(OutboundMessage(ALICE, piece))
+    shown = desk.telegram.messages(11111)
+    assert len(shown) == len(pieces) > 4
+    assert sum(message.text.count("🙂") for message in shown) == answer.count("🙂")
+    assert sum(message.text.count("x = ") for message in shown) == 900
