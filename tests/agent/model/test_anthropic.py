@@ -181,8 +181,12 @@ async def test_cache_marks_let_the_next_call_read_the_prefix(fake: FakeAnthropic
 async def test_the_cache_holds_over_an_answer_of_many_blocks(fake: FakeAnthropic, model: AnthropicModel) -> None:
     """Fifty calls and their results are more than the 20 blocks that the server looks back."""
     first = await answer_of(model, request(user("Go")))
-    calls = tuple({"type": "tool_use", "id": f"t{n}", "name": "memory_append", "input": {}} for n in range(50))
-    results = tuple({"type": "tool_result", "tool_use_id": f"t{n}", "content": "ok"} for n in range(50))
+    calls: tuple[Block, ...] = tuple(
+        {"type": "tool_use", "id": f"t{n}", "name": "memory_append", "input": {}} for n in range(50)
+    )
+    results: tuple[Block, ...] = tuple(
+        {"type": "tool_result", "tool_use_id": f"t{n}", "content": "ok"} for n in range(50)
+    )
     second = await answer_of(model, request(user("Go"), Message("assistant", calls), Message("user", results)))
     assert second.usage.cache_read == first.usage.cache_write
 

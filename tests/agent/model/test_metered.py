@@ -1,0 +1,116 @@
+"""Every call is in the ledger, with its cost, also where it broke off."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from agent.model.anthropic import AnthropicModel
+from agent.model.base import Message, ModelError, ModelEvent, ModelRequest, Started, TextDelta, Usage, UsageRecord
+from agent.model.closing import closing
+from agent.model.metered import Metered
+from agent.model.prices import Price, Prices
+from agent.model.resilient import Resilient
+from agent.model.scripted import Answer, ScriptedModel
+from tests.fakes.anthropic import FakeAnthropic
+
+MODEL = "claude-sonnet-5-5"
+REQUEST = ModelRequest(
+    MODEL, ("rules",), (Message("user", ({"type": "text", "text": "Hello"},)),), (), 100, "journal", "owner"
+)
+
+
+class Book:
+    def __init__(self) -> None:
+        self.entries: list[UsageRecord] = []
+
+    def record(self, entry: UsageRecord) -> None:
+        self.entries.append(entry)
+
+
+@pytest.fixture
+def book() -> Book:
+    return Book()
+
+
+@pytest.fixture
+async def fake() -> AsyncIterator[FakeAnthropic]:
+    async with FakeAnthropic() as fake:
+        yield fake
+
+
+@pytest.fixture
+async def metered(fake: FakeAnthropic, book: Book) -> AsyncIterator[Metered]:
+    model = Metered(AnthropicModel(fake.api_key, fake.base_url), book, Prices())
+    yield model
+    await model.aclose()
+
+
+async def events_of(model: Metered | Resilient) -> list[ModelEvent]:
+    return [event async for event in model.stream(REQUEST)]
+
+
+async def test_a_call_is_recorded_with_purpose_session_and_cost(book: Book) -> None:
+    usage = Usage(input=1_000_000, output=100_000, cache_read=1_000_000, cache_write=1_000_000)
+    await events_of(Metered(ScriptedModel(Answer("Hi", usage=usage)), book, Prices()))
+    (entry,) = book.entries
+    assert (entry.model, entry.purpose, entry.session, entry.usage) == (MODEL, "journal", "owner", usage)
+    assert entry.cost == pytest.approx(2.0 + 1.0 + 0.2 + 2.5)
+
+
+async def test_a_broken_call_is_recorded_with_what_it_used(fake: FakeAnthropic, book: Book, metered: Metered) -> None:
+    fake.cut(after=3)
+    fake.answer("word " * 200, usage={"input_tokens": 500})
+    with pytest.raises(ModelError):
+        await events_of(metered)
+    (entry,) = book.entries
+    assert entry.usage.input == 500
+    assert entry.usage.output > 50
+    assert entry.cost is not None and entry.cost > 0
+
+
+async def test_a_stopped_call_is_recorded(fake: FakeAnthropic, book: Book, metered: Metered) -> None:
+    fake.hold(after=1)
+    fake.answer("one two three", usage={"input_tokens": 500})
+    async with closing(metered.stream(REQUEST)) as events:
+        async for event in events:
+            if isinstance(event, TextDelta):
+                break
+    assert [entry.usage.input for entry in book.entries] == [500]
+
+
+async def test_each_try_is_recorded_once(fake: FakeAnthropic, book: Book, metered: Metered) -> None:
+    async def at_once(_: float) -> None: ...
+
+    fake.cut(after=1)
+    fake.fail(529)
+    fake.answer("one two three")
+    await events_of(Resilient(metered, sleep=at_once))
+    assert len(book.entries) == 2, "the refused try cost nothing"
+
+
+async def test_the_counting_event_stays_inside(metered: Metered) -> None:
+    assert not any(isinstance(event, Started) for event in await events_of(metered))
+
+
+def test_an_hours_cache_costs_twice_the_input_to_write() -> None:
+    usage = Usage(cache_write=1_000_000)
+    assert Prices().cost(usage, MODEL, "1h") == pytest.approx(4.0)
+    assert Prices().cost(usage, MODEL, "5m") == pytest.approx(2.5)
+
+
+def test_prices_are_found_by_exact_and_dated_name_only() -> None:
+    prices = Prices()
+    assert prices.price("claude-opus-5-5-20261001") == prices.price("claude-opus-5-5") == Price(4.0, 20.0)
+    assert prices.price("claude-opus-5") is None
+    assert prices.price("claude-opus-5-55") is None
+    assert prices.cost(Usage(input=5), "llama3") is None
+
+
+def test_configured_prices_stand_before_the_built_in_ones() -> None:
+    prices = Prices({"claude-opus-5-5": Price(1.0, 2.0, cache_write=3.0, cache_read=4.0), "llama3": Price(0.0, 0.0)})
+    assert prices.cost(Usage(1_000_000, 1_000_000, 1_000_000, 1_000_000), "claude-opus-5-5", "1h") == pytest.approx(
+        10.0
+    )
+    assert prices.cost(Usage(input=5), "llama3") == 0.0
