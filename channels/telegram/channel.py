@@ -70,8 +70,9 @@ from channels.telegram.inbound import ALLOWED_UPDATES, CHANNEL, GENERAL_TOPIC, B
 from channels.telegram.poller import LONG_POLL, Pause, Poller, Trouble
 
 log = logging.getLogger(__name__)
-for noisy in ("httpx", "httpcore"):  # they log addresses, and Telegram's contain the token
-    logging.getLogger(noisy).setLevel(logging.WARNING)
+for talkative in ("httpx", "httpcore"):  # they log addresses, and Telegram's contain the token
+    logging.getLogger(talkative).setLevel(logging.WARNING)
+logging.getLogger("telegram.request.BaseRequest").setLevel(logging.CRITICAL)  # whole pages of proxies
 
 PRIVATE_PACE = Pace(PreviewStyle.DRAFT, interval=1.0)
 PRIVATE_PACE_WITHOUT_DRAFTS = Pace(PreviewStyle.EDIT, interval=1.5)
@@ -109,10 +110,12 @@ class TelegramChannel:
         commands: Sequence[CommandInfo] = (),
         pause: Pause = asyncio.sleep,
         long_poll: int = LONG_POLL,
+        answer_timeout: float = 30.0,
     ) -> None:
-        """`commands` make the menu. `pause` waits between failures and signs of typing; `long_poll` in seconds."""
+        """`commands` make the menu. `pause` waits between failures and signs of typing. `long_poll` and
+        `answer_timeout` (how long an answer to a send may take) in seconds."""
         self._trust_env = not _is_loopback(base_url)
-        self._request = self._connection(read_timeout=30.0, connections=256)
+        self._request = self._connection(read_timeout=answer_timeout, connections=256)
         self._bot = Bot(
             token,
             base_url=base_url,

@@ -41,7 +41,7 @@ def redacted(error: BaseException) -> str:
 
 def seconds(error: RetryAfter) -> float:
     """The pause that Telegram asks for."""
-    wanted = error.retry_after
+    wanted = error.retry_after  # the library announces a change of its type; both are read
     return wanted.total_seconds() if isinstance(wanted, timedelta) else float(wanted)
 
 

@@ -121,6 +121,7 @@ class Poller:
         report: Callable[[ChannelStatus], None],
         pause: Pause = asyncio.sleep,
         long_poll: int = LONG_POLL,
+        slack: float = ANSWER_SLACK,
     ) -> None:
         """`url` is that of getUpdates, token included: it is never shown. `report` learns of every change."""
         self._url = url
@@ -129,6 +130,7 @@ class Poller:
         self._report = report
         self._pause = pause
         self._long_poll = long_poll
+        self._slack = slack
 
     async def run(self, deliver: Deliver) -> None:
         """Raises `SourceFailed` where going on is pointless, and whatever `deliver` raises."""
@@ -170,9 +172,9 @@ class Poller:
             parameters["offset"] = offset
         started = asyncio.get_running_loop().time()
         try:
-            async with asyncio.timeout(long_poll + ANSWER_SLACK):
+            async with asyncio.timeout(long_poll + self._slack):
                 result: object = await request.post(
-                    f"{self._url}?{urlencode(parameters)}", read_timeout=long_poll + ANSWER_SLACK
+                    f"{self._url}?{urlencode(parameters)}", read_timeout=long_poll + self._slack
                 )
         except (KeyError, TypeError) as error:
             raise _Junk("the answer has no result") from error

@@ -13,6 +13,7 @@ import pytest
 from channels.message import (
     Address,
     Button,
+    ChannelStatus,
     CommandInfo,
     Event,
     Health,
@@ -38,12 +39,15 @@ COMMANDS = (CommandInfo("help", "What I can do"), CommandInfo("pair", "Let someb
 
 @dataclass
 class Desk:
-    """A channel that runs against the fake, what it received, and the pauses it took (none of which takes time)."""
+    """A channel that runs against the fake, what it received, the pauses it took (which take no time) and its
+    status at each."""
 
     telegram: FakeTelegram
     channel: TelegramChannel = field(init=False)
     events: list[Event] = field(default_factory=list)
     pauses: list[float] = field(default_factory=list)
+    troubles: list[ChannelStatus] = field(default_factory=list)
+    answer_timeout: float = 30.0
     refuse: Callable[[Sequence[Event]], None] = lambda events: None
     _changed: asyncio.Condition = field(default_factory=asyncio.Condition)
 
@@ -55,11 +59,13 @@ class Desk:
             commands=COMMANDS,
             pause=self.pause,
             long_poll=20,
+            answer_timeout=self.answer_timeout,
         )
 
     async def pause(self, seconds: float) -> None:
         async with self._changed:
             self.pauses.append(seconds)
+            self.troubles.append(self.channel.status)
             self._changed.notify_all()
         await asyncio.sleep(0)
 
@@ -142,6 +148,27 @@ async def test_invariant_01_an_update_is_confirmed_only_after_it_was_received(de
         await desk.telegram.wait_for(lambda: not desk.telegram.pending)
 
 
+async def test_invariant_01_telegram_is_not_asked_again_before_the_updates_are_received(desk: Desk) -> None:
+    stored = asyncio.Event()
+    received = asyncio.Event()
+
+    async def slow_disk(events: Sequence[Event]) -> None:
+        received.set()
+        await stored.wait()
+
+    desk.telegram.say("slowly")
+    running = asyncio.create_task(desk.channel.run(slow_disk))
+    async with asyncio.timeout(10):
+        await received.wait()
+        await desk.channel.send(OutboundMessage(ALICE, "a call after it"))
+        assert len(desk.telegram.pending) == 1
+        assert len(desk.telegram.called("getUpdates")) == 1
+        stored.set()
+        await desk.telegram.wait_for(lambda: not desk.telegram.pending)
+    running.cancel()
+    await asyncio.wait([running])
+
+
 async def test_a_poison_update_does_not_block_those_behind_it(desk: Desk) -> None:
     desk.telegram.push({"message": {"chat": "what?"}})
     desk.telegram.push({"message": {"message_id": 5, "date": 10**30, "chat": {"id": 1, "type": "private"}, "from": {}}})
@@ -198,21 +225,12 @@ async def test_faults_of_the_server_are_survived_and_seen(desk: Desk, method: st
         "odd result": lambda: telegram.junk(method, status=200, body='{"ok": true, "result": 5}', times=4),
         "abort": lambda: telegram.abort(method, times=4),
     }[fault]()
-    seen: list[Health] = []
-    desk_pause = desk.pause
-
-    async def watching(seconds: float) -> None:
-        seen.append(desk.channel.status.state)
-        assert desk.channel.status.last_error
-        assert telegram.token not in desk.channel.status.last_error
-        await desk_pause(seconds)
-
-    desk.channel._pause = watching
     async with desk.running():
         telegram.say("through all that")
         await desk.received()
         assert desk.channel.status.state is Health.OK
-    assert seen == [Health.DEGRADED] * 4
+    assert [status.state for status in desk.troubles] == [Health.DEGRADED] * 4
+    assert all(status.last_error and telegram.token not in status.last_error for status in desk.troubles)
     assert all(0.4 < pause <= 8 for pause in desk.pauses)
 
 
@@ -347,10 +365,11 @@ async def test_an_answer_that_is_lost_leaves_the_outcome_unknown(desk: Desk, fau
 
 
 async def test_an_answer_that_is_late_leaves_the_outcome_unknown(desk: Desk) -> None:
+    impatient = Desk(desk.telegram, answer_timeout=0.2)
     hold = desk.telegram.hold("sendMessage", after_effect=True)
-    desk.channel._request._client.timeout = 0.2
-    assert isinstance(await refusal(desk), OutcomeUnknown)
+    assert isinstance(await refusal(impatient), OutcomeUnknown)
     hold.release()
+    await impatient.channel.aclose()
 
 
 @pytest.mark.parametrize("address", [Address("telegram", "404404"), Address("telegram", "alice")])

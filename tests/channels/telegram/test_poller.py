@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from telegram.request import HTTPXRequest
+
+from channels.message import ChannelStatus, Health
+from channels.telegram.inbound import ALLOWED_UPDATES
+from channels.telegram.poller import Poller
+from tests.fakes.telegram import FakeTelegram
+
+
+async def test_a_connection_that_fell_silent_is_noticed_and_replaced() -> None:
+    """Field: polls that hang for ever after a laptop slept; only a new connection helps."""
+    async with FakeTelegram() as telegram:
+        built: list[HTTPXRequest] = []
+        statuses: list[ChannelStatus] = []
+        delivered = asyncio.Event()
+
+        def make_request() -> HTTPXRequest:
+            built.append(HTTPXRequest(httpx_kwargs={"trust_env": False}))
+            return built[-1]
+
+        async def pause(seconds: float) -> None:
+            if len(statuses) == 3:
+                hold.release()
+            await asyncio.sleep(0)
+
+        async def deliver(updates: Sequence[object]) -> None:
+            delivered.set()
+
+        hold = telegram.hold("getUpdates")
+        telegram.say("hello")
+        poller = Poller(
+            f"{telegram.base_url}{telegram.token}/getUpdates",
+            make_request,
+            allowed_updates=ALLOWED_UPDATES,
+            report=statuses.append,
+            pause=pause,
+            long_poll=0,
+            slack=0.1,
+        )
+        polling = asyncio.create_task(poller.run(deliver))
+        async with asyncio.timeout(10):
+            await delivered.wait()
+        polling.cancel()
+        await asyncio.wait([polling])
+    assert [status.state for status in statuses[:4]] == [Health.DEGRADED] * 3 + [Health.OK]
+    assert len(built) == 2
+
+
+async def test_a_server_that_does_not_hold_requests_is_not_asked_without_a_break() -> None:
+    async with FakeTelegram() as telegram:
+        pauses: list[float] = []
+        paused = asyncio.Event()
+
+        async def pause(seconds: float) -> None:
+            pauses.append(seconds)
+            if len(pauses) == 3:
+                paused.set()
+            await asyncio.sleep(0)
+
+        async def deliver(updates: Sequence[object]) -> None:
+            raise AssertionError("there was nothing")
+
+        telegram.junk("getUpdates", status=200, body='{"ok": true, "result": []}', times=None)
+        poller = Poller(
+            f"{telegram.base_url}{telegram.token}/getUpdates",
+            lambda: HTTPXRequest(httpx_kwargs={"trust_env": False}),
+            allowed_updates=ALLOWED_UPDATES,
+            report=lambda status: None,
+            pause=pause,
+        )
+        polling = asyncio.create_task(poller.run(deliver))
+        async with asyncio.timeout(10):
+            await paused.wait()
+        polling.cancel()
+        await asyncio.wait([polling])
+    assert set(pauses) == {1.0}
