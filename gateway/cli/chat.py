@@ -1,0 +1,63 @@
+"""`daybook chat`: talk to the agent in this terminal."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+
+import click
+
+from gateway.cli.conversation import Conversation
+from gateway.cli.lines import Lines, line_editing
+from gateway.cli.place import Place, run
+from gateway.cli.screen import Screen
+from gateway.cli.talk import open_talk
+from gateway.config import Config
+from gateway.home import Home
+
+
+def _session(_: click.Context, __: click.Parameter, name: str) -> str:
+    if not re.fullmatch(r"[\w-]{1,64}", name):
+        raise click.BadParameter("a name of letters, digits, - and _")
+    return name
+
+
+@click.command("chat")
+@click.option("-m", "--message", metavar="TEXT", help="One message; only the reply goes to stdout.")
+@click.option("--session", default="main", callback=_session, help="A talk of its own, by name.")
+@click.pass_obj
+def chat_command(place: Place, message: str | None, session: str) -> None:
+    """Talk to the agent, in the running gateway or without one. Ctrl-C stops an answer, Ctrl-D leaves.
+
+    With standard input from elsewhere, each line of it is a message.
+    """
+    config = place.quiet_config()
+    if message is not None and not message.strip():
+        raise click.UsageError("-m wants a text")
+    if run(_chat(place.home, config, message, session)):
+        sys.exit(1)
+
+
+async def _chat(home: Home, config: Config, message: str | None, session: str) -> bool:
+    """True where an answer was an error."""
+    at_terminal = message is None and sys.stdin.isatty() and sys.stdout.isatty()
+    screen = Screen(sys.stdout, sys.stderr, live=at_terminal)
+    async with open_talk(home, config, session, screen) as talk:
+        conversation = Conversation(talk, screen)
+        if message is not None:
+            await conversation.ask(message)
+        elif at_terminal:
+            with line_editing():
+                async with conversation.stopping_with_ctrl_c():
+                    await conversation.at_terminal(Lines(sys.stdin, prompt=True))
+        else:
+            await conversation.pipe(piped_lines())
+        return conversation.failed
+
+
+def piped_lines() -> Lines:
+    """Standard input as lines, whatever bytes are in it."""
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")
+    return Lines(sys.stdin, prompt=False)

@@ -1,0 +1,110 @@
+"""`daybook gateway`: run in the foreground until told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import sys
+from collections.abc import Coroutine, Iterator
+
+import click
+
+from gateway import log
+from gateway.app import Gateway, open_gateway
+from gateway.cli.chat import piped_lines
+from gateway.cli.conversation import Conversation
+from gateway.cli.lines import Lines, line_editing
+from gateway.cli.place import Place, run
+from gateway.cli.screen import Screen
+from gateway.cli.talk import LocalTalk
+from gateway.config import Config, secrets_of
+from gateway.control import OperationError, serve
+from gateway.home import Home
+from gateway.store.database import StoreUnavailable
+from gateway.version import version
+
+news = logging.getLogger(__name__)
+
+_SIGNALS = [signal.SIGINT, signal.SIGTERM] + ([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])
+
+
+@click.command("gateway")
+@click.option("--terminal", is_flag=True, help="Talk to it here, too; Ctrl-D ends it.")
+@click.pass_obj
+def gateway_command(place: Place, terminal: bool) -> None:
+    """Run until SIGINT or SIGTERM, then finish what is being answered, deliver what is ready, and exit 0.
+
+    A second signal ends at once; nothing is lost by it.
+    """
+    config = place.config()
+    watched = terminal and sys.stdin.isatty() and sys.stdout.isatty()
+    log.set_up("warning" if watched else config.log.level, config.log.format, secrets_of(config))
+    run(_run(place.home, config, terminal=terminal, watched=watched))
+
+
+async def _run(home: Home, config: Config, *, terminal: bool, watched: bool) -> None:
+    stop = asyncio.Event()
+    with _stopped_by_signals(stop):
+        async with contextlib.AsyncExitStack() as stack:
+            try:
+                gateway = await stack.enter_async_context(open_gateway(home, config, channels=True))
+            except StoreUnavailable as error:
+                raise OperationError(str(error)) from error
+            await stack.enter_async_context(serve(home.socket, gateway.operations, gateway.terminal))
+            news.info("Daybook %s runs, process %d, home %s", version(), os.getpid(), home.path)
+            async with asyncio.TaskGroup() as group:
+                group.create_task(gateway.run(stop), name="gateway")
+                if terminal:
+                    await _attended(gateway, stop, watched=watched)
+            news.info("stopped")
+
+
+@contextlib.contextmanager
+def _stopped_by_signals(stop: asyncio.Event) -> Iterator[None]:
+    """The first signal stops in order, the second at once (everything that matters is on disk already)."""
+    loop = asyncio.get_running_loop()
+
+    def stopped() -> None:
+        if stop.is_set():
+            os._exit(1)
+        news.info("stopping; what is being answered is finished first (a second signal ends at once)")
+        stop.set()
+
+    for one in _SIGNALS:
+        loop.add_signal_handler(one, stopped)
+    try:
+        yield
+    finally:
+        for one in _SIGNALS:
+            loop.remove_signal_handler(one)
+
+
+async def _attended(gateway: Gateway, stop: asyncio.Event, *, watched: bool) -> None:
+    """Talk here while the gateway runs. A person's Ctrl-D ends it; the end of a pipe does not."""
+    screen = Screen(sys.stdout, sys.stderr, live=watched)
+    with gateway.terminal.attach("main", screen):
+        conversation = Conversation(LocalTalk(gateway, "main", stop), screen)
+        if watched:
+            click.echo("You are talking to Daybook. /help lists the commands, Ctrl-C stops an answer, Ctrl-D ends.")
+            with line_editing():
+                async with conversation.stopping_with_ctrl_c(leave=stop):
+                    await conversation.at_terminal(Lines(sys.stdin, prompt=True))
+            stop.set()
+        else:
+            await _unless(stop, conversation.pipe(piped_lines()))
+            await stop.wait()
+
+
+async def _unless(stop: asyncio.Event, work: Coroutine[object, object, None]) -> None:
+    """Do the work until it is done or `stop` is set."""
+    working, stopping = asyncio.ensure_future(work), asyncio.ensure_future(stop.wait())
+    try:
+        await asyncio.wait({working, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        stopping.cancel()
+        working.cancel()
+    if working.done() and not working.cancelled():
+        working.result()

@@ -1,0 +1,91 @@
+"""What a person sees of a talk."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable
+from typing import TextIO
+
+from channels.terminal import Busy, Final, Preview, Shown
+from gateway.control import Outcome
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""Characters that would command the terminal instead of being shown; a text may come from anywhere."""
+
+OutcomeOf = Callable[[str], Awaitable[Outcome]]
+
+
+class Screen:
+    """Prints what answers the message that is being waited for to `out`, and tells `answered` of it.
+
+    live    a person is watching: replies appear while they are written, and whatever else arrives is shown too.
+            Otherwise `out` gets nothing but the answer; other replies go to `err`, marked as earlier ones
+    """
+
+    def __init__(self, out: TextIO, err: TextIO, *, live: bool) -> None:
+        self.out = out
+        self.err = err
+        self.live = live
+        self._growing = ""
+        self._waiting_for = ""
+        self._outcome: OutcomeOf | None = None
+        self._answer: asyncio.Future[Final] | None = None
+
+    def expect(self, message_id: str, outcome: OutcomeOf) -> asyncio.Future[Final]:
+        """From now on the answer to `message_id` is the one."""
+        self._waiting_for, self._outcome = message_id, outcome
+        self._answer = asyncio.get_running_loop().create_future()
+        return self._answer
+
+    async def show(self, shown: Shown) -> None:
+        match shown:
+            case Preview(text):
+                if self.live:
+                    self._grow(_plain(text))
+            case Final():
+                await self._show_final(shown)
+            case Busy():
+                pass
+
+    async def _show_final(self, final: Final) -> None:
+        is_answer = await self._is_answer(final)
+        text = _plain(final.text)
+        if self.live:
+            self._grow(text)
+            self._print(self.out, "\n")
+            self._growing = ""
+        elif not is_answer:
+            self._print(self.err, f"(earlier) {text}\n")
+        elif final.key.endswith(":error"):
+            self._print(self.err, f"{text}\n")
+        else:
+            self._print(self.out, f"{text}\n")
+        if is_answer and self._answer and not self._answer.done():
+            self._answer.set_result(final)
+
+    async def _is_answer(self, final: Final) -> bool:
+        """A message that joined a running turn is answered by that turn's reply, which names another message."""
+        if not self._answer or not self._outcome or self._answer.done():
+            return False
+        if final.reply_to == self._waiting_for:
+            return True
+        turn = (await self._outcome(self._waiting_for)).turn
+        return bool(turn) and final.key.startswith(f"{turn}:")
+
+    def _grow(self, text: str) -> None:
+        """Print what is new; a reply that began anew is printed anew."""
+        if not text.startswith(self._growing):
+            self._print(self.out, "\n")
+            self._growing = ""
+        self._print(self.out, text[len(self._growing) :])
+        self._growing = text
+
+    @staticmethod
+    def _print(stream: TextIO, text: str) -> None:
+        stream.write(text)
+        stream.flush()
+
+
+def _plain(text: str) -> str:
+    return _CONTROL.sub("", text)

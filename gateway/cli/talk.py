@@ -1,0 +1,78 @@
+"""A talk with the agent: with the running gateway, else with one that is opened for it in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from typing import Protocol
+
+from channels.terminal import Listener
+from gateway.app import Gateway, open_gateway
+from gateway.config import Config
+from gateway.control import NotRunning, OperationError, Outcome, connect, serve
+from gateway.home import Home
+from gateway.store.database import StoreUnavailable
+
+
+class Talk(Protocol):
+    """What is shown meanwhile goes to the listener that the talk was opened with."""
+
+    async def say(self, text: str, message_id: str) -> None:
+        """Returns once the message is on disk. Raises `NotKept`."""
+
+    async def outcome(self, message_id: str) -> Outcome:
+        """What became of a message by now. Raises `OperationError`."""
+
+    async def ended(self) -> None:
+        """Wait until nobody is there to talk to any more."""
+
+
+class LocalTalk:
+    """A talk with a gateway in this process; it ends with `stop`."""
+
+    def __init__(self, gateway: Gateway, session: str, stop: asyncio.Event) -> None:
+        self._stop = stop
+        self._gateway = gateway
+        self._session = session
+
+    async def say(self, text: str, message_id: str) -> None:
+        await self._gateway.terminal.say(text, self._session, message_id)
+
+    async def outcome(self, message_id: str) -> Outcome:
+        return Outcome.read(await self._gateway.operations["chat.outcome"]({"id": message_id}))
+
+    async def ended(self) -> None:
+        await self._stop.wait()
+
+
+@contextlib.asynccontextmanager
+async def open_talk(home: Home, config: Config, session: str, listener: Listener) -> AsyncIterator[Talk]:
+    """Raises `HomeBusy` where the home is held by what has no socket, `OperationError` where its gateway is no use."""
+    async with contextlib.AsyncExitStack() as stack:
+        try:
+            connection = await stack.enter_async_context(connect(home.socket))
+        except NotRunning:
+            talk: Talk = await stack.enter_async_context(_alone(home, config, session, listener))
+        else:
+            talk = await stack.enter_async_context(connection.chat(session, listener))
+        yield talk
+
+
+@contextlib.asynccontextmanager
+async def _alone(home: Home, config: Config, session: str, listener: Listener) -> AsyncIterator[LocalTalk]:
+    """Other commands reach this process as they would a gateway."""
+    stop = asyncio.Event()
+    async with contextlib.AsyncExitStack() as stack:
+        try:
+            gateway = await stack.enter_async_context(open_gateway(home, config, channels=False))
+        except StoreUnavailable as error:
+            raise OperationError(str(error)) from error
+        await stack.enter_async_context(serve(home.socket, gateway.operations, gateway.terminal))
+        group = await stack.enter_async_context(asyncio.TaskGroup())
+        group.create_task(gateway.run(stop), name="gateway")
+        try:
+            with gateway.terminal.attach(session, listener):
+                yield LocalTalk(gateway, session, stop)
+        finally:
+            stop.set()
