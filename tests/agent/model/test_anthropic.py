@@ -396,6 +396,12 @@ async def test_nothing_of_the_environment_is_used(
     assert "somebody" not in str(fake.requests[0].headers)
 
 
+async def test_an_address_with_v1_is_understood(fake: FakeAnthropic) -> None:
+    model = AnthropicModel(fake.api_key, f"{fake.base_url}/v1/")
+    assert (await answer_of(model, request())).content == (text("Hello"),)
+    await model.aclose()
+
+
 async def test_one_connection_serves_one_call_after_the_other(fake: FakeAnthropic, model: AnthropicModel) -> None:
     for _ in range(3):
         await answer_of(model, request())
