@@ -7,6 +7,8 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
+from agent.memory.reach import make_private
+
 
 def template_folder() -> Traversable:
     """The shipped template: a folder of the checkout, or of the installed package."""
@@ -16,7 +18,7 @@ def template_folder() -> Traversable:
 def create(root: Path, template: Traversable | None = None) -> tuple[Path, ...]:
     """Copy the template to `root`; what is there already, also a link that leads nowhere, stays as it is. Folders made
     are 0700, files 0600. Returns the files written. Blocks; raises `OSError`."""
-    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(root)
     return tuple(_copy(template if template is not None else template_folder(), root))
 
 

@@ -18,7 +18,7 @@ def with_line(index: bytes, path: str, name: str, description: str) -> bytes:
         return _joined([text for number, text in enumerate(lines) if number not in present[1:]])
     notes = [number for number, text in enumerate(lines) if _ANY_NOTE.match(text)]
     at = notes[-1] + 1 if notes else len(lines)
-    if at and not _ending(lines[at - 1]):
+    if at and not lines[at - 1].endswith("\n"):
         lines[at - 1] += "\n"
     if not notes and lines and lines[-1].strip() and not lines[-1].startswith("- "):
         lines.append("\n")

@@ -119,9 +119,16 @@ def holding(path: Path, root: Path, *, make: bool = False) -> Iterator[tuple[Fol
     if not parts:
         raise Unreadable("this is the folder itself, not a file in it; list_files shows what it holds")
     if make:
-        real_root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(real_root)
     with _walked(real_root, parts[:-1], make) as folder:
         yield folder, parts[-1]
+
+
+def make_private(folder: Path) -> None:
+    """Make a folder and the missing ones above it, each for its owner only (`mkdir(parents=True)` opens those above)."""
+    if not folder.is_dir():
+        make_private(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
 
 
 @contextmanager
@@ -145,7 +152,7 @@ def _walked(root: Path, parts: tuple[str, ...], make: bool) -> Iterator[Folder]:
     if not _WALKS:
         folder = root.joinpath(*parts)
         if make:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private(folder)
         yield Folder(folder, None)
         return
     fd = os.open(root, _FOLDER)

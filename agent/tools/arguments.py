@@ -20,8 +20,8 @@ _NAMES: Mapping[str, tuple[type, ...]] = {
 def checked(arguments: object, schema: Mapping[str, Json]) -> Arguments:
     """What the model wrote as input, if it fits `schema`; an optional argument given as null is left out.
 
-    Understands of JSON Schema: type, properties, required, enum, items, minimum, minLength, minItems. Names that the
-    schema does not have are refused. Raises `ToolError`, naming the argument, what was found and what is allowed.
+    Understands of JSON Schema: type, properties, required, enum, items, minimum, minLength (1: not blank). Names that
+    the schema does not have are refused. Raises `ToolError`, naming the argument, what was found and what is allowed.
     """
     if not isinstance(arguments, Mapping):
         raise ToolError(f"the input must be an object with named arguments, not {_kind(arguments)}")
@@ -72,8 +72,6 @@ def _value(value: object, schema: Mapping[str, Json], name: str) -> Json:
             raise ToolError(f"argument {name!r} is empty")
         return value
     if isinstance(value, (list, tuple)):
-        if schema.get("minItems") and not value:
-            raise ToolError(f"argument {name!r} is an empty list")
         items = _schema(schema.get("items"))
         return [_value(item, items, f"{name}[{at}]") for at, item in enumerate(value)]
     return value  # type: ignore[return-value]

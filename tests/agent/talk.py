@@ -11,12 +11,13 @@ from agent.memory.scope import Scope
 from agent.model.base import Json
 from agent.settings import MemorySettings
 from agent.tools import build
+from agent.tools.arguments import checked
 from agent.tools.base import Tool, ToolError
 from tests.agent.places import Watch, morning
 
 
 class Talk:
-    """One conversation's tools, called by name."""
+    """One conversation's tools, called by name as the loop calls them."""
 
     def __init__(self, scope: Scope, watch: Watch | None = None, limits: MemorySettings | None = None) -> None:
         self.written: list[str] = []
@@ -29,7 +30,8 @@ class Talk:
         self.written.append(path.relative_to(self.scope.folder).as_posix())
 
     async def call(self, name: str, /, **arguments: Json) -> str:
-        return await self.tools[name].run(arguments)
+        tool = self.tools[name]
+        return await tool.run(checked(arguments, tool.spec.schema))
 
     async def refused(self, name: str, /, **arguments: Json) -> str:
         with pytest.raises(ToolError) as refusal:

@@ -125,6 +125,13 @@ def test_whatever_is_told_stays_one_bullet(tmp_path: Path, text: str, heading: s
     assert "\0" not in added
 
 
+def test_folders_are_made_for_their_owner_only(tmp_path: Path) -> None:
+    scope = group(tmp_path / "home" / "workspace")
+    append_log(scope, morning().clock, "hello")
+    made = [tmp_path / "home", scope.workspace, scope.folder.parent, scope.folder, scope.folder / "memory"]
+    assert [folder.stat().st_mode & 0o777 for folder in made] == [0o700] * 5
+
+
 def test_an_entry_after_a_torn_line_begins_on_its_own(tmp_path: Path) -> None:
     watch = morning()
     path = append_log(owner(tmp_path), watch.clock, "one")

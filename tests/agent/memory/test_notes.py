@@ -7,7 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from agent.memory import front_matter, index_lines, notes
@@ -169,6 +169,7 @@ def test_slugs_keep_letters_of_every_script(text: str, made: str) -> None:
     assert slug(text) == made
 
 
+@example(before=b"\r", name="x")
 @given(before=st.binary(max_size=300), name=st.text(max_size=20).map(lambda name: " ".join(name.split())))
 def test_index_lines_leave_every_other_byte_alone(before: bytes, name: str) -> None:
     with_line = index_lines.with_line(before, "memory/notes/x.md", name, "about x")
