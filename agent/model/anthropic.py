@@ -22,8 +22,8 @@ ANTHROPIC_URL = "https://api.anthropic.com"
 
 class AnthropicModel:
     """A Messages API server. `base_url` with or without `/v1`, None for Anthropic's own; `timeout_s` is the longest
-    silence within a call. The key may be empty for servers that want none. No key, address or profile is taken from the SDK's
-    environment variables or from disk: what was not configured is never used."""
+    silence within a call. The key may be empty for servers that want none. No key, address or profile is taken from the
+    SDK's environment variables or from disk: what was not configured is never used."""
 
     def __init__(self, api_key: str, base_url: str | None = None, timeout_s: float = 120.0) -> None:
         self._key = api_key.strip()
