@@ -125,7 +125,7 @@ def holding(path: Path, root: Path, *, make: bool = False) -> Iterator[tuple[Fol
 
 
 def make_private(folder: Path) -> None:
-    """Make a folder and the missing ones above it, each for its owner only (`mkdir(parents=True)` opens those above)."""
+    """Make a folder and the missing ones above it, each for its owner only (`mkdir` with `parents` would not)."""
     if not folder.is_dir():
         make_private(folder.parent)
         folder.mkdir(mode=0o700, exist_ok=True)

@@ -6,6 +6,7 @@ from datetime import date
 
 from agent.memory import files, notes
 from agent.memory.age import OUT_OF_DATE, age_in_words, may_be_out_of_date
+from agent.memory.daily import gap_before_entry
 from agent.memory.files import FileText, inside
 from agent.memory.reach import FileError
 from agent.memory.search import Found, Hit, search
@@ -135,8 +136,9 @@ async def _add(desk: Desk, name: str, new_text: str) -> str:
 
     def change(present: bytes | None) -> bytes:
         before = present or b""
-        gap = b"" if before.endswith(b"\n") or not before else b"\n"
-        return before + gap + added.encode() + b"\n"
+        end = b"" if before.endswith(b"\n") or not before else b"\n"
+        gap = gap_before_entry(files.decoded(before + end)).encode()
+        return before + end + gap + added.encode() + b"\n"
 
     path = desk.scope.folder / name
     await desk.blocking(files.rewrite, path, desk.scope.folder, desk.clock.today(), change)
