@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from dataclasses import dataclass
-
-import click
 
 from agent.model.base import Json
 from gateway.app import open_gateway
@@ -53,11 +50,6 @@ async def asked(home: Home, config: Config, operation: str, params: Params) -> A
             if loop.time() > give_up:
                 raise
             await asyncio.sleep(0.1)
-
-
-def print_json(value: Json) -> None:
-    """The one document of `--json`."""
-    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
 
 
 def rows(value: Json) -> list[dict[str, Json]]:

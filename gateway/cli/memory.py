@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from gateway.cli.asking import ask, print_json, rows
+from gateway.cli.asking import ask, rows
+from gateway.cli.output import print_json
 from gateway.cli.place import Place
 
 _DAY = click.DateTime(["%Y-%m-%d"])

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from gateway.cli.asking import ask, print_json, rows
+from gateway.cli.asking import ask, rows
+from gateway.cli.output import print_json
 from gateway.cli.place import Failed, Place
 from gateway.cli.table import print_table
 

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 import click
 
 from agent.model.base import Json
-from gateway.cli.asking import ask, print_json
+from gateway.cli.asking import ask
+from gateway.cli.output import print_json
 from gateway.cli.place import Place
 
 

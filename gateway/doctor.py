@@ -1,0 +1,250 @@
+"""Everything that can be wrong with a Daybook, looked for, each problem with its cure. Reads only; changes nothing."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sqlite3
+import stat
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from agent.session.transcript import Transcript, Unusable
+from gateway.config import Config, ConfigError, load
+from gateway.home import Home
+from gateway.reach import Reply, get
+
+_LEAST_FREE = 200_000_000
+"""Bytes that should be free on the home's disk."""
+_CLOCK_TOLERANCE = timedelta(seconds=90)
+_STUCK_AFTER = timedelta(minutes=15)
+"""A message that waits for longer is stuck, or nothing runs that would serve it."""
+_TELEGRAM_TOKEN = re.compile(r"\d{6,14}:[A-Za-z0-9_-]{30,}")
+_ANTHROPIC = "https://api.anthropic.com"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """`cure` says what to do; empty where all is well."""
+
+    check: str
+    ok: bool
+    message: str
+    cure: str = ""
+
+
+def examine(home: Home, environ: Mapping[str, str]) -> list[Finding]:
+    """Run every check. Takes as long as the slowest server, some seconds at most. Never raises for what it finds."""
+    try:
+        loaded = load(home, environ)
+    except ConfigError as error:
+        bad = [Finding("config", False, str(one), f"edit {one.file}") for one in error.problems]
+        return [*bad, *_home(home), *_disk(home), *_transcripts(home), *_queues(home)]
+    config = loaded.config
+    warnings = [Finding("config", True, f"warning: {one}") for one in loaded.warnings]
+    checks: list[Callable[[], list[Finding]]] = [
+        lambda: _telegram(config),
+        lambda: _model(config),
+        lambda: list(_home(home)),
+        lambda: list(_workspaces(home, config)),
+        lambda: list(_transcripts(home)),
+        lambda: list(_queues(home)),
+        lambda: list(_disk(home)),
+    ]
+    with ThreadPoolExecutor(len(checks)) as pool:
+        results = list(pool.map(lambda check: check(), checks))
+    return [Finding("config", True, "valid"), *warnings, *(finding for result in results for finding in result)]
+
+
+# files ---------------------------------------------------------------------------------------------------------------
+
+
+def _home(home: Home) -> Iterator[Finding]:
+    if not home.path.exists():
+        yield Finding("home", True, f"{home.path} does not exist yet; the first start makes it")
+        return
+    if not home.path.is_dir():
+        yield Finding("home", False, f"{home.path} is not a folder", "name another with --home")
+        return
+    if not os.access(home.path, os.W_OK | os.X_OK):
+        yield Finding("home", False, f"{home.path} is not writable", f"chown it to yourself, or chmod u+wx {home.path}")
+        return
+    yield Finding("home", True, f"{home.path} is writable")
+    private = [home.path, home.state, home.env_file, home.web_token, home.database, home.config_file]
+    exposed = [path for path in private if _open_to_others(path)]
+    for path in exposed:
+        cure = f"chmod go-rwx {path}"
+        yield Finding("permissions", False, f"{path} can be read by other users of this machine", cure)
+    if not exposed:
+        yield Finding("permissions", True, "secrets and memory are yours alone")
+
+
+def _open_to_others(path: Path) -> bool:
+    try:
+        return os.name == "posix" and bool(path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO))
+    except OSError:
+        return False
+
+
+def _workspaces(home: Home, config: Config) -> Iterator[Finding]:
+    for name, agent in config.agents.items():
+        folder = home.workspace(agent.workspace)
+        if not folder.exists():
+            yield Finding("workspace", True, f"{folder} (agent {name}) does not exist yet; the first start makes it")
+        elif not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+            cure = f"make {folder} a folder that you can write to, or set agents.{name}.workspace"
+            yield Finding("workspace", False, f"{folder} (agent {name}) is not a writable folder", cure)
+        else:
+            yield from _unreadable_pages(folder)
+
+
+def _unreadable_pages(folder: Path) -> Iterator[Finding]:
+    """The owner's own files, which anybody may have edited with anything."""
+    bad = 0
+    for page in sorted(folder.rglob("*.md")):
+        if page.is_symlink() or not page.is_file():
+            continue
+        try:
+            page.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            bad += 1
+            why = "is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else f"cannot be read: {error.strerror}"
+            yield Finding("workspace", False, f"{page} {why}", "save it as UTF-8, or move it out of the workspace")
+    if not bad:
+        yield Finding("workspace", True, f"{folder} is readable")
+
+
+def _transcripts(home: Home) -> Iterator[Finding]:
+    count = bad = 0
+    for path in sorted(home.sessions.rglob("*.jsonl")):
+        count += 1
+        try:
+            damage = Transcript.read(path).damage
+        except Unusable as error:
+            bad += 1
+            yield Finding("transcripts", False, str(error), f"move {path} away; the session then starts anew")
+            continue
+        for one in damage:
+            if not one.torn:  # a torn tail mends itself at the next turn
+                bad += 1
+                what = f"line {one.line} of {path} is damaged and skipped: {one.why}"
+                yield Finding("transcripts", False, what, "restore the file from a backup, or delete that line")
+    if not bad:
+        yield Finding("transcripts", True, f"{count} transcripts are sound")
+
+
+def _disk(home: Home) -> Iterator[Finding]:
+    place = next((path for path in (home.path, *home.path.parents) if path.exists()), None)
+    if place is None:
+        return
+    free = shutil.disk_usage(place).free
+    message = f"{free / 1e9:.1f} GB free at {place}"
+    yield Finding(
+        "disk", free >= _LEAST_FREE, message, "" if free >= _LEAST_FREE else "make room: nothing can be kept soon"
+    )
+
+
+def _queues(home: Home) -> Iterator[Finding]:
+    if not home.database.exists():
+        yield Finding("queue", True, "nothing waits")
+        return
+    try:
+        with closing(sqlite3.connect(f"{home.database.as_uri()}?mode=ro", uri=True, timeout=2)) as connection:
+            before = (datetime.now(UTC) - _STUCK_AFTER).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+            ask = connection.execute
+            inbox = ask("SELECT count(*) FROM inbox WHERE state = 'waiting' AND received_at < ?", (before,)).fetchone()[
+                0
+            ]
+            unread = ask("SELECT count(*) FROM inbox WHERE state = 'unreadable'").fetchone()[0]
+            waiting = "state IN ('waiting', 'sending')"
+            outbox = ask(f"SELECT count(*) FROM outbox WHERE {waiting} AND created_at < ?", (before,)).fetchone()[0]
+            failed = ask("SELECT count(*) FROM outbox WHERE state = 'failed'").fetchone()[0]
+    except sqlite3.Error as error:
+        cure = f"stop the gateway and move {home.database} away; the workspace is not touched by that"
+        yield Finding("queue", False, f"{home.database} cannot be read: {error}", cure)
+        return
+    cure = "start the gateway (`daybook gateway`); `daybook status` shows which channel is down"
+    minutes = f"{_STUCK_AFTER.total_seconds() / 60:.0f} minutes"
+    for name, count in (("inbox", inbox), ("outbox", outbox)):
+        yield Finding(name, not count, f"{count} messages wait for more than {minutes}", cure if count else "")
+    if failed:
+        yield Finding("outbox", True, f"{failed} replies could not be delivered (a blocked bot, a chat that is gone)")
+    if unread:
+        yield Finding("inbox", True, f"{unread} events of a platform could not be read and were kept")
+
+
+# servers -------------------------------------------------------------------------------------------------------------
+
+
+def _telegram(config: Config) -> list[Finding]:
+    telegram = config.channels.telegram
+    if not telegram.enabled:
+        return [Finding("telegram", True, "off: no token is set")]
+    if telegram.token is None:
+        return [
+            Finding(
+                "telegram", False, "on, but without a token", "set TELEGRAM_BOT_TOKEN in .env (@BotFather gives it)"
+            )
+        ]
+    token = telegram.token.get_secret_value()
+    if not _TELEGRAM_TOKEN.fullmatch(token):
+        cure = "copy it from @BotFather again; it looks like 123456789:AAE…"
+        return [Finding("telegram", False, "the token does not look like one", cure)]
+    reply = get(f"{telegram.base_url}{token}/getMe", {})
+    where = telegram.base_url.split("//")[1].split("/")[0]
+    if reply.status == 0:
+        return [
+            Finding("telegram", False, f"{where} cannot be reached: {reply.why}", "check the network and any proxy")
+        ]
+    if reply.status in (401, 404):
+        cure = "the token was revoked or mistyped: ask @BotFather for it and put it into .env"
+        return [Finding("telegram", False, f"{where} does not know this token", cure)]
+    bot = reply.body.get("result")
+    if reply.status != 200 or not isinstance(bot, Mapping):
+        return [Finding("telegram", False, f"{where} answers with status {reply.status}", "try again in some minutes")]
+    return [Finding("telegram", True, f"@{bot.get('username')} is there"), *_clock(reply, where)]
+
+
+def _model(config: Config) -> list[Finding]:
+    model = config.model
+    if model.provider == "offline":
+        return [Finding("model", True, "offline: notes are kept and found, no language model answers")]
+    key = model.api_key.get_secret_value() if model.api_key else ""
+    if not key and model.base_url is None:
+        return [Finding("model", False, "there is no key", "set ANTHROPIC_API_KEY in .env")]
+    base = (model.base_url or _ANTHROPIC).rstrip("/").removesuffix("/v1")
+    where = base.split("//")[1].split("/")[0]
+    reply = get(f"{base}/v1/models/{model.name}", {"x-api-key": key, "anthropic-version": "2023-06-01"})
+    if reply.status == 0:
+        return [
+            Finding("model", False, f"{where} cannot be reached: {reply.why}", "check the network and model.base_url")
+        ]
+    clock = _clock(reply, where)
+    if reply.status in (401, 403):
+        return [Finding("model", False, f"{where} refuses the key", "make a new key and put it into .env"), *clock]
+    if reply.status == 404 and model.base_url is None:
+        return [Finding("model", False, f"{where} knows no model {model.name}", "set model.name"), *clock]
+    if reply.status >= 500 or reply.status == 429:
+        return [
+            Finding("model", False, f"{where} answers with status {reply.status}", "try again in some minutes"),
+            *clock,
+        ]
+    return [Finding("model", True, f"{where} answers"), *clock]
+
+
+def _clock(reply: Reply, where: str) -> list[Finding]:
+    """Against a server's Date header: reminders ring by this machine's clock."""
+    if reply.date is None:
+        return []
+    skew = datetime.now(UTC) - reply.date
+    ok = abs(skew) <= _CLOCK_TOLERANCE
+    seconds = round(abs(skew.total_seconds()))
+    message = (
+        f"agrees with {where}" if ok else f"is {seconds} s {'ahead of' if skew > timedelta() else 'behind'} {where}"
+    )
+    return [Finding("clock", ok, f"this machine's clock {message}", "" if ok else "turn on time synchronisation (NTP)")]
