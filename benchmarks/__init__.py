@@ -1,0 +1,1 @@
+"""What Daybook costs and what it survives, measured against the strict fakes."""

@@ -1,0 +1,251 @@
+"""Does every message get its one answer, whatever moment the process is killed at?
+
+    python benchmarks/chaos.py [--kills 50] [--seed N]
+
+People keep writing numbered messages in private chats and two groups; the model repeats the numbers slowly, piece by
+piece, now and then after a call of `memory_append`; the gateway process is killed (SIGKILL) at random moments, also
+while it starts, and started again. At the end everything is left to settle, and what stands in the chats is counted.
+The seed fixes what is chosen at random, not how the processes interleave.
+
+Exit code 1 where SPEC 10.1 is broken: a message without an answer, one answered twice without the mark, replies out of
+order in a chat, or a tool that ran twice.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import itertools
+import random
+import re
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.figures import table
+from benchmarks.people import JsonObject, asked_now, in_tool, numbers
+from gateway.outbox import REPEAT_MARK
+from tests.fakes.anthropic import Answer, FakeAnthropic, compose
+from tests.fakes.telegram import FakeTelegram, Message
+from tests.flows.process import OWNER, GatewayProcess
+
+PRIVATE = (OWNER, *range(21_000, 21_011))
+GROUPS = (-1001111111111, -1002222222222)
+MEMBERS = (OWNER, 21_001, 21_002)
+
+WRITES_EVERY_S = (0.3, 1.5)
+LIVES_S = (0.1, 2.2)
+DIES_STARTING = 0.3
+"""Share of the starts whose life is counted from the start of the process, so that some end before they listen."""
+USES_TOOL = 0.3
+PIECE_S = 0.06
+ON_THE_WIRE_S = 0.03
+"""A send takes so long to reach the platform, and its answer so long to come back: room for kills in the very act."""
+SETTLE_S = 60.0
+
+THE_END = "That is all."
+ENTRY = re.compile(r"\bk\d+\b")
+APOLOGY = "restarted several times"
+"""The answer to a message during which the process was killed again and again (`gateway.turn`)."""
+
+
+@dataclass(slots=True)
+class Town:
+    """The people, what they wrote in each chat, in order, and the model's side of it."""
+
+    telegram: FakeTelegram
+    model: FakeAnthropic
+    chance: random.Random
+    written: dict[int, list[int]] = field(default_factory=dict)
+    tool_calls: int = 0
+    _numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
+
+    @property
+    def everything(self) -> set[int]:
+        return {number for said in self.written.values() for number in said}
+
+    def open(self) -> None:
+        self.model.reply = self._reply
+        self.model.delta_delay = PIECE_S
+        self.telegram.delay("sendMessage", ON_THE_WIRE_S, times=None)
+        self.telegram.delay("sendMessage", ON_THE_WIRE_S, times=None, after_effect=True)
+
+    async def write(self, chat: int, enough: asyncio.Event) -> None:
+        """People of one chat write until it is enough."""
+        while not enough.is_set():
+            try:
+                async with asyncio.timeout(self.chance.uniform(*WRITES_EVERY_S)):
+                    await enough.wait()
+            except TimeoutError:
+                self._say(chat)
+
+    def _say(self, chat: int) -> None:
+        number = next(self._numbers)
+        self.written.setdefault(chat, []).append(number)
+        user = chat if chat > 0 else self.chance.choice(MEMBERS)
+        self.telegram.say(f"This is n{number}, please confirm.", chat=chat, user=user, name=f"Person {user}")
+
+    def _reply(self, body: JsonObject) -> Answer:
+        if not in_tool(body) and self.chance.random() < USES_TOOL:
+            self.tool_calls += 1
+            return compose(tool=("memory_append", {"text": f"entry k{self.tool_calls}"}))
+        named = " ".join(f"n{number}" for number in asked_now(body))
+        return compose(f"{named} came through. I have read it and thought about it at some length. {THE_END}")
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """What stands in the chats at the end."""
+
+    sent: int
+    once: int
+    marked: int
+    twice: Sequence[int]
+    put_aside: int
+    never: Sequence[int]
+    disorder: Sequence[str]
+    half_written: int
+
+    @property
+    def is_kept(self) -> bool:
+        return not (self.twice or self.never or self.disorder)
+
+
+def count(town: Town) -> Count:
+    chats = {chat: town.telegram.messages(chat) for chat in town.written}
+    plain = Counter(number for seen in chats.values() for one in seen if not _marked(one) for number in _answers(one))
+    marked = Counter(number for seen in chats.values() for one in seen if _marked(one) for number in _answers(one))
+    unanswered = [number for number in sorted(town.everything) if not plain[number] and not marked[number]]
+    aside = {number for chat, said in town.written.items() for number in _put_aside(said, chats[chat], unanswered)}
+    repeated = [number for number in town.everything if marked[number] and plain[number] + marked[number] > 1]
+    twice = [number for number in sorted(town.everything) if plain[number] > 1]
+    return Count(
+        sent=len(town.everything),
+        once=sum(plain[number] + marked[number] == 1 for number in town.everything),
+        marked=len(set(repeated) - set(twice)),
+        twice=twice,
+        put_aside=len(aside),
+        never=[number for number in unanswered if number not in aside],
+        disorder=[
+            f"n{late} after n{early} in {chat}" for chat, seen in chats.items() for early, late in _disorder(seen)
+        ],
+        half_written=sum(bool(numbers(one.text)) and not _answers(one) for seen in chats.values() for one in seen),
+    )
+
+
+def _marked(message: Message) -> bool:
+    return message.text.startswith(REPEAT_MARK.strip())
+
+
+def _answers(message: Message) -> set[int]:
+    """The numbers that a message answers; none where it is only the beginning of an answer."""
+    return set(numbers(message.text)) if message.text.endswith(THE_END) else set()
+
+
+def _put_aside(said: Sequence[int], seen: Iterable[Message], unanswered: Sequence[int]) -> list[int]:
+    """Unanswered numbers of a chat that its apologies are for: as many as there are, the oldest first."""
+    apologies = sum(APOLOGY in one.text for one in seen)
+    return [number for number in said if number in unanswered][:apologies]
+
+
+def _disorder(seen: Iterable[Message]) -> list[tuple[int, int]]:
+    """Pairs that came in the wrong order; what came a second time is no matter of order."""
+    highest, known, wrong = 0, set[int](), list[tuple[int, int]]()
+    for message in seen:
+        new = _answers(message) - known
+        known |= new
+        wrong += [(highest, number) for number in sorted(new) if number < highest]
+        highest = max([highest, *new])
+    return wrong
+
+
+def run_twice(workspace: Path) -> list[str]:
+    """Entries of daily logs that stand there more than once: each call of the tool had a word of its own."""
+    logs = [file.read_text(encoding="utf-8") for file in workspace.rglob("memory/*.md")]
+    return [entry for entry, times in Counter(ENTRY.findall("\n".join(logs))).items() if times > 1]
+
+
+async def kill_again_and_again(gateway: GatewayProcess, kills: int, chance: random.Random) -> None:
+    """Raises `GatewayDied` where the process ends by itself."""
+    for _ in range(kills):
+        await gateway.while_alive(asyncio.sleep(chance.uniform(*LIVES_S)))
+        await gateway.kill()
+        await gateway.start(wait=chance.random() > DIES_STARTING)
+
+
+async def settle(telegram: FakeTelegram, gateway: GatewayProcess) -> JsonObject:
+    """Wait until the gateway says that nothing is open; returns its status. Raises `TimeoutError`."""
+    async with asyncio.timeout(SETTLE_S):
+        while True:
+            await gateway.while_alive(telegram.wait_for(lambda: telegram.polling and not telegram.pending, SETTLE_S))
+            ran = await gateway.cli("status", "--json")
+            if ran.code:
+                raise SystemExit(f"daybook status failed:\n{ran.err}")
+            status: JsonObject = ran.json()
+            if not (status["running"] or status["inbox"]["waiting"] or status["outbox"]["waiting"]):
+                return status
+            await asyncio.sleep(0.2)
+
+
+async def storm(kills: int, seed: int) -> bool:
+    """Run it all and print the count; true where every promise was kept."""
+    chance = random.Random(seed)
+    groups = {str(chat): {"mention": "optional"} for chat in GROUPS}
+    settings = {"channels": {"telegram": {"dm_policy": "open", "groups": groups}}}
+    began = time.monotonic()
+    async with (
+        FakeTelegram() as telegram,
+        FakeAnthropic() as model,
+        GatewayProcess(telegram, model, settings) as gateway,
+    ):
+        town = Town(telegram, model, chance)
+        town.open()
+        enough = asyncio.Event()
+        async with asyncio.TaskGroup() as people:
+            for chat in (*PRIVATE, *GROUPS):
+                people.create_task(town.write(chat, enough))
+            await kill_again_and_again(gateway, kills, chance)
+            enough.set()
+        status = await settle(telegram, gateway)
+        code = await gateway.terminate()
+        counted, tools_twice = count(town), await asyncio.to_thread(run_twice, gateway.workspace)
+        cut = sum(request.outcome.done() and request.outcome.result() == "dropped" for request in model.requests)
+    print(f"seed {seed}; {kills} kills in {time.monotonic() - began:.0f} s; {len(town.written)} chats\n")
+    print(
+        table(
+            ["", ""],
+            [
+                ["messages sent", counted.sent],
+                ["answered once", counted.once],
+                ["repeated with the mark", counted.marked],
+                ["put aside with an apology after several kills", counted.put_aside],
+                ["twice without the mark (must be 0)", len(counted.twice)],
+                ["never (must be 0)", len(counted.never)],
+                ["replies out of order (must be 0)", len(counted.disorder)],
+                ["tools that ran twice (must be 0)", len(tools_twice)],
+                ["previews left half-written", counted.half_written],
+                ["streams cut by a kill", cut],
+                ["calls of tools", town.tool_calls],
+                ["sends of unknown outcome, as status counts them", status["outbox"]["repeated"]],
+                ["exit code at the end (must be 0)", code],
+            ],
+        )
+    )
+    for what, which in (("twice", counted.twice), ("never", counted.never), ("out of order", counted.disorder)):
+        if which:
+            print(f"\n{what}: {', '.join(map(str, which))}")
+    return counted.is_kept and not tools_twice and code == 0
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kills", type=int, default=50, help="how often the process is killed (50)")
+    parser.add_argument("--seed", type=int, default=None, help="repeats the choices of an earlier run")
+    given = parser.parse_args()
+    chosen = given.seed if given.seed is not None else random.SystemRandom().randrange(1_000_000)
+    sys.exit(0 if asyncio.run(storm(given.kills, chosen)) else 1)
