@@ -122,7 +122,7 @@ def split(markdown: str, measure: Measure, limit: int) -> list[str]:
     start, context = 0, _Context()
     while start < len(text):
         end, piece = _next_piece(text, start, context, measure, limit)
-        if piece.rendered.strip():
+        if text[start:end].strip():
             pieces.append(piece.rendered)
         start, context = _resume(text, end, piece.end, limit)
     return pieces
@@ -143,7 +143,7 @@ def _next_piece(text: str, start: int, context: _Context, measure: Measure, limi
 def _longest(text: str, start: int, context: _Context, measure: Measure, limit: int) -> int:
     """An offset up to which a piece fits, at most a little before the furthest one."""
     left = len(text) - start
-    close_enough = 1 + limit // 64
+    close_enough = 1 + limit // 32
     fits, fails, size = 0, left + close_enough + 1, min(limit, left)
     while fails - fits > close_enough:
         used = measure(_compose(text[start : start + size], context).rendered)
@@ -151,7 +151,7 @@ def _longest(text: str, start: int, context: _Context, measure: Measure, limit: 
             fits = size
             if fits == left or limit - used < close_enough:
                 break
-            size = min(fits * 2 if used * 2 < limit else fits + limit - used, left)
+            size = min(fits * 2 if used * 2 < limit else fits * limit // used, left)
         else:
             fails = size
             size = size * limit // used

@@ -197,8 +197,7 @@ class _Reader:
             case "blockquote_open":
                 return QuoteBlock(self.blocks("blockquote_close"))
             case "fence":
-                language = token.info.split(maxsplit=1)[0] if token.info.strip() else ""
-                return CodeBlock(token.content.removesuffix("\n"), language)
+                return _code_block(token)
             case "code_block":
                 return CodeBlock(token.content.removesuffix("\n"), "")
             case "hr":
@@ -255,6 +254,14 @@ class _Reader:
                 case _:
                     pass
         return Table(tuple(aligns), tuple(tuple(row) for row in rows))
+
+
+def _code_block(token: Token) -> CodeBlock:
+    """The first word behind the fence is the language. Other words there, or a language without code, are shown as a
+    line of the code: they are all there is to see of them."""
+    language, _, rest = token.info.strip().partition(" ")
+    lines = [line for line in (rest.strip(), token.content.removesuffix("\n")) if line]
+    return CodeBlock("\n".join(lines) or language, language)
 
 
 def _cells(line: str) -> list[str]:

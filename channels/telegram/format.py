@@ -11,6 +11,7 @@ import itertools
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from channels.text import (
@@ -73,9 +74,8 @@ class Formatted:
 def formatted(markdown: str) -> Formatted:
     """What a message shows. Of more than 100 entities those stay that carry more than looks: links and code first."""
     text, entities = _drawn(markdown)
-    if len(entities) > MAX_ENTITIES:
-        entities = sorted(sorted(entities, key=_importance)[:MAX_ENTITIES], key=lambda one: (one.offset, -one.length))
-    return Formatted(text, tuple(entities))
+    kept = sorted(sorted(entities, key=_importance)[:MAX_ENTITIES], key=lambda one: (one.offset, -one.length))
+    return Formatted(text, tuple(kept))
 
 
 def plain(markdown: str) -> str:
@@ -94,12 +94,14 @@ def length(markdown: str) -> int:
     return max(utf16_len(text), links * MAX_TEXT // MAX_ENTITIES)
 
 
-def _drawn(markdown: str) -> tuple[str, list[Entity]]:
+@lru_cache(maxsize=64)
+def _drawn(markdown: str) -> tuple[str, tuple[Entity, ...]]:
+    """Remembered for a moment: a piece is measured when it is cut, and drawn when it is sent."""
     source = clean(markdown)
     text, entities = _joined(_blocks(parse(source), _Style()))
     if not text.strip():  # Markdown that shows nothing (an empty heading) is shown as it was written
-        return source, []
-    return text, entities
+        return source, ()
+    return text, tuple(entities)
 
 
 def _importance(entity: Entity) -> int:

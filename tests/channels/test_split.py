@@ -10,7 +10,9 @@ from channels.split import split
 from channels.text import CodeBlock, ListBlock, Table, parse, utf16_len
 
 PROSE = st.text(st.sampled_from("abc  .!?,\n-*#>1(é界🙂\u0301"), max_size=1500)
-CODE_LINES = st.lists(st.text(st.sampled_from("xyz =()#-*🙂"), max_size=40), min_size=1, max_size=60)
+CODE_LINES = st.lists(st.text(st.sampled_from("xyz =()#-*🙂"), max_size=40), min_size=1, max_size=60).filter(
+    lambda lines: any(line.strip() for line in lines)
+)
 
 
 def squeezed(text: str) -> str:

@@ -89,3 +89,9 @@ def test_clean_text_can_be_stored_and_sent(parts: list[str]) -> None:
 def test_a_pair_of_surrogates_is_the_character_it_stands_for() -> None:
     assert clean("\ud83d\ude00") == "😀"
     assert clean("\ud83d!") == "\ufffd!"
+
+
+def test_words_behind_a_fence_are_not_lost() -> None:
+    assert parse("```py title here\nx\n```") == (CodeBlock("title here\nx", "py"),)
+    assert parse("```word") == (CodeBlock("word", "word"),)
+    assert parse("```\n  x\n\n  y\n```") == (CodeBlock("  x\n\n  y", ""),)

@@ -229,30 +229,13 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
     max_leaves=5,
 )
-FIELDS = st.sampled_from(
-    [
-        "message_id",
-        "date",
-        "chat",
-        "from",
-        "text",
-        "entities",
-        "caption",
-        "photo",
-        "reply_to_message",
-        "quote",
-        "forward_origin",
-        "external_reply",
-        "message_thread_id",
-        "is_topic_message",
-        "rich_message",
-        "venue",
-        "migrate_to_chat_id",
-    ]
-)
+FIELDS = [
+    *("message_id", "date", "chat", "from", "text", "entities", "caption", "photo", "reply_to_message", "quote"),
+    *("forward_origin", "external_reply", "message_thread_id", "is_topic_message", "rich_message", "venue"),
+]
 
 
-@given(st.dictionaries(FIELDS, JSON, max_size=4))
+@given(st.dictionaries(st.sampled_from(FIELDS), JSON, max_size=4))
 def test_no_update_raises(changed: dict[str, Any]) -> None:
     broken = update(text="hi") | {"message": message(text="hi") | changed}
     event = read(broken, BOT)
