@@ -235,5 +235,7 @@ class Access:
         matches = [key for key, one in self._approved.items() if account in (key, one.user_id)]
         if len(matches) != 1:
             return False
-        gone = self._approved.pop(matches[0])
-        return await self._database.run(access_rows.revoke, gone.channel, gone.user_id)
+        gone = self._approved[matches[0]]
+        await self._database.run(access_rows.revoke, gone.channel, gone.user_id)
+        self._approved.pop(matches[0], None)
+        return True

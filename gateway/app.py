@@ -38,7 +38,7 @@ from gateway.usage import UsageLedger
 
 log = logging.getLogger(__name__)
 
-TURN_GRACE = 15.0
+TURN_GRACE = 10.0
 """Seconds that running turns get when the process is asked to end; then they are put off to the next start."""
 SEND_GRACE = 5.0
 """Seconds for replies that are ready. Together with the turns' well within SPEC's 30."""
@@ -153,7 +153,7 @@ async def open_gateway(
         sources = [Supervised(channel) for channel in by_name.values()]
         _hold_tokens(stack, tokens(config), sources)
         inbox = Inbox(database, clock)
-        outbox = Outbox(database, clock, by_name)
+        outbox = Outbox(database, clock, by_name, first_chat=access.first_chat_id)
         sessions = Sessions(
             access,
             {

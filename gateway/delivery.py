@@ -96,14 +96,13 @@ class Preview:
     async def open(self, reply: Reply) -> AsyncIterator[Preview]:
         before = await self._database.run(outbox_rows.preview_of, self._turn)
         self.message, self.uncertain = before or "", before == ""
-        async with asyncio.TaskGroup() as group:
-            task = group.create_task(self._follow(reply), name=f"preview {self._address}")
-            try:
-                yield self
-            finally:
-                self._closing = True
-                self._changed.set()
-                await self._finish(task)
+        task = asyncio.create_task(self._follow(reply), name=f"preview {self._address}")
+        try:
+            yield self
+        finally:
+            self._closing = True
+            self._changed.set()
+            await self._finish(task)
 
     def changed(self) -> None:
         """The reply has more to show."""
@@ -111,10 +110,14 @@ class Preview:
 
     @staticmethod
     async def _finish(task: asyncio.Task[None]) -> None:
-        """Let a call in flight end, for the id it brings; then stop."""
-        done, _ = await asyncio.wait({task}, timeout=_CLOSING)
-        if not done:
+        """Let a call in flight end, for the id it brings; then stop. A preview that broke takes nothing with it."""
+        try:
+            await asyncio.wait({task}, timeout=_CLOSING)
+        finally:
             task.cancel()
+            await asyncio.wait({task})
+        if not task.cancelled() and (bug := task.exception()):
+            log.error("a preview broke", exc_info=bug)
 
     async def _follow(self, reply: Reply) -> None:
         wait = 0.0

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable, Hashable, Iterator
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Iterator
 from typing import Generic, TypeVar
 
 K = TypeVar("K", bound=Hashable)
@@ -49,26 +49,25 @@ class Lane(Generic[K, T]):
         self._items = left
         return taken
 
-    async def arrival(self, timeout: float) -> bool:
-        """Wait until something waits; False after `timeout` seconds without."""
-        if self._items:
-            return True
+    async def posted(self) -> None:
+        """Wait until something more is posted."""
         self._posted.clear()
-        try:
-            async with asyncio.timeout(timeout):
-                await self._posted.wait()
-        except TimeoutError:
-            return False
-        return True
+        await self._posted.wait()
 
     def post(self, item: T) -> None:
         self._items.append(item)
         self._posted.set()
 
+    def put_back(self, items: Iterable[T]) -> None:
+        """Let items that were taken stand before all others again, in their order."""
+        self._items.extendleft(reversed(tuple(items)))
+        self._posted.set()
+
 
 class Lanes(Generic[K, T]):
-    """`serve` is called while something waits in a lane, one call at a time per lane; it takes at least one item. It
-    answers for its own failures: what escapes it is a bug, logged, and the lane goes on."""
+    """`serve` is called while something waits in a lane, one call at a time per lane; it takes at least one item,
+    unless somebody else has. It answers for its own failures: what escapes it is a bug, logged, and the lane goes
+    on."""
 
     def __init__(self, serve: Callable[[Lane[K, T]], Awaitable[None]]) -> None:
         self._serve = serve
@@ -86,10 +85,12 @@ class Lanes(Generic[K, T]):
             await asyncio.get_running_loop().create_future()
 
     def post(self, key: K, item: T) -> None:
-        lane = self._lanes.get(key)
-        if lane is None:
-            lane = self._lanes[key] = Lane(key)
-        lane.post(item)
+        self._lane(key).post(item)
+        self._wake(key)
+
+    def put_back(self, key: K, items: Iterable[T]) -> None:
+        """As `Lane.put_back`, for who took them from outside."""
+        self._lane(key).put_back(items)
         self._wake(key)
 
     def get(self, key: K) -> Lane[K, T] | None:
@@ -113,6 +114,9 @@ class Lanes(Generic[K, T]):
         while tasks := [task for task in self._tasks.values() if not task.done()]:
             await asyncio.wait(tasks)
 
+    def _lane(self, key: K) -> Lane[K, T]:
+        return self._lanes.setdefault(key, Lane(key))
+
     def _wake(self, key: K) -> None:
         if self._group is None or not self._accepting or key in self._tasks:
             return
@@ -126,7 +130,7 @@ class Lanes(Generic[K, T]):
                     await self._serve(lane)
                 except Exception:
                     log.exception("lane %s: what serves it failed", lane.key)
-                    if len(lane) >= before:
+                    if lane and len(lane) >= before:
                         lane.take()
         finally:
             del self._tasks[lane.key]

@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Concatenate, ParamSpec, TypeVar
 
 from agent.clock import Clock, utc_stamp
-from channels.message import Address, Channel, NotSent, OutboundMessage, OutcomeUnknown, Refused
+from channels.message import Address, Channel, NotSent, OutboundMessage, OutcomeUnknown, Refused, SendError
 from gateway.lanes import Lane, Lanes
 from gateway.store import outbox_rows
 from gateway.store.database import Database, StoreUnavailable
@@ -30,23 +30,32 @@ _LONGEST_WAIT = 300.0
 """Seconds between tries where the server names no delay."""
 
 Chat = tuple[str, str, str]
+FirstChat = Callable[[str, str], str]
 T = TypeVar("T")
 P = ParamSpec("P")
 Sleep = Callable[[float], Awaitable[None]]
 
 
-def _chat(address: Address) -> Chat:
-    return (address.channel, address.account, address.chat_id)
+def _as_it_is(_: str, chat_id: str) -> str:
+    return chat_id
 
 
 class Outbox:
+    """`first_chat`: the id under which a channel's chat was first known, so that a chat that moves keeps its order."""
+
     def __init__(
-        self, database: Database, clock: Clock, channels: Mapping[str, Channel], sleep: Sleep = asyncio.sleep
+        self,
+        database: Database,
+        clock: Clock,
+        channels: Mapping[str, Channel],
+        sleep: Sleep = asyncio.sleep,
+        first_chat: FirstChat = _as_it_is,
     ) -> None:
         self._database = database
         self._clock = clock
         self._channels = channels
         self._sleep = sleep
+        self._first_chat = first_chat
         self._chats: Lanes[Chat, Address] = Lanes(self._serve)
 
     def drafts(
@@ -76,8 +85,12 @@ class Outbox:
 
     def wake(self, drafts: list[Draft]) -> None:
         """Send what was written down."""
-        for address in {_chat(draft.address): draft.address for draft in drafts}.values():
-            self._chats.post(_chat(address), address)
+        for address in dict.fromkeys(draft.address for draft in drafts):
+            self.wake_chat(address)
+
+    def wake_chat(self, address: Address) -> None:
+        first = self._first_chat(address.channel, address.chat_id)
+        self._chats.post((address.channel, address.account, first), address)
 
     async def run(self) -> None:
         """Send until cancelled, beginning with what the last process left. What that was sending is of unknown
@@ -85,7 +98,7 @@ class Outbox:
         for row in await self._database.run(outbox_rows.open_rows):
             if row.sending and not row.edits:
                 await self._database.run(outbox_rows.again, row.seq, "the process ended in the act", repeat=True)
-            self._chats.post(_chat(row.address), row.address)
+            self.wake_chat(row.address)
         await self._chats.run()
 
     async def drained(self) -> None:
@@ -99,28 +112,26 @@ class Outbox:
         return await self._database.run(outbox_rows.counts)
 
     async def _serve(self, lane: Lane[Chat, Address]) -> None:
-        address = lane.take()
-        lane.take_where(lambda _: True)
-        channel = self._channels.get(address.channel)
+        woken = lane.take_where(lambda _: True)
+        channel = self._channels.get(woken[0].channel)
         if channel is None:
-            log.warning("a reply for %s waits: that channel is off", address)
+            log.warning("a reply for %s waits: that channel is off", woken[0])
             return
-        for row in await self._written(outbox_rows.open_rows, address):
-            await self._deliver(row, channel)
+        chats = {address.chat_id: address for address in woken}.values()
+        rows = {row.seq: row for address in chats for row in await self._written(outbox_rows.open_rows, address)}
+        for seq in sorted(rows):
+            await self._deliver(rows[seq], channel)
 
     async def _deliver(self, row: OutboxRow, channel: Channel) -> None:
-        edits, repeat, tries = row.edits, row.repeat, row.attempts
+        edits, repeat, doubted, tries = row.edits, row.repeat, row.doubted, row.attempts
         while True:
             text = REPEAT_MARK + row.text if repeat and not edits else row.text
             message = OutboundMessage(row.address, text, key=row.key, reply_to=row.reply_to)
             tries += 1
             try:
-                if edits:
-                    await channel.edit(edits, message)
-                    platform_id = edits
-                else:
+                if not edits:
                     await self._written(outbox_rows.begin, row.seq)
-                    platform_id = await channel.send(message)
+                platform_id = await self._handed_over(channel, message, edits)
             except NotSent as error:
                 reason, wait = str(error), error.retry_after or self._backoff(tries)
                 await self._written(outbox_rows.again, row.seq, reason)
@@ -137,16 +148,33 @@ class Outbox:
             except OutcomeUnknown as error:
                 reason = str(error)
                 log.warning("it is not known whether a reply to %s arrived: %s", row.address, reason)
-                if repeat and not edits:
-                    await self._written(outbox_rows.give_up, row.seq, reason)
-                    return
-                repeat = repeat or not edits
-                await self._written(outbox_rows.again, row.seq, reason, repeat=repeat)
+                if not edits:
+                    if doubted:
+                        await self._written(outbox_rows.give_up, row.seq, reason)
+                        return
+                    repeat = doubted = True
+                await self._written(outbox_rows.again, row.seq, reason, repeat=doubted)
                 await self._sleep(self._backoff(tries))
             else:
                 now = utc_stamp(self._clock.now())
                 await self._written(outbox_rows.receipt, row.seq, platform_id, now)
                 return
+
+    @staticmethod
+    async def _handed_over(channel: Channel, message: OutboundMessage, edits: str) -> str:
+        """A channel that breaks is no reason for its chat to stand still: an edit becomes a message of its own, and a
+        message has perhaps been sent."""
+        try:
+            if not edits:
+                return await channel.send(message)
+            await channel.edit(edits, message)
+        except SendError:
+            raise
+        except Exception as bug:
+            log.exception("%s broke while sending", channel.name)
+            kind = Refused if edits else OutcomeUnknown
+            raise kind(f"{channel.name} broke: {type(bug).__name__}") from bug
+        return edits
 
     async def _written(
         self, work: Callable[Concatenate[sqlite3.Connection, P], T], *args: P.args, **kwargs: P.kwargs

@@ -5,6 +5,7 @@ Everything of one batch is on disk, in one commit, before `receive` returns and 
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 import sqlite3
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -82,9 +83,10 @@ class Router:
                 case Migrated():
                     await self._migrate(event)
                 case InboundMessage():
-                    if event.edit and await self._inbox.reword(event):
-                        continue
-                    if arrival := await self._judge(event):
+                    if event.edit:
+                        arrivals = [_reworded(arrival, event) for arrival in arrivals]
+                        await self._inbox.reword(event)  # nothing happens where an answer is under way or given
+                    elif arrival := await self._judge(event):
                         arrivals.append(arrival)
         if not arrivals and not unreadable:
             return
@@ -99,8 +101,6 @@ class Router:
                 self._dispatch(row)
 
     async def _judge(self, message: InboundMessage) -> Arrival | None:
-        if message.edit:
-            return None  # it waits no longer: an answer is under way or given
         verdict = self._access.decide(message)
         match verdict:
             case Admitted():
@@ -125,7 +125,6 @@ class Router:
 
     async def _offer_pairing(self, message: InboundMessage) -> None:
         request = self._access.new_request(message.address.channel, message.sender.id, message.sender.name)
-        self._access.asked(request)
         drafts = self._outbox.drafts(f"pair:{request.code}:{{}}", message.address, _PAIRING.format(code=request.code))
         now = utc_stamp(self._clock.now())
 
@@ -134,6 +133,7 @@ class Router:
             outbox_rows.add(connection, drafts, now)
 
         await self._database.run(write)
+        self._access.asked(request)
         self._outbox.wake(drafts)
         log.info("%s asks to be let in: daybook pair approve %s", message.address, request.code)
 
@@ -142,6 +142,7 @@ class Router:
         channel, old, new = event.old.channel, event.old.chat_id, event.new.chat_id
         await self._database.run(inbox_rows.move_chat, channel, old, new)
         self._access.chat_moved(channel, old, new)
+        self._outbox.wake_chat(event.new)
         log.info("%s has moved to %s", event.old, event.new)
 
     async def _tell_of_disk(self, arrivals: Sequence[Arrival]) -> None:
@@ -155,3 +156,15 @@ class Router:
                 await channel.send(OutboundMessage(address, _DISK, key=f"disk:{address}:error"))
             except SendError as unsent:
                 log.error("the disk takes nothing, and %s could not be told: %s", address, unsent)
+
+
+def _reworded(arrival: Arrival, edited: InboundMessage) -> Arrival:
+    """An arrival of the same batch, in its new wording where it is the edited message."""
+    message = arrival.message
+    if (message.address, message.platform_id, message.sender.id) != (
+        edited.address,
+        edited.platform_id,
+        edited.sender.id,
+    ):
+        return arrival
+    return dataclasses.replace(arrival, message=dataclasses.replace(message, text=edited.text))

@@ -12,10 +12,15 @@ _EMPTY = "That message was empty. Write me a few words and I'll answer."
 _UNREAD = "I can't open {what} yet, so I haven't seen what is in it. Please send me the text of it."
 
 
+def said_id(message: InboundMessage) -> str:
+    """Unlike any other message's of a session, which may have several channels."""
+    return ":".join(part for part in (message.address.channel, message.address.account, message.id) if part)
+
+
 def said(message: InboundMessage, overheard: Sequence[InboxRow] = ()) -> Said:
     quote = message.quote
     return Said(
-        id=message.id,
+        id=said_id(message),
         text=message.text,
         sender=message.sender.name or message.sender.id,
         channel=message.address.channel.capitalize(),

@@ -12,7 +12,6 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from agent.agent import Agent
-
 from agent.model.base import Usage
 from agent.turn import Discard, End, EndKind, Joined, Said, StepDone, Text, TurnRequest
 from channels.message import Channel
@@ -20,7 +19,7 @@ from gateway.delivery import Preview, Reply
 from gateway.inbox import Inbox
 from gateway.lanes import Lane
 from gateway.outbox import Outbox
-from gateway.saying import nothing_to_answer, said
+from gateway.saying import nothing_to_answer, said, said_id
 from gateway.sessions import Conversation
 from gateway.store import usage_rows
 from gateway.store.database import Database, StoreUnavailable
@@ -86,7 +85,7 @@ class Turn:
         self._conversation = rooms.conversation(first)
         self._agent = rooms.agents[self._conversation.session.agent]
         self._queue = rooms.queues[self._conversation.session.agent]
-        self.id = first.turn or _turn_id(first)
+        self.id = first.turn or said_id(first.message)
         self._said = tuple(rows)
         self.rows = [*rows, *carried]
         self.reply = Reply()
@@ -99,6 +98,7 @@ class Turn:
         if self.rows[0].attempts >= MOST_ATTEMPTS:
             return await self._end(End(EndKind.ERROR, _GAVE_UP, Usage()))
         await self._rooms.inbox.take(self.rows, self.id)
+        self._said = tuple(self._rooms.inbox.row(row.seq) for row in self._said)  # an edit may have come until now
         if note := nothing_to_answer([row.message for row in self._said]):
             return await self._end(End(EndKind.ERROR, note, Usage()))
         try:
@@ -116,12 +116,22 @@ class Turn:
 
     async def end_stopped(self) -> None:
         """The end of a turn that its person stopped: what was written of the answer stays in the chat."""
-        text = f"{self.reply.text}\n\n_Stopped._" if self.reply.text else ""
-        await self._end(End(EndKind.REPLY, text, Usage()), outcome="stopped")
+        await self._end(End(EndKind.REPLY, self._cut("Stopped."), Usage()), outcome="stopped")
+
+    async def close_preview(self) -> None:
+        """Leave no half-written message of an interrupted turn in the chat: the answer comes in another."""
+        if self._preview and self._preview.message:
+            address, edits = self.rows[0].message.address, self._preview.message
+            text = self._cut("Interrupted.")
+            await self._rooms.outbox.write(self._rooms.outbox.drafts(f"{self.id}:cut:{{}}", address, text, edits=edits))
+
+    def _cut(self, why: str) -> str:
+        shown = self._preview is not None and self._preview.message
+        return "\n\n".join(part for part in (self.reply.text, f"_{why}_" if self.reply.text or shown else "") if part)
 
     def left_over(self) -> list[int]:
         """Messages that were offered to the agent but had not joined the turn when it was over."""
-        return [row.seq for row in self._offered.values() if row not in self.rows]
+        return sorted(row.seq for row in self._offered.values() if row not in self.rows)
 
     async def _answer(self) -> End:
         address = self.rows[0].message.address
@@ -153,7 +163,7 @@ class Turn:
             id=self.id,
             session=self._conversation.session,
             scope=self._conversation.scope,
-            said=tuple(said(row.message, self._overheard if row is first else ()) for row in self._said),
+            said=tuple(said(row.message, self._overheard if row.seq == first.seq else ()) for row in self._said),
             arrived=self._arrived,
             model=model,
         )
@@ -168,7 +178,7 @@ class Turn:
             lambda seq: not inbox.row(seq).turn and inbox.row(seq).message.address == here, self._queue.cap
         )
         rows = [inbox.row(seq) for seq in waiting]
-        self._offered.update((row.message.id, row) for row in rows)
+        self._offered.update((said_id(row.message), row) for row in rows)
         return [said(row.message) for row in rows]
 
     async def _join(self, ids: Sequence[str]) -> None:
@@ -186,7 +196,7 @@ class Turn:
         """The end of messages and the reply to them, in one commit; then the reply is sent."""
         self.ended = True
         inbox = self._rooms.inbox
-        joined_before = self._lane.take_where(lambda seq: inbox.row(seq).message.id in end.joined)
+        joined_before = self._lane.take_where(lambda seq: said_id(inbox.row(seq).message) in end.joined)
         self.rows += [inbox.row(seq) for seq in joined_before]
         self.rows += [row for key, row in self._offered.items() if key in end.joined and row not in self.rows]
         preview = self._preview
@@ -203,9 +213,3 @@ class Turn:
         )
         await inbox.finish([*self.rows, *self._overheard], outcome or str(end.kind), drafts)
         self._rooms.outbox.wake(drafts)
-
-
-def _turn_id(row: InboxRow) -> str:
-    """The same at every start, and unlike any other turn's, for transcripts outlive the database."""
-    address = row.message.address
-    return ":".join(part for part in (address.channel, address.account, row.message.id) if part)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -36,10 +36,15 @@ class Running:
     task: asyncio.Task[None]
     wish: str = ""
 
-    def cancel(self, wish: str) -> None:
-        if not self.wish and not self.turn.ended:
-            self.wish = wish
+    def cancel(self, wish: str) -> bool:
+        """False: its end is being written, it is too late. A stop outranks an interruption under way."""
+        if self.turn.ended:
+            return False
+        if not self.wish:
             self.task.cancel()
+        if not self.wish or wish == "stop":
+            self.wish = wish
+        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +74,35 @@ class Turns:
     def is_running(self, session: str) -> bool:
         return session in self._running
 
-    async def stop(self, session: str) -> Stopped:
-        """End the running turn and set aside what waits behind it."""
+    async def stop(self, session: str, before: int) -> Stopped:
+        """End the running turn and set aside what waits behind it, as far as it came before number `before` of the
+        inbox: what a person says after a command is not what the command is about. Raises `StoreUnavailable`."""
+        ran, seqs = self._halt(session, before)
+        await self._set_aside(session, seqs)
+        return Stopped(ran, len(seqs))
+
+    @asynccontextmanager
+    async def stopped(self, session: str, before: int) -> AsyncIterator[Stopped]:
+        """As `stop`; inside, no turn of the session runs, and what was said since waits."""
+        ran, seqs = self._halt(session, before)
+        async with self.alone(session):  # asked for before anything else is awaited, so before what was said since
+            await self._set_aside(session, seqs)
+            yield Stopped(ran, len(seqs))
+
+    def _halt(self, session: str, before: int) -> tuple[bool, list[int]]:
+        """At once. Whether a turn ran, and what waited."""
         lane = self.lanes.get(session)
-        waiting = [self._rooms.inbox.row(seq) for seq in lane.take_where(lambda _: True)] if lane else []
+        seqs = lane.take_where(lambda seq: seq < before) if lane is not None else []
         running = self._running.get(session)
-        if running:
-            running.cancel("stop")
-        if waiting:
-            await self._rooms.inbox.finish(waiting, "stopped")
-        return Stopped(running is not None, len(waiting))
+        return running is not None and running.turn.rows[0].seq < before and running.cancel("stop"), seqs
+
+    async def _set_aside(self, session: str, seqs: Sequence[int]) -> None:
+        try:
+            if seqs:
+                await self._rooms.inbox.finish([self._rooms.inbox.row(seq) for seq in seqs], "stopped")
+        except StoreUnavailable:
+            self.lanes.put_back(session, seqs)
+            raise
 
     @asynccontextmanager
     async def alone(self, session: str) -> AsyncIterator[None]:
@@ -98,37 +122,55 @@ class Turns:
         return self._rooms.queues[self._rooms.conversation(row).session.agent].mode
 
     async def _serve(self, lane: SessionLane) -> None:
-        rows = await self._gather(lane)
+        """One turn, and again as long as it is interrupted or the disk takes nothing."""
         carried: list[InboxRow] = []
-        while rows:
-            turn = Turn(self._rooms, lane, rows, carried)
-            try:
-                async with self.alone(lane.key):
-                    interrupted = await self._answer(lane, turn)
-            except (StoreUnavailable, OSError) as error:
-                rows, carried = turn.rows, []
-                await self._wait_for_disk(rows[0], error)
-                continue
-            rows, carried = (await self._gather(lane), turn.rows) if interrupted else ([], [])
+        while True:
+            await self._whole_paste(lane)
+            async with self.alone(lane.key):
+                rows = self._gather(lane)
+                if not rows:  # a stop came first
+                    return await self._rooms.inbox.finish(carried, "stopped")
+                turn = Turn(self._rooms, lane, rows, carried)
+                try:
+                    if not await self._answer(lane, turn):
+                        return None
+                    disk, carried = None, turn.rows
+                except (StoreUnavailable, OSError) as error:
+                    disk = error
+                    lane.put_back(row.seq for row in turn.rows if row not in carried)
+            if disk is not None:
+                await self._wait_for_disk(rows[0], disk)
 
-    async def _gather(self, lane: SessionLane) -> list[InboxRow]:
+    async def _whole_paste(self, lane: SessionLane) -> None:
+        """Wait for the rest of a text that the person's client has cut."""
+        parts = _paste(self._waiting(lane))
+        while parts and parts[-1].message.continues and not parts[0].turn:
+            try:
+                async with asyncio.timeout(PASTE_WINDOW):
+                    while len(now := _paste(self._waiting(lane))) == len(parts):
+                        await lane.posted()
+            except TimeoutError:
+                return
+            parts = now
+
+    def _waiting(self, lane: SessionLane) -> list[InboxRow]:
+        return [self._rooms.inbox.row(seq) for seq in lane]
+
+    def _gather(self, lane: SessionLane) -> list[InboxRow]:
         """The next messages that one turn answers: the oldest, what an earlier process had bound to the same turn, the
         rest of a cut paste, and in a `collect` session what else waits in the same chat."""
-        inbox = self._rooms.inbox
-        first = inbox.row(lane.take())
+        waiting = self._waiting(lane)
+        if not waiting:
+            return []
+        first = waiting[0]
         if first.turn:
-            return [first, *self._take(lane, lambda row: row.turn == first.turn)]
-        here, speaker = first.message.address, first.message.sender.id
-        rows = [first]
-        while rows[-1].message.continues and await lane.arrival(PASTE_WINDOW):
-            rest = self._take(lane, lambda row: row.message.address == here and row.message.sender.id == speaker, 1)
-            if not rest:
-                break
-            rows += rest
+            return self._take(lane, lambda row: row.turn == first.turn)
+        parts = {row.seq for row in _paste(waiting)}
+        rows = self._take(lane, lambda row: row.seq in parts)
         if self._mode(first) == "collect":
             cap = self._rooms.queues[self._rooms.conversation(first).session.agent].cap
-            rows += self._take(lane, lambda row: row.message.address == here, cap - len(rows))
-        return [inbox.row(row.seq) for row in rows]
+            rows += self._take(lane, lambda row: _together(row, first) and not row.turn, cap - len(rows))
+        return rows
 
     def _take(self, lane: SessionLane, wanted: Callable[[InboxRow], bool], most: int | None = None) -> list[InboxRow]:
         inbox = self._rooms.inbox
@@ -144,8 +186,7 @@ class Turns:
             task.cancel()
             await asyncio.wait({task})
             del self._running[lane.key]
-        for seq in turn.left_over():
-            lane.post(seq)
+        lane.put_back(turn.left_over())
         if not task.cancelled():
             task.result()
             self._told_of_disk.discard(lane.key)
@@ -154,6 +195,8 @@ class Turns:
             await turn.stopped()
         if running.wish == "stop":
             await turn.end_stopped()
+        elif running.wish == "interrupt":
+            await turn.close_preview()
         return running.wish == "interrupt"
 
     async def _wait_for_disk(self, row: InboxRow, error: Exception) -> None:
@@ -167,3 +210,19 @@ class Turns:
             except SendError as unsent:
                 log.error("and its sender could not be told: %s", unsent)
         await self._sleep(_DISK_WAIT)
+
+
+def _together(one: InboxRow, other: InboxRow) -> bool:
+    """Said in the same place, so that one reply can answer both."""
+    return one.message.address == other.message.address
+
+
+def _paste(waiting: Sequence[InboxRow]) -> list[InboxRow]:
+    """The oldest message, and the rest of its text where the person's client has cut it."""
+    parts = list(waiting[:1])
+    for row in waiting[1:]:
+        if not parts[-1].message.continues:
+            break
+        if _together(row, parts[0]) and row.message.sender.id == parts[0].message.sender.id:
+            parts.append(row)
+    return parts

@@ -16,15 +16,14 @@ _LISTED = 10
 
 async def new(ask: Ask) -> str:
     session = str(ask.conversation.session)
-    stopped = await ask.house.turns.stop(session)
-    async with ask.house.turns.alone(session):
+    async with ask.house.turns.stopped(session, ask.row.seq) as stopped:
         await ask.agent.new_session(ask.conversation.session, ask.conversation.scope)
     ended = " What I was working on is stopped." if stopped.ran else ""
     return f"A new talk begins.{ended} The old one is noted in today's log; /sessions lists it, /switch returns to it."
 
 
 async def stop(ask: Ask) -> str:
-    stopped = await ask.house.turns.stop(str(ask.conversation.session))
+    stopped = await ask.house.turns.stop(str(ask.conversation.session), ask.row.seq)
     if not stopped.ran and not stopped.waiting:
         return "Nothing is running."
     waiting = {0: "", 1: " One waiting message is set aside."}
@@ -64,8 +63,7 @@ async def switch(ask: Ask) -> str:
     if not ask.words:
         raise CommandError("Which one? `/switch ID`; /sessions lists them.")
     session = str(ask.conversation.session)
-    await ask.house.turns.stop(session)
-    async with ask.house.turns.alone(session):
+    async with ask.house.turns.stopped(session, ask.row.seq):
         try:
             found = await ask.agent.switch(ask.conversation.session, ask.words.strip("`"))
         except NoSuchSession as error:

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 
 from channels.message import Address
 
+_DOUBTED = 2
+"""In column `repeat`, where 1 is a text whose preview may stand in the chat."""
+
 
 @dataclass(frozen=True, slots=True)
 class Draft:
@@ -23,7 +26,8 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class OutboxRow:
-    """`repeat`: an earlier send of this row may have arrived, so it is sent with a mark that says so."""
+    """`repeat`: this text may stand in the chat already, so it is sent with a mark that says so; `doubted`: because an
+    earlier send of this very row may have arrived (else a preview of it may)."""
 
     seq: int
     key: str
@@ -33,6 +37,7 @@ class OutboxRow:
     edits: str
     sending: bool
     repeat: bool
+    doubted: bool
     attempts: int
 
 
@@ -83,7 +88,8 @@ def open_rows(connection: sqlite3.Connection, address: Address | None = None) ->
             reply_to=row["reply_to"],
             edits=row["edits"],
             sending=row["state"] == "sending",
-            repeat=bool(row["repeat"]),
+            repeat=row["repeat"] > 0,
+            doubted=row["repeat"] == _DOUBTED,
             attempts=row["attempts"],
         )
         for row in connection.execute(f"{query} ORDER BY seq", arguments)
@@ -106,7 +112,7 @@ def again(connection: sqlite3.Connection, seq: int, error: str, *, repeat: bool 
     connection.execute(
         "UPDATE outbox SET state = 'waiting', error = ?, repeat = max(repeat, ?),"
         " edits = CASE WHEN ? THEN '' ELSE edits END WHERE seq = ?",
-        (error, int(repeat), int(anew), seq),
+        (error, _DOUBTED if repeat else 0, int(anew), seq),
     )
 
 
@@ -119,7 +125,7 @@ def counts(connection: sqlite3.Connection) -> OutboxCounts:
         "SELECT count(*), coalesce(min(created_at), '') FROM outbox WHERE state IN ('waiting', 'sending')"
     ).fetchone()
     failed, repeated = connection.execute(
-        "SELECT coalesce(sum(state = 'failed'), 0), coalesce(sum(repeat), 0) FROM outbox"
+        "SELECT coalesce(sum(state = 'failed'), 0), coalesce(sum(repeat > 0), 0) FROM outbox"
     ).fetchone()
     return OutboxCounts(waiting, oldest, failed, repeated)
 

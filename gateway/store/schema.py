@@ -35,7 +35,7 @@ _STEPS = (
         reply_to TEXT NOT NULL DEFAULT '',
         edits TEXT NOT NULL DEFAULT '',   -- platform id of the preview that this text replaces
         state TEXT NOT NULL,              -- waiting, sending, sent, failed
-        repeat INTEGER NOT NULL DEFAULT 0,-- 1: sent once more after an unknown outcome, and marked so
+        repeat INTEGER NOT NULL DEFAULT 0,-- marked as a possible repeat: 1 a preview may stand, 2 an earlier send may
         attempts INTEGER NOT NULL DEFAULT 0,
         platform_id TEXT NOT NULL DEFAULT '',
         error TEXT NOT NULL DEFAULT '',
