@@ -64,7 +64,7 @@ class _Conversation:
 class Agent:
     """`workspace` and `sessions` are folders of this agent's home; `model` may be shared and is closed by its owner.
 
-    Every method may raise `NotJournaled` (an `OSError`) where the disk takes nothing, and
+    Every method may raise `OSError` (`NotJournaled` is one) where the disk does not do its part, and
     `agent.memory.files.FileError` where a workspace file cannot be written; what was asked for is then not done.
     """
 

@@ -5,13 +5,18 @@ from __future__ import annotations
 import re
 
 NO_REPLY = "NO_REPLY"
-_AT_END = re.compile(r"\s*\bNO_REPLY\s*\Z", re.IGNORECASE)
+
+_TOKENS = rf"(?:\s*(?<!\w){NO_REPLY})"
+_BEGUN = "|".join(NO_REPLY[:size] for size in range(len(NO_REPLY) - 1, 0, -1))
+_AT_END = re.compile(rf"{_TOKENS}+\s*\Z", re.IGNORECASE)
+_UNDECIDED = re.compile(rf"{_TOKENS}*\s*(?:(?<!\w)(?:{_BEGUN}))?\Z", re.IGNORECASE)
+"""The end of a stream that may still turn out to be white space and tokens. Matches every text, if only its very end."""
 
 
 def spoken(text: str) -> str:
-    """What of a finished answer is to be delivered: "" for a bare token (any case, any white space around it),
-    real text without a token at its end."""
-    return _AT_END.sub("", text).strip() if _AT_END.search(text) else text.strip()
+    """What of a finished answer is to be delivered: "" for a bare token (any case, any white space around it, also
+    twice), real text without a token at its end."""
+    return _AT_END.sub("", text).strip()
 
 
 class SilentFilter:
@@ -26,35 +31,15 @@ class SilentFilter:
         self._last_shown = ""
 
     def feed(self, piece: str) -> str:
-        text = self._held + piece
-        keep = self._undecided(text)
-        self._held = text[keep:]
-        return self._show(text[:keep])
+        text = self._last_shown + self._held + piece
+        undecided = _UNDECIDED.search(text, len(self._last_shown))
+        keep = undecided.start() if undecided else len(text)
+        shown, self._held = text[len(self._last_shown) : keep], text[keep:]
+        self._last_shown = shown[-1:] or self._last_shown
+        return shown
 
     def finish(self) -> str:
-        held, self._held = self._held, ""
-        stripped = held.strip()
-        if stripped.upper() == NO_REPLY and self._at_word_start(held):
-            return ""
-        return self._show(held)
-
-    def _show(self, text: str) -> str:
-        if text:
-            self._last_shown = text[-1]
-        return text
-
-    def _at_word_start(self, held: str) -> bool:
-        return held[:1].isspace() or not (self._last_shown.isalnum() or self._last_shown == "_")
-
-    def _undecided(self, text: str) -> int:
-        """Index from which on `text` may still turn into white space, the token, white space."""
-        body = text.rstrip()
-        for size in range(min(len(NO_REPLY), len(body)), 0, -1):
-            tail = body[-size:].upper()
-            complete = size == len(NO_REPLY)
-            if NO_REPLY.startswith(tail) and (complete or len(body) == len(text)):
-                start = len(body) - size
-                before = text[start - 1] if start else self._last_shown
-                if not (before.isalnum() or before == "_"):
-                    return len(text[:start].rstrip())
-        return len(body)
+        text, shown = self._last_shown + self._held, len(self._last_shown)
+        silent = _AT_END.search(text, shown)
+        self._held = ""
+        return text[shown : silent.start() if silent else len(text)]

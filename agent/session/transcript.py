@@ -27,7 +27,7 @@ class NotJournaled(OSError):
 
 
 class Unusable(Exception):
-    """The file is no transcript: there is none, it cannot be read, or its first line is damaged."""
+    """The file is no transcript: its first line is missing or damaged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +88,9 @@ class Transcript:
 
     @classmethod
     def read(cls, path: Path) -> Transcript:
-        """Read a transcript, without changing it. Blocks. Raises `Unusable`; damage beyond the header only costs the
-        lines that have it, and is reported in `damage` and the log."""
-        try:
-            data = path.read_bytes()
-        except OSError as error:
-            raise Unusable(f"{path.name} cannot be read: {error.strerror}") from error
+        """Read a transcript, without changing it. Blocks. Raises `OSError`, and `Unusable` for a damaged header; damage
+        beyond the header only costs the lines that have it, and is reported in `damage` and the log."""
+        data = path.read_bytes()
         *lines, rest = data.split(b"\n")
         if not lines:
             raise Unusable(f"{path.name} has no whole line")

@@ -10,13 +10,18 @@ from hypothesis import strategies as st
 from agent.context.repair import INTERRUPTED, repair, result_block
 from agent.model.base import Block, Message
 
+
+def as_text(words: str) -> Block:
+    return {"type": "text", "text": words}
+
+
 ids = st.sampled_from(["a", "b", "c", "d"])
 words = st.sampled_from(["hi", "  ", "", "ends in space ", "\n", "ok"])
 blocks = st.one_of(
-    words.map(lambda text: {"type": "text", "text": text}),
+    words.map(lambda text: as_text(text)),
     st.builds(lambda id: {"type": "tool_use", "id": id, "name": "look", "input": {}}, ids),
     st.builds(lambda id, text: {"type": "tool_result", "tool_use_id": id, "content": text}, ids, words),
-    st.builds(lambda id, text: {"type": "tool_result", "tool_use_id": id, "content": [{"type": "text", "text": text}]}, ids, words),
+    st.builds(lambda id, text: {"type": "tool_result", "tool_use_id": id, "content": [as_text(text)]}, ids, words),
     st.just({"type": "thinking", "thinking": "hm", "signature": "s"}),
     st.just({"type": "redacted_thinking", "data": "x"}),
     st.just({"type": "text"}),
@@ -97,18 +102,20 @@ def test_no_word_of_a_person_is_lost(talk: list[Message]) -> None:
     assert kept[-len(said(talk)) :] == said(talk) if said(talk) else True
 
 
-def text(words: str) -> Block:
-    return {"type": "text", "text": words}
-
-
 def test_a_missing_result_says_that_the_call_was_interrupted() -> None:
     call: Block = {"type": "tool_use", "id": "a", "name": "look", "input": {}}
-    talk = [Message("user", (text("q"),)), Message("assistant", (call,)), Message("user", (text("still there?"),))]
-    assert repair(talk)[2].content == (result_block("a", INTERRUPTED, error=True), text("still there?"))
+    talk = [
+        Message("user", (as_text("q"),)),
+        Message("assistant", (call,)),
+        Message("user", (as_text("still there?"),)),
+    ]
+    assert repair(talk)[2].content == (result_block("a", INTERRUPTED, error=True), as_text("still there?"))
 
 
 def test_a_real_result_that_comes_late_in_the_same_message_counts() -> None:
     call: Block = {"type": "tool_use", "id": "a", "name": "look", "input": {}}
-    late = Message("user", (text("and"), result_block("a", "42")))
-    fixed = repair([Message("user", (text("q"),)), Message("assistant", (call,)), Message("user", (text("x"),)), late])
-    assert fixed[2].content == (result_block("a", "42"), text("x"), text("and"))
+    late = Message("user", (as_text("and"), result_block("a", "42")))
+    fixed = repair(
+        [Message("user", (as_text("q"),)), Message("assistant", (call,)), Message("user", (as_text("x"),)), late]
+    )
+    assert fixed[2].content == (result_block("a", "42"), as_text("x"), as_text("and"))

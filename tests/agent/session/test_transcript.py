@@ -147,12 +147,6 @@ def test_a_file_without_a_header_is_refused_in_words(tmp_path: Path, data: bytes
         Transcript.read(path)
 
 
-def test_no_file_and_a_folder_are_refused_in_words(tmp_path: Path) -> None:
-    for path in (tmp_path / "none.jsonl", tmp_path):
-        with pytest.raises(Unusable):
-            Transcript.read(path)
-
-
 def test_a_later_version_may_add_types_and_fields() -> None:
     line = b'{"id":"e1","ts":"t","type":"mood","level":3}\n'
     entry = read_entry(line)
