@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from pydantic import TypeAdapter
+from pydantic_core import PydanticSerializationError
 
 from channels.message import InboundMessage, Unreadable
 
@@ -57,10 +60,25 @@ def _row(row: sqlite3.Row) -> InboxRow:
     )
 
 
+def _writable(text: str) -> str:
+    """With � for halves of characters, which platforms let pass and no file can hold."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _writable_message(message: InboundMessage) -> InboundMessage:
+    try:
+        _MESSAGE.dump_json(message)
+    except PydanticSerializationError:
+        fields = _MESSAGE.dump_python(message, mode="json")
+        return _MESSAGE.validate_json(_writable(json.dumps(fields, ensure_ascii=False)))
+    return message
+
+
 def admit(
     connection: sqlite3.Connection, message: InboundMessage, session: str, *, overheard: bool, at: str
 ) -> InboxRow | None:
     """Write a message down. None: it is a repeat of one already here."""
+    message = _writable_message(message)
     address = message.address
     cursor = connection.execute(
         "INSERT OR IGNORE INTO inbox (channel, account, id, state, session, chat_id, platform_id, message, received_at)"
@@ -97,7 +115,7 @@ def keep_unreadable(connection: sqlite3.Connection, event: Unreadable, at: str) 
     connection.execute(
         "INSERT OR IGNORE INTO inbox (channel, account, id, state, outcome, session, chat_id, platform_id, message,"
         " received_at) VALUES (?, ?, ?, 'unreadable', ?, '', '', '', ?, ?)",
-        (event.channel, event.account, event.id, event.why, event.raw, at),
+        (event.channel, event.account, event.id, event.why, _writable(event.raw), at),
     )
 
 
@@ -123,7 +141,7 @@ def reword(connection: sqlite3.Connection, edited: InboundMessage) -> tuple[Inbo
         old = _row(found)
         if old.message.sender.id != edited.sender.id:
             continue
-        text = _MESSAGE.validate_python({**_MESSAGE.dump_python(old.message), "text": edited.text})
+        text = dataclasses.replace(old.message, text=_writable(edited.text))
         connection.execute("UPDATE inbox SET message = ? WHERE seq = ?", (_MESSAGE.dump_json(text).decode(), old.seq))
         changed.append(InboxRow(old.seq, old.session, text, overheard=old.overheard))
     return tuple(changed)
@@ -157,7 +175,7 @@ def left_over(connection: sqlite3.Connection) -> tuple[InboxRow, ...]:
 
 
 def fate(connection: sqlite3.Connection, channel: str, account: str, message_id: str) -> Fate:
-    """What became of a message; not done where it is unknown, or where something that answers it is still to be sent."""
+    """What became of a message; not done where it is unknown, or where part of its answer is still to be sent."""
     row = connection.execute(
         "SELECT state, outcome, turn, chat_id FROM inbox WHERE channel = ? AND account = ? AND id = ?",
         (channel, account, message_id),

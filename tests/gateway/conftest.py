@@ -1,0 +1,187 @@
+"""A whole gateway around a scripted platform and a scripted model: a test reads like a conversation."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from agent.clock import Clock
+from agent.model.base import Json, ModelRequest
+from agent.model.scripted import ScriptedModel
+from channels.message import Channel, InboundMessage, Migrated
+from channels.scripted import ScriptedChannel
+from gateway.app import Gateway, open_gateway
+from gateway.config import Config
+from gateway.home import Home
+from gateway.store.database import Database
+
+OWNER = "11111"
+ALICE = "22222"
+STRANGER = "99999"
+GROUP = "-100123"
+
+BERLIN = ZoneInfo("Europe/Berlin")
+
+
+@dataclass
+class Moment:
+    """A clock's present, which a test moves by hand."""
+
+    now: datetime = datetime(2026, 11, 21, 7, 30, tzinfo=UTC)
+
+    def pass_(self, time: timedelta) -> None:
+        self.now += time
+
+    @property
+    def clock(self) -> Clock:
+        return Clock(BERLIN, lambda: self.now)
+
+
+class Sleeps:
+    """Stands in for waiting: notes the seconds that were asked for, and returns at once."""
+
+    def __init__(self) -> None:
+        self.asked: list[float] = []
+
+    async def __call__(self, seconds: float) -> None:
+        self.asked.append(seconds)
+        await asyncio.sleep(0)
+
+
+class Gate:
+    """A place where our code stands still: `reached` when it is there, and it goes on once `opened`."""
+
+    def __init__(self) -> None:
+        self.reached = asyncio.Event()
+        self.opened = asyncio.Event()
+
+    async def __call__(self, *_: object) -> None:
+        self.reached.set()
+        await self.opened.wait()
+
+
+@dataclass
+class Running:
+    """A gateway at work. `stop` asks it to end, `kill` ends it where it stands."""
+
+    gateway: Gateway
+    task: asyncio.Task[None]
+    stop: asyncio.Event
+
+    async def ask(self, operation: str, **parameters: Json) -> Json:
+        """What a neighbouring process would ask over the socket."""
+        return await self.gateway.operations[operation](parameters)
+
+    async def status(self, *path: str) -> Json:
+        found = await self.ask("status")
+        for name in path:
+            assert isinstance(found, dict)
+            found = found[name]
+        return found
+
+    async def kill(self) -> None:
+        self.task.cancel()
+        with suppress(asyncio.CancelledError):
+            await self.task
+
+    async def end(self) -> None:
+        self.stop.set()
+        await self.task
+
+
+@dataclass
+class Daybook:
+    """A home, its platform and its model; they outlive each run of the gateway, as the real ones do."""
+
+    home: Home
+    moment: Moment = field(default_factory=Moment)
+    chat: ScriptedChannel = field(default_factory=lambda: ScriptedChannel("telegram"))
+    others: tuple[ScriptedChannel, ...] = ()
+    model: ScriptedModel = field(default_factory=ScriptedModel)
+    settings: dict[str, object] = field(default_factory=lambda: {"owners": [f"telegram:{OWNER}"]})
+
+    @property
+    def workspace(self) -> Path:
+        return self.home.workspace("workspace")
+
+    @property
+    def config(self) -> Config:
+        return Config.model_validate({"timezone": "Europe/Berlin", **self.settings})
+
+    def group(self, chat: str = GROUP, mention: str = "required", allow: tuple[str, ...] = ()) -> None:
+        """List a group in the configuration."""
+        rule = {"mention": mention, "allow": list(allow)}
+        self.settings["channels"] = {"telegram": {"groups": {chat: rule}}}
+
+    def queue(self, mode: str, cap: int = 20) -> None:
+        self.settings["session"] = {"queue": mode, "queue_cap": cap}
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[Running]:
+        """Ended in order when the block ends, unless it was killed before."""
+        channels: list[Channel] = [self.chat, *self.others]
+        stop = asyncio.Event()
+        async with (
+            open_gateway(
+                self.home,
+                self.config,
+                channels=True,
+                clock=self.moment.clock,
+                platforms=lambda _config, _menu: channels,
+                model_of=lambda _config, _ledger, _clock: (self.model, None),
+            ) as gateway,
+            asyncio.TaskGroup() as group,
+        ):
+            yield Running(gateway, group.create_task(gateway.run(stop)), stop)
+            stop.set()
+
+    def asked(self, number: int = -1) -> str:
+        """All text of the newest message of a request to the model."""
+        return asked(self.model.requests[number])
+
+    def everything_asked(self) -> str:
+        """Every byte that any request carried."""
+        return "\n".join(str(request) for request in self.model.requests)
+
+
+def asked(request: ModelRequest) -> str:
+    return "\n".join(str(block.get("text", block)) for block in request.messages[-1].content)
+
+
+@pytest.fixture
+def daybook(tmp_path: Path) -> Daybook:
+    return Daybook(Home(tmp_path / "home"))
+
+
+@pytest.fixture
+def moment() -> Moment:
+    return Moment()
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[Database]:
+    opened = await Database.open(tmp_path / "daybook.db")
+    yield opened
+    await opened.aclose()
+
+
+Say = Callable[..., InboundMessage]
+
+
+@pytest.fixture
+def say() -> Say:
+    """Messages that nobody offers to anybody: for rooms below the router."""
+    return ScriptedChannel("telegram").say
+
+
+def moved(chat: ScriptedChannel, old: str, new: str) -> Migrated:
+    """The platform gives a chat another id."""
+    from_, to = (chat.say("", chat=one, group=True).address for one in (old, new))
+    return Migrated(f"moved:{old}", from_, to)
