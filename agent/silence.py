@@ -10,7 +10,7 @@ _TOKENS = rf"(?:\s*(?<!\w){NO_REPLY})"
 _BEGUN = "|".join(NO_REPLY[:size] for size in range(len(NO_REPLY) - 1, 0, -1))
 _AT_END = re.compile(rf"{_TOKENS}+\s*\Z", re.IGNORECASE)
 _UNDECIDED = re.compile(rf"{_TOKENS}*\s*(?:(?<!\w)(?:{_BEGUN}))?\Z", re.IGNORECASE)
-"""The end of a stream that may still turn out to be white space and tokens. Matches every text, if only its very end."""
+"""The end of a stream that may still turn out to be white space and tokens. Matches every text, if only at its end."""
 
 
 def spoken(text: str) -> str:

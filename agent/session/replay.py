@@ -49,9 +49,10 @@ def context(entries: Sequence[Entry], basis: str) -> Context:
 
 def in_context(entries: Sequence[Entry]) -> Iterator[MessageEntry | CompactionEntry]:
     """What of a transcript still counts: what follows the last reset, the older part of it replaced by its summary."""
-    start = max((at + 1 for at, entry in enumerate(entries) if _is_reset(entry)), default=0)
+    marks = [at for at, entry in enumerate(entries) if not isinstance(entry, MessageEntry)]
+    start = max((at + 1 for at in marks if _is_reset(entries[at])), default=0)
     live = entries[start:]
-    cut = max((at for at, entry in enumerate(live) if isinstance(entry, CompactionEntry)), default=None)
+    cut = max((at - start for at in marks if at >= start and isinstance(entries[at], CompactionEntry)), default=None)
     if cut is not None:
         compaction = live[cut]
         assert isinstance(compaction, CompactionEntry)
