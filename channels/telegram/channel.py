@@ -7,31 +7,21 @@ token in it.
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import logging
-import ssl
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import replace
 from typing import TypeVar
-from urllib.parse import urlsplit
 
-import httpx
 from telegram import (
     Bot,
     BotCommand,
     BotCommandScopeAllGroupChats,
     BotCommandScopeAllPrivateChats,
-    InlineKeyboardButton,
-    InlineKeyboardMarkup,
     LinkPreviewOptions,
-    MessageEntity,
-    ReplyParameters,
 )
 from telegram.constants import ChatAction
 from telegram.error import (
-    BadRequest,
     ChatMigrated,
     EndPointNotFound,
     Forbidden,
@@ -39,11 +29,9 @@ from telegram.error import (
     RetryAfter,
     TelegramError,
 )
-from telegram.request import HTTPXRequest
 
 from channels.message import (
     Address,
-    Button,
     ChannelStatus,
     CommandInfo,
     Event,
@@ -58,21 +46,22 @@ from channels.message import (
 )
 from channels.split import split
 from channels.telegram import format as look
+from channels.telegram.connection import connect
 from channels.telegram.errors import (
+    ODD_ANSWER,
     is_about_markup,
     is_about_topic,
     is_unchanged,
     redacted,
+    refuses_drafts,
     seconds,
     send_error,
 )
-from channels.telegram.inbound import ALLOWED_UPDATES, CHANNEL, GENERAL_TOPIC, BotIdentity, migrated, read, unreadable
+from channels.telegram.inbound import ALLOWED_UPDATES, CHANNEL, BotIdentity, migrated, read, unreadable
+from channels.telegram.outbound import Attempt, keyboard, library_entities, number, reply_to, topic
 from channels.telegram.poller import LONG_POLL, Pause, Poller, Trouble
 
 log = logging.getLogger(__name__)
-for talkative in ("httpx", "httpcore"):  # they log addresses, and Telegram's contain the token
-    logging.getLogger(talkative).setLevel(logging.WARNING)
-logging.getLogger("telegram.request.BaseRequest").setLevel(logging.CRITICAL)  # whole pages of proxies
 
 PRIVATE_PACE = Pace(PreviewStyle.DRAFT, interval=1.0)
 PRIVATE_PACE_WITHOUT_DRAFTS = Pace(PreviewStyle.EDIT, interval=1.5)
@@ -85,17 +74,6 @@ TYPING_EVERY = 4.0
 NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class _Attempt:
-    """One way to say a message; a refusal may leave another."""
-
-    chat_id: int
-    thread_id: int | None
-    text: str
-    entities: tuple[look.Entity, ...]
-    moved: bool = False
 
 
 class TelegramChannel:
@@ -114,8 +92,8 @@ class TelegramChannel:
     ) -> None:
         """`commands` make the menu. `pause` waits between failures and signs of typing. `long_poll` and
         `answer_timeout` (how long an answer to a send may take) in seconds."""
-        self._trust_env = not _is_loopback(base_url)
-        self._request = self._connection(read_timeout=answer_timeout, connections=256)
+        self._base_url = base_url
+        self._request = connect(self._base_url, read_timeout=answer_timeout, connections=256)
         self._bot = Bot(
             token,
             base_url=base_url,
@@ -155,7 +133,7 @@ class TelegramChannel:
             menu = asyncio.create_task(self._register_commands())
             poller = Poller(
                 f"{self._bot.base_url}/getUpdates",
-                lambda: self._connection(read_timeout=float(LONG_POLL), connections=2),
+                lambda: connect(self._base_url, read_timeout=float(LONG_POLL), connections=2),
                 allowed_updates=ALLOWED_UPDATES,
                 report=self._report,
                 pause=self._pause,
@@ -171,8 +149,7 @@ class TelegramChannel:
         finally:
             self._receive = None
             if menu is not None:
-                menu.cancel()
-                await asyncio.wait([menu])
+                await _end(menu)
 
     async def _who_am_i(self) -> BotIdentity:
         """The bot's own id and name; asks until Telegram answers. Raises `SourceFailed` for a wrong token."""
@@ -181,7 +158,7 @@ class TelegramChannel:
             try:
                 await self._bot.initialize()
                 me = self._bot.bot
-            except (TelegramError, KeyError, TypeError, AttributeError) as error:
+            except (TelegramError, *ODD_ANSWER) as error:
                 delay = trouble.met(error)
                 self._report(trouble.status)
                 log.warning("getMe failed: %s", self._status.last_error)
@@ -215,7 +192,7 @@ class TelegramChannel:
             try:
                 if wanted and tuple(await self._bot.get_my_commands(scope)) != wanted:
                     await self._bot.set_my_commands(wanted, scope)
-            except TelegramError as error:
+            except (TelegramError, *ODD_ANSWER) as error:
                 log.warning("the command menu was not set: %s", redacted(error))
 
     def _report(self, status: ChannelStatus) -> None:
@@ -233,17 +210,17 @@ class TelegramChannel:
         return split(text, look.length, look.MAX_TEXT)
 
     async def send(self, message: OutboundMessage) -> str:
-        attempt = self._attempt(message)
+        attempt = self._first_attempt(message)
         while True:
             try:
                 sent = await self._bot.send_message(
                     attempt.chat_id,
                     attempt.text,
-                    entities=_entities(attempt.entities),
+                    entities=library_entities(attempt.entities),
                     message_thread_id=attempt.thread_id,
                     link_preview_options=NO_PREVIEW,
-                    reply_parameters=_reply(message.reply_to if not attempt.moved else ""),
-                    reply_markup=_keyboard(message.buttons),
+                    reply_parameters=reply_to(message.reply_to if not attempt.moved else ""),
+                    reply_markup=keyboard(message.buttons),
                 )
                 return str(sent.message_id)
             except TelegramError as error:
@@ -251,20 +228,20 @@ class TelegramChannel:
                 if other is None:
                     raise send_error(error) from None
                 attempt = other
-            except (KeyError, TypeError, AttributeError) as error:
+            except ODD_ANSWER as error:
                 raise OutcomeUnknown(f"Telegram's answer cannot be read: {redacted(error)}") from None
 
     async def edit(self, platform_id: str, message: OutboundMessage) -> None:
-        attempt = self._attempt(message)
+        attempt = self._first_attempt(message)
         while True:
             try:
                 await self._bot.edit_message_text(
                     attempt.text,
                     chat_id=attempt.chat_id,
                     message_id=int(platform_id),
-                    entities=_entities(attempt.entities),
+                    entities=library_entities(attempt.entities),
                     link_preview_options=NO_PREVIEW,
-                    reply_markup=_keyboard(message.buttons),
+                    reply_markup=keyboard(message.buttons),
                 )
                 return
             except TelegramError as error:
@@ -273,28 +250,30 @@ class TelegramChannel:
                 if not (is_about_markup(error) and attempt.entities):
                     raise send_error(error) from None
                 attempt = replace(attempt, text=look.plain(message.text), entities=())
-            except (KeyError, TypeError, AttributeError) as error:
+            except ODD_ANSWER as error:
                 raise OutcomeUnknown(f"Telegram's answer cannot be read: {redacted(error)}") from None
 
     async def draft(self, draft_id: int, message: OutboundMessage) -> None:
         address = message.address
         if not self._has_drafts(address):
             raise Refused(f"{address} has no drafts")
-        attempt = self._attempt(message)
+        attempt = self._first_attempt(message)
         try:
             await self._bot.send_message_draft(
                 attempt.chat_id,
                 draft_id,
                 attempt.text,
                 message_thread_id=attempt.thread_id,
-                entities=_entities(attempt.entities),
+                entities=library_entities(attempt.entities),
                 api_kwargs={"can_stop": True},  # Bot API 10.3: a Stop button, told as stopped_message_generation
             )
         except (InvalidToken, EndPointNotFound) as error:  # a Bot API server older than 9.3 answers 404
             self._drafts_exist = False
             raise Refused(f"this Bot API server has no drafts: {redacted(error)}") from None
+        except ODD_ANSWER as error:
+            raise OutcomeUnknown(f"Telegram's answer cannot be read: {redacted(error)}") from None
         except TelegramError as error:
-            if _refuses_drafts(error):
+            if refuses_drafts(error):
                 self._chats_without_drafts.add(address.chat_id)
             raise send_error(error) from None
 
@@ -305,20 +284,12 @@ class TelegramChannel:
         await self._request.shutdown()
         self._report(ChannelStatus(Health.OFF))
 
-    def _attempt(self, message: OutboundMessage) -> _Attempt:
-        formatted = look.formatted(message.text)
-        chat_id = _number(message.address.chat_id, "chat")
-        thread = message.address.thread_id
-        thread_id = _number(thread, "topic") if thread is not None else None
-        return _Attempt(
-            self._moved.get(chat_id, chat_id),
-            None if thread_id == GENERAL_TOPIC else thread_id,
-            formatted.text,
-            formatted.entities,
-            moved=chat_id in self._moved,
-        )
+    def _first_attempt(self, message: OutboundMessage) -> Attempt:
+        attempt = Attempt.of(message)
+        new = self._moved.get(attempt.chat_id)
+        return attempt if new is None else replace(attempt, chat_id=new, thread_id=None, moved=True)
 
-    async def _other_way(self, attempt: _Attempt, error: TelegramError, markdown: str) -> _Attempt | None:
+    async def _other_way(self, attempt: Attempt, error: TelegramError, markdown: str) -> Attempt | None:
         """Another attempt at what was refused; each way is gone once. None: there is none."""
         if is_about_markup(error) and attempt.entities:
             return replace(attempt, text=look.plain(markdown), entities=())
@@ -347,12 +318,13 @@ class TelegramChannel:
         try:
             yield
         finally:
-            sign.cancel()
-            await asyncio.wait([sign])
+            await _end(sign)
 
     async def _keep_typing(self, address: Address) -> None:
-        chat_id = _number(address.chat_id, "chat")
-        thread_id = _number(address.thread_id, "topic") if address.thread_id is not None else None
+        try:
+            chat_id, thread_id = number(address.chat_id, "chat"), topic(address)
+        except Refused:
+            return  # nobody can be shown anything there
         while True:
             delay = TYPING_EVERY
             try:
@@ -363,7 +335,7 @@ class TelegramChannel:
                 delay = max(delay, seconds(error))
             except Forbidden:
                 return
-            except TelegramError as error:
+            except (TelegramError, *ODD_ANSWER) as error:
                 log.debug("no sign of typing in %s: %s", address, redacted(error))
             await self._pause(delay)
 
@@ -371,18 +343,8 @@ class TelegramChannel:
         """For what people would not miss."""
         try:
             await call
-        except TelegramError as error:
+        except (TelegramError, *ODD_ANSWER) as error:
             log.debug("%s", redacted(error))
-
-    def _connection(self, *, read_timeout: float, connections: int) -> HTTPXRequest:
-        return HTTPXRequest(
-            connection_pool_size=connections,
-            read_timeout=read_timeout,
-            write_timeout=20.0,
-            connect_timeout=10.0,
-            pool_timeout=10.0,
-            httpx_kwargs={"verify": _tls(), "trust_env": self._trust_env},
-        )
 
 
 def _event(update: object, bot: BotIdentity) -> Event | None:
@@ -396,53 +358,9 @@ def _event(update: object, bot: BotIdentity) -> Event | None:
         return unreadable(update, f"{type(error).__name__}: {error}")
 
 
-def _refuses_drafts(error: TelegramError) -> bool:
-    """A refusal that is about the chat, not about this text."""
-    text = str(error).casefold()
-    about_text = is_about_markup(error) or is_about_topic(error) or "too long" in text or "empty" in text
-    return isinstance(error, BadRequest) and not about_text
-
-
-def _number(text: str, what: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise Refused(f"{text!r} is no {what} of Telegram: its ids are numbers") from None
-
-
-def _entities(entities: Sequence[look.Entity]) -> list[MessageEntity]:
-    return [
-        MessageEntity(
-            str(entity.type), entity.offset, entity.length, url=entity.url or None, language=entity.language or None
-        )
-        for entity in entities
-    ]
-
-
-def _reply(platform_id: str) -> ReplyParameters | None:
-    if not platform_id:
-        return None
-    return ReplyParameters(_number(platform_id, "message"), allow_sending_without_reply=True)
-
-
-def _keyboard(rows: Sequence[Sequence[Button]]) -> InlineKeyboardMarkup | None:
-    if not rows:
-        return None
-    return InlineKeyboardMarkup(
-        [[InlineKeyboardButton(button.label, callback_data=button.data) for button in row] for row in rows]
-    )
-
-
-def _is_loopback(url: str) -> bool:
-    """Whether an address is this machine: a proxy from the environment has no business there."""
-    host = urlsplit(url).hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
-
-
-@cache
-def _tls() -> ssl.SSLContext:
-    """One for all connections: loading the certificates takes some 20 ms."""
-    return httpx.create_ssl_context()
+async def _end(task: asyncio.Task[None]) -> None:
+    """Cancel a task of ours and wait for it; what went wrong in it is told."""
+    task.cancel()
+    await asyncio.wait([task])
+    if not task.cancelled() and (error := task.exception()) is not None:
+        log.error("a task of Telegram's channel failed: %s", redacted(error))

@@ -21,6 +21,9 @@ from telegram.error import (
 
 from channels.message import NotSent, OutcomeUnknown, Refused, SendError
 
+ODD_ANSWER = (KeyError, TypeError, AttributeError)
+"""What the library raises for an answer that is JSON, but not what the method answers."""
+
 _TOKEN = re.compile(r"\d{3,}:[A-Za-z0-9_-]{20,}")
 _NEVER_SENT = (
     httpx.ConnectError,
@@ -87,3 +90,10 @@ def is_about_topic(error: TelegramError) -> bool:
 
 def is_unchanged(error: TelegramError) -> bool:
     return isinstance(error, BadRequest) and "message is not modified" in str(error).casefold()
+
+
+def refuses_drafts(error: TelegramError) -> bool:
+    """A refusal that is about the chat, not about this text."""
+    text = str(error).casefold()
+    about_text = is_about_markup(error) or is_about_topic(error) or "too long" in text or "empty" in text
+    return isinstance(error, BadRequest) and not about_text

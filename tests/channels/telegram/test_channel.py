@@ -513,6 +513,24 @@ async def test_typing_pauses_when_told_and_never_raises(desk: Desk) -> None:
     assert desk.pauses[:2] == [9, 4.0]
 
 
+async def test_typing_where_no_chat_can_be_is_no_error(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
+    async with desk.channel.typing(Address("telegram", "alice")):
+        await desk.channel.send(OutboundMessage(ALICE, "meanwhile"))
+    assert not desk.telegram.called("sendChatAction")
+    assert not caplog.records
+
+
+async def test_an_odd_answer_to_a_small_courtesy_stops_nothing(desk: Desk) -> None:
+    desk.telegram.junk("answerCallbackQuery", status=200, body="{}")
+    desk.telegram.junk("getMyCommands", status=200, body="[]", times=None)
+    sent = await desk.channel.send(OutboundMessage(ALICE, "Sure?", buttons=((Button("Yes", "yes"),),)))
+    async with desk.running():
+        desk.telegram.press(int(sent), "yes")
+        await desk.received(1)
+        desk.telegram.say("go on")
+        await desk.received(2)
+
+
 async def test_a_long_answer_is_split_into_messages_that_telegram_takes(desk: Desk) -> None:
     answer = "# Title 🙂\n\n" + "A **bold** sentence with 🙂 in it. " * 400 + "\n\n```py\n" + "x = '🙂'\n" * 900 + "```"
     pieces = desk.channel.split(answer)

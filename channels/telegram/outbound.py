@@ -1,0 +1,69 @@
+"""A message of ours in the library's terms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from telegram import InlineKeyboardButton, InlineKeyboardMarkup, MessageEntity, ReplyParameters
+
+from channels.message import Address, Button, OutboundMessage, Refused
+from channels.telegram.format import Entity, formatted
+from channels.telegram.inbound import GENERAL_TOPIC
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One way to say a message; a refusal may leave another."""
+
+    chat_id: int
+    thread_id: int | None
+    text: str
+    entities: tuple[Entity, ...]
+    moved: bool = False
+
+    @classmethod
+    def of(cls, message: OutboundMessage) -> Attempt:
+        """Raises `Refused` for an address that is none of Telegram's."""
+        drawn = formatted(message.text)
+        thread_id = topic(message.address)
+        return cls(
+            number(message.address.chat_id, "chat"),
+            None if thread_id == GENERAL_TOPIC else thread_id,
+            drawn.text,
+            drawn.entities,
+        )
+
+
+def topic(address: Address) -> int | None:
+    return number(address.thread_id, "topic") if address.thread_id is not None else None
+
+
+def number(text: str, what: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise Refused(f"{text!r} is no {what} of Telegram: its ids are numbers") from None
+
+
+def library_entities(entities: Sequence[Entity]) -> list[MessageEntity]:
+    return [
+        MessageEntity(
+            str(entity.type), entity.offset, entity.length, url=entity.url or None, language=entity.language or None
+        )
+        for entity in entities
+    ]
+
+
+def reply_to(platform_id: str) -> ReplyParameters | None:
+    if not platform_id:
+        return None
+    return ReplyParameters(number(platform_id, "message"), allow_sending_without_reply=True)
+
+
+def keyboard(rows: Sequence[Sequence[Button]]) -> InlineKeyboardMarkup | None:
+    if not rows:
+        return None
+    return InlineKeyboardMarkup(
+        [[InlineKeyboardButton(button.label, callback_data=button.data) for button in row] for row in rows]
+    )
