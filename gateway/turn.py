@@ -27,8 +27,9 @@ from gateway.store.inbox_rows import InboxRow
 
 log = logging.getLogger(__name__)
 
-MOST_ATTEMPTS = 3
-"""A message during which the process died so often is answered with an apology instead of being tried once more."""
+MOST_ATTEMPTS = 5
+"""A message during which the process died so often is answered with an apology instead of being tried once more. A
+message that kills the process does so every time; one that was only at hand when something else did gets through."""
 
 _BUG = (
     "Something broke inside Daybook while I was answering; the log has the details. Your message is kept. "
