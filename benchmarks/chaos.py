@@ -39,11 +39,11 @@ GROUPS = (-1001111111111, -1002222222222)
 MEMBERS = (OWNER, 21_001, 21_002)
 
 WRITES_EVERY_S = (0.3, 1.5)
-LIVES_S = (0.1, 2.2)
+LIVES_S = (0.1, 3.5)
 DIES_STARTING = 0.3
 """Share of the starts whose life is counted from the start of the process, so that some end before they listen."""
 USES_TOOL = 0.3
-PIECE_S = 0.06
+PIECE_S = 0.05
 ON_THE_WIRE_S = 0.03
 """A send takes so long to reach the platform, and its answer so long to come back: room for kills in the very act."""
 SETTLE_S = 60.0
@@ -106,6 +106,7 @@ class Count:
     once: int
     marked: int
     twice: Sequence[int]
+    apologies: int
     put_aside: int
     never: Sequence[int]
     disorder: Sequence[str]
@@ -121,7 +122,7 @@ def count(town: Town) -> Count:
     plain = Counter(number for seen in chats.values() for one in seen if not _marked(one) for number in _answers(one))
     marked = Counter(number for seen in chats.values() for one in seen if _marked(one) for number in _answers(one))
     unanswered = [number for number in sorted(town.everything) if not plain[number] and not marked[number]]
-    aside = {number for chat, said in town.written.items() for number in _put_aside(said, chats[chat], unanswered)}
+    aside = {number for chat, said in town.written.items() for number in _put_aside(said, chats[chat])}
     repeated = [number for number in town.everything if marked[number] and plain[number] + marked[number] > 1]
     twice = [number for number in sorted(town.everything) if plain[number] > 1]
     return Count(
@@ -129,6 +130,7 @@ def count(town: Town) -> Count:
         once=sum(plain[number] + marked[number] == 1 for number in town.everything),
         marked=len(set(repeated) - set(twice)),
         twice=twice,
+        apologies=sum(APOLOGY in one.text for seen in chats.values() for one in seen),
         put_aside=len(aside),
         never=[number for number in unanswered if number not in aside],
         disorder=[
@@ -147,10 +149,20 @@ def _answers(message: Message) -> set[int]:
     return set(numbers(message.text)) if message.text.endswith(THE_END) else set()
 
 
-def _put_aside(said: Sequence[int], seen: Iterable[Message], unanswered: Sequence[int]) -> list[int]:
-    """Unanswered numbers of a chat that its apologies are for: as many as there are, the oldest first."""
-    apologies = sum(APOLOGY in one.text for one in seen)
-    return [number for number in said if number in unanswered][:apologies]
+def _put_aside(said: Sequence[int], seen: Sequence[Message]) -> list[int]:
+    """Numbers of a chat without an answer of their own that an apology is for: one that stands, as order wants it,
+    after every answer to an earlier number and before every answer to a later one. It may be for several."""
+    apologies = [one.id for one in seen if APOLOGY in one.text]
+    places: dict[int, int] = {}
+    for message in seen:
+        for number in _answers(message):
+            places.setdefault(number, message.id)
+
+    def stands_for(number: int, apology: int) -> bool:
+        return all((place < apology) == (other < number) for other, place in places.items())
+
+    open_numbers = [number for number in said if number not in places]
+    return [number for number in open_numbers if any(stands_for(number, apology) for apology in apologies)]
 
 
 def _disorder(seen: Iterable[Message]) -> list[tuple[int, int]]:
@@ -223,7 +235,8 @@ async def storm(kills: int, seed: int) -> bool:
                 ["messages sent", counted.sent],
                 ["answered once", counted.once],
                 ["repeated with the mark", counted.marked],
-                ["put aside with an apology after several kills", counted.put_aside],
+                ["apologies after several kills", counted.apologies],
+                ["answered by nothing but an apology", counted.put_aside],
                 ["twice without the mark (must be 0)", len(counted.twice)],
                 ["never (must be 0)", len(counted.never)],
                 ["replies out of order (must be 0)", len(counted.disorder)],
