@@ -95,9 +95,9 @@ class Outbox:
     async def run(self) -> None:
         """Send until cancelled, beginning with what the last process left. What that was sending is of unknown
         outcome."""
-        for row in await self._database.run(outbox_rows.open_rows):
+        for row in await self._written(outbox_rows.open_rows):
             if row.sending and not row.edits:
-                await self._database.run(outbox_rows.again, row.seq, "the process ended in the act", repeat=True)
+                await self._written(outbox_rows.again, row.seq, "the process ended in the act", repeat=True)
             self.wake_chat(row.address)
         await self._chats.run()
 
