@@ -24,7 +24,7 @@ from gateway.config import AgentConfig, Config, ModelConfig
 from gateway.control import Operation, serve
 from gateway.home import Home, TokenBusy, hold_token
 from gateway.inbox import Inbox
-from gateway.models import build_model
+from gateway.models import OFFLINE, build_model
 from gateway.operations import all_operations
 from gateway.outbox import Outbox
 from gateway.platforms import build_channels, rules, tokens
@@ -183,9 +183,10 @@ async def _agent(name: str, config: AgentConfig, home: Home, model: Model, clock
 
 def _settings(name: str, config: AgentConfig) -> AgentSettings:
     model, session, memory = config.model, config.session, config.memory
+    model_name = model.name if model.provider == "anthropic" else OFFLINE
     return AgentSettings(
         name=name,
-        model=ModelSettings(model.name, model.max_tokens, model.context_window, model.effort, model.cache),
+        model=ModelSettings(model_name, model.max_tokens, model.context_window, model.effort, model.cache),
         session=SessionSettings(
             session.reserve_tokens,
             session.keep_recent_tokens,

@@ -21,10 +21,11 @@ async def status(ask: Ask) -> str:
     ]
     if ask.conversation.role is Role.OWNER and ask.conversation.is_private:
         waiting, unsent = await house.inbox.counts(), await house.outbox.counts()
+        others = waiting.waiting - 1  # this command waits too, until it is answered
         states = (f"{one.source.name} {channel_status(one).state}" for one in house.sources)
         lines += [
             f"- Channels: {', '.join(states)}",
-            f"- Waiting: {waiting.waiting} to answer, {unsent.waiting} to send; {unsent.repeated} sent twice in doubt",
+            f"- Waiting: {others} to answer, {unsent.waiting} to send; {unsent.repeated} sent twice in doubt",
             f"- Spent today: ${house.ledger.spent_today:.4f}",
         ]
     return "\n".join(lines)

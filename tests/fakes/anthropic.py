@@ -249,7 +249,7 @@ class FakeAnthropic:
         return self
 
     async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self, kind: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None
     ) -> None:
         for hold in self._open_holds:
             hold.release()

@@ -1,6 +1,6 @@
 """A Daybook at home between two strict fakes, for stories that read like a conversation.
 
-Everything is real but the far ends: configuration from a file, the real adapters and libraries over HTTP, the real disk.
+Everything is real but the far ends: configuration from a file, the adapters and libraries over HTTP, the disk.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ async def test_a_message_sent_while_tools_run_steers_the_turn(tmp_path: Path) ->
         await told.hears("and milk too.")
 
         newest = told.asked[-1].body["messages"][-1]["content"]
-        assert [block["type"] for block in newest][0] == "tool_result"
+        assert newest[0]["type"] == "tool_result"
         assert newest[-1]["text"].endswith("and milk!")
         assert len(told.asked) == 2
         told.no_request_was_refused()

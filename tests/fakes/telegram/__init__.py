@@ -37,7 +37,7 @@ class FakeTelegram(BotApiServer):
         return self
 
     async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self, kind: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None
     ) -> None:
         await self.stop()
 
@@ -70,7 +70,7 @@ class FakeTelegramThread(BotApiServer):
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self, kind: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None
     ) -> None:
         self.close_port()
         self._loop.call_soon_threadsafe(self._loop.stop)
