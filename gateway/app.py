@@ -13,6 +13,7 @@ from agent.agent import Agent
 from agent.clock import Clock
 from agent.model.anthropic import AnthropicModel
 from agent.model.base import Model
+from agent.model.offline import NAME as OFFLINE
 from agent.settings import AgentSettings, MemorySettings, ModelSettings, SessionSettings
 from agent.workspace import create, template_folder
 from channels.message import Channel, ChannelStatus, CommandInfo, Health
@@ -24,7 +25,7 @@ from gateway.config import AgentConfig, Config, ModelConfig
 from gateway.control import Operation, serve
 from gateway.home import Home, TokenBusy, hold_token
 from gateway.inbox import Inbox
-from gateway.models import OFFLINE, build_model
+from gateway.models import build_model
 from gateway.operations import all_operations
 from gateway.outbox import Outbox
 from gateway.platforms import build_channels, rules, tokens

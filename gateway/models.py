@@ -16,9 +16,6 @@ from agent.model.resilient import Resilient
 from gateway.config import ModelConfig
 from gateway.usage import UsageLedger
 
-OFFLINE = "offline"
-"""What the embedded assistant is called where a model's name is asked for."""
-
 _SPENT = (
     "Today's budget of ${limit:.2f} is spent, so until midnight I answer as the offline assistant: I can note things "
     "and find them again. (`model.daily_budget_usd` in config.yaml sets the budget.)"
