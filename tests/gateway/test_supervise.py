@@ -1,0 +1,105 @@
+"""A source that dies is reported and started again; the others live."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+
+import pytest
+
+from channels.message import Event, Health, Receive, SourceFailed
+from gateway.health import channel_status
+from gateway.supervise import Supervised
+from tests.gateway.conftest import Gate, Sleeps
+
+Run = Callable[[Receive], Coroutine[None, None, None]]
+
+
+class Source:
+    """Runs through its script, one step per start; after the last it stays up."""
+
+    def __init__(self, *script: Exception | None) -> None:
+        self.starts = 0
+        self.up = asyncio.Event()
+        self._script = list(script)
+
+    @property
+    def name(self) -> str:
+        return "telegram"
+
+    async def run(self, receive: Receive) -> None:
+        self.starts += 1
+        if not self._script:
+            self.up.set()
+            await asyncio.get_running_loop().create_future()
+        if (error := self._script.pop(0)) is not None:
+            raise error
+
+
+async def receive(events: Sequence[Event]) -> None:
+    raise AssertionError(f"nothing is offered here: {events}")
+
+
+async def cancelled(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.wait({task})
+
+
+@pytest.mark.parametrize("death", [SourceFailed("connection lost"), ZeroDivisionError("a bug"), None])
+async def test_invariant_13_a_source_that_dies_is_started_again(death: Exception | None) -> None:
+    source, sleeps = Source(death, death), Sleeps()
+    supervised = Supervised(source, sleeps)
+    task = asyncio.create_task(supervised.run(receive))
+    await source.up.wait()
+    assert source.starts == 3
+    assert len(sleeps.asked) == 2
+    assert channel_status(supervised).state is Health.OK
+    await cancelled(task)
+
+
+async def test_invariant_13_the_others_live() -> None:
+    dying, living, gate = Source(SourceFailed("connection lost")), Source(), Gate()
+    async with asyncio.TaskGroup() as group:
+        tasks = [
+            group.create_task(Supervised(dying, gate).run(receive)),
+            group.create_task(Supervised(living).run(receive)),
+        ]
+        await living.up.wait()
+        await gate.reached.wait()
+        assert not tasks[1].done()
+        for task in tasks:
+            task.cancel()
+
+
+async def test_while_it_is_down_status_says_why() -> None:
+    source, gate = Source(ZeroDivisionError("a bug")), Gate()
+    supervised = Supervised(source, gate)
+    task = asyncio.create_task(supervised.run(receive))
+    await gate.reached.wait()
+    status = channel_status(supervised)
+    assert status.state is Health.DOWN
+    assert status.last_error == "ZeroDivisionError: a bug"
+    gate.opened.set()
+    await source.up.wait()
+    assert channel_status(supervised).state is Health.OK
+    await cancelled(task)
+
+
+async def test_a_fatal_failure_stays_and_nothing_is_tried_again() -> None:
+    source, sleeps = Source(SourceFailed("the token is wrong", fatal=True)), Sleeps()
+    supervised = Supervised(source, sleeps)
+    await supervised.run(receive)
+    assert source.starts == 1
+    assert sleeps.asked == []
+    assert channel_status(supervised).last_error == "the token is wrong"
+
+
+async def test_the_waits_grow_and_end_at_a_minute() -> None:
+    source, sleeps = Source(*[SourceFailed("no network")] * 10), Sleeps()
+    task = asyncio.create_task(Supervised(source, sleeps).run(receive))
+    await source.up.wait()
+    assert 0.8 <= sleeps.asked[0] <= 1.2
+    assert sleeps.asked[3] > sleeps.asked[1] > sleeps.asked[0]
+    assert max(sleeps.asked) <= 72.0
+    assert min(sleeps.asked[7:]) >= 48.0
+    await cancelled(task)
