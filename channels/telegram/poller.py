@@ -7,16 +7,15 @@ fetched here, through the library's HTTP layer. The offset sent with the next re
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import random
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
-from urllib.parse import urlencode
 
 from telegram.error import Conflict, EndPointNotFound, InvalidToken, RetryAfter, TelegramError
-from telegram.request import BaseRequest
+from telegram.request import BaseRequest, RequestData
+from telegram.request._requestparameter import RequestParameter  # what RequestData is made of; not exported
 
 from channels.message import ChannelStatus, Health, SourceFailed
 from channels.telegram.errors import redacted, seconds
@@ -126,7 +125,7 @@ class Poller:
         """`url` is that of getUpdates, token included: it is never shown. `report` learns of every change."""
         self._url = url
         self._make_request = make_request
-        self._allowed_updates = json.dumps(list(allowed_updates))
+        self._allowed_updates = list(allowed_updates)
         self._report = report
         self._pause = pause
         self._long_poll = long_poll
@@ -167,15 +166,17 @@ class Poller:
 
     async def _fetch(self, request: BaseRequest, offset: int | None, long_poll: int) -> list[object]:
         """One poll. Raises errors of the library, `TimeoutError` for a connection gone silent, `_Junk`."""
-        parameters = {"timeout": long_poll, "limit": LIMIT, "allowed_updates": self._allowed_updates}
-        if offset is not None:
-            parameters["offset"] = offset
+        parameters = {
+            "offset": offset or 0,
+            "timeout": long_poll,
+            "limit": LIMIT,
+            "allowed_updates": self._allowed_updates,
+        }
+        form = RequestData([RequestParameter.from_input(name, value) for name, value in parameters.items()])
         started = asyncio.get_running_loop().time()
         try:
             async with asyncio.timeout(long_poll + self._slack):
-                result: object = await request.post(
-                    f"{self._url}?{urlencode(parameters)}", read_timeout=long_poll + self._slack
-                )
+                result: object = await request.post(self._url, form, read_timeout=long_poll + self._slack)
         except (KeyError, TypeError) as error:
             raise _Junk("the answer has no result") from error
         if not isinstance(result, list):
