@@ -243,6 +243,9 @@ class Channel(Source, Protocol):
 
     def pace(self, address: Address) -> Pace: ...
 
+    def reachable(self, address: Address) -> bool:
+        """Whether a message sent now would get to somebody. Where not, nothing is begun: it waits."""
+
     def split(self, text: str) -> list[str]:
         """Cut Markdown into pieces that each fit one message once rendered. Never empty for text that is not blank."""
 

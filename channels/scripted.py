@@ -227,6 +227,9 @@ class ScriptedChannel:
             preview = PreviewStyle.EDIT
         return Pace(preview, interval=self._interval)
 
+    def reachable(self, address: Address) -> bool:
+        return True
+
     def split(self, text: str) -> list[str]:
         return split(text, len, self._limit)
 

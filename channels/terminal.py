@@ -158,6 +158,9 @@ class TerminalChannel:
     def pace(self, address: Address) -> Pace:
         return Pace(PreviewStyle.DRAFT, interval=_PREVIEW_INTERVAL, quotes=True)
 
+    def reachable(self, address: Address) -> bool:
+        return bool(self._listeners[address.chat_id])
+
     def split(self, text: str) -> list[str]:
         """A terminal has room for everything."""
         return [text] if text.strip() else []

@@ -28,6 +28,8 @@ REPEAT_MARK = "↻ (may be a repeat) "
 _FIRST_WAIT = 1.0
 _LONGEST_WAIT = 300.0
 """Seconds between tries where the server names no delay."""
+_UNREACHABLE_WAIT = 0.2
+"""Seconds between looks whether somebody has come back (opened the terminal)."""
 
 Chat = tuple[str, str, str]
 FirstChat = Callable[[str, str], str]
@@ -56,6 +58,7 @@ class Outbox:
         self._channels = channels
         self._sleep = sleep
         self._first_chat = first_chat
+        self._ending = False
         self._chats: Lanes[Chat, Address] = Lanes(self._serve)
 
     def drafts(
@@ -102,11 +105,9 @@ class Outbox:
         await self._chats.run()
 
     async def drained(self) -> None:
-        """Wait until nothing is being sent."""
+        """The process ends: wait until what is ready is sent, but for nobody who is away."""
+        self._ending = True
         await self._chats.idle()
-
-    def hold(self) -> None:
-        self._chats.hold()
 
     async def counts(self) -> OutboxCounts:
         return await self._database.run(outbox_rows.counts)
@@ -120,6 +121,10 @@ class Outbox:
         chats = {address.chat_id: address for address in woken}.values()
         rows = {row.seq: row for address in chats for row in await self._written(outbox_rows.open_rows, address)}
         for seq in sorted(rows):
+            while not channel.reachable(rows[seq].address):
+                if self._ending:
+                    return
+                await self._sleep(_UNREACHABLE_WAIT)
             await self._deliver(rows[seq], channel)
 
     async def _deliver(self, row: OutboxRow, channel: Channel) -> None:

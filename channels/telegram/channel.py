@@ -68,6 +68,9 @@ PRIVATE_PACE_WITHOUT_DRAFTS = Pace(PreviewStyle.EDIT, interval=1.5)
 GROUP_PACE = Pace(PreviewStyle.EDIT, interval=3.5)
 """A group takes 20 messages and edits a minute (Bots FAQ); drafts and typing share 20 calls in 5 s."""
 
+CONNECTIONS = 16
+"""At most so many calls at once: more than Telegram's 30 messages a second need. The library's pool looks at every idle
+connection at every call, which with a hundred of them costs more than the calls."""
 TYPING_EVERY = 4.0
 """Seconds between two signs of typing; Telegram shows one for 5."""
 
@@ -93,7 +96,7 @@ class TelegramChannel:
         """`commands` make the menu. `pause` waits between failures and signs of typing. `long_poll` and
         `answer_timeout` (how long an answer to a send may take) in seconds."""
         self._base_url = base_url
-        self._request = connect(self._base_url, read_timeout=answer_timeout, connections=256)
+        self._request = connect(self._base_url, read_timeout=answer_timeout, connections=CONNECTIONS)
         self._bot = Bot(
             token,
             base_url=base_url,
@@ -189,11 +192,8 @@ class TelegramChannel:
             (BotCommandScopeAllGroupChats(), for_all),
         ):
             wanted = tuple(BotCommand(command.name, command.description[:256]) for command in commands)
-            try:
-                if wanted and tuple(await self._bot.get_my_commands(scope)) != wanted:
-                    await self._bot.set_my_commands(wanted, scope)
-            except (TelegramError, *ODD_ANSWER) as error:
-                log.warning("the command menu was not set: %s", redacted(error))
+            if wanted and await self._quietly(self._bot.get_my_commands(scope)) != wanted:
+                await self._quietly(self._bot.set_my_commands(wanted, scope))
 
     def _report(self, status: ChannelStatus) -> None:
         self._status = status
@@ -204,6 +204,9 @@ class TelegramChannel:
         if address.chat_id.startswith("-"):
             return GROUP_PACE
         return PRIVATE_PACE if self._has_drafts(address) else PRIVATE_PACE_WITHOUT_DRAFTS
+
+    def reachable(self, address: Address) -> bool:
+        return True  # Telegram keeps it for who is away
 
     def split(self, text: str) -> list[str]:
         """Pure and safe in a thread; about 3 ms for a message."""
@@ -339,12 +342,13 @@ class TelegramChannel:
                 log.debug("no sign of typing in %s: %s", address, redacted(error))
             await self._pause(delay)
 
-    async def _quietly(self, call: Awaitable[T]) -> None:
-        """For what people would not miss."""
+    async def _quietly(self, call: Awaitable[T]) -> T | None:
+        """For what people would not miss; None where it failed."""
         try:
-            await call
+            return await call
         except (TelegramError, *ODD_ANSWER) as error:
-            log.debug("%s", redacted(error))
+            log.info("Telegram did not take a call of little weight: %s", redacted(error))
+            return None
 
 
 def _event(update: object, bot: BotIdentity) -> Event | None:

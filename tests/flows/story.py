@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import random
+import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -152,9 +154,14 @@ class Story:
         assert not refused, [request.body for request in refused]
 
 
+def _new_token() -> str:
+    """One that no other test run on this machine polls with at the same time: a token serves one gateway."""
+    return f"{random.randrange(10**9, 10**10)}:AAF-{secrets.token_urlsafe(24)[:31]:A<31}"
+
+
 @asynccontextmanager
 async def story(folder: Path, **config: Any) -> AsyncIterator[Story]:
-    async with FakeTelegram() as telegram, FakeAnthropic() as model:
+    async with FakeTelegram(_new_token()) as telegram, FakeAnthropic() as model:
         told = Story(folder, telegram, model)
         told.configure(**config)
         yield told
