@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 _BEFORE_FIRST_EDIT = 0.6
 """Seconds of writing before a message is made of it: short answers come whole, without a preview that flickers."""
 _BEFORE_FIRST_DRAFT = 0.2
-"""The same for a draft, which disturbs less. An answer that is there by then costs one call of the platform, not two."""
+"""The same for a draft, which disturbs less. An answer that is there by then costs one call, not two."""
 _DRAFT_LIFE = 20.0
 """A draft that has not changed is shown again after so many seconds; Telegram forgets drafts after 30."""
 _CLOSING = 10.0
