@@ -54,7 +54,9 @@ class Section(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def null_means_default(cls, value: object) -> object:
-        return {key: inner for key, inner in value.items() if inner is not None} if isinstance(value, dict) else value
+        if not isinstance(value, dict):
+            return value
+        return {key: inner for key, inner in value.items() if inner is not None or key not in cls.model_fields}
 
 
 class Price(Section):

@@ -92,6 +92,8 @@ def _syntax_problem(error: yaml.MarkedYAMLError, file: str) -> Problem:
         what = "found a tab where the indentation is; allowed: spaces"
     elif "mapping values are not allowed" in what:
         what = "found a second `: ` in one line; put a value that holds one into quotes"
+    elif "expected ',' or '}'" in what:
+        what += "; between { and } a ${NAME} needs quotes"
     elif "expected <block end>" in what or "expected the node content" in what:
         what += "; look at the indentation and brackets here and in the line above"
     return Problem(file, line, "", f"not valid YAML: {what}")

@@ -1,0 +1,71 @@
+"""No secret reaches the log (SPEC 10.5)."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+from collections.abc import Iterator
+
+import pytest
+
+from gateway import log
+
+SECRET = "my:own/secret"
+TELEGRAM = "123456789:AAF0123456789abcdefghijklmnopqrstuv"
+
+
+@pytest.fixture(autouse=True)
+def _logging_as_before() -> Iterator[None]:
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    logging.captureWarnings(False)
+
+
+def written(style: str, level: str = "info") -> io.StringIO:
+    stream = io.StringIO()
+    log.set_up(level, style, [SECRET, ""], stream)
+    return stream
+
+
+@pytest.mark.parametrize("style", ["text", "json"])
+def test_secrets_are_hidden_in_messages_arguments_and_tracebacks(style: str) -> None:
+    stream = written(style)
+    logger = logging.getLogger("gateway.test")
+    logger.info("token %s, in an address my%%3Aown%%2Fsecret", SECRET)
+    logger.warning("https://api.telegram.org/bot%s/getMe", TELEGRAM)
+    logger.error("https://ann:hunter22@host/ x-api-key: abcdefgh12345 Authorization: Bearer abcdefgh12345")
+    try:
+        raise ValueError(f"refused {SECRET} and {TELEGRAM}")
+    except ValueError:
+        logger.exception("it failed")
+    text = stream.getvalue()
+    for hidden in (SECRET, "my%3Aown%2Fsecret", TELEGRAM, "hunter22", "abcdefgh12345"):
+        assert hidden not in text
+    assert text.count(log.HIDDEN) >= 7
+    assert "it failed" in text
+    assert "ValueError" in text
+
+
+def test_json_is_one_object_a_line() -> None:
+    stream = written("json")
+    logging.getLogger("gateway.test").info("two\nlines")
+    (line,) = stream.getvalue().splitlines()
+    entry = json.loads(line)
+    assert (entry["level"], entry["logger"], entry["message"]) == ("info", "gateway.test", "two\nlines")
+
+
+def test_libraries_are_quiet_and_the_level_counts() -> None:
+    stream = written("text", "warning")
+    logging.getLogger("gateway.test").info("news")
+    logging.getLogger("httpx").info("HTTP Request")
+    assert stream.getvalue() == ""
+
+
+def test_ordinary_text_is_left_alone() -> None:
+    stream = written("text")
+    logging.getLogger("gateway.test").info("at 12:30 in memory/2026-11-21.md, owner telegram:11111 said hello.")
+    assert log.HIDDEN not in stream.getvalue()
