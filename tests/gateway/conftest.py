@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+import resource
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -86,6 +87,17 @@ class Running:
             found = found[name]
         return found
 
+    async def codes(self) -> list[str]:
+        """Of the open pairing requests."""
+        listed = await self.ask("pair.list")
+        assert isinstance(listed, list)
+        return [one["code"] for one in listed if one["code"]]
+
+    async def approve(self, code: str) -> dict[str, Json]:
+        answer = await self.ask("pair.approve", code=code)
+        assert isinstance(answer, dict)
+        return answer
+
     async def kill(self) -> None:
         self.task.cancel()
         with suppress(asyncio.CancelledError):
@@ -153,6 +165,17 @@ class Daybook:
 
 def asked(request: ModelRequest) -> str:
     return "\n".join(str(block.get("text", block)) for block in request.messages[-1].content)
+
+
+@contextmanager
+def full_disk(limit: int = 0) -> Iterator[None]:
+    """No file of this process can grow beyond `limit` bytes."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 @pytest.fixture

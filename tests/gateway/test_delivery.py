@@ -1,0 +1,275 @@
+"""What a person sees while a reply is being written."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.turn import Discard, StepDone, Text
+from channels.message import (
+    Address,
+    NotSent,
+    OutboundMessage,
+    OutcomeUnknown,
+    PreviewStyle,
+    Refused,
+    SendError,
+)
+from channels.scripted import Drafted, Edited, ScriptedChannel, Sent
+from gateway.delivery import Preview, Reply
+from gateway.store import outbox_rows
+from gateway.store.database import Database
+
+HERE = Address("telegram", "1")
+
+
+def shown_while(pieces: Sequence[str]) -> list[str]:
+    """What of a streamed text was to be seen after each piece, and at its end."""
+    reply = Reply()
+    seen = []
+    for piece in pieces:
+        reply.feed(Text(piece))
+        seen.append(reply.text)
+    reply.feed(StepDone())
+    return [*seen, reply.text]
+
+
+def cut(text: str, places: Sequence[int]) -> list[str]:
+    marks = sorted({0, len(text), *(place % (len(text) + 1) for place in places)})
+    return [text[start:end] for start, end in itertools.pairwise(marks)]
+
+
+_silences = st.builds(
+    lambda before, case, after: (
+        before + "".join(u if b else u.lower() for u, b in zip("NO_REPLY", case, strict=True)) + after
+    ),
+    st.text(" \n\t", max_size=3),
+    st.lists(st.booleans(), min_size=8, max_size=8),
+    st.text(" \n\t", max_size=3),
+)
+_places = st.lists(st.integers(0, 1000), max_size=12)
+
+
+@given(text=_silences, places=_places)
+def test_invariant_10_however_the_token_is_cut_nothing_is_shown(text: str, places: list[int]) -> None:
+    assert set(shown_while(cut(text, places))) == {""}
+
+
+@given(
+    text=st.text("NO_REPLYno reply.\n", max_size=40).filter(lambda text: "no_reply" not in text.lower()), places=_places
+)
+def test_invariant_10_of_every_other_text_all_is_shown(text: str, places: list[int]) -> None:
+    shown = shown_while(cut(text, places))
+    assert shown[-1] == text.strip()
+    assert all(text.strip().startswith(one) for one in shown)
+
+
+@given(text=st.text("abc \n", min_size=1).map(str.strip).filter(bool), places=_places)
+def test_invariant_10_a_token_after_real_text_is_never_seen(text: str, places: list[int]) -> None:
+    shown = shown_while(cut(f"{text}\n\nNO_REPLY", places))
+    assert shown[-1] == text
+    assert not any("N" in one for one in shown)
+
+
+def test_steps_are_paragraphs_and_a_broken_stream_leaves_no_trace() -> None:
+    reply = Reply()
+    reply.feed(Text("Let me look."))
+    reply.feed(StepDone(("memory_search",)))
+    reply.feed(Text("You said th"))
+    assert reply.text == "Let me look.\n\nYou said th"
+    reply.feed(Discard("The server is slow; one moment."))
+    assert reply.text == "Let me look."
+    assert reply.shown == "Let me look.\n\n_The server is slow; one moment._"
+    reply.feed(Text("You said so."))
+    reply.feed(StepDone())
+    assert reply.shown == "Let me look.\n\nYou said so."
+
+
+def test_a_silent_step_leaves_no_empty_paragraph() -> None:
+    reply = Reply()
+    reply.feed(StepDone(("memory_append",)))
+    reply.feed(Text("Noted."))
+    reply.feed(StepDone())
+    assert reply.text == "Noted."
+
+
+@asynccontextmanager
+async def open_preview(
+    database: Database, chat: ScriptedChannel, reply: Reply, turn: str = "turn-1"
+) -> AsyncIterator[Preview]:
+    async with Preview(database, chat, HERE, turn, "").open(reply) as preview:
+        yield preview
+
+
+async def write(reply: Reply, preview: Preview, text: str) -> None:
+    reply.feed(Text(text))
+    preview.changed()
+
+
+async def test_drafts_grow_with_the_reply_and_leave_no_message(database: Database) -> None:
+    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.DRAFT), Reply()
+    async with open_preview(database, chat, reply) as preview:
+        await write(reply, preview, "Hello")
+        await chat.wait_until(lambda: chat.drafts() == ["Hello"])
+        await write(reply, preview, ", you")
+        await chat.wait_until(lambda: chat.drafts() == ["Hello", "Hello, you"])
+    assert preview.message == ""
+    assert chat.heard() == []
+    assert len({act.draft_id for act in chat.history if isinstance(act, Drafted)}) == 1
+
+
+async def test_edits_are_of_one_message_which_is_on_disk(database: Database) -> None:
+    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.EDIT), Reply()
+    async with open_preview(database, chat, reply) as preview:
+        await write(reply, preview, "Hello")
+        await chat.wait_until(lambda: chat.heard() == ["Hello"])
+        await write(reply, preview, ", you")
+        await chat.wait_until(lambda: chat.heard() == ["Hello, you"])
+    (sent,) = [act for act in chat.history if isinstance(act, Sent)]
+    assert preview.message == sent.platform_id
+    assert await database.run(outbox_rows.preview_of, "turn-1") == sent.platform_id
+
+
+async def test_a_quick_answer_needs_no_preview_of_its_own(database: Database) -> None:
+    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.EDIT), Reply()
+    async with open_preview(database, chat, reply) as preview:
+        await write(reply, preview, "Hello")
+    assert chat.history == []
+    assert await database.run(outbox_rows.preview_of, "turn-1") is None
+
+
+async def test_a_channel_without_previews_sees_nothing(database: Database) -> None:
+    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.NONE), Reply()
+    async with open_preview(database, chat, reply) as preview:
+        await write(reply, preview, "Hello")
+        await asyncio.sleep(0)
+    assert chat.history == []
+
+
+async def test_the_same_text_is_not_shown_twice(database: Database) -> None:
+    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.DRAFT), Reply()
+    async with open_preview(database, chat, reply) as preview:
+        await write(reply, preview, "Hello")
+        await chat.wait_until(lambda: chat.drafts() == ["Hello"])
+        await write(reply, preview, " ")
+        await write(reply, preview, "NO_REPL")
+        await write(reply, preview, "ISH")
+        await chat.wait_until(lambda: len(chat.drafts()) > 1)
+    assert chat.drafts() == ["Hello", "Hello NO_REPLISH"]
+
+
+async def test_a_long_preview_shows_its_end(database: Database) -> None:
+    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.DRAFT, limit=40), Reply()
+    async with open_preview(database, chat, reply) as preview:
+        await write(reply, preview, "The beginning of it all.\n\nThe middle of it, too.\n\nThe end.")
+        await chat.wait_until(lambda: bool(chat.drafts()))
+    assert chat.drafts()[0].startswith("… ")
+    assert chat.drafts()[0].endswith("The end.")
+
+
+@pytest.mark.parametrize("error", [NotSent("slow down"), Refused("no"), OutcomeUnknown("cut")])
+async def test_a_lost_preview_is_no_matter(database: Database, error: SendError) -> None:
+    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.DRAFT), Reply()
+    chat.fail_next(error)
+    async with open_preview(database, chat, reply) as preview:
+        await write(reply, preview, "Hello")
+        while preview.uncertain is False and not chat.drafts():
+            await write(reply, preview, ".")
+            await asyncio.sleep(0)
+    assert chat.drafts()
+
+
+async def test_a_preview_of_unknown_outcome_is_neither_repeated_nor_edited(database: Database) -> None:
+    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.EDIT), Reply()
+    chat.fail_next(OutcomeUnknown("cut"), delivered=True)
+    async with open_preview(database, chat, reply) as preview:
+        await write(reply, preview, "Hello")
+        await chat.wait_until(lambda: bool(chat.heard()))
+        await write(reply, preview, ", you")
+    assert (preview.message, preview.uncertain) == ("", True)
+    assert chat.heard() == ["Hello"]
+    assert await database.run(outbox_rows.preview_of, "turn-1") == ""
+
+
+async def test_a_preview_that_was_certainly_not_sent_leaves_room_for_another(database: Database) -> None:
+    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.EDIT), Reply()
+    chat.fail_next(Refused("no right to write here"))
+    async with open_preview(database, chat, reply) as preview:
+        while not chat.heard():
+            await write(reply, preview, ".")
+            await asyncio.sleep(0)
+    assert not preview.uncertain
+    assert await database.run(outbox_rows.preview_of, "turn-1") == preview.message != ""
+
+
+async def test_after_a_crash_the_known_preview_is_edited_on(database: Database) -> None:
+    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.EDIT), Reply()
+    known = await chat.send(OutboundMessage(HERE, "Hel"))
+    await database.run(outbox_rows.open_preview, "turn-1", "telegram")
+    await database.run(outbox_rows.preview_shown, "turn-1", known)
+    async with open_preview(database, chat, reply) as preview:
+        assert preview.message == known
+        await write(reply, preview, "Hello, you")
+        await chat.wait_until(lambda: chat.heard() == ["Hello, you"])
+
+
+async def test_after_a_crash_in_the_act_no_second_preview_is_made(database: Database) -> None:
+    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.EDIT), Reply()
+    await database.run(outbox_rows.open_preview, "turn-1", "telegram")
+    async with open_preview(database, chat, reply) as preview:
+        assert preview.uncertain
+        await write(reply, preview, "Hello")
+    assert chat.history == []
+
+
+async def test_a_preview_in_flight_is_waited_for_since_its_id_is_wanted(database: Database) -> None:
+    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.EDIT), Reply()
+    preview = Preview(database, chat, HERE, "turn-1", "")
+
+    async def turn() -> None:
+        async with preview.open(reply):
+            await write(reply, preview, "Hello")
+            while await database.run(outbox_rows.preview_of, "turn-1") is None:
+                pass
+
+    with chat.hold():
+        task = asyncio.create_task(turn())
+        while await database.run(outbox_rows.preview_of, "turn-1") is None:
+            pass
+        assert not task.done()
+    await task
+    assert preview.message != ""
+    assert not any(isinstance(act, Edited) for act in chat.history)
+
+
+class _Broken(ScriptedChannel):
+    def __init__(self) -> None:
+        super().__init__("telegram", preview=PreviewStyle.DRAFT)
+        self.broke = asyncio.Event()
+
+    async def draft(self, draft_id: int, message: OutboundMessage) -> None:
+        self.broke.set()
+        raise ZeroDivisionError("a bug")
+
+
+async def test_a_preview_that_breaks_takes_nothing_with_it(
+    database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    chat, reply = _Broken(), Reply()
+    async with open_preview(database, chat, reply) as preview:
+        await write(reply, preview, "Hello")
+        await chat.broke.wait()
+    assert "a preview broke" in caplog.text
+
+
+async def test_what_fails_inside_comes_out_as_it_is(database: Database) -> None:
+    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.DRAFT), Reply()
+    with pytest.raises(OSError, match="No space left"):
+        async with open_preview(database, chat, reply):
+            raise OSError("No space left on device")
