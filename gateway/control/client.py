@@ -14,6 +14,8 @@ from gateway.control.wire import MAX_ANSWER, PROTOCOL, WireError, read_line, sho
 
 _GREETED_WITHIN = 5.0
 """Seconds in which a gateway that lives greets."""
+_PARTED_WITHIN = 2.0
+"""Seconds in which a gateway that lives lets us go."""
 
 
 class NotRunning(Exception):
@@ -84,8 +86,7 @@ class Connection:
             try:
                 yield talk
             finally:
-                async with talk.passing_on:  # what was shown is acknowledged before we leave
-                    listening.cancel()
+                await talk.leave(listening)
 
 
 class RemoteTalk:
@@ -98,7 +99,6 @@ class RemoteTalk:
         self._said: asyncio.Queue[Mapping[str, Json]] = asyncio.Queue()
         self._saying = asyncio.Lock()
         self._ended = asyncio.Event()
-        self.passing_on = asyncio.Lock()
 
     async def say(self, text: str, message_id: str) -> None:
         async with self._saying:
@@ -120,12 +120,21 @@ class RemoteTalk:
         """Wait until the gateway has gone."""
         await self._ended.wait()
 
+    async def leave(self, listening: asyncio.Task[None]) -> None:
+        """Part in order: what was shown is acknowledged, and nothing more is sent to us."""
+        try:
+            await write_line(self._writer, {"leave": True})
+            await asyncio.wait({listening}, timeout=_PARTED_WITHIN)
+        except ConnectionError:
+            pass  # it has gone already
+        finally:
+            listening.cancel()
+
     async def listen(self, listener: Listener) -> None:
         """Pass on what the gateway shows until it ends."""
         try:
             while (line := await read_line(self._reader)) is not None:
-                async with self.passing_on:
-                    await self._pass_on(line, listener)
+                await self._pass_on(line, listener)
         except (ConnectionError, WireError):
             pass  # it ended, one way or another; whoever talks sees that
         finally:

@@ -132,11 +132,13 @@ class _Peer:
         async with asyncio.TaskGroup() as group:
             try:
                 with self._terminal.attach(session, screen):
-                    while (line := await read_line(self._reader)) is not None:
+                    while (line := await read_line(self._reader)) is not None and "leave" not in line:
                         if "say" in line:
                             group.create_task(self._say(str(line["say"]), session, str(line.get("id") or "")))
-                        elif "seen" in line:
-                            screen.seen(str(line["seen"]))
+                        else:
+                            screen.seen(line)
+                while screen.unseen and (line := await read_line(self._reader)) is not None:
+                    screen.seen(line)
             finally:
                 screen.lost()
 
@@ -180,10 +182,16 @@ class _Screen:
         except (ConnectionError, TimeoutError) as error:
             raise OutcomeUnknown("the terminal was closed while the message was being shown") from error
         finally:
-            del self._shown[final.id]
+            self._shown.pop(final.id, None)
 
-    def seen(self, final_id: str) -> None:
-        if (seen := self._shown.get(final_id)) and not seen.done():
+    @property
+    def unseen(self) -> bool:
+        return bool(self._shown)
+
+    def seen(self, line: Mapping[str, Json]) -> None:
+        """Take an acknowledgement."""
+        seen = self._shown.pop(str(line.get("seen", "")), None)
+        if seen and not seen.done():
             seen.set_result(None)
 
     def lost(self) -> None:

@@ -6,6 +6,7 @@ client   {"chat": "main"}                                  from then on:
 client   {"say": "…", "id": "…"}                           server  {"said": "id"} or {"unsaid": "why"}, in order
 server   {"preview": "…"}  {"busy": true}
 server   {"final": "…", "id": "…", "reply_to": "…", "key": "…"}      client  {"seen": "id"}
+client   {"leave": true}                                   server closes when what it sent has been seen
 """
 
 from __future__ import annotations
