@@ -20,7 +20,6 @@ from channels.message import (
     Channel,
     NotSent,
     OutboundMessage,
-    OutcomeUnknown,
     PreviewStyle,
     Refused,
     SendError,
@@ -195,11 +194,11 @@ class Preview:
         await self._database.run(outbox_rows.open_preview, self._turn, self._address.channel)
         try:
             platform_id = await self._channel.send(out)
-        except OutcomeUnknown:
-            self.uncertain = True
-            raise
-        except SendError:
+        except (NotSent, Refused):
             await self._database.run(outbox_rows.preview_lost, self._turn)
+            raise
+        except BaseException:  # of unknown outcome, cut off or broken: it may stand there
+            self.uncertain = True
             raise
         self.message = platform_id
         await self._database.run(outbox_rows.preview_shown, self._turn, platform_id)

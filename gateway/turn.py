@@ -21,7 +21,7 @@ from gateway.lanes import Lane
 from gateway.outbox import Outbox
 from gateway.saying import nothing_to_answer, said, said_id
 from gateway.sessions import Conversation
-from gateway.store import usage_rows
+from gateway.store import outbox_rows, usage_rows
 from gateway.store.database import Database, StoreUnavailable
 from gateway.store.inbox_rows import InboxRow
 
@@ -187,6 +187,13 @@ class Turn:
         self.rows += [row for row in joined if row not in self.rows]
         await self._rooms.inbox.join(joined, self.id)
 
+    async def _standing_preview(self) -> tuple[str, bool]:
+        """The message to be replaced by the end, perhaps an earlier process's; and whether one may stand unknown."""
+        if self._preview is not None:
+            return self._preview.message, self._preview.uncertain
+        known = await self._rooms.database.run(outbox_rows.preview_of, self.id)
+        return known or "", known == ""
+
     def _reply_to(self) -> str:
         """Groups see which message is answered; a private chat knows, unless others came in between."""
         message = self.rows[0].message
@@ -200,17 +207,17 @@ class Turn:
         joined_before = self._lane.take_where(lambda seq: said_id(inbox.row(seq).message) in end.joined)
         self.rows += [inbox.row(seq) for seq in joined_before]
         self.rows += [row for key, row in self._offered.items() if key in end.joined and row not in self.rows]
-        preview = self._preview
+        preview, uncertain = await self._standing_preview()
         text = end.text
-        if not text and preview and preview.message:
+        if not text and preview:
             text = self.reply.text or "…"
         drafts = self._rooms.outbox.drafts(
             f"{self.id}:{{}}" + (":error" if end.kind is EndKind.ERROR else ""),
             self.rows[0].message.address,
             text,
             reply_to=self._reply_to(),
-            edits=preview.message if preview else "",
-            repeat=bool(preview and preview.uncertain),
+            edits=preview,
+            repeat=uncertain,
         )
         await inbox.finish([*self.rows, *self._overheard], outcome or str(end.kind), drafts)
         self._rooms.outbox.wake(drafts)
