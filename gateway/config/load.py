@@ -60,7 +60,7 @@ def _read(file: Path) -> str | None:
     try:
         with file.open("rb") as stream:
             data = stream.read(tree.MAX_BYTES + 1)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except IsADirectoryError as error:
         raise ConfigError([Problem(str(file), 0, "", "is a folder; allowed: a text file")]) from error

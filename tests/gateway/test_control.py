@@ -199,7 +199,7 @@ async def test_another_version_or_another_program_is_told_apart(tmp_path: Path) 
         await greet(b"SSH-2.0\n")
 
 
-async def test_a_connection_that_says_nothing_does_not_hold_up_the_end(tmp_path: Path) -> None:
+async def test_invariant_13_a_connection_that_says_nothing_does_not_hold_up_the_end(tmp_path: Path) -> None:
     async with asyncio.timeout(10):
         async with open_house(tmp_path / "s"):
             reader, writer = await asyncio.open_unix_connection(str(tmp_path / "s"))

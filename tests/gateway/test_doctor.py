@@ -1,0 +1,179 @@
+"""The doctor: each problem is found, with its cure, and nothing is changed."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from gateway.doctor import Finding, examine
+from gateway.home import Home
+
+TOKEN = "123456789:AAF0123456789abcdefghijklmnopqrstuv"
+
+
+class World(ThreadingHTTPServer):
+    """Telegram and a model's server in one: `answers` by path, and how wrong this machine's clock is."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.answers: dict[str, tuple[int, object]] = {}
+        self.ahead = timedelta()
+        self.keys: list[str | None] = []
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: World
+
+    def do_GET(self) -> None:
+        self.server.keys.append(self.headers.get("x-api-key"))
+        status, body = self.server.answers.get(self.path, (404, {}))
+        self.send_response_only(status)
+        self.send_header("Date", format_datetime(datetime.now(UTC) + self.server.ahead, usegmt=True))
+        self.end_headers()
+        self.wfile.write(json.dumps(body).encode())
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    with World() as world:
+        thread = threading.Thread(target=world.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield world
+        world.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    home = Home(tmp_path / "home")
+    home.create()
+    return home
+
+
+def bad(home: Home, **environ: str) -> list[Finding]:
+    found = [finding for finding in examine(home, environ) if not finding.ok]
+    assert all(finding.cure for finding in found)
+    return found
+
+
+def connect(home: Home, world: World) -> None:
+    telegram = f"{{token: '{TOKEN}', base_url: '{world.url}/bot'}}"
+    home.config_file.write_text(
+        f"channels: {{telegram: {telegram}}}\nmodel: {{base_url: '{world.url}', api_key: key-1, name: m}}\n"
+    )
+    home.config_file.chmod(0o600)
+    world.answers[f"/bot{TOKEN}/getMe"] = (200, {"ok": True, "result": {"username": "ann_bot"}})
+    world.answers["/v1/models/m"] = (200, {"id": "m"})
+
+
+def test_a_new_home_is_well(home: Home) -> None:
+    assert bad(home) == []
+
+
+def test_a_home_that_is_not_there_yet_is_well_too(tmp_path: Path) -> None:
+    assert bad(Home(tmp_path / "none")) == []
+    assert not (tmp_path / "none").exists()
+
+
+def test_servers_are_asked_past_any_proxy_with_the_key(
+    home: Home, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect(home, world)
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    assert bad(home) == []
+    messages = {finding.check: finding.message for finding in examine(home, {})}
+    assert messages["telegram"] == "@ann_bot is there"
+    assert "key-1" in world.keys
+
+
+def test_refused_keys_and_unreachable_servers_are_told_without_the_secret(home: Home, world: World) -> None:
+    connect(home, world)
+    world.answers = {f"/bot{TOKEN}/getMe": (401, {}), "/v1/models/m": (401, {})}
+    assert [finding.check for finding in bad(home)] == ["telegram", "model"]
+    world.shutdown()
+    world.server_close()
+    text = str(bad(home))
+    assert "cannot be reached" in text
+    assert TOKEN not in text
+    assert "key-1" not in text
+
+
+def test_a_token_of_the_wrong_shape_is_not_sent_anywhere(home: Home, world: World) -> None:
+    home.config_file.write_text(f"channels: {{telegram: {{token: abc, base_url: '{world.url}/bot'}}}}")
+    home.config_file.chmod(0o600)
+    (finding,) = bad(home)
+    assert "does not look like one" in finding.message
+    assert world.keys == []
+
+
+def test_a_wrong_clock_is_found_by_the_servers(home: Home, world: World) -> None:
+    connect(home, world)
+    world.ahead = timedelta(minutes=10)
+    assert {finding.check for finding in bad(home)} == {"clock"}
+
+
+def test_an_invalid_configuration_does_not_hide_the_rest(home: Home) -> None:
+    home.config_file.write_text("model: {max_tokens: no}")
+    home.state.chmod(0o755)
+    checks = [finding.check for finding in bad(home)]
+    assert checks == ["config", "permissions", "permissions"]
+
+
+def test_what_others_can_read_is_named_with_the_command_that_closes_it(home: Home) -> None:
+    home.env_file.write_text("A=1")
+    home.env_file.chmod(0o644)
+    (finding,) = bad(home)
+    assert finding.cure == f"chmod go-rwx {home.env_file}"
+
+
+def test_a_page_that_is_no_text_is_named(home: Home) -> None:
+    workspace = home.path / "workspace"
+    workspace.mkdir()
+    (workspace / "MEMORY.md").write_bytes(b"\xff\xfe\x00")
+    (workspace / "USER.md").symlink_to("/nowhere")
+    (finding,) = bad(home)
+    assert "MEMORY.md is not UTF-8" in finding.message
+
+
+def test_damaged_transcripts_are_named_and_a_torn_tail_is_no_damage(home: Home) -> None:
+    folder = home.sessions / "main" / "owner"
+    folder.mkdir(parents=True)
+    (folder / "broken.jsonl").write_text("not a header\n")
+    (finding,) = bad(home)
+    assert finding.check == "transcripts"
+    assert "broken.jsonl" in finding.message
+
+
+def test_a_database_that_is_none_is_told(home: Home) -> None:
+    home.database.write_bytes(b"x" * 4096)
+    home.database.chmod(0o600)
+    (finding,) = bad(home)
+    assert finding.check == "queue"
+
+
+def test_messages_that_wait_for_long_are_told(home: Home) -> None:
+    with closing(sqlite3.connect(home.database)) as connection:
+        connection.executescript(
+            "CREATE TABLE inbox (state TEXT, received_at TEXT); CREATE TABLE outbox (state TEXT, created_at TEXT);"
+            "INSERT INTO inbox VALUES ('waiting', '2020-01-01T00:00:00.000Z'), ('done', '2020-01-01T00:00:00.000Z');"
+            "INSERT INTO outbox VALUES ('sent', '2020-01-01T00:00:00.000Z');"
+        )
+    home.database.chmod(0o600)
+    (finding,) = bad(home)
+    assert (finding.check, finding.message) == ("inbox", "1 messages wait for more than 15 minutes")
