@@ -93,6 +93,7 @@ class Gateway:
             await self._drain()
             for task in workers:
                 task.cancel()
+            self._commands.cancel()
 
     async def _drain(self) -> None:
         self._turns.lanes.hold()
@@ -247,6 +248,11 @@ class _Spawner:
     async def idle(self) -> None:
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=SEND_GRACE)
+
+    def cancel(self) -> None:
+        """What is not answered by now is answered by the next process."""
+        for task in self._tasks:
+            task.cancel()
 
     @staticmethod
     async def _guarded(work: Awaitable[None], name: str) -> None:

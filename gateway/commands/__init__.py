@@ -5,6 +5,7 @@ They are answered at once, beside whatever turn is running, and never wait for a
 
 from __future__ import annotations
 
+import asyncio
 import difflib
 import enum
 import logging
@@ -19,7 +20,7 @@ from gateway.access import Access, Role
 from gateway.inbox import Inbox
 from gateway.outbox import Outbox
 from gateway.sessions import Conversation
-from gateway.store.database import Database
+from gateway.store.database import Database, StoreUnavailable
 from gateway.store.inbox_rows import InboxRow
 from gateway.supervise import Supervised
 from gateway.turns import Turns
@@ -28,6 +29,8 @@ from gateway.usage import UsageLedger
 log = logging.getLogger(__name__)
 
 _COMMAND = re.compile(r"/([A-Za-z][A-Za-z_]*)(?:\s+(.*))?\Z", re.DOTALL)
+_DISK_WAIT = 5.0
+"""Seconds between tries while the disk takes nothing."""
 _BROKEN = "That command broke inside Daybook; the log has the details. Nothing was lost; please try again."
 
 
@@ -137,8 +140,14 @@ class Commands:
             text,
             reply_to=message.platform_id if quotes else "",
         )
-        await self._house.inbox.take([row], _turn_name(row))
-        await self._house.inbox.finish([row], "command", drafts)
+        while True:
+            try:
+                await self._house.inbox.take([row], _turn_name(row))
+                await self._house.inbox.finish([row], "command", drafts)
+                break
+            except StoreUnavailable as error:
+                log.error("the answer to a command in %s waits for the disk: %s", message.address, error)
+                await asyncio.sleep(_DISK_WAIT)
         self._house.outbox.wake(drafts)
 
     def _unknown(self, name: str) -> str:

@@ -136,6 +136,8 @@ def last_error(connection: sqlite3.Connection) -> str:
 
 
 def prune(connection: sqlite3.Connection, days: int = 30) -> None:
+    """Forget what was sent so long ago, and previews of turns that the inbox has forgotten."""
+    connection.execute("DELETE FROM preview WHERE turn NOT IN (SELECT turn FROM inbox)")
     connection.execute(
         "DELETE FROM outbox WHERE state = 'sent' AND sent_at < strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ?)",
         (f"-{days} days",),

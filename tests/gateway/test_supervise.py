@@ -8,9 +8,10 @@ from collections.abc import Callable, Coroutine, Sequence
 import pytest
 
 from channels.message import Event, Health, Receive, SourceFailed
+from channels.scripted import ScriptedChannel
 from gateway.health import channel_status
 from gateway.supervise import Supervised
-from tests.gateway.conftest import Gate, Sleeps
+from tests.gateway.conftest import Daybook, Gate, Sleeps
 
 Run = Callable[[Receive], Coroutine[None, None, None]]
 
@@ -103,3 +104,29 @@ async def test_the_waits_grow_and_end_at_a_minute() -> None:
     assert max(sleeps.asked) <= 72.0
     assert min(sleeps.asked[7:]) >= 48.0
     await cancelled(task)
+
+
+class _Dead(ScriptedChannel):
+    async def run(self, receive: Receive) -> None:
+        raise SourceFailed("the token is wrong", fatal=True)
+
+
+async def test_invariant_13_a_channel_that_is_off_leaves_the_others_to_talk(daybook: Daybook) -> None:
+    daybook.others = (_Dead("discord"),)
+    daybook.model.then("Hello.")
+    async with daybook.running() as gateway:
+        daybook.chat.say("Hi")
+        assert await daybook.chat.wait_heard() == ["Hello."]
+        assert await gateway.status("channels", "discord") == {"state": "down", "last_error": "the token is wrong"}
+        assert await gateway.status("channels", "telegram", "state") == "ok"
+
+
+async def test_invariant_13_everything_is_closed_in_the_end(daybook: Daybook) -> None:
+    before = asyncio.all_tasks()
+    daybook.model.then("Hello.")
+    async with daybook.running():
+        daybook.chat.say("Hi")
+        await daybook.chat.wait_heard()
+    assert asyncio.all_tasks() == before
+    assert daybook.model.closed
+    assert daybook.chat.status.state is Health.OFF
