@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from tests.flows.story import ALICE, BOB, GROUP, story
@@ -41,6 +45,37 @@ async def test_stop_ends_a_stream_at_once_and_the_next_message_is_answered(tmp_p
 
         assert not any("very long tale" in text for text in told.heard())
         told.no_request_was_refused()
+
+
+async def test_stop_ends_a_tool_that_waits_and_the_next_message_is_answered(tmp_path: Path) -> None:
+    async with story(tmp_path) as told, told.running():
+        folder = told.workspace / "memory"
+        folder.mkdir(exist_ok=True)
+        with held(folder):
+            told.model.answer(tool=("memory_append", {"text": "eggs"}))
+            told.say("Put eggs on the list")
+            await told.model.wait_for()
+            await told.telegram.wait_for(lambda: told.telegram.typing)
+            told.say("/stop")
+            await told.hears("Stopped.")
+            told.model.answer("Four.")
+            told.say("Two and two?")
+            await told.hears("Four.")
+
+        results = [block for block in told.asked[-1].body["messages"][2]["content"] if block["type"] == "tool_result"]
+        assert len(results) == 1 and results[0]["is_error"]
+        told.no_request_was_refused()
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Another program that has the folder's lock."""
+    handle = os.open(folder, os.O_RDONLY)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        os.close(handle)
 
 
 async def test_a_message_sent_while_tools_run_steers_the_turn(tmp_path: Path) -> None:
