@@ -9,6 +9,9 @@ from pathlib import Path
 
 from agent.memory.reach import make_private
 
+_OTHER_NAMES = {"AGENTS.md": "CLAUDE.md", "MEMORY.md": "memory.md"}
+"""A file that is read in place of one of ours where that is missing (SPEC 5): ours would hide it."""
+
 
 def template_folder() -> Traversable:
     """The shipped template: a folder of the checkout, or of the installed package."""
@@ -16,8 +19,9 @@ def template_folder() -> Traversable:
 
 
 def create(root: Path, template: Traversable | None = None) -> tuple[Path, ...]:
-    """Copy the template to `root`; what is there already, also a link that leads nowhere, stays as it is. Folders made
-    are 0700, files 0600. Returns the files written. Blocks; raises `OSError`."""
+    """Copy the template to `root`; what is there already, also a link that leads nowhere or the same file under its
+    other name, stays as it is. Folders made are 0700, files 0600. Returns the files written. Blocks; raises
+    `OSError`."""
     make_private(root)
     return tuple(_copy(template if template is not None else template_folder(), root))
 
@@ -31,10 +35,15 @@ def _copy(source: Traversable, target: Path) -> list[Path]:
         if item.is_dir():
             place.mkdir(mode=0o700, exist_ok=True)
             written += _copy(item, place)
-        elif not os.path.lexists(place):
+        elif not _is_there(place):
             _write_new(place, item.read_bytes())
             written.append(place)
     return written
+
+
+def _is_there(place: Path) -> bool:
+    names = filter(None, (place.name, _OTHER_NAMES.get(place.name)))
+    return any(os.path.lexists(place.with_name(name)) for name in names)
 
 
 def _write_new(place: Path, content: bytes) -> None:

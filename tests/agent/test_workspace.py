@@ -31,6 +31,12 @@ def test_what_is_there_is_never_overwritten(tmp_path: Path) -> None:
     assert workspace.create(tmp_path) == ()
 
 
+def test_a_file_under_its_other_name_is_not_hidden_by_ours(tmp_path: Path) -> None:
+    (tmp_path / "CLAUDE.md").write_text("rules")
+    (tmp_path / "memory.md").write_text("facts")
+    assert not {"AGENTS.md", "MEMORY.md"} & {path.name for path in workspace.create(tmp_path)}
+
+
 def test_the_template_is_short_enough_for_every_request() -> None:
     folder = workspace.template_folder()
     assert sum(len((folder / name).read_text(encoding="utf-8")) for name in PROMPT) <= 6_500
