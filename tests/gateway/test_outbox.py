@@ -271,12 +271,25 @@ async def test_a_crash_between_certain_failures_marks_nothing(database: Database
     await asyncio.wait({task})
 
 
+class _Watched(ScriptedChannel):
+    """Tells when an edit has reached it."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.editing = asyncio.Event()
+
+    async def edit(self, platform_id: str, message: OutboundMessage) -> None:
+        self.editing.set()
+        await super().edit(platform_id, message)
+
+
 async def test_an_edit_cut_by_a_crash_is_made_again_without_a_mark(post: Post) -> None:
+    post.chat = chat = _Watched("telegram")
     preview = await post.chat.send(OutboundMessage(Address("telegram", "1"), "Hel…"))
     with post.chat.hold():
         async with post.running():
             await post.write("Hello", edits=preview)
-            await asyncio.sleep(0.01)
+            await chat.editing.wait()
     async with post.running():
         await post.drained()
     assert post.chat.heard() == ["Hello"]

@@ -18,6 +18,7 @@ from channels.message import NotSent, OutcomeUnknown, PreviewStyle
 from channels.scripted import ScriptedChannel, Sent
 from gateway.outbox import REPEAT_MARK
 from gateway.store import outbox_rows
+from gateway.store.outbox_rows import OutboxRow
 from gateway.turn import MOST_ATTEMPTS
 from tests.gateway.conftest import ALICE, GROUP, OWNER, Daybook, Running, full_disk
 
@@ -45,11 +46,11 @@ async def until(reached: Callable[[], bool]) -> None:
             await asyncio.sleep(0.002)
 
 
-async def in_the_act(daybook: Daybook) -> None:
-    """Wait until a reply is being sent, as another process sees it."""
+async def on_its_way(daybook: Daybook, so_far: Callable[[OutboxRow], bool]) -> None:
+    """Wait until a reply has come so far, as another process sees it."""
     with closing(sqlite3.connect(daybook.home.database)) as other:
         other.row_factory = sqlite3.Row
-        await until(lambda: any(row.sending for row in outbox_rows.open_rows(other)))
+        await until(lambda: any(so_far(row) for row in outbox_rows.open_rows(other)))
 
 
 def journal(daybook: Daybook) -> str:
@@ -437,8 +438,7 @@ async def test_a_written_reply_is_sent_once_by_the_next_process(daybook: Daybook
     daybook.chat.fail_next(NotSent("no route to host", retry_after=60.0))
     async with daybook.running() as gateway:
         daybook.chat.say("Hi")
-        while not await gateway.status("outbox", "waiting"):
-            pass
+        await on_its_way(daybook, lambda row: row.attempts == 1 and not row.sending)
         await gateway.kill()
     async with daybook.running() as gateway:
         assert await daybook.chat.wait_heard() == ["Hello."]
@@ -452,7 +452,7 @@ async def test_a_reply_cut_while_being_sent_is_sent_once_more_and_marked(daybook
     with daybook.chat.hold():
         async with daybook.running() as gateway:
             daybook.chat.say("Hi")
-            await in_the_act(daybook)
+            await on_its_way(daybook, lambda row: row.sending)
             await gateway.kill()
     async with daybook.running() as gateway:
         assert await daybook.chat.wait_heard() == [f"{REPEAT_MARK}Hello."]
