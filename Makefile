@@ -13,7 +13,7 @@ run: .venv/run
 	$(BIN)/daybook gateway --terminal
 
 test: .venv/test
-	$(BIN)/pytest $(TESTS)
+	$(BIN)/pytest -n auto $(TESTS)
 
 check: .venv/check
 	$(BIN)/ruff format --check $(SOURCES)
