@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from agent.model.base import Json
 from gateway.app import open_gateway
 from gateway.cli.place import Place, run
+from gateway.cli.talk import STARTING
 from gateway.config import Config
 from gateway.control import NotRunning, OperationError, Params, connect
 from gateway.home import Home, HomeBusy
 from gateway.store.database import StoreUnavailable
-
-_STARTING = 5.0
-"""Seconds in which a gateway that holds the home opens its socket, or another command that acts alone is done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +32,7 @@ def ask(place: Place, operation: str, **params: Json) -> Answer:
 async def asked(home: Home, config: Config, operation: str, params: Params) -> Answer:
     """Raises `OperationError`, and `HomeError` where the home cannot be used."""
     loop = asyncio.get_running_loop()
-    give_up = loop.time() + _STARTING
+    give_up = loop.time() + STARTING
     while True:
         try:
             async with connect(home.socket) as connection:

@@ -43,7 +43,7 @@ async def _chat(home: Home, config: Config, message: str | None, session: str) -
     """True where an answer was an error."""
     at_terminal = message is None and sys.stdin.isatty() and sys.stdout.isatty()
     screen = Screen(sys.stdout, sys.stderr, live=at_terminal)
-    async with open_talk(home, config, session, screen) as talk:
+    async with open_talk(home, config, session, screen, lasting=message is None) as talk:
         conversation = Conversation(talk, screen)
         if message is not None:
             await conversation.ask(message)

@@ -11,8 +11,11 @@ from channels.terminal import Listener
 from gateway.app import Gateway, open_gateway
 from gateway.config import Config
 from gateway.control import NotRunning, OperationError, Outcome, connect, serve
-from gateway.home import Home
+from gateway.home import Home, HomeBusy
 from gateway.store.database import StoreUnavailable
+
+STARTING = 5.0
+"""Seconds in which a gateway that holds the home opens its socket, or another command that acts alone is done."""
 
 
 class Talk(Protocol):
@@ -47,28 +50,45 @@ class LocalTalk:
 
 
 @contextlib.asynccontextmanager
-async def open_talk(home: Home, config: Config, session: str, listener: Listener) -> AsyncIterator[Talk]:
-    """Raises `HomeBusy` where the home is held by what has no socket, `OperationError` where its gateway is no use."""
+async def open_talk(
+    home: Home, config: Config, session: str, listener: Listener, *, lasting: bool
+) -> AsyncIterator[Talk]:
+    """`lasting`: a talk alone lets other commands in, as a gateway does. One that ends with its first answer does not:
+    they would be cut off.
+
+    Raises `HomeBusy` where the home stays held by what lets nobody in, `OperationError` where its gateway is no use."""
+    loop = asyncio.get_running_loop()
+    give_up = loop.time() + STARTING
     async with contextlib.AsyncExitStack() as stack:
-        try:
-            connection = await stack.enter_async_context(connect(home.socket))
-        except NotRunning:
-            talk: Talk = await stack.enter_async_context(_alone(home, config, session, listener))
-        else:
-            talk = await stack.enter_async_context(connection.chat(session, listener))
+        while True:
+            try:
+                connection = await stack.enter_async_context(connect(home.socket))
+                talk: Talk = await stack.enter_async_context(connection.chat(session, listener))
+                break
+            except NotRunning:
+                pass
+            try:
+                talk = await stack.enter_async_context(_alone(home, config, session, listener, lasting))
+                break
+            except HomeBusy:
+                if loop.time() > give_up:
+                    raise
+                await asyncio.sleep(0.1)
         yield talk
 
 
 @contextlib.asynccontextmanager
-async def _alone(home: Home, config: Config, session: str, listener: Listener) -> AsyncIterator[LocalTalk]:
-    """Other commands reach this process as they would a gateway."""
+async def _alone(
+    home: Home, config: Config, session: str, listener: Listener, lasting: bool
+) -> AsyncIterator[LocalTalk]:
     stop = asyncio.Event()
     async with contextlib.AsyncExitStack() as stack:
         try:
             gateway = await stack.enter_async_context(open_gateway(home, config, channels=False))
         except StoreUnavailable as error:
             raise OperationError(str(error)) from error
-        await stack.enter_async_context(serve(home.socket, gateway.operations, gateway.terminal))
+        if lasting:
+            await stack.enter_async_context(serve(home.socket, gateway.operations, gateway.terminal))
         group = await stack.enter_async_context(asyncio.TaskGroup())
         group.create_task(gateway.run(stop), name="gateway")
         try:

@@ -196,6 +196,16 @@ def test_wrong_usage_is_exit_2(home: Path, words: list[str]) -> None:
     assert shell(home, *words).returncode == 2
 
 
+def test_commands_that_act_alone_at_once_wait_for_each_other(home: Path) -> None:
+    command = [sys.executable, "-m", "gateway", "chat", "-m", "/whoami"]
+    started = [
+        subprocess.Popen(command, env=environment(home), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    answers = [process.communicate(timeout=40) for process in started]
+    assert [process.returncode for process in started] == [0, 0, 0], answers
+
+
 # with a gateway
 
 
