@@ -8,7 +8,7 @@ import signal
 from collections.abc import AsyncIterator
 
 from channels.terminal import NotKept, new_id
-from gateway.cli.lines import Lines
+from gateway.cli.lines import Lines, prompt_again
 from gateway.cli.screen import Screen
 from gateway.cli.talk import Talk
 from gateway.control import OperationError
@@ -78,7 +78,8 @@ class Conversation:
                 elif leave:
                     leave.set()
                 else:
-                    self._screen.err.write("\n(Ctrl-D leaves)\n")
+                    self._screen.err.write(f"\n(Ctrl-D leaves)\n{prompt_again()}")
+                    self._screen.err.flush()
 
             loop.add_signal_handler(signal.SIGINT, interrupted)
             try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,7 +48,8 @@ class Wishes:
 def init_command(place: Place, /, yes: bool, **given: str | None) -> None:
     """Ask for what Daybook needs and write config.yaml, .env and the workspace. What exists stays as it is."""
     home = place.home
-    exists = home.config_file.exists()
+    with _failures_told(home.path):
+        exists = home.config_file.exists()
     if exists:
         click.echo(f"{home.config_file} exists and is kept; edit it to change something.", err=True)
     wishes = Wishes(**{name: value or "" for name, value in given.items()}) if exists else _wishes(given, yes=yes)
@@ -79,7 +81,13 @@ def _wishes(given: dict[str, str | None], *, yes: bool) -> Wishes:
         if yes:
             return default
         return str(
-            click.prompt(question, default, show_default=bool(default), hide_input=hide, value_proc=_checked(name))
+            click.prompt(
+                question,
+                default,
+                show_default=bool(default),
+                hide_input=hide and sys.stdin.isatty(),  # what is piped in is echoed by nobody
+                value_proc=_checked(name),
+            )
         )
 
     return Wishes(

@@ -13,6 +13,12 @@ from typing import Any, TextIO
 PROMPT = "> "
 
 
+def prompt_again() -> str:
+    """The prompt with what stands behind it so far, for after something was printed over it."""
+    readline = sys.modules.get("readline")
+    return PROMPT + (readline.get_line_buffer() if readline else "")
+
+
 class Lines:
     """Reads in a thread of its own, a line at a time and only when asked: what was typed ahead stays with the system.
 

@@ -17,10 +17,12 @@ OutcomeOf = Callable[[str], Awaitable[Outcome]]
 
 
 class Screen:
-    """Prints what answers the message that is being waited for to `out`, and tells `answered` of it.
+    """Prints what answers the message that is being waited for to `out`, and settles the future that `expect` gave.
 
     live    a person is watching: replies appear while they are written, and whatever else arrives is shown too.
             Otherwise `out` gets nothing but the answer; other replies go to `err`, marked as earlier ones
+
+    Where `out` has gone (`| head`), that future raises `BrokenPipeError`, and the reply is kept for the next who looks.
     """
 
     def __init__(self, out: TextIO, err: TextIO, *, live: bool) -> None:
@@ -50,6 +52,16 @@ class Screen:
 
     async def _show_final(self, final: Final) -> None:
         is_answer = await self._is_answer(final)
+        try:
+            self._print_final(final, is_answer)
+        except BrokenPipeError as error:
+            if self._answer and not self._answer.done():
+                self._answer.set_exception(error)
+            raise
+        if is_answer and self._answer and not self._answer.done():
+            self._answer.set_result(final)
+
+    def _print_final(self, final: Final, is_answer: bool) -> None:
         text = _plain(final.text)
         if self.live:
             self._grow(text)
@@ -61,8 +73,6 @@ class Screen:
             self._print(self.err, f"{text}\n")
         else:
             self._print(self.out, f"{text}\n")
-        if is_answer and self._answer and not self._answer.done():
-            self._answer.set_result(final)
 
     async def _is_answer(self, final: Final) -> bool:
         """A message that joined a running turn is answered by that turn's reply, which names another message."""
@@ -83,7 +93,8 @@ class Screen:
 
     @staticmethod
     def _print(stream: TextIO, text: str) -> None:
-        stream.write(text)
+        encoding = stream.encoding or "utf-8"
+        stream.write(text.encode(encoding, "replace").decode(encoding))  # a terminal that has no such letter shows ?
         stream.flush()
 
 

@@ -50,6 +50,13 @@ class Told(io.StringIO):
         return super().write(text)
 
 
+class Gone(io.StringIO):
+    """Standard output into a pipe that nobody reads any more."""
+
+    def write(self, text: str) -> int:
+        raise BrokenPipeError
+
+
 class Talk:
     """A conversation with its gateway, in memory."""
 
@@ -188,3 +195,22 @@ async def test_a_prompt_ends_with_the_gateway() -> None:
         os.write(write, b"\n")  # lets the reading thread end
     assert "The gateway has stopped" in talk.printed[1]
     assert talk.conversation.failed
+
+
+async def test_a_reader_that_has_gone_ends_the_waiting_and_the_reply_is_kept() -> None:
+    talk = Talk()
+    talk.screen.out = Gone()
+    question, message_id = await talk.asked()
+    with pytest.raises(BrokenPipeError):  # as the channel needs it, to keep the reply for the next who looks
+        await talk.screen.show(Final("f", "Hello!", message_id, "t:0"))
+    with pytest.raises(BrokenPipeError):
+        await question
+
+
+async def test_a_letter_that_the_terminal_does_not_have_stops_no_reply() -> None:
+    talk = Talk()
+    talk.screen.out = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    question, message_id = await talk.asked()
+    await talk.screen.show(Final("f", "thé", message_id, "t:0"))
+    await question
+    assert talk.screen.out.buffer.getvalue() == b"th?\n"  # type: ignore[attr-defined]
