@@ -139,7 +139,13 @@ class _Document:
     def _unknown_key(self, loc: Place) -> Problem:
         place = self._written(loc)
         known = _keys_around(Config, loc)
-        hint = did_you_mean(str(loc[-1]), known) or f"; known here: {', '.join(sorted(known))}"
+        word = str(loc[-1])
+        elsewhere = ", ".join(f"{one}.{word}" for one in _sections_with(word)[:3])
+        hint = (
+            did_you_mean(word, known)
+            or (elsewhere and f"; it belongs under another key: {elsewhere}")
+            or f"; known here: {', '.join(sorted(known))}"
+        )
         return self._at(place, f"unknown key, ignored{hint}")
 
     def _missing(self) -> list[Problem]:
@@ -208,6 +214,21 @@ def _keys_around(model: type[BaseModel], loc: Place) -> set[str]:
     for part in loc[:-1]:
         kinds = [inner for kind in kinds for inner in _inside(kind, part)] or kinds  # a union's mark leads nowhere
     return {name for kind in kinds for section in _sections(kind) for name in section.model_fields}
+
+
+def _sections_with(word: str) -> list[str]:
+    """The sections in which a key of this name is known, as people write them; the outer ones first."""
+    found: list[str] = []
+    waiting: list[tuple[str, type[BaseModel]]] = [("", Config)]
+    while waiting:
+        path, section = waiting.pop(0)
+        for name, described in section.model_fields.items():
+            inner = f"{path}.{name}" if path else name
+            for kind in _sections(described.annotation):
+                if word in kind.model_fields:
+                    found.append(inner)
+                waiting.append((inner, kind))
+    return list(dict.fromkeys(found))
 
 
 def _sections(kind: object) -> list[type[BaseModel]]:

@@ -61,6 +61,10 @@ def parse(text: str, file: str) -> Tree:
             loader.dispose()
     except yaml.MarkedYAMLError as error:
         raise ConfigError([_syntax_problem(error, file)]) from error
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        what = f"not valid YAML: found the character U+{ord(text[error.position]):04X}; allowed: text"
+        raise ConfigError([Problem(file, line, "", what)]) from error
     except yaml.YAMLError as error:
         raise ConfigError([Problem(file, 0, "", f"not valid YAML: {error}")]) from error
     except RecursionError as error:

@@ -65,8 +65,10 @@ def _chat_id(value: str) -> str:
 
 def _person_id(value: str) -> str:
     if not _PERSON.fullmatch(value):
+        platform = value.split(":")[0]
+        hint = "" if platform in PLATFORMS else did_you_mean(platform, PLATFORMS)
         raise ValueError(
-            "allowed: platform:numeric id, such as telegram:11111 (user names change hands; /whoami tells it)"
+            f"allowed: platform:numeric id, such as telegram:11111 (user names change hands; /whoami tells it){hint}"
         )
     return value
 

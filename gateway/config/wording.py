@@ -12,6 +12,8 @@ from gateway.config.tree import Value
 
 _SECRET_KEYS = ("token", "api_key")
 _LONGEST_SHOWN = 60
+_CREDENTIALS = re.compile(r"(?<=://)[^/\s@]+(?=@)")
+"""`user:password` in an address."""
 
 _ALLOWED: Mapping[str, Callable[[Mapping[str, object]], str]] = {
     "bool_parsing": lambda _: "true or false",
@@ -63,5 +65,5 @@ def _shown(value: Value) -> str:
     text = (
         {True: "true", False: "false", None: "nothing"}.get(value) if value is None or isinstance(value, bool) else None
     )
-    text = text or repr(value)
+    text = text or _CREDENTIALS.sub("***", repr(value))
     return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + "…"
