@@ -7,7 +7,6 @@ import logging
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from pathlib import Path
 
 from agent.agent import Agent
 from agent.clock import Clock
@@ -22,7 +21,7 @@ from gateway.access import Access
 from gateway.commands import House
 from gateway.commands.table import all_commands
 from gateway.config import AgentConfig, Config, ModelConfig
-from gateway.control import Operation, serve
+from gateway.control import Operation
 from gateway.home import Home, TokenBusy, hold_token
 from gateway.inbox import Inbox
 from gateway.models import build_model
@@ -60,7 +59,6 @@ class Gateway:
         outbox: Outbox,
         commands: _Spawner,
         warm: list[AnthropicModel],
-        socket: Path | None,
     ) -> None:
         self.terminal = terminal
         self.operations = operations
@@ -70,14 +68,11 @@ class Gateway:
         self._outbox = outbox
         self._commands = commands
         self._warm = warm
-        self._socket = socket
 
     async def run(self, stop: asyncio.Event) -> None:
         """Take up what was left, listen and answer until `stop` is set; then end in order: no new messages, turns
         finished or put off, what is ready delivered."""
-        async with AsyncExitStack() as stack, asyncio.TaskGroup() as group:
-            if self._socket is not None:
-                await stack.enter_async_context(serve(self._socket, self.operations, self.terminal))
+        async with asyncio.TaskGroup() as group:
             self._commands.group = group
             workers = [group.create_task(self._turns.lanes.run()), group.create_task(self._outbox.run())]
             await self._router.resume()
@@ -172,9 +167,7 @@ async def open_gateway(
         table.open(house)
         router = Router(database, clock, access, sessions, inbox, outbox, turns, table, by_name, spawner.spawn)
         operations = all_operations(house, home, config)
-        yield Gateway(
-            terminal, operations, sources, router, turns, outbox, spawner, warm, home.socket if channels else None
-        )
+        yield Gateway(terminal, operations, sources, router, turns, outbox, spawner, warm)
 
 
 async def _agent(name: str, config: AgentConfig, home: Home, model: Model, clock: Clock) -> Agent:
