@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -18,6 +19,8 @@ from agent.memory.words import fold, is_unspaced, query_terms, terms
 MAX_FILES = 5_000
 MAX_TOTAL_BYTES = 50_000_000
 _RULES = frozenset({"AGENTS.md", "CLAUDE.md", "SOUL.md", "IDENTITY.md"})  # how to work, not what is remembered
+_UNFILLED = re.compile(r"[-*+] [^\n]*:")
+"""A field of USER.md to which nothing was written yet: it would answer every question that holds its label's words."""
 _STEM = 4
 _RELATED = 0.5  # weight of a word that begins alike
 _K1 = 1.2
@@ -106,7 +109,8 @@ def _all(scope: Scope, clock: Clock, gaps: list[str]) -> Iterator[tuple[str, dat
         head = front_matter.parse(read.text[:9_000])
         title = f"{head.line('name')} {head.line('description')}"
         for passage in passages(read.text):
-            yield relative, day, title, passage
+            if path.name != "USER.md" or not _UNFILLED.fullmatch(passage.text):
+                yield relative, day, title, passage
 
 
 def _markdown(scope: Scope, gaps: list[str]) -> Iterator[tuple[Path, files.Entry]]:

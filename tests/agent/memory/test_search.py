@@ -161,3 +161,9 @@ def test_terms() -> None:
 @given(st.text(alphabet="aäéßøñ"))
 def test_case_and_accents_do_not_matter(word: str) -> None:
     assert terms(fold(word)) == terms(fold(word.upper())) == terms(fold(word.replace("ä", "a").replace("é", "e")))
+
+
+def test_a_field_that_was_never_filled_in_answers_nothing(tmp_path: Path) -> None:
+    (tmp_path / "USER.md").write_text("# The person\n\n- To be called:\n- Languages: German\n- Likes:\n  - tea\n")
+    labels = [hit.text for hit in search(owner(tmp_path), CLOCK, ["called languages likes"]).hits]
+    assert sorted(labels) == ["- Languages: German", "- Likes:\n  - tea"]
