@@ -37,7 +37,6 @@ class Operations:
     def table(self) -> Mapping[str, Operation]:
         return {
             "status": self.status,
-            "chat.outcome": self.chat_outcome,
             "pair.list": self.pair_list,
             "pair.approve": self.pair_approve,
             "pair.revoke": self.pair_revoke,
