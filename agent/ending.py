@@ -61,6 +61,16 @@ def is_blank(answer: MessageEntry) -> bool:
     return not text_of(answer).strip()
 
 
+def is_paused(answer: MessageEntry) -> bool:
+    return answer.meta.stop_reason == PAUSED
+
+
+def needs_prompting(answer: MessageEntry) -> bool:
+    """Whether a paused answer must be asked to go on: models that take no prefill refuse one that ends in text, while
+    one that ends in a call of the server's own tools is sent back as it is."""
+    return is_paused(answer) and bool(answer.content) and answer.content[-1].get("type") == "text"
+
+
 def _counts(answer: MessageEntry) -> bool:
     return answer.meta.stop_reason != REFUSED
 

@@ -6,12 +6,13 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 
 from agent.calls import CUT_CALL, INTERRUPTED, NO_MORE_CALLS, Calls
 from agent.context import marked
-from agent.ending import CUT, FULL, TOO_LONG, ending, failed, is_blank
+from agent.ending import CUT, FULL, TOO_LONG, ending, failed, is_blank, is_paused, needs_prompting
 from agent.model.base import Completed, ContextOverflow, Model, ModelError, ModelRequest, Restarted, TextDelta
 from agent.model.closing import closing
 from agent.session.steps import Steps, calls_of
 from agent.turn import Discard, Joined, StepDone, Text, TurnEvent
 
+GO_ON = "Your answer was paused in the middle. Go on exactly where it stops."
 SAY_SOMETHING = "Your answer was empty. Answer the person in words now, or with NO_REPLY alone."
 NO_MORE_TOOLS = (
     "You have used all {limit} steps of this turn. Answer now, without tools: say what is done and what is not."
@@ -77,7 +78,10 @@ def _hint(steps: Steps, limit: int) -> str:
     answers, entries = steps.answers, steps.entries
     if not answers:
         return ""
-    if is_blank(answers[-1]) and not calls_of(answers[-1]) and entries[-1] is answers[-1]:
-        return SAY_SOMETHING
+    if entries[-1] is answers[-1]:
+        if needs_prompting(answers[-1]):
+            return GO_ON
+        if is_blank(answers[-1]) and not calls_of(answers[-1]) and not is_paused(answers[-1]):
+            return SAY_SOMETHING
     told = any(NO_MORE_TOOLS.format(limit=limit) in str(block.get("text")) for block in entries[-1].content)
     return NO_MORE_TOOLS.format(limit=limit) if len(answers) == limit and not told else ""

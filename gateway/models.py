@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 from agent.clock import Clock
 from agent.model.anthropic import AnthropicModel
@@ -52,8 +53,14 @@ class Budgeted:
         await self._offline.aclose()
 
 
-def build_model(config: ModelConfig, ledger: UsageLedger, clock: Clock) -> tuple[Model, AnthropicModel | None]:
-    """The model of a configuration; beside it the one to warm up, where there is one."""
+def build_model(
+    config: ModelConfig,
+    ledger: UsageLedger,
+    clock: Clock,
+    *,
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+) -> tuple[Model, AnthropicModel | None]:
+    """The model of a configuration; beside it the one to warm up, where there is one. `sleep` waits between tries."""
     offline = OfflineModel(clock)
     if config.provider == "offline":
         return offline, None
@@ -62,7 +69,7 @@ def build_model(config: ModelConfig, ledger: UsageLedger, clock: Clock) -> tuple
     prices = Prices(
         {name: Price(one.input, one.output, one.cache_write, one.cache_read) for name, one in config.prices.items()}
     )
-    model: Model = Resilient(Metered(anthropic, ledger, prices), config.fallbacks)
+    model: Model = Resilient(Metered(anthropic, ledger, prices), config.fallbacks, sleep=sleep)
     if config.daily_budget_usd is not None:
         model = Budgeted(model, offline, ledger, config.daily_budget_usd, clock)
     return model, anthropic

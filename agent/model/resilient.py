@@ -16,6 +16,8 @@ FIRST_WAIT = 1.0
 SERVER_JITTER = 0.25
 """Share by which the server's own delay is stretched at most, so that many clients do not come back at one moment."""
 
+_LATER = "I have tried several times. Please send your message again in a few minutes."
+
 
 class Resilient:
     """Bounded: every model is tried at most `attempts` times, and no single wait is longer than `longest_wait` seconds.
@@ -89,13 +91,8 @@ class Resilient:
             return Restarted(f"{error} Trying again in {duration(wait)}.", wait, tries.request.model)
         if error.overloaded and tries.names_left:
             return self._next_model(tries, error)
-        if error.retry_after is not None and too_long:
-            raise TryLater(
-                f"{error} Try again in {duration(error.retry_after)}.",
-                retry_after=error.retry_after,
-                overloaded=error.overloaded,
-            ) from error
-        raise error
+        when = f"Try again in {duration(error.retry_after)}." if error.retry_after is not None and too_long else _LATER
+        raise TryLater(f"{error} {when}", retry_after=error.retry_after, overloaded=error.overloaded) from error
 
     def _wait(self, made: int, retry_after: float | None) -> float:
         """Never less than the server asks for, never more than the longest wait."""

@@ -18,6 +18,7 @@ from agent.agent import Agent
 from agent.calls import CUT_CALL, INTERRUPTED, MAX_RESULT_CHARS, STOPPED_CALL
 from agent.clock import Clock
 from agent.ending import CUT_OFF, DECLINED, EMPTY, TOO_LONG
+from agent.loop import GO_ON
 from agent.memory.scope import Audience, GroupLogs, Scope
 from agent.model.base import (
     AccessDenied,
@@ -312,7 +313,17 @@ async def test_an_empty_end_behind_words_is_no_empty_answer(home: Home) -> None:
 async def test_a_paused_answer_is_continued(home: Home) -> None:
     agent, model = home.agent(Answer("First half", stop_reason="pause_turn"), "second half.")
     assert (await end(agent, home.request())).text == "First half\n\nsecond half."
+    assert GO_ON in str(model.requests[1].messages[-1].content)
+
+
+async def test_an_answer_paused_in_a_tool_of_the_servers_is_sent_back_as_it_is(home: Home) -> None:
+    search: Block = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "tea"}}
+    agent, model = home.agent(
+        Answer(blocks=({"type": "text", "text": "Looking."}, search), stop_reason="pause_turn"), "Found it."
+    )
+    assert (await end(agent, home.request())).text == "Looking.\n\nFound it."
     assert model.requests[1].messages[-1].role == "assistant"
+    assert model.requests[1].messages[-1].content[-1] == search
 
 
 async def test_a_cut_call_is_not_run(home: Home) -> None:

@@ -264,7 +264,7 @@ def _check_ending(messages: list[JsonObject], info: FakeModelInfo) -> None:
     last = blocks_of(messages[-1])[-1]
     if last.get("type") == "text" and last["text"] != last["text"].rstrip():
         raise Rejected("messages: final assistant content cannot end with trailing whitespace")
-    if info.adaptive:
+    if info.adaptive and last.get("type") not in _SERVER_BLOCKS:
         raise Rejected(
             "This model does not support assistant message prefill. The conversation must end with a user message."
         )

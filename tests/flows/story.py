@@ -6,6 +6,7 @@ Everything is real but the far ends: configuration from a file, the adapters and
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 import random
 import secrets
@@ -22,6 +23,7 @@ from agent.clock import Clock
 from gateway.app import Gateway, open_gateway
 from gateway.config import load
 from gateway.home import Home
+from gateway.models import build_model
 from tests.fakes.anthropic import FakeAnthropic, Received
 from tests.fakes.telegram import FakeTelegram, Message
 
@@ -40,6 +42,7 @@ class Story:
         self.model = model
         self.moment: datetime | None = None
         self.gateway: Gateway | None = None
+        self.waits: list[float] = []
 
     # the house
 
@@ -70,11 +73,13 @@ class Story:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Gateway]:
-        """One life of the gateway, ended as by SIGTERM."""
+        """One life of the gateway, ended as by SIGTERM. It does not wait between two tries at the model; what it would
+        have waited stands in `waits`."""
         config = load(self.home, {}).config
         clock = Clock(ZoneInfo(config.timezone), self._now)
+        model_of = functools.partial(build_model, sleep=self._without_waiting)
         stop = asyncio.Event()
-        async with open_gateway(self.home, config, channels=True, clock=clock) as gateway:
+        async with open_gateway(self.home, config, channels=True, clock=clock, model_of=model_of) as gateway:
             task = asyncio.create_task(gateway.run(stop))
             self.gateway = gateway
             polling = asyncio.create_task(self.telegram.wait_for(lambda: self.telegram.polling))
@@ -88,6 +93,9 @@ class Story:
                 stop.set()
                 async with asyncio.timeout(30):
                     await task
+
+    async def _without_waiting(self, seconds: float) -> None:
+        self.waits.append(seconds)
 
     def _now(self) -> datetime:
         return self.moment or datetime.now(UTC)
@@ -137,6 +145,14 @@ class Story:
         found = await self.telegram.wait_for(find)
         assert found is not None
         return found
+
+    async def idle(self) -> None:
+        """Until everything said is answered, and every answer sent."""
+        assert self.gateway is not None
+        await self.telegram.wait_for(lambda: not self.telegram.pending)
+        status: Any = self.gateway.operations["status"]
+        while (now := await status({}))["inbox"]["waiting"] or now["outbox"]["waiting"]:
+            pass
 
     # the model
 

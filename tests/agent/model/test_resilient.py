@@ -99,7 +99,7 @@ async def test_a_broken_stream_is_made_again_without_doubling(patience: Patience
 
 async def test_waits_grow_and_end(patience: Patience) -> None:
     model = ScriptedModel(otherwise=TryLater("Down."))
-    with pytest.raises(TryLater):
+    with pytest.raises(TryLater, match=r"Down\. I have tried several times\. Please send your message again"):
         await events_of(resilient(model, patience))
     assert patience.slept == [1.0, 2.0]
     assert len(model.requests) == 3
