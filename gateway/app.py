@@ -7,6 +7,7 @@ import logging
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 
 from agent.agent import Agent
 from agent.clock import Clock
@@ -22,7 +23,7 @@ from gateway.commands import House
 from gateway.commands.table import all_commands
 from gateway.config import AgentConfig, Config, ModelConfig
 from gateway.control import Operation
-from gateway.home import Home, TokenBusy, hold_token
+from gateway.home import Home, HomeError, TokenBusy, hold_token
 from gateway.inbox import Inbox
 from gateway.models import build_model
 from gateway.operations import all_operations
@@ -38,12 +39,25 @@ from gateway.usage import UsageLedger
 
 log = logging.getLogger(__name__)
 
-TURN_GRACE = 10.0
-"""Seconds that running turns get when the process is asked to end; then they are put off to the next start."""
-SEND_GRACE = 5.0
-"""Seconds for replies that are ready. Together with the turns' well within SPEC's 30."""
 _WARM_UP_AFTER = 0.5
 """Seconds: the model's SDK takes one to import, so it is left until the channels have begun to listen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long is waited, in seconds. Shutting down takes at most `turn` and three times `send`, within SPEC's 30.
+
+    turn    for running turns when the process is asked to end; then they are put off to the next start
+    send    for replies that are ready by then
+    disk    between tries while the disk takes nothing
+    """
+
+    turn: float = 10.0
+    send: float = 5.0
+    disk: float = 15.0
+
+
+_USUAL = Patience()
 
 
 class Gateway:
@@ -59,6 +73,7 @@ class Gateway:
         outbox: Outbox,
         commands: _Spawner,
         warm: list[AnthropicModel],
+        patience: Patience,
     ) -> None:
         self.terminal = terminal
         self.operations = operations
@@ -68,6 +83,7 @@ class Gateway:
         self._outbox = outbox
         self._commands = commands
         self._warm = warm
+        self._patience = patience
 
     async def run(self, stop: asyncio.Event) -> None:
         """Take up what was left, listen and answer until `stop` is set; then end in order: no new messages, turns
@@ -92,11 +108,12 @@ class Gateway:
 
     async def _drain(self) -> None:
         self._turns.lanes.hold()
-        await self._commands.idle()
-        if not await _within(TURN_GRACE, self._turns.lanes.idle()):
+        patience = self._patience
+        await _within(patience.send, self._commands.idle())
+        if not await _within(patience.turn, self._turns.lanes.idle()):
             self._turns.suspend()
-            await _within(SEND_GRACE, self._turns.lanes.idle())
-        await _within(SEND_GRACE, self._outbox.drained())
+            await _within(patience.send, self._turns.lanes.idle())
+        await _within(patience.send, self._outbox.drained())
 
     async def _warm_up(self) -> None:
         if self._warm:
@@ -114,6 +131,7 @@ async def open_gateway(
     clock: Clock | None = None,
     platforms: Callable[[Config, Sequence[CommandInfo]], list[Channel]] = build_channels,
     model_of: Callable[[ModelConfig, UsageLedger, Clock], tuple[Model, AnthropicModel | None]] = build_model,
+    patience: Patience = _USUAL,
 ) -> AsyncIterator[Gateway]:
     """Build the gateway of a home and close it again. `channels` False: only the terminal, to act alone. `platforms`
     and `model_of` make the channels and the models, others in tests.
@@ -162,17 +180,21 @@ async def open_gateway(
         spawner = _Spawner()
         queues = {name: QueueRule(one.session.queue, one.session.queue_cap) for name, one in config.agents.items()}
         rooms = Rooms(database, inbox, outbox, by_name, agents, queues, sessions.of_row)
-        turns = Turns(rooms)
+        turns = Turns(rooms, disk_wait=patience.disk)
         house = House(database, clock, access, inbox, outbox, turns, agents, by_name, sources, ledger)
         table.open(house)
         router = Router(database, clock, access, sessions, inbox, outbox, turns, table, by_name, spawner.spawn)
         operations = all_operations(house, home, config)
-        yield Gateway(terminal, operations, sources, router, turns, outbox, spawner, warm)
+        yield Gateway(terminal, operations, sources, router, turns, outbox, spawner, warm, patience)
 
 
 async def _agent(name: str, config: AgentConfig, home: Home, model: Model, clock: Clock) -> Agent:
     workspace = home.workspace(config.workspace)
-    await asyncio.to_thread(create, workspace, template_folder())
+    try:
+        await asyncio.to_thread(create, workspace, template_folder())
+    except OSError as error:
+        what = f"the workspace {workspace} of agent {name} cannot be used: {error.strerror or error}"
+        raise HomeError(f"{what}; make it a folder that you can write to, or set agents.{name}.workspace") from error
     return Agent(_settings(name, config), workspace, home.sessions, model, clock)
 
 
@@ -240,7 +262,7 @@ class _Spawner:
 
     async def idle(self) -> None:
         if self._tasks:
-            await asyncio.wait(self._tasks, timeout=SEND_GRACE)
+            await asyncio.wait(self._tasks)
 
     def cancel(self) -> None:
         """What is not answered by now is answered by the next process."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -18,14 +18,10 @@ log = logging.getLogger(__name__)
 
 PASTE_WINDOW = 1.0
 """Seconds to wait for the rest of a text that the person's client has cut."""
-_DISK_WAIT = 15.0
-"""Seconds between tries while the disk takes nothing."""
 _DISK = (
     "My disk takes no more writing (it may be full), so I can't work on your message. It is kept, and I'll answer it "
     "as soon as there is room again."
 )
-
-Sleep = Callable[[float], Awaitable[None]]
 
 
 @dataclass(slots=True)
@@ -56,9 +52,10 @@ class Stopped:
 
 
 class Turns:
-    def __init__(self, rooms: Rooms, sleep: Sleep = asyncio.sleep) -> None:
+    def __init__(self, rooms: Rooms, disk_wait: float = 15.0) -> None:
+        """`disk_wait`: seconds between tries while the disk takes nothing."""
         self._rooms = rooms
-        self._sleep = sleep
+        self._disk_wait = disk_wait
         self._running: dict[str, Running] = {}
         self._locks: dict[str, asyncio.Lock] = {}
         self._told_of_disk: set[str] = set()
@@ -209,7 +206,7 @@ class Turns:
                 await channel.send(OutboundMessage(row.message.address, _DISK, key=f"disk:{row.seq}:error"))
             except SendError as unsent:
                 log.error("and its sender could not be told: %s", unsent)
-        await self._sleep(_DISK_WAIT)
+        await asyncio.sleep(self._disk_wait)
 
 
 def _together(one: InboxRow, other: InboxRow) -> bool:

@@ -168,9 +168,8 @@ def overheard_before(connection: sqlite3.Connection, session: str, seq: int) -> 
     return tuple(_row(row) for row in rows)
 
 
-def left_over(connection: sqlite3.Connection) -> tuple[InboxRow, ...]:
-    """What the last process left without an end, oldest first; what is finished and old is forgotten."""
-    _prune(connection)
+def open_rows(connection: sqlite3.Connection) -> tuple[InboxRow, ...]:
+    """What the last process left without an end, oldest first."""
     return tuple(_row(row) for row in connection.execute("SELECT * FROM inbox WHERE state = 'waiting' ORDER BY seq"))
 
 
@@ -199,7 +198,8 @@ def counts(connection: sqlite3.Connection) -> InboxCounts:
     return InboxCounts(waiting, oldest, unreadable)
 
 
-def _prune(connection: sqlite3.Connection) -> None:
+def prune(connection: sqlite3.Connection) -> None:
+    """Forget what is finished and old."""
     connection.execute(
         "DELETE FROM inbox WHERE state = 'done' AND received_at < strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ?)",
         (f"-{_KEPT_DAYS} days",),

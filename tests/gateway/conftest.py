@@ -18,7 +18,7 @@ from agent.model.base import Json, ModelRequest
 from agent.model.scripted import ScriptedModel
 from channels.message import Channel, InboundMessage, Migrated
 from channels.scripted import ScriptedChannel
-from gateway.app import Gateway, open_gateway
+from gateway.app import Gateway, Patience, open_gateway
 from gateway.config import Config
 from gateway.home import Home
 from gateway.store.database import Database
@@ -117,6 +117,7 @@ class Daybook:
     chat: ScriptedChannel = field(default_factory=lambda: ScriptedChannel("telegram"))
     others: tuple[ScriptedChannel, ...] = ()
     model: ScriptedModel = field(default_factory=ScriptedModel)
+    patience: Patience = field(default_factory=Patience)
     settings: dict[str, object] = field(default_factory=lambda: {"owners": [f"telegram:{OWNER}"]})
 
     @property
@@ -148,6 +149,7 @@ class Daybook:
                 clock=self.moment.clock,
                 platforms=lambda _config, _menu: channels,
                 model_of=lambda _config, _ledger, _clock: (self.model, None),
+                patience=self.patience,
             ) as gateway,
             asyncio.TaskGroup() as group,
         ):

@@ -38,7 +38,7 @@ async def test_invariant_01_a_message_is_on_disk_when_admit_returns(
     await inbox.admit(to(SESSION, message))
     other = sqlite3.connect(database.path)  # as another process would see it
     other.row_factory = sqlite3.Row
-    (row,) = inbox_rows.left_over(other)
+    (row,) = inbox_rows.open_rows(other)
     other.close()
     assert row.message == message
     assert row.session == SESSION

@@ -16,6 +16,7 @@ from agent.model.base import TryLater
 from agent.model.scripted import Answer, Call, Hold, ScriptedModel
 from channels.message import NotSent, OutcomeUnknown, PreviewStyle
 from channels.scripted import ScriptedChannel, Sent
+from gateway.app import Patience
 from gateway.outbox import REPEAT_MARK
 from gateway.store import outbox_rows
 from gateway.store.outbox_rows import OutboxRow
@@ -523,9 +524,9 @@ async def test_at_shutdown_a_turn_is_finished_and_its_reply_delivered(daybook: D
 
 
 async def test_a_turn_that_outlasts_the_grace_goes_on_at_the_next_start(
-    daybook: Daybook, monkeypatch: pytest.MonkeyPatch
+    daybook: Daybook,
 ) -> None:
-    monkeypatch.setattr("gateway.app.TURN_GRACE", 0.0)
+    daybook.patience = Patience(turn=0.0)
     hold = Hold()
     daybook.model.then(Answer("never said", hold=hold))
     async with daybook.running() as gateway:
@@ -555,9 +556,9 @@ async def test_a_rate_limit_on_one_chat_lets_another_go_on(daybook: Daybook) -> 
 
 
 async def test_a_disk_that_fills_in_a_turn_is_told_and_the_message_answered_later(
-    daybook: Daybook, monkeypatch: pytest.MonkeyPatch
+    daybook: Daybook,
 ) -> None:
-    monkeypatch.setattr("gateway.turns._DISK_WAIT", 0.05)
+    daybook.patience = Patience(disk=0.05)
     hold = Hold()
     daybook.model.then(Answer("Hello.", hold=hold))
     daybook.model.then("Hello after all.")
