@@ -44,16 +44,14 @@ def examine(home: Home, environ: Mapping[str, str]) -> list[Finding]:
         loaded = load(home, environ)
     except ConfigError as error:
         bad = [Finding("config", False, str(one), f"edit {one.file}") for one in error.problems]
-        return [*bad, *_home(home), *_disk(home), *_transcripts(home), *_queues(home)]
+        return [*bad, *_home(home), *_disk(home), *_contents(home)]
     config = loaded.config
     warnings = [Finding("config", True, f"warning: {one}") for one in loaded.warnings]
     checks: list[Callable[[], list[Finding]]] = [
         lambda: _telegram(config),
         lambda: _model(config),
         lambda: list(_home(home)),
-        lambda: list(_workspaces(home, config)),
-        lambda: list(_transcripts(home)),
-        lambda: list(_queues(home)),
+        lambda: list(_contents(home, config)),
         lambda: list(_disk(home)),
     ]
     with ThreadPoolExecutor(len(checks)) as pool:
@@ -65,14 +63,19 @@ def examine(home: Home, environ: Mapping[str, str]) -> list[Finding]:
 
 
 def _home(home: Home) -> Iterator[Finding]:
-    if not home.path.exists():
+    path = _nearest(home.path)
+    if not path.is_dir():
+        yield Finding("home", False, f"{path} is not a folder", "name another home with --home")
+        return
+    if not os.access(path, os.W_OK | os.X_OK):
+        what = f"{path} is not writable" if path == home.path else f"{home.path} cannot be made: {path} is not writable"
+        cure = f"chown it to yourself, or chmod u+wx {path}"
+        if _is_read_only(path):
+            what, cure = f"{what}: its file system is read-only", "mount it writable, or name another home with --home"
+        yield Finding("home", False, what, cure)
+        return
+    if path != home.path:
         yield Finding("home", True, f"{home.path} does not exist yet; the first start makes it")
-        return
-    if not home.path.is_dir():
-        yield Finding("home", False, f"{home.path} is not a folder", "name another with --home")
-        return
-    if not os.access(home.path, os.W_OK | os.X_OK):
-        yield Finding("home", False, f"{home.path} is not writable", f"chown it to yourself, or chmod u+wx {home.path}")
         return
     yield Finding("home", True, f"{home.path} is writable")
     private = [home.path, home.state, home.env_file, home.web_token, home.database, home.config_file]
@@ -82,6 +85,25 @@ def _home(home: Home) -> Iterator[Finding]:
         yield Finding("permissions", False, f"{path} can be read by other users of this machine", cure)
     if not exposed:
         yield Finding("permissions", True, "secrets and memory are yours alone")
+
+
+def _nearest(path: Path) -> Path:
+    """What stands at `path`, or the nearest folder above it that can be seen."""
+    return next((one for one in (path, *path.parents) if os.path.lexists(one)), Path(path.anchor))
+
+
+def _is_read_only(path: Path) -> bool:
+    return hasattr(os, "statvfs") and bool(os.statvfs(path).f_flag & os.ST_RDONLY)
+
+
+def _contents(home: Home, config: Config | None = None) -> Iterator[Finding]:
+    """Nothing to be said of what stands in a home that cannot be used at all."""
+    if not os.access(_nearest(home.path), os.W_OK | os.X_OK):
+        return
+    if config is not None:
+        yield from _workspaces(home, config)
+    yield from _transcripts(home)
+    yield from _queues(home)
 
 
 def _open_to_others(path: Path) -> bool:
@@ -139,9 +161,7 @@ def _transcripts(home: Home) -> Iterator[Finding]:
 
 
 def _disk(home: Home) -> Iterator[Finding]:
-    place = next((path for path in (home.path, *home.path.parents) if path.exists()), None)
-    if place is None:
-        return
+    place = _nearest(home.path)
     free = shutil.disk_usage(place).free
     message = f"{free / 1e9:.1f} GB free at {place}"
     yield Finding(

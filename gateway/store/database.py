@@ -150,5 +150,5 @@ def _connect(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA synchronous=FULL")
         migrate(connection)
     except (OSError, sqlite3.Error) as error:
-        raise StoreUnavailable(f"{path} could not be opened: {error}") from error
+        raise StoreUnavailable(f"{path} could not be opened: {error} (`daybook doctor` says what to do)") from error
     return connection

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -177,3 +178,20 @@ def test_messages_that_wait_for_long_are_told(home: Home) -> None:
     home.database.chmod(0o600)
     (finding,) = bad(home)
     assert (finding.check, finding.message) == ("inbox", "1 messages wait for more than 15 minutes")
+
+
+def test_a_home_that_cannot_be_made_is_told_with_its_cure(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    [finding] = bad(Home(tmp_path / "file" / "home"))
+    assert finding.message == f"{tmp_path / 'file'} is not a folder"
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
+@pytest.mark.parametrize("name", ["", "home"])
+def test_a_home_that_may_not_be_entered_is_one_problem(tmp_path: Path, name: str) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o000)
+    try:
+        assert {finding.check for finding in bad(Home(closed / name))} <= {"config", "home"}
+    finally:
+        closed.chmod(0o700)
