@@ -1,0 +1,106 @@
+"""The first quarter of an hour: no key, a bot's token, a code, and one memory in two places."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tests.fakes.anthropic import FakeAnthropic
+from tests.fakes.telegram import FakeTelegram
+from tests.flows.process import OWNER, GatewayProcess
+
+NEWCOMER = {"owners": [], "model": {"provider": "offline"}}
+
+
+@pytest.fixture
+async def gateway(telegram: FakeTelegram, model: FakeAnthropic) -> AsyncIterator[GatewayProcess]:
+    async with GatewayProcess(telegram, model, NEWCOMER) as process:
+        yield process
+
+
+async def test_the_first_one_approved_is_the_owner_in_the_bot_and_in_the_terminal(
+    telegram: FakeTelegram, model: FakeAnthropic, gateway: GatewayProcess
+) -> None:
+    telegram.say("Hello?")
+    greeting = await telegram.next_message(OWNER)
+    code = re.search(r"pair approve (\w{8})", greeting.text)
+    assert code, greeting.text
+
+    approved = await gateway.cli("pair", "approve", code[1].lower())
+    assert approved.code == 0
+    assert f"telegram:{OWNER}" in approved.out
+    assert "is the owner now" in approved.out
+    assert (await gateway.cli("pair", "approve", code[1])).code == 1, "a code is good once"
+
+    telegram.say("Remember that my cat is called Luna.")
+    noted = await gateway.while_alive(telegram.next_message(OWNER, after=greeting.id))
+    assert "Luna" in noted.text
+    found = await gateway.cli("chat", "-m", "What is my cat called?")
+    assert found.code == 0
+    assert "my cat is called Luna" in found.out
+    sessions = (await gateway.cli("sessions", "list", "--json")).json()
+    assert [session["key"] for session in sessions] == ["main/owner"]
+
+    apart = await gateway.cli("chat", "--session", "work", "-m", "/whoami")
+    assert "main/owner/work" in apart.out
+    assert model.requests == []
+
+    revoked = await gateway.cli("pair", "revoke", f"telegram:{OWNER}")
+    assert revoked.code == 0
+    assert (await gateway.cli("pair", "revoke", f"telegram:{OWNER}")).code == 1
+
+
+async def test_the_way_back_is_told_while_telegram_refuses_the_token(
+    telegram: FakeTelegram, model: FakeAnthropic
+) -> None:
+    wrong = {**NEWCOMER, "channels": {"telegram": {"token": "123456789:AAFwrongwrongwrongwrongwrongwrongwrong"}}}
+    async with GatewayProcess(telegram, model, wrong, start_now=False) as process:
+        doctor = await process.cli("doctor", "--json")
+        assert doctor.code == 1
+        bad = [one for one in doctor.json() if not one["ok"]]
+        assert [one["check"] for one in bad] == ["telegram"]
+        assert "@BotFather" in bad[0]["cure"]
+
+        await process.start(wait=False)
+        status = await process.while_alive(_until_down(process))
+        assert "token" in status["last_error"]
+        said = await process.cli("chat", "-m", "hello")
+        assert said.code == 0, "the other channels go on"
+        for text in (doctor.out, doctor.err, str(status), process.log):
+            assert "AAFwrong" not in text
+        assert await process.terminate() == 0
+
+
+@pytest.mark.parametrize(
+    ("tell", "ask", "word"),
+    [
+        ("Remember that my cat is called Luna.", "What is my cat called?", "Luna"),
+        ("Merk dir: Mein Bruder heißt Jonas.", "Wie heißt mein Bruder?", "Jonas"),
+        ("记住我对花生过敏。", "我对什么过敏？", "花生"),
+        ("Recuerda que mi cumpleaños es el 3 de mayo.", "¿Cuándo es mi cumpleaños?", "3 de mayo"),
+        ("Souviens-toi que j'habite à Lyon.", "Où est-ce que j'habite ?", "Lyon"),
+        ("覚えておいて：会議は火曜の10時です。", "会議はいつですか？", "火曜の10時"),
+    ],
+)
+async def test_what_is_told_without_any_account_is_found_again_in_the_same_language(
+    telegram: FakeTelegram, model: FakeAnthropic, tell: str, ask: str, word: str
+) -> None:
+    alone = {**NEWCOMER, "channels": {"telegram": {"enabled": False}}}
+    async with GatewayProcess(telegram, model, alone, start_now=False) as process:
+        told = await process.cli("chat", stdin=f"{tell}\n{ask}\n")
+        assert (told.code, told.err) == (0, "")
+        noted, found = told.out.split(word, 1)
+        assert "memory/" in noted
+        assert word in found.split("memory/", 1)[1]
+        [log] = (process.workspace / "memory").glob("*.md")
+        assert tell in log.read_text(encoding="utf-8")
+
+
+async def _until_down(process: GatewayProcess) -> dict[str, str]:
+    while True:
+        ran = await process.cli("status", "--json")
+        telegram: dict[str, str] = ran.json()["channels"]["telegram"]
+        if telegram["state"] == "down":
+            return telegram
