@@ -40,8 +40,8 @@ PHRASES: Mapping[Language, Phrases] = {
         greeting="Hello!",
         offline=(
             "I am Daybook's offline assistant: I keep and find notes, but no language model is connected. To connect "
-            "one, put `ANTHROPIC_API_KEY=…` into `.env`, or set `model.base_url` in `config.yaml` (`daybook init` asks "
-            "for both), then start again."
+            "one, put `ANTHROPIC_API_KEY=…` into `~/.daybook/.env`, or set `model.base_url` in `config.yaml` "
+            "(`daybook init` asks for both), then start again."
         ),
         abilities=(
             "Tell me something and I write it into today's log. Ask a question and I look through your notes. "
@@ -61,7 +61,7 @@ PHRASES: Mapping[Language, Phrases] = {
         greeting="Hallo!",
         offline=(
             "Ich bin Daybooks Offline-Assistent: Ich bewahre Notizen auf und finde sie wieder, aber es ist kein "
-            "Sprachmodell verbunden. Um eines zu verbinden, `ANTHROPIC_API_KEY=…` in `.env` schreiben oder "
+            "Sprachmodell verbunden. Um eines zu verbinden, `ANTHROPIC_API_KEY=…` in `~/.daybook/.env` schreiben oder "
             "`model.base_url` in `config.yaml` setzen (`daybook init` fragt nach beidem), dann neu starten."
         ),
         abilities=(
@@ -82,8 +82,8 @@ PHRASES: Mapping[Language, Phrases] = {
         greeting="¡Hola!",
         offline=(
             "Soy el asistente sin conexión de Daybook: guardo y encuentro notas, pero no hay ningún modelo de lenguaje "
-            "conectado. Para conectar uno, escribe `ANTHROPIC_API_KEY=…` en `.env` o pon `model.base_url` en "
-            "`config.yaml` (`daybook init` pregunta por ambos) y vuelve a iniciar."
+            "conectado. Para conectar uno, escribe `ANTHROPIC_API_KEY=…` en `~/.daybook/.env` o pon `model.base_url` "
+            "en `config.yaml` (`daybook init` pregunta por ambos) y vuelve a iniciar."
         ),
         abilities=(
             "Cuéntame algo y lo escribo en el registro de hoy. Haz una pregunta y busco en tus notas. "
@@ -103,8 +103,8 @@ PHRASES: Mapping[Language, Phrases] = {
         greeting="Bonjour !",
         offline=(
             "Je suis l'assistant hors ligne de Daybook : je garde et retrouve des notes, mais aucun modèle de langage "
-            "n'est connecté. Pour en connecter un, mettez `ANTHROPIC_API_KEY=…` dans `.env` ou `model.base_url` dans "
-            "`config.yaml` (`daybook init` demande les deux), puis redémarrez."
+            "n'est connecté. Pour en connecter un, mettez `ANTHROPIC_API_KEY=…` dans `~/.daybook/.env` ou `model.base_url` "
+            "dans `config.yaml` (`daybook init` demande les deux), puis redémarrez."
         ),
         abilities=(
             "Racontez-moi quelque chose et je l'écris dans le journal du jour. Posez une question et je cherche dans "
@@ -123,7 +123,7 @@ PHRASES: Mapping[Language, Phrases] = {
     Language.CHINESE: Phrases(
         greeting="你好！",
         offline=(
-            "我是 Daybook 的离线助手：能记笔记、找笔记，但没有连接语言模型。要连接模型，请在 `.env` 中写入 "
+            "我是 Daybook 的离线助手：能记笔记、找笔记，但没有连接语言模型。要连接模型，请在 `~/.daybook/.env` 中写入 "
             "`ANTHROPIC_API_KEY=…`，或在 `config.yaml` 中设置 `model.base_url`"
             "（`daybook init` 会询问两者），然后重新启动。"
         ),
@@ -142,8 +142,8 @@ PHRASES: Mapping[Language, Phrases] = {
         greeting="こんにちは！",
         offline=(
             "Daybook のオフラインアシスタントです。メモを書き、探すことはできますが、言語モデルは接続されていません。"
-            "接続するには `.env` に `ANTHROPIC_API_KEY=…` を書くか、`config.yaml` で `model.base_url` を設定し"
-            "（`daybook init` がどちらも尋ねます）、再起動してください。"
+            "接続するには `~/.daybook/.env` に `ANTHROPIC_API_KEY=…` を書くか、`config.yaml` で `model.base_url` を"
+            "設定し（`daybook init` がどちらも尋ねます）、再起動してください。"
         ),
         abilities=(
             "何か話してくだされば今日のログに書きます。質問すればメモの中を探します。"
