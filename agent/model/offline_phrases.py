@@ -103,8 +103,8 @@ PHRASES: Mapping[Language, Phrases] = {
         greeting="Bonjour !",
         offline=(
             "Je suis l'assistant hors ligne de Daybook : je garde et retrouve des notes, mais aucun modèle de langage "
-            "n'est connecté. Pour en connecter un, mettez `ANTHROPIC_API_KEY=…` dans `~/.daybook/.env` ou `model.base_url` "
-            "dans `config.yaml` (`daybook init` demande les deux), puis redémarrez."
+            "n'est connecté. Pour en connecter un, mettez `ANTHROPIC_API_KEY=…` dans `~/.daybook/.env` ou "
+            "`model.base_url` dans `config.yaml` (`daybook init` demande les deux), puis redémarrez."
         ),
         abilities=(
             "Racontez-moi quelque chose et je l'écris dans le journal du jour. Posez une question et je cherche dans "
