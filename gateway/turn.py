@@ -47,7 +47,8 @@ SessionLane = Lane[str, int]
 @dataclass(frozen=True, slots=True)
 class QueueRule:
     """What a message does to a running turn. `mode`: steer, collect or interrupt; `cap`: the most messages that one
-    turn takes; what is over the cap waits for the next turn, nothing is dropped."""
+    turn takes. What is over the cap waits for the next turn, nothing is dropped; while more than `cap` wait, every mode
+    collects."""
 
     mode: str = "steer"
     cap: int = 20

@@ -155,7 +155,8 @@ class Turns:
 
     def _gather(self, lane: SessionLane) -> list[InboxRow]:
         """The next messages that one turn answers: the oldest, what an earlier process had bound to the same turn, the
-        rest of a cut paste, and in a `collect` session what else waits in the same chat."""
+        rest of a cut paste; and what else waits in the same chat, in a `collect` session or where so much waits that
+        answers one by one would come too late for anybody."""
         waiting = self._waiting(lane)
         if not waiting:
             return []
@@ -164,8 +165,8 @@ class Turns:
             return self._take(lane, lambda row: row.turn == first.turn)
         parts = {row.seq for row in _paste(waiting)}
         rows = self._take(lane, lambda row: row.seq in parts)
-        if self._mode(first) == "collect":
-            cap = self._rooms.queues[self._rooms.conversation(first).session.agent].cap
+        cap = self._rooms.queues[self._rooms.conversation(first).session.agent].cap
+        if self._mode(first) == "collect" or len(waiting) > cap:
             rows += self._take(lane, lambda row: _together(row, first) and not row.turn, cap - len(rows))
         return rows
 

@@ -124,7 +124,7 @@ class Story:
 
     # the talk
 
-    def say(self, text: str, *, chat: int = ALICE, **more: Any) -> int:
+    def say(self, text: str | None, *, chat: int = ALICE, **more: Any) -> int:
         """A person writes; returns the message's id."""
         update = self.telegram.say(text, chat=chat, **more)
         return int(update["message"]["message_id"])

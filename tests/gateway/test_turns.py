@@ -220,6 +220,18 @@ async def test_collect_takes_no_more_than_the_cap_and_drops_nothing(daybook: Day
         assert await daybook.chat.wait_heard(3) == ["1", "2 and 3", "4"]
 
 
+async def test_while_more_waits_than_the_cap_it_is_answered_together(daybook: Daybook) -> None:
+    daybook.queue("steer", cap=2)
+    hold = Hold()
+    daybook.model.then(Answer("1", hold=hold), "2 and 3", "4", "5")
+    async with daybook.running():
+        daybook.chat.say("one")
+        await hold.reached.wait()
+        await taken_in(daybook, "two", "three", "four", "five")
+        hold.released.set()
+        assert await daybook.chat.wait_heard(4) == ["1", "2 and 3", "4", "5"]
+
+
 async def test_interrupt_ends_the_running_turn_and_answers_both(daybook: Daybook) -> None:
     daybook.queue("interrupt")
     hold = Hold()
