@@ -18,10 +18,12 @@ import asyncio
 import itertools
 import random
 import re
+import sqlite3
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -39,11 +41,12 @@ GROUPS = (-1001111111111, -1002222222222)
 MEMBERS = (OWNER, 21_001, 21_002)
 
 WRITES_EVERY_S = (0.3, 1.5)
-LIVES_S = (0.1, 3.5)
+LIVES_S = (0.1, 4.0)
 DIES_STARTING = 0.3
 """Share of the starts whose life is counted from the start of the process, so that some end before they listen."""
 USES_TOOL = 0.3
-PIECE_S = 0.05
+PIECES_S = (0.02, 0.05, 0.2)
+"""Seconds between the eight pieces of an answer: some are done before a preview is worth it, some show one."""
 ON_THE_WIRE_S = 0.03
 """A send takes so long to reach the platform, and its answer so long to come back: room for kills in the very act."""
 SETTLE_S = 60.0
@@ -71,7 +74,6 @@ class Town:
 
     def open(self) -> None:
         self.model.reply = self._reply
-        self.model.delta_delay = PIECE_S
         self.telegram.delay("sendMessage", ON_THE_WIRE_S, times=None)
         self.telegram.delay("sendMessage", ON_THE_WIRE_S, times=None, after_effect=True)
 
@@ -94,6 +96,7 @@ class Town:
         if not in_tool(body) and self.chance.random() < USES_TOOL:
             self.tool_calls += 1
             return compose(tool=("memory_append", {"text": f"entry k{self.tool_calls}"}))
+        self.model.delta_delay = self.chance.choice(PIECES_S)
         named = " ".join(f"n{number}" for number in asked_now(body))
         return compose(f"{named} came through. I have read it and thought about it at some length. {THE_END}")
 
@@ -117,12 +120,13 @@ class Count:
         return not (self.twice or self.never or self.disorder)
 
 
-def count(town: Town) -> Count:
+def count(town: Town, given_up: Mapping[int, list[set[int]]]) -> Count:
     chats = {chat: town.telegram.messages(chat) for chat in town.written}
     plain = Counter(number for seen in chats.values() for one in seen if not _marked(one) for number in _answers(one))
     marked = Counter(number for seen in chats.values() for one in seen if _marked(one) for number in _answers(one))
     unanswered = [number for number in sorted(town.everything) if not plain[number] and not marked[number]]
-    aside = {number for chat, said in town.written.items() for number in _put_aside(said, chats[chat])}
+    apologised = [turn for chat, turns in given_up.items() if _has_apologised(chats[chat], turns) for turn in turns]
+    aside = set(unanswered).intersection(number for turn in apologised for number in turn)
     repeated = [number for number in town.everything if marked[number] and plain[number] + marked[number] > 1]
     twice = [number for number in sorted(town.everything) if plain[number] > 1]
     return Count(
@@ -149,20 +153,23 @@ def _answers(message: Message) -> set[int]:
     return set(numbers(message.text)) if message.text.endswith(THE_END) else set()
 
 
-def _put_aside(said: Sequence[int], seen: Sequence[Message]) -> list[int]:
-    """Numbers of a chat without an answer of their own that an apology is for: one that stands, as order wants it,
-    after every answer to an earlier number and before every answer to a later one. It may be for several."""
-    apologies = [one.id for one in seen if APOLOGY in one.text]
-    places: dict[int, int] = {}
-    for message in seen:
-        for number in _answers(message):
-            places.setdefault(number, message.id)
+def _has_apologised(seen: Iterable[Message], turns: Sequence[set[int]]) -> bool:
+    """A chat has an apology for each turn that was given up in it."""
+    return sum(APOLOGY in one.text for one in seen) >= len(turns)
 
-    def stands_for(number: int, apology: int) -> bool:
-        return all((place < apology) == (other < number) for other, place in places.items())
 
-    open_numbers = [number for number in said if number not in places]
-    return [number for number in open_numbers if any(stands_for(number, apology) for apology in apologies)]
+def given_up(database: Path) -> dict[int, list[set[int]]]:
+    """Per chat, the numbers of each turn that the gateway says it gave up."""
+    turns: dict[tuple[int, str], set[int]] = {}
+    with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
+        for chat, turn, message in connection.execute(
+            "SELECT chat_id, turn, message FROM inbox WHERE outcome = 'error'"
+        ):
+            turns.setdefault((int(chat), turn), set()).update(numbers(message))
+    chats: dict[int, list[set[int]]] = {}
+    for (chat, _), named in turns.items():
+        chats.setdefault(chat, []).append(named)
+    return chats
 
 
 def _disorder(seen: Iterable[Message]) -> list[tuple[int, int]]:
@@ -225,7 +232,8 @@ async def storm(kills: int, seed: int) -> bool:
             enough.set()
         status = await settle(telegram, gateway)
         code = await gateway.terminate()
-        counted, tools_twice = count(town), await asyncio.to_thread(run_twice, gateway.workspace)
+        counted = count(town, await asyncio.to_thread(given_up, gateway.home / "state" / "daybook.db"))
+        tools_twice = await asyncio.to_thread(run_twice, gateway.workspace)
         cut = sum(request.outcome.done() and request.outcome.result() == "dropped" for request in model.requests)
     print(f"seed {seed}; {kills} kills in {time.monotonic() - began:.0f} s; {len(town.written)} chats\n")
     print(
