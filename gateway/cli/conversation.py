@@ -63,6 +63,8 @@ class Conversation:
             if gone.done():
                 self._screen.err.write("\nThe gateway has stopped.\n")
                 self.failed = True
+            else:
+                self._screen.out.write("\n")  # the shell's prompt begins a line of its own
         finally:
             gone.cancel()
 
