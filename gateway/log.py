@@ -27,7 +27,10 @@ _TOKEN_LIKE = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 
-_CHATTY = ("httpx", "httpx2", "httpcore", "httpcore2", "telegram", "apscheduler", "anthropic", "discord", "asyncio")
+_CHATTY = (
+    *("httpx", "httpx2", "httpcore", "httpcore2", "telegram", "apscheduler", "anthropic", "discord", "asyncio"),
+    *("filelock", "markdown_it"),
+)
 """Libraries whose ordinary news are not ours; some log addresses that hold tokens."""
 
 
