@@ -15,11 +15,13 @@ from dataclasses import dataclass
 
 from agent.agent import Agent
 from agent.clock import Clock
+from agent.report import ContextReport
 from channels.message import Channel, CommandInfo, InboundMessage
 from gateway.access import Access, Role
 from gateway.inbox import Inbox
 from gateway.outbox import Outbox
 from gateway.sessions import Conversation
+from gateway.store import usage_rows
 from gateway.store.database import Database, StoreUnavailable
 from gateway.store.inbox_rows import InboxRow
 from gateway.supervise import Supervised
@@ -73,6 +75,15 @@ class Ask:
     @property
     def agent(self) -> Agent:
         return self.house.agents[self.conversation.session.agent]
+
+    async def chosen_model(self) -> str | None:
+        """The model that this talk was given with `/model`, None for the configured one."""
+        return await self.house.database.run(usage_rows.chosen, str(self.conversation.session), "model")
+
+    async def context_report(self) -> ContextReport:
+        """As the next turn of this talk would begin."""
+        conversation = self.conversation
+        return await self.agent.context_report(conversation.session, conversation.scope, await self.chosen_model())
 
 
 @dataclass(frozen=True, slots=True)

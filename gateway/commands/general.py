@@ -12,7 +12,7 @@ from gateway.health import channel_status
 
 async def status(ask: Ask) -> str:
     house, session = ask.house, str(ask.conversation.session)
-    report = await ask.agent.context_report(ask.conversation.session, ask.conversation.scope)
+    report = await ask.context_report()
     window = report.budget.window
     lines = [
         f"- Talk: {'answering now' if house.turns.is_running(session) else 'idle'}",

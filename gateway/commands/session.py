@@ -35,12 +35,12 @@ async def model(ask: Ask) -> str:
     session = str(ask.conversation.session)
     configured = ask.agent.settings.model.name
     if not ask.words:
-        chosen = await ask.house.database.run(usage_rows.chosen, session, "model")
+        chosen = await ask.chosen_model()
         if chosen and chosen != configured:
             return (
                 f"This talk uses `{chosen}`; the configured model is `{configured}` (`/model default` returns to it)."
             )
-        return f"This talk uses `{configured}`. `/model NAME` changes it, for this talk only."
+        return f"This talk uses `{configured}`. `/model NAME` changes it here, until `/model default`."
     name = ask.words.split()[0]
     back = name in ("default", configured)
     await ask.house.database.run(usage_rows.choose, session, "model", None if back else name)
@@ -85,8 +85,7 @@ async def export(ask: Ask) -> str:
 
 
 async def context(ask: Ask) -> str:
-    report = await ask.agent.context_report(ask.conversation.session, ask.conversation.scope)
-    return context_text(report, ask.house.clock)
+    return context_text(await ask.context_report(), ask.house.clock)
 
 
 async def why(ask: Ask) -> str:

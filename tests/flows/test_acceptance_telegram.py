@@ -93,7 +93,7 @@ async def test_a_group_is_answered_when_called_and_only_then(tmp_path: Path) -> 
             {"text": f"@{name} hello from a bot", "from_bot": True, "user": 777},
         ]
         for one in silent:
-            told.telegram.say(**{"chat": GROUP, "user": BOB, "name": "Bob"} | one)
+            told.telegram.say(chat=GROUP, name="Bob", **{"user": BOB} | one)
         await told.idle()
         assert told.heard(GROUP) == [] and told.asked == []
 
