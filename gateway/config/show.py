@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import yaml
 from pydantic import BaseModel, SecretStr
 
-from gateway.config.model import SHARED_SECTIONS, Config
+from gateway.config.model import SHARED_SECTIONS, AgentConfig, Config
 
 _WIDE = 120
 
@@ -25,8 +25,11 @@ def shown(config: Config) -> str:
 
 
 def schema() -> str:
-    """The JSON Schema of `config.yaml`."""
-    return json.dumps(Config.model_json_schema(), indent=2, ensure_ascii=False)
+    """The JSON Schema of `config.yaml`, as a person may write it: what the loader fills in is not required."""
+    document = Config.model_json_schema()
+    document["$defs"][AgentConfig.__name__].pop("required")
+    dialect = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    return json.dumps(dialect | document, indent=2, ensure_ascii=False)
 
 
 def secrets_of(config: Config) -> frozenset[str]:

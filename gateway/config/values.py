@@ -155,15 +155,17 @@ def _clock_text(value: time) -> str:
 
 
 Zone = Annotated[str, AfterValidator(_zone)]
-NumericId = Annotated[str, BeforeValidator(_as_text), AfterValidator(_numeric_id)]
+_NUMBER_OR_TEXT = WithJsonSchema({"anyOf": [{"type": "integer"}, {"type": "string"}]})
+_TEXT_OR_LIST = WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})
+NumericId = Annotated[str, BeforeValidator(_as_text), AfterValidator(_numeric_id), _NUMBER_OR_TEXT]
 ChatId = Annotated[str, BeforeValidator(_as_text), AfterValidator(_chat_id)]
-AnyId = Annotated[str, BeforeValidator(_as_text)]
+AnyId = Annotated[str, BeforeValidator(_as_text), _NUMBER_OR_TEXT]
 PersonId = Annotated[str, AfterValidator(_person_id)]
-Targets = Annotated[tuple[Annotated[str, AfterValidator(_target)], ...], BeforeValidator(_as_list)]
+Targets = Annotated[tuple[Annotated[str, AfterValidator(_target)], ...], BeforeValidator(_as_list), _TEXT_OR_LIST]
 AgentName = Annotated[str, AfterValidator(_agent_name)]
 PersonName = Annotated[str, AfterValidator(_person_name)]
 Url = Annotated[str, AfterValidator(_url)]
-Argv = Annotated[tuple[str, ...], BeforeValidator(_argv)]
+Argv = Annotated[tuple[str, ...], BeforeValidator(_argv), _TEXT_OR_LIST]
 Secret = Annotated[
     SecretStr, BeforeValidator(_secret), AfterValidator(_printable), PlainSerializer(lambda _: "***", return_type=str)
 ]

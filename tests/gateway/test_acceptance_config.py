@@ -131,6 +131,15 @@ def test_the_schema_names_every_section_of_the_example() -> None:
     assert set(yaml.safe_load(COMPLETE)) == set(document["properties"]) == set(Config.model_fields)
 
 
+def test_the_schema_lets_people_write_what_the_loader_reads() -> None:
+    """An editor that checks by it must not complain of `to: owner`, of ids as numbers, or of an agent without a
+    workspace."""
+    parts = yaml.safe_load(schema())["$defs"]
+    assert {"type": "string"} in parts["SummaryConfig"]["properties"]["to"]["anyOf"]
+    assert {"type": "integer"} in parts["TelegramConfig"]["properties"]["allow"]["items"]["anyOf"]
+    assert "required" not in parts["AgentConfig"]
+
+
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
