@@ -179,9 +179,12 @@ class Preview:
             else:
                 await self._open_message(out)
         except NotSent as error:
+            self._changed.set()  # what could not be shown is shown later, though nothing is added to it
             return max(interval, error.retry_after)
         except Refused as error:
             log.debug("no preview in %s: %s", self._address, error)
+            if style is not self._channel.pace(self._address).preview:
+                self._changed.set()
             return interval
         except (SendError, StoreUnavailable) as error:
             log.info("a preview in %s was lost: %s", self._address, error)
