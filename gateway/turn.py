@@ -27,9 +27,10 @@ from gateway.store.inbox_rows import InboxRow
 
 log = logging.getLogger(__name__)
 
-MOST_ATTEMPTS = 5
+MOST_ATTEMPTS = 20
 """A message during which the process died so often is answered with an apology instead of being tried once more. A
-message that kills the process does so every time; one that was only at hand when something else did gets through."""
+message that kills the process does so every time; one that was only at hand when something else did gets through, so
+the number is high: fifty kills within two minutes must not make anybody's message unanswered."""
 
 _BUG = (
     "Something broke inside Daybook while I was answering; the log has the details. Your message is kept. "
