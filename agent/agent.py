@@ -11,9 +11,9 @@ import hashlib
 import json
 import logging
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from agent.clock import Clock, utc_stamp
 from agent.context.budget import Budget, budget, estimate, estimate_tools, projected
 from agent.context.freshness import Freshness, seen_by
 from agent.context.prompt import fixed_part
+from agent.context.recalled import Recall, Search
 from agent.context.repair import repair
 from agent.context.turn_header import rendered
 from agent.ending import TOO_LONG, ending
@@ -30,15 +31,17 @@ from agent.loop import run_turn
 from agent.memory.daily import log_path
 from agent.memory.files import append_section, read_text
 from agent.memory.scope import Scope
+from agent.memory.search import search
 from agent.model.base import ContextOverflow, Model, ModelRequest, ToolSpec
 from agent.session.archive import Archive, SessionInfo, new_id
-from agent.session.entries import Header, MessageEntry
+from agent.session.entries import Header, MessageEntry, Recalled, Seen
 from agent.session.reading import markdown, snapshot
 from agent.session.replay import context
 from agent.session.steps import Steps, text_of
 from agent.session.transcript import Transcript, Unusable
 from agent.settings import AgentSettings
 from agent.silence import spoken
+from agent.skills import Skills
 from agent.tools.base import Tool
 from agent.turn import Said, SessionKey, TurnEvent, TurnRequest
 
@@ -61,6 +64,15 @@ class _Conversation:
     written: set[Path]
 
 
+@dataclass(frozen=True, slots=True)
+class _News:
+    """Blocks that go with a message, and what its meta keeps of them."""
+
+    blocks: tuple[str, ...] = ()
+    files: Mapping[str, Seen] = field(default_factory=dict)
+    recalled: tuple[Recalled, ...] = ()
+
+
 class Agent:
     """`workspace` and `sessions` are folders of this agent's home; `model` may be shared and is closed by its owner.
 
@@ -68,9 +80,19 @@ class Agent:
     `agent.memory.files.FileError` where a workspace file cannot be written; what was asked for is then not done.
     """
 
-    def __init__(self, settings: AgentSettings, workspace: Path, sessions: Path, model: Model, clock: Clock) -> None:
+    def __init__(
+        self,
+        settings: AgentSettings,
+        workspace: Path,
+        sessions: Path,
+        model: Model,
+        clock: Clock,
+        search: Search = search,
+    ) -> None:
         self.settings = settings
         self.workspace = workspace
+        self.skills = Skills(workspace)
+        self._recall = Recall(clock, settings.memory.recall, search)
         self._archive = Archive(sessions, settings.name)
         self._model = model
         self._clock = clock
@@ -190,21 +212,35 @@ class Agent:
         known = {id for entry in transcript.entries if isinstance(entry, MessageEntry) for id in entry.meta.said}
         fresh = [one for one in said if one.id not in known]
         for one in fresh:
-            blocks: tuple[str, ...] = ()
-            files = None
-            if one is fresh[-1]:
-                seen = seen_by(transcript.header, transcript.entries)
-                changes = await asyncio.to_thread(conversation.freshness.changes, seen)
-                blocks, files = changes.blocks, changes.files
-            text = await asyncio.to_thread(rendered, one, self._clock, room.window // 4, blocks)
-            await steps.said([text], [one.id], one.sender, files)
+            news = await self._news(one, conversation, room) if one is fresh[-1] else _News()
+            text = await asyncio.to_thread(rendered, one, self._clock, room.window // 4, news.blocks)
+            await steps.said([text], [one.id], one.sender, news.files, news.recalled)
+
+    async def _news(self, said: Said, conversation: _Conversation, room: Budget) -> _News:
+        """What goes with the newest message: what changed on disk, and what it calls up in memory."""
+        transcript = conversation.transcript
+        seen = seen_by(transcript.header, transcript.entries)
+        changes, found = await asyncio.gather(
+            asyncio.to_thread(conversation.freshness.changes, seen), self._recall.find(conversation.scope, said.text)
+        )
+        recollection = await asyncio.to_thread(
+            self._recall.chosen,
+            found,
+            conversation.scope,
+            seen | dict(changes.files),
+            transcript.entries,
+            said.text,
+            room.window // 16,
+        )
+        blocks = (*changes.blocks, recollection.block) if recollection.block else changes.blocks
+        return _News(blocks, changes.files, recollection.passages)
 
     async def _take_up(self, key: SessionKey, scope: Scope) -> _Conversation:
         transcript = await asyncio.to_thread(self._current_or_new, key, scope)
         known = self._open.get(key)
         if known is None or known.transcript is not transcript or known.scope != scope:
             written: set[Path] = set()
-            freshness = Freshness(scope, self._clock, self.settings.memory)
+            freshness = Freshness(scope, self._clock, self.settings.memory, self.skills)
             known = _Conversation(transcript, scope, self._tools(scope, written), freshness, written)
             self._open[key] = known
         self._open.move_to_end(key)
@@ -239,7 +275,7 @@ class Agent:
     def _unsaved(self, key: SessionKey, scope: Scope) -> Transcript:
         """A session that is not on disk."""
         now = self._clock.now()
-        fixed = fixed_part(scope, now.date(), self.settings.memory)
+        fixed = fixed_part(scope, now.date(), self.settings.memory, self.skills.usable())
         header = Header(new_id(now), key.path, key.agent, utc_stamp(now), fixed.system, fixed.files)
         return Transcript(self._archive.path(key, header.id), header, (), (), lines=1, size=0)
 
@@ -255,7 +291,9 @@ class Agent:
         return SessionInfo(header.id, key, started, started, messages=0)
 
     def _tools(self, scope: Scope, written: set[Path]) -> tuple[Tool, ...]:
-        return tools.build(scope, self._clock, self.settings.memory, files=self.settings.files_tools, wrote=written.add)
+        return tools.build(
+            scope, self._clock, self.settings.memory, self.settings.files_tools, written.add, self.skills
+        )
 
     async def _budget(self, model: str) -> Budget:
         window = self.settings.model.context_window or await self._window(model)

@@ -29,6 +29,15 @@ class SessionSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class RecallSettings:
+    """Memories that go with a message unasked: how many at most, and how long a turn may wait for them."""
+
+    enabled: bool = True
+    max_results: int = 3
+    timeout_ms: int = 300
+
+
+@dataclass(frozen=True, slots=True)
 class MemorySettings:
     daily_log_days: int = 2
     max_index_lines: int = 200
@@ -38,6 +47,7 @@ class MemorySettings:
     group_daily_logs: GroupLogs = GroupLogs.OWN
     search_max_chars: int = 4_000
     search_max_results: int = 40
+    recall: RecallSettings = RecallSettings()
 
 
 @dataclass(frozen=True, slots=True)

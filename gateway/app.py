@@ -14,7 +14,7 @@ from agent.clock import Clock
 from agent.model.anthropic import AnthropicModel
 from agent.model.base import Model
 from agent.model.offline import NAME as OFFLINE
-from agent.settings import AgentSettings, MemorySettings, ModelSettings, SessionSettings
+from agent.settings import AgentSettings, MemorySettings, ModelSettings, RecallSettings, SessionSettings
 from agent.workspace import create, template_folder
 from channels.message import Channel, ChannelStatus, CommandInfo, Health
 from channels.terminal import TerminalChannel
@@ -219,6 +219,9 @@ def _settings(name: str, config: AgentConfig) -> AgentSettings:
             group_daily_logs=memory.group_daily_logs,
             search_max_chars=memory.search.max_chars,
             search_max_results=memory.search.max_results,
+            recall=RecallSettings(
+                memory.auto_recall.enabled, memory.auto_recall.max_results, memory.auto_recall.timeout_ms
+            ),
         ),
         files_tools=config.tools.files,
     )

@@ -45,7 +45,6 @@ class Operations:
             "sessions.export": self.sessions_export,
             "sessions.prune": self.sessions_prune,
             "memory.search": self.memory_search,
-            "chat.outcome": self.chat_outcome,
             "usage": self.usage,
         }
 

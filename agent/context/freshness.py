@@ -17,10 +17,13 @@ from agent.clock import Clock
 from agent.context import marked
 from agent.context.places import Excerpt, Part, Place, common_places, excerpt, own_places, read
 from agent.context.prompt import UNREADABLE, file_block, unreadable_block
+from agent.context.skill_list import KEY as SKILLS
+from agent.context.skill_list import skill_list, skills_seen
 from agent.memory.files import FileText, Unreadable
 from agent.memory.scope import Scope
 from agent.session.entries import NO_FILE, Entry, Header, MessageEntry, Seen
 from agent.settings import MemorySettings
+from agent.skills import Skills
 
 _SETTLED_NS = 2_000_000_000
 """A file changed this recently may change again within its time stamp's resolution, so its stamp proves nothing yet."""
@@ -48,8 +51,9 @@ def seen_by(header: Header, entries: Iterable[Entry]) -> dict[str, Seen]:
 class Freshness:
     """The files of one session's prompt, looked at again. Reads a file only where its stamp changed."""
 
-    def __init__(self, scope: Scope, clock: Clock, settings: MemorySettings) -> None:
+    def __init__(self, scope: Scope, clock: Clock, settings: MemorySettings, skills: Skills | None = None) -> None:
         self._scope = scope
+        self._skills = skills
         self._clock = clock
         self._settings = settings
         self._known: dict[Path, tuple[_Stamp, str]] = {}
@@ -80,6 +84,9 @@ class Freshness:
                 files[place.key] = Seen(file.sha, file.size, part.lines, part.total)
             if file is not None and stamp is not None and time.time_ns() - stamp[2] > _SETTLED_NS:
                 self._known[place.path] = (stamp, file.sha)
+        if self._skills is not None and (listed := self._skill_list(self._skills, seen)):
+            blocks.append(listed)
+            files[SKILLS] = skills_seen(listed)
         return Changes(tuple(blocks), files)
 
     def unseen(self, seen: Mapping[str, Seen]) -> frozenset[str]:
@@ -103,6 +110,11 @@ class Freshness:
                 first = seen.get(place.key, Seen()).lines[0]
                 now[place.key] = Seen(file.sha, file.size, (first or 1, total), total)
         return now
+
+    def _skill_list(self, skills: Skills, seen: Mapping[str, Seen]) -> str:
+        """The skills as they are now, "" where they are as they were."""
+        listed = skill_list(skills.usable(), self._scope.audience, self._settings)
+        return listed if skills_seen(listed).sha != seen.get(SKILLS, Seen()).sha else ""
 
     def _places(self) -> tuple[Place, ...]:
         return (*common_places(self._scope), *own_places(self._scope, self._clock.today(), self._settings))

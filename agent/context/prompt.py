@@ -7,16 +7,19 @@ through the scope (invariant 8). Blocks: reads files.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
 from agent.context import marked
 from agent.context.places import Excerpt, Place, common_places, excerpt, own_places, read
+from agent.context.skill_list import KEY as SKILLS
+from agent.context.skill_list import skill_list, skills_seen
 from agent.memory.files import Unreadable
 from agent.memory.scope import Audience, Scope
 from agent.session.entries import Seen
 from agent.settings import MemorySettings
+from agent.skills import Skill
 
 RULES = """\
 You are a personal assistant who lives in chats and keeps a daybook: plain Markdown files in a workspace, which are \
@@ -66,11 +69,14 @@ class FixedPart:
     files: Mapping[str, Seen] = field(default_factory=dict)
 
 
-def fixed_part(scope: Scope, today: date, settings: MemorySettings) -> FixedPart:
+def fixed_part(scope: Scope, today: date, settings: MemorySettings, skills: Sequence[Skill] = ()) -> FixedPart:
     """Read the workspace. Never raises for what a file is: what cannot be read becomes a line that says so."""
     rules = Section("rules", RULES.format(audience=_AUDIENCES[scope.audience]))
     common, common_seen = _sections(common_places(scope), settings)
     own, own_seen = _sections(own_places(scope, today, settings), settings)
+    if listed := skill_list(skills, scope.audience, settings):
+        common.append(Section("skills", listed, SKILLS))
+        common_seen[SKILLS] = skills_seen(listed)
     blocks = ["\n\n".join(section.text for section in part) for part in ([rules, *common], own) if part]
     return FixedPart(tuple(blocks), (rules, *common, *own), common_seen | own_seen)
 

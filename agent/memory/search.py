@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 
@@ -30,7 +31,8 @@ _B = 0.5
 @dataclass(frozen=True, slots=True)
 class Hit:
     """A passage found. `path` is relative to the scope's folder; `date` the log's day, else that of the file's last
-    change; `score` between 0 and 1 and comparable between searches: how much of the question is in it."""
+    change; `score` between 0 and 1 and comparable between searches: how much of the question is in it. `matched`: the
+    words of the question that it or its title holds, 1 as they are, less where a word only begins alike."""
 
     path: str
     start_line: int
@@ -38,6 +40,7 @@ class Hit:
     date: date
     score: float
     text: str
+    matched: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +68,11 @@ def search(
     since: date | None = None,
     until: date | None = None,
     most: int = 40,
+    below: str = "",
+    deadline: float | None = None,
 ) -> Found:
-    """The passages that answer any of `queries`, at most `most`. `since` and `until` are days, both included.
+    """The passages that answer any of `queries`, at most `most`. `since` and `until` are days, both included; `below`
+    is a folder of the scope to search in alone; after `deadline` (of `time.monotonic`) no further file is read.
 
     Files that cannot be read are named in `gaps`; links are not followed.
     """
@@ -77,7 +83,7 @@ def search(
     gaps: list[str] = []
     candidates: list[_Candidate] = []
     count = chars = 0
-    for path, day, title, passage in _all(scope, clock, gaps):
+    for path, day, title, passage in _all(scope, scope.folder / below, clock, gaps, deadline):
         count += 1
         chars += len(passage.text)
         if (since is None or day >= since) and (until is None or day <= until):
@@ -88,14 +94,19 @@ def search(
     return Found(tuple(best[:most]), tuple(gaps))
 
 
-def _all(scope: Scope, clock: Clock, gaps: list[str]) -> Iterator[tuple[str, date, str, Passage]]:
+def _all(
+    scope: Scope, folder: Path, clock: Clock, gaps: list[str], deadline: float | None
+) -> Iterator[tuple[str, date, str, Passage]]:
     """Every passage in reach with its file's path, day and title, newest files first."""
-    listed = sorted(_markdown(scope, gaps), key=lambda pair: pair[1].changed, reverse=True)
+    listed = sorted(_markdown(scope, folder, gaps), key=lambda pair: pair[1].changed, reverse=True)
     room = MAX_TOTAL_BYTES
     for number, (path, entry) in enumerate(listed):
         room -= entry.size
         if number >= MAX_FILES or room < 0:
             gaps.append(f"{len(listed) - number} older files were not searched: there are too many")
+            return
+        if deadline is not None and time.monotonic() > deadline:
+            gaps.append(f"{len(listed) - number} older files were not searched: there was no time")
             return
         try:
             read = files.read_text(path, scope.folder)
@@ -113,8 +124,8 @@ def _all(scope: Scope, clock: Clock, gaps: list[str]) -> Iterator[tuple[str, dat
                 yield relative, day, title, passage
 
 
-def _markdown(scope: Scope, gaps: list[str]) -> Iterator[tuple[Path, files.Entry]]:
-    folders = [scope.folder]
+def _markdown(scope: Scope, folder: Path, gaps: list[str]) -> Iterator[tuple[Path, files.Entry]]:
+    folders = [folder]
     while folders:
         folder = folders.pop()
         try:
@@ -189,6 +200,7 @@ def _ranked(
             candidate.day,
             round(max(score(candidate, wanted) for wanted in asked), 4),
             candidate.passage.text,
+            {term: min(hits, 1.0) for term, hits in zip(vocabulary, candidate.counts, strict=True) if hits},
         )
         for candidate in candidates
     ]

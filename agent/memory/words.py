@@ -51,6 +51,11 @@ def query_terms(query: str) -> list[str]:
     return [term for term in every if term not in _COMMON] or every
 
 
+def is_common(term: str) -> bool:
+    """Whether the term is too common to look for."""
+    return term in _COMMON
+
+
 def is_unspaced(term: str) -> bool:
     return _IS_UNSPACED.match(term) is not None
 

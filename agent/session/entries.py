@@ -30,6 +30,18 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
+class Recalled:
+    """A passage of memory that was put before a message: `path` relative to the workspace, its lines and its day as
+    they were then, its score between 0 and 1; `sha` names its text."""
+
+    path: str
+    lines: tuple[int, int]
+    day: str
+    score: float
+    sha: str
+
+
+@dataclass(frozen=True, slots=True)
 class Header:
     """The first line of a transcript. `system` is the fixed part as it is sent with every request of the session;
     `files` are the workspace files that stand in it, by path relative to the workspace. `started` is UTC, ISO 8601."""
@@ -55,6 +67,7 @@ class Meta:
     tool          of a result: the tool's name
     error         of a result: the call failed
     files         workspace files as they were seen by what this message shows or by what this tool wrote
+    recalled      passages of memory that were put before it
     """
 
     turn: str = ""
@@ -67,6 +80,7 @@ class Meta:
     tool: str = ""
     error: bool = False
     files: Mapping[str, Seen] = field(default_factory=dict)
+    recalled: tuple[Recalled, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +208,8 @@ def _meta_json(meta: Meta) -> dict[str, Json]:
         data["usage"] = [usage.input, usage.output, usage.cache_read, usage.cache_write]
     if meta.files:
         data["files"] = _files_json(meta.files)
+    if meta.recalled:
+        data["recalled"] = [[one.path, *one.lines, one.day, one.score, one.sha] for one in meta.recalled]
     return data
 
 
@@ -210,6 +226,7 @@ def _read_meta(data: Mapping[str, Json]) -> Meta:
         tool=_text(data, "tool", ""),
         error=data.get("error") is True,
         files=_read_files(data.get("files", {})),
+        recalled=tuple(_read_recalled(one) for one in _array(data.get("recalled", []))),
     )
 
 
@@ -224,6 +241,17 @@ def _read_files(data: Json) -> dict[str, Seen]:
         size, first, last, total = _ints(numbers, 4)
         files[path] = Seen(_string(sha), size, (first, last), total)
     return files
+
+
+def _read_recalled(data: Json) -> Recalled:
+    values = _array(data)
+    if len(values) < 6:
+        raise ValueError("a recalled passage was expected")
+    path, first, last, day, score, sha = values[:6]
+    if not isinstance(score, int | float):
+        raise ValueError("a score was expected")
+    lines = _ints([first, last], 2)
+    return Recalled(_string(path), (lines[0], lines[1]), _string(day), float(score), _string(sha))
 
 
 def _object(value: Json) -> Mapping[str, Json]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from agent.clock import Clock, utc_stamp
 from agent.context.repair import result_block
 from agent.model.base import Block, Completed, Usage
-from agent.session.entries import Entry, MessageEntry, Meta, Seen
+from agent.session.entries import Entry, MessageEntry, Meta, Recalled, Seen
 from agent.session.replay import REFUSED
 from agent.session.transcript import Transcript
 
@@ -65,11 +65,17 @@ class Steps:
         return tuple(block for block in calls_of(entries[last]) if block["id"] not in done)
 
     async def said(
-        self, texts: Sequence[str], ids: Sequence[str], sender: str, files: Mapping[str, Seen] | None = None
+        self,
+        texts: Sequence[str],
+        ids: Sequence[str],
+        sender: str,
+        files: Mapping[str, Seen] | None = None,
+        recalled: tuple[Recalled, ...] = (),
     ) -> None:
         """What a person said, as the model reads it, each text a block."""
         blocks: tuple[Block, ...] = tuple({"type": "text", "text": text} for text in texts)
-        await self._write("user", blocks, Meta(self.turn, said=tuple(ids), sender=sender, files=files or {}))
+        meta = Meta(self.turn, said=tuple(ids), sender=sender, files=files or {}, recalled=recalled)
+        await self._write("user", blocks, meta)
 
     async def noticed(self, text: str) -> None:
         """A word of ours to the model."""

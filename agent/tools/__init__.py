@@ -8,10 +8,12 @@ from pathlib import Path
 from agent.clock import Clock
 from agent.memory.scope import Scope
 from agent.settings import MemorySettings
+from agent.skills import Skills
 from agent.tools.base import Tool
 from agent.tools.desk import Desk
 from agent.tools.files import file_tools
 from agent.tools.memory import memory_tools
+from agent.tools.skills import skill_tools
 
 
 def _nobody(path: Path) -> None:
@@ -24,11 +26,13 @@ def build(
     settings: MemorySettings,
     files: bool = True,
     wrote: Callable[[Path], None] = _nobody,
+    skills: Skills | None = None,
 ) -> tuple[Tool, ...]:
-    """The memory tools and, with `files`, the file tools, for one conversation, always in the same order.
+    """The memory tools, with `files` the file tools, with `skills` the tool that reads them, for one conversation,
+    always in the same order.
 
     They know what this conversation has read, so build them once for it. `wrote` is called in the event loop with the
     path (in `scope.folder`) of each file that a tool has changed.
     """
     desk = Desk(scope, clock, settings, wrote)
-    return memory_tools(desk) + (file_tools(desk) if files else ())
+    return memory_tools(desk) + (file_tools(desk) if files else ()) + (skill_tools(desk, skills) if skills else ())

@@ -1,0 +1,204 @@
+"""Skills: what the agent can look up when it is needed. One folder each, `skills/<name>/SKILL.md` in the workspace,
+over those that ship with the program.
+
+Names and descriptions stand in everybody's prompt (SPEC 5). A skill's text is workspace text: its owner, or the agent
+in a talk with them, may have put private things into it, and nothing of that may be told to others. So a text is for
+the owner alone, unless it is made for all: a built-in one, one that says `shared: true`, or `always: true`, which puts
+it into every prompt beside AGENTS.md. Everything here blocks.
+"""
+
+from __future__ import annotations
+
+import enum
+import os
+import re
+import shutil
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from importlib.resources import files as package_files
+from pathlib import Path
+
+from agent.memory import files, front_matter
+from agent.memory.files import Entry, Kind
+from agent.memory.reach import Unreadable
+from agent.memory.scope import Audience
+
+FOLDER = "skills"
+FILE = "SKILL.md"
+_NAME = re.compile(r"\w[\w.-]{0,63}")
+_SETTLED_S = 2.0
+"""A file changed this recently may change again within its time stamp's resolution, so it is read again."""
+
+
+class Origin(enum.StrEnum):
+    WORKSPACE = "workspace"
+    BUILT_IN = "built in"
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """One skill. `name` is its folder's.
+
+    path        of its text, relative to the workspace; a built-in one has none
+    body        its text without the front matter
+    bins, env   programs and environment variables that it requires
+    beside      what else is in its folder, folders with a / at the end
+    missing     what of its requirements is not there, in words
+    problem     why it cannot be used at all, a sentence's end: "has no description"
+    remarks     what is odd about it and does no harm
+    """
+
+    name: str
+    origin: Origin
+    path: str = ""
+    description: str = ""
+    body: str = ""
+    always: bool = False
+    shared: bool = False
+    bins: tuple[str, ...] = ()
+    env: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    problem: str = ""
+    remarks: tuple[str, ...] = ()
+
+    def is_open_to(self, audience: Audience) -> bool:
+        """Whether its text may be shown to that audience."""
+        return audience is Audience.OWNER or self.shared or self.always or self.origin is Origin.BUILT_IN
+
+
+_Stamp = tuple[int, datetime]
+
+
+class Skills:
+    """The skills of a workspace. A file is read and parsed once, and again when it has changed."""
+
+    def __init__(self, workspace: Path, environ: Mapping[str, str] = os.environ) -> None:
+        self._workspace = workspace
+        self._environ = environ
+        self._parsed: dict[str, tuple[_Stamp, Skill]] = {}
+        self._built_in: tuple[Skill, ...] | None = None
+
+    def every(self) -> tuple[Skill, ...]:
+        """All skills by name, the broken ones too; a workspace's before the built-in of its name, which stands where
+        the other is broken. Never raises for what is on the disk."""
+        own = list(self._own())
+        taken = {skill.name for skill in own if not skill.problem}
+        built_in = [skill for skill in self._shipped() if skill.name not in taken]
+        found = [replace(skill, missing=tuple(self._missing(skill))) for skill in (*own, *built_in)]
+        return tuple(sorted(found, key=lambda skill: (skill.name, bool(skill.problem))))
+
+    def usable(self) -> tuple[Skill, ...]:
+        """Those that are not broken; what they require may be missing."""
+        return tuple(skill for skill in self.every() if not skill.problem)
+
+    def _own(self) -> Iterator[Skill]:
+        try:
+            folders = files.entries(self._workspace / FOLDER, self._workspace)
+        except Unreadable:
+            return
+        for folder in folders:
+            if folder.name.startswith(".") or folder.kind in (Kind.FILE, Kind.OTHER):
+                continue
+            yield self._of_folder(folder)
+
+    def _of_folder(self, folder: Entry) -> Skill:
+        path = f"{FOLDER}/{folder.name}/{FILE}"
+        broken = Skill(folder.name, Origin.WORKSPACE, path)
+        if folder.kind is Kind.LINK:
+            return replace(broken, problem="is a link, which is not followed; put the folder itself there")
+        if not _NAME.fullmatch(folder.name):
+            return replace(broken, problem="has a name that cannot be used; take letters, digits, - and _")
+        try:
+            inside = files.entries(self._workspace / FOLDER / folder.name, self._workspace)
+        except Unreadable as error:
+            return replace(broken, problem=f"cannot be read: {error.reason}")
+        page = next((entry for entry in inside if entry.name == FILE), None)
+        if page is None:
+            return replace(broken, problem=f"has no {FILE}")
+        beside = tuple(_shown(entry) for entry in inside if entry is not page and not entry.name.startswith("."))
+        return replace(self._page(broken, page), beside=beside)
+
+    def _page(self, skill: Skill, page: Entry) -> Skill:
+        stamp = (page.size, page.changed)
+        known = self._parsed.get(skill.name)
+        if known is not None and known[0] == stamp:
+            return known[1]
+        path = self._workspace / skill.path
+        try:
+            read = files.read_text(path, path.parent)
+        except Unreadable as error:
+            return replace(skill, problem=f"cannot be read: {error.reason}")
+        parsed = parse(skill, read.text if read is not None else "")
+        if abs(time.time() - page.changed.timestamp()) > _SETTLED_S:
+            self._parsed[skill.name] = (stamp, parsed)
+        return parsed
+
+    def _shipped(self) -> tuple[Skill, ...]:
+        if self._built_in is None:
+            shelf = package_files("agent") / "builtin_skills"
+            pages = [(folder.name, folder / FILE) for folder in shelf.iterdir() if (folder / FILE).is_file()]
+            self._built_in = tuple(
+                parse(Skill(name, Origin.BUILT_IN), page.read_text(encoding="utf-8")) for name, page in pages
+            )
+        return self._built_in
+
+    def _missing(self, skill: Skill) -> Iterator[str]:
+        for name in skill.bins:
+            if shutil.which(name, path=self._environ.get("PATH")) is None:
+                yield f"the program {name}"
+        for name in skill.env:
+            if not self._environ.get(name):
+                yield f"the environment variable {name}"
+
+
+def parse(skill: Skill, text: str) -> Skill:
+    """`skill` with what its file says. Whatever the file is, something comes of it: at worst a `problem`."""
+    page = front_matter.parse(text)
+    if page.fields is None:
+        return replace(skill, problem=page.problem or "has no front matter with name and description")
+    description = page.line("description")
+    if not description:
+        return replace(skill, problem="has no description")
+    if not page.body.strip():
+        return replace(skill, problem="has no text below its front matter")
+    remarks: list[str] = []
+    name = page.line("name")
+    if name and name != skill.name:
+        remarks.append(f"calls itself {name[:64]!r}; it is known by its folder, {skill.name}")
+    requires = page.fields.get("requires") or {}
+    if not isinstance(requires, dict):
+        remarks.append("has `requires` that is not {bins: […], env: […]}")
+        requires = {}
+    return replace(
+        skill,
+        description=description,
+        body=page.body.strip() + "\n",
+        always=_flag(page.fields, "always", remarks),
+        shared=_flag(page.fields, "shared", remarks),
+        bins=_names(requires, "bins", remarks),
+        env=_names(requires, "env", remarks),
+        remarks=tuple(remarks),
+    )
+
+
+def _flag(fields: Mapping[str, object], key: str, remarks: list[str]) -> bool:
+    value = fields.get(key)
+    if value is not None and not isinstance(value, bool):
+        remarks.append(f"has `{key}` that is neither true nor false")
+    return value is True
+
+
+def _names(requires: Mapping[object, object], key: str, remarks: list[str]) -> tuple[str, ...]:
+    value = requires.get(key)
+    names = [value] if isinstance(value, str) else value if isinstance(value, list) else []
+    kept = tuple(name.strip() for name in names if isinstance(name, str) and name.strip() and "\0" not in name)
+    if value is not None and len(kept) != len(names or "?"):
+        remarks.append(f"has `requires.{key}` that is not a list of names")
+    return kept
+
+
+def _shown(entry: Entry) -> str:
+    return f"{entry.name}/" if entry.kind is Kind.FOLDER else entry.name
