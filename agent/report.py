@@ -12,7 +12,8 @@ from agent.clock import Clock
 from agent.context.budget import Budget, estimate, estimate_tool, projected
 from agent.context.freshness import seen_by
 from agent.model.base import ToolSpec
-from agent.session.entries import NO_FILE, MessageEntry, Seen
+from agent.session.entries import NO_FILE, Entry, MessageEntry, Recalled, Seen
+from agent.session.replay import in_context
 from agent.session.transcript import Transcript
 
 
@@ -60,12 +61,14 @@ class ContextReport:
 
 @dataclass(frozen=True, slots=True)
 class WhyReport:
-    """`files` stood before the last reply; `tools` were used for it, in order; `at` is its moment."""
+    """`files` and the passages `recalled` from memory, the newest first, stood before the last reply; `tools` were used
+    for it, in order; `at` is its moment."""
 
     model: str
     at: datetime
     files: tuple[FileShown, ...]
     tools: tuple[str, ...]
+    recalled: tuple[Recalled, ...] = ()
 
 
 def context_report(
@@ -113,6 +116,7 @@ def why_report(transcript: Transcript, workspace: Path, clock: Clock) -> WhyRepo
         at=clock.local(datetime.fromisoformat(reply.ts)),
         files=shown_files(seen_by(transcript.header, entries[:last]), workspace, clock),
         tools=tuple(entry.meta.tool for entry in of_turn if entry.meta.tool),
+        recalled=_recalled(entries[:last]),
     )
 
 
@@ -128,6 +132,12 @@ def shown_files(seen: Mapping[str, Seen], workspace: Path, clock: Clock) -> tupl
             modified = None
         shown.append(FileShown(path, file.lines, max(file.total, file.lines[1]), file.size, modified))
     return tuple(shown)
+
+
+def _recalled(entries: Sequence[Entry]) -> tuple[Recalled, ...]:
+    """What of memory still stands in the talk."""
+    messages = [entry for entry in in_context(entries) if isinstance(entry, MessageEntry)]
+    return tuple(passage for entry in reversed(messages) for passage in entry.meta.recalled)
 
 
 def _shares(system: Sequence[str]) -> tuple[Share, ...]:

@@ -10,12 +10,13 @@ import stat
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from agent.session.transcript import Transcript, Unusable
+from gateway import workspace_check
 from gateway.config import Config, ConfigError, load
+from gateway.finding import Finding
 from gateway.home import Home
 from gateway.reach import Reply, get
 
@@ -26,16 +27,6 @@ _STUCK_AFTER = timedelta(minutes=15)
 """A message that waits for longer is stuck, or nothing runs that would serve it."""
 _TELEGRAM_TOKEN = re.compile(r"\d{6,14}:[A-Za-z0-9_-]{30,}")
 _ANTHROPIC = "https://api.anthropic.com"
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """`cure` says what to do; empty where all is well."""
-
-    check: str
-    ok: bool
-    message: str
-    cure: str = ""
 
 
 def examine(home: Home, environ: Mapping[str, str]) -> list[Finding]:
@@ -123,6 +114,8 @@ def _workspaces(home: Home, config: Config) -> Iterator[Finding]:
             yield Finding("workspace", False, f"{folder} (agent {name}) is not a writable folder", cure)
         else:
             yield from _unreadable_pages(folder)
+            yield from workspace_check.skills(folder)
+            yield from workspace_check.index(folder, agent.memory.max_index_lines, agent.memory.max_index_bytes)
 
 
 def _unreadable_pages(folder: Path) -> Iterator[Finding]:

@@ -13,6 +13,7 @@ from agent.memory.scope import Audience, Scope
 from agent.memory.search import search
 from agent.model.base import Json
 from agent.session.archive import SessionInfo
+from agent.skills import Skill
 from channels.message import Health
 from channels.terminal import NAME as TERMINAL
 from gateway.access import NoSuchCode, Role
@@ -21,6 +22,7 @@ from gateway.config import Config
 from gateway.control import Operation, OperationError
 from gateway.health import channel_status
 from gateway.home import Home
+from gateway.skill_rows import skill_row
 
 PLATFORMS = ("telegram", "discord", "web")
 """Always in `status`: off where not configured."""
@@ -45,6 +47,8 @@ class Operations:
             "sessions.export": self.sessions_export,
             "sessions.prune": self.sessions_prune,
             "memory.search": self.memory_search,
+            "skills.list": self.skills_list,
+            "skills.show": self.skills_show,
             "usage": self.usage,
         }
 
@@ -203,6 +207,25 @@ class Operations:
         except ValueError:
             pass
         raise OperationError(f"{name!r} is no scope; write owner, person:ID or group:CHANNEL:CHAT")
+
+    # skills ----------------------------------------------------------------------------------------------------
+
+    async def skills_list(self, _: Parameters) -> Json:
+        return [skill_row(skill) for skill in await self._skills()]
+
+    async def skills_show(self, parameters: Parameters) -> Json:
+        name = _text(parameters, "name")
+        named = [skill for skill in await self._skills() if skill.name == name]
+        if not named:
+            raise OperationError(f"there is no skill {name} (`daybook skills list` shows them)")
+        usable = next((skill for skill in named if not skill.problem), None)
+        if usable is None:
+            raise OperationError(f"the skill {name} {named[0].problem} ({named[0].path})")
+        return {**skill_row(usable), "text": usable.body}
+
+    async def _skills(self) -> tuple[Skill, ...]:
+        skills = self._house.agents[self._config.default_agent].skills
+        return await asyncio.to_thread(skills.every)
 
     # usage -----------------------------------------------------------------------------------------------------
 

@@ -166,7 +166,7 @@ def _stands(hit: Hit, seen: Seen | None) -> bool:
 
 def _kept(key: str, one: Relevant) -> Recalled:
     hit = one.hit
-    return Recalled(key, (hit.start_line, hit.end_line), hit.date.isoformat(), round(one.share, 2), _sha(hit))
+    return Recalled(key, (hit.start_line, hit.end_line), hit.date, round(one.share, 2), _sha(hit))
 
 
 def _sha(hit: Hit) -> str:

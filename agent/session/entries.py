@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from typing import TypeAlias, cast
 
 from agent.model.base import Block, Json, Usage
@@ -36,7 +37,7 @@ class Recalled:
 
     path: str
     lines: tuple[int, int]
-    day: str
+    day: date
     score: float
     sha: str
 
@@ -209,7 +210,7 @@ def _meta_json(meta: Meta) -> dict[str, Json]:
     if meta.files:
         data["files"] = _files_json(meta.files)
     if meta.recalled:
-        data["recalled"] = [[one.path, *one.lines, one.day, one.score, one.sha] for one in meta.recalled]
+        data["recalled"] = [[one.path, *one.lines, one.day.isoformat(), one.score, one.sha] for one in meta.recalled]
     return data
 
 
@@ -251,7 +252,7 @@ def _read_recalled(data: Json) -> Recalled:
     if not isinstance(score, int | float):
         raise ValueError("a score was expected")
     lines = _ints([first, last], 2)
-    return Recalled(_string(path), (lines[0], lines[1]), _string(day), float(score), _string(sha))
+    return Recalled(_string(path), (lines[0], lines[1]), date.fromisoformat(_string(day)), float(score), _string(sha))
 
 
 def _object(value: Json) -> Mapping[str, Json]:

@@ -10,6 +10,7 @@ from typing import ParamSpec, TypeVar
 
 from agent.clock import Clock
 from agent.memory.files import FileText, clean, sha_of, text_of
+from agent.memory.fullness import fullness, is_index
 from agent.memory.reach import FileError, name_below
 from agent.memory.scope import Scope
 from agent.model.base import ToolSpec
@@ -68,6 +69,15 @@ class Desk:
 
     def name(self, path: Path) -> str:
         return name_below(path, self.scope.folder)
+
+    def fullness(self, path: Path, file: FileText) -> str:
+        """A warning, on a line of its own, where `path` is the index and the prompt no longer shows the whole of it."""
+        if not is_index(path, self.scope.folder):
+            return ""
+        full = fullness(file, self.settings.max_index_lines, self.settings.max_index_bytes)
+        if full is None:
+            return ""
+        return f"\n{path.name} now has {full}. Move details to notes and shorten it soon."
 
     def has_read(self, path: Path, file: FileText, first: int, last: int) -> None:
         """Lines `first` to `last` were shown. Only what was read from the start on without a gap counts."""

@@ -106,11 +106,12 @@ async def _write(desk: Desk, arguments: Arguments) -> str:
     lines = count_lines(file.text)
     if before[0] is None:
         desk.wrote(path)
-        return f"Wrote {desk.name(path)}: {lines} lines, new."
+        return f"Wrote {desk.name(path)}: {lines} lines, new." + desk.fullness(path, file)
     if before[0] == content:
         return f"{desk.name(path)} already said exactly this."
     desk.wrote(path)
-    return f"Wrote {desk.name(path)}: {count_lines(files.decoded(before[0]))} lines became {lines}."
+    said = f"Wrote {desk.name(path)}: {count_lines(files.decoded(before[0]))} lines became {lines}."
+    return said + desk.fullness(path, file)
 
 
 async def _edit(desk: Desk, arguments: Arguments) -> str:
@@ -132,7 +133,7 @@ async def replace_passage(desk: Desk, path: Path, old_text: str, new_text: str) 
     after = await desk.blocking(files.rewrite, path, desk.scope.folder, desk.clock.today(), change)
     desk.has_edited(path, before[0], after)
     desk.wrote(path)
-    return f"Changed {name}, line {_first_difference(before[0].text, after.text)}."
+    return f"Changed {name}, line {_first_difference(before[0].text, after.text)}." + desk.fullness(path, after)
 
 
 async def _list(desk: Desk, arguments: Arguments) -> str:

@@ -7,7 +7,7 @@ from datetime import date
 from agent.memory import files, notes
 from agent.memory.age import OUT_OF_DATE, age_in_words, may_be_out_of_date
 from agent.memory.daily import gap_before_entry
-from agent.memory.files import FileText, inside
+from agent.memory.files import inside
 from agent.memory.reach import FileError
 from agent.memory.search import Found, Hit, search
 from agent.tools import schema
@@ -116,7 +116,7 @@ async def _save(desk: Desk, arguments: Arguments) -> str:
     said = f"Saved {desk.name(saved.path)}."
     if saved.replaced is not None and saved.replaced.strip() != text(arguments, "content").strip():
         said = f"Updated {desk.name(saved.path)}. It said before:\n{saved.replaced.strip()}"
-    return said + _fullness(desk, saved.index.name, saved.index_file)
+    return said + desk.fullness(saved.index, saved.index_file)
 
 
 async def _update(desk: Desk, arguments: Arguments) -> str:
@@ -124,9 +124,7 @@ async def _update(desk: Desk, arguments: Arguments) -> str:
     name = text(arguments, "file", desk.scope.prompt_files[-1])
     path = index if name == desk.scope.prompt_files[-1] else desk.scope.folder / name
     old_text, new_text = text(arguments, "old_text"), text(arguments, "new_text")
-    said = await (replace_passage(desk, path, old_text, new_text) if old_text else _add(desk, path.name, new_text))
-    now = await desk.blocking(files.read_text, path, desk.scope.folder)
-    return said + (_fullness(desk, path.name, now) if now is not None else "")
+    return await (replace_passage(desk, path, old_text, new_text) if old_text else _add(desk, path.name, new_text))
 
 
 async def _add(desk: Desk, name: str, new_text: str) -> str:
@@ -141,9 +139,9 @@ async def _add(desk: Desk, name: str, new_text: str) -> str:
         return before + end + gap + added.encode() + b"\n"
 
     path = desk.scope.folder / name
-    await desk.blocking(files.rewrite, path, desk.scope.folder, desk.clock.today(), change)
+    file = await desk.blocking(files.rewrite, path, desk.scope.folder, desk.clock.today(), change)
     desk.wrote(path)
-    return f"Added to {name}."
+    return f"Added to {name}." + desk.fullness(path, file)
 
 
 async def _search(desk: Desk, arguments: Arguments) -> str:
@@ -211,21 +209,6 @@ async def _delete(desk: Desk, arguments: Arguments) -> str:
     if deleted.index is not None:
         desk.wrote(deleted.index)
     return f"Deleted {desk.name(deleted.path)}. It said:\n{deleted.text.strip()}"
-
-
-def _fullness(desk: Desk, name: str, file: FileText) -> str:
-    """A warning where the prompt no longer shows the whole of the index."""
-    lines, most_lines, most_bytes = (
-        len(lines_of(file.text)),
-        desk.settings.max_index_lines,
-        desk.settings.max_index_bytes,
-    )
-    if lines <= most_lines and file.size <= most_bytes:
-        return ""
-    return (
-        f"\n{name} now has {lines} lines and {file.size:,} bytes; only its first {most_lines} lines or {most_bytes:,} "
-        "bytes are shown to you. Move details to notes and shorten it soon."
-    )
 
 
 def _day(arguments: Arguments, name: str) -> date | None:

@@ -20,6 +20,7 @@ _COMMANDS = {
     "memory": "Search what is remembered.",
     "sessions": "The transcripts of talks.",
     "pair": "Who may talk to it.",
+    "skills": "What it has learnt to do, and what is missing.",
     "usage": "Tokens and cost.",
     "config": "Check and show the configuration.",
 }

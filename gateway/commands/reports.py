@@ -5,6 +5,7 @@ from __future__ import annotations
 from agent.clock import Clock
 from agent.memory.age import age_in_words
 from agent.report import ContextReport, FileShown, WhyReport
+from agent.session.entries import Recalled
 
 _LISTED = 12
 
@@ -33,9 +34,19 @@ def why_text(report: WhyReport | None, clock: Clock) -> str:
     lines += [_file(one, clock) for one in report.files[:_LISTED]] or ["- no file of memory"]
     if len(report.files) > _LISTED:
         lines.append(f"- and {len(report.files) - _LISTED} more files")
+    lines += [_recalled(one, clock) for one in report.recalled[:_LISTED]]
+    if len(report.recalled) > _LISTED:
+        lines.append(f"- and {len(report.recalled) - _LISTED} passages recalled earlier")
     used = ", ".join(f"`{name}`" for name in dict.fromkeys(report.tools))
     lines.append(f"- tools used: {used}" if used else "- no tool was used")
     return "\n".join(lines)
+
+
+def _recalled(passage: Recalled, clock: Clock) -> str:
+    first, last = passage.lines
+    lines = f"{first}" if first == last else f"{first}-{last}"
+    age = age_in_words(passage.day, clock.today())
+    return f"- `{passage.path}:{lines}` recalled from {age}, score {passage.score:.2f}"
 
 
 def _file(file: FileShown, clock: Clock) -> str:

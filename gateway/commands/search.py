@@ -1,0 +1,39 @@
+"""`/memory QUERY`: what is remembered, found without a model, in this chat's own scope."""
+
+from __future__ import annotations
+
+import asyncio
+
+from agent.memory.age import age_in_words
+from agent.memory.search import Hit, search
+from gateway.commands import Ask, Command, CommandError
+
+_MOST = 6
+_PASSAGE_CHARS = 400
+_MOST_GAPS = 3
+
+
+async def memory(ask: Ask) -> str:
+    if not ask.words:
+        raise CommandError("What shall I look for? `/memory QUERY`")
+    clock = ask.house.clock
+    found = await asyncio.to_thread(
+        search, ask.conversation.scope, clock, [ask.words], until=clock.today(), most=_MOST + 1
+    )
+    gaps = [f"_Not searched: {gap}_" for gap in found.gaps[:_MOST_GAPS]]
+    if not found.hits:
+        return "\n\n".join(["Nothing found. Try other words, or fewer.", *gaps])
+    today = clock.today()
+    passages = [_passage(hit, age_in_words(hit.date, today)) for hit in found.hits[:_MOST]]
+    more = ["There is more; more words narrow it down."] if len(found.hits) > _MOST else []
+    return "\n\n".join([*passages, *more, *gaps])
+
+
+def _passage(hit: Hit, age: str) -> str:
+    lines = f"{hit.start_line}" if hit.start_line == hit.end_line else f"{hit.start_line}-{hit.end_line}"
+    text = hit.text if len(hit.text) <= _PASSAGE_CHARS else f"{hit.text[:_PASSAGE_CHARS].rstrip()} […]"
+    quoted = "\n".join(f"> {line}" for line in text.splitlines())
+    return f"`{hit.path}:{lines}` ({age})\n{quoted}"
+
+
+COMMANDS = (Command("memory", "QUERY", "search what I remember here", memory),)

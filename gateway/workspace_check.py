@@ -1,0 +1,36 @@
+"""What `doctor` looks for in a workspace's text: skills that cannot be used, an index too long for the prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from agent.memory.files import read_text
+from agent.memory.fullness import INDEX_NAMES, fullness
+from agent.memory.reach import Unreadable
+from agent.skills import Skills
+from gateway.finding import Finding
+
+
+def skills(folder: Path) -> Iterator[Finding]:
+    every = Skills(folder).every()
+    for skill in every:
+        if skill.problem:
+            cure = "mend it, or move it out of skills/; `daybook skills check` looks again"
+            yield Finding("skills", False, f"{folder / skill.path} {skill.problem}", cure)
+        elif skill.missing:
+            yield Finding("skills", True, f"{skill.name} cannot be used now, missing: {', '.join(skill.missing)}")
+    if not any(skill.problem for skill in every):
+        yield Finding("skills", True, f"{len(every)} skills can be read")
+
+
+def index(folder: Path, most_lines: int, most_bytes: int) -> Iterator[Finding]:
+    """Of the owner and of every other person in the workspace."""
+    for home in (folder, *sorted((folder / "people").glob("*"))):
+        try:
+            read = next(filter(None, (read_text(home / name, folder) for name in INDEX_NAMES)), None)
+        except Unreadable:
+            continue  # told with the other pages
+        if read is not None and (full := fullness(read, most_lines, most_bytes)):
+            cure = "move details to notes, or ask the assistant to; the rest is found by search only"
+            yield Finding("memory", True, f"{home / INDEX_NAMES[0]} has {full}; {cure}", cure)
