@@ -33,7 +33,7 @@ INTRODUCTION = "Found in your memory for this message; it may be beside the poin
 _FOLDER = "memory"
 _LOOKED_AT = 200
 _PASSAGE_CHARS = 1_000
-_AT_ONCE = 2
+_AT_ONCE = 4
 _PART_FOR_READING = 0.7
 _STAMP = re.compile(r"\A(?:[-*+]|\d+[.)])[ \t]+(?:\d\d:\d\d[ \t]+)?")
 
@@ -70,14 +70,15 @@ class Recall:
         if not words or self._running >= _AT_ONCE:
             return ()
         seconds = self._settings.timeout_ms / 1000
+        deadline = time.monotonic() + seconds * _PART_FOR_READING
         self._running += 1
-        work = asyncio.get_running_loop().run_in_executor(None, self._look, scope, words, seconds)
+        work = asyncio.get_running_loop().run_in_executor(None, self._look, scope, words, deadline)
         work.add_done_callback(self._is_over)
         done, _ = await asyncio.wait({work}, timeout=seconds)
         if not done:
             _log.info("recall was given up after %d ms", self._settings.timeout_ms)
             return ()
-        return work.result()
+        return () if work.exception() else work.result()
 
     def chosen(
         self,
@@ -115,8 +116,7 @@ class Recall:
         text = "\n\n".join([INTRODUCTION, *lines, *([OUT_OF_DATE] if old else [])])
         return Recollection(marked.block("recalled", text), tuple(passages))
 
-    def _look(self, scope: Scope, words: Sequence[str], seconds: float) -> tuple[Relevant, ...]:
-        deadline = time.monotonic() + seconds * _PART_FOR_READING
+    def _look(self, scope: Scope, words: Sequence[str], deadline: float) -> tuple[Relevant, ...]:
         found = self._search(scope, self._clock, [" ".join(words)], most=_LOOKED_AT, below=_FOLDER, deadline=deadline)
         return tuple(relevant(words, found.hits))
 

@@ -19,5 +19,5 @@ def fullness(file: FileText, most_lines: int, most_bytes: int) -> str | None:
     lines = file.text.count("\n") + (not file.text.endswith("\n") and bool(file.text))
     if lines <= most_lines and file.size <= most_bytes:
         return None
-    most = f"{most_lines:,} lines or {most_bytes:,} bytes"
-    return f"{lines:,} lines and {file.size:,} bytes, of which the prompt shows the first {most}"
+    shown = f"only its first {most_lines:,} lines or {most_bytes:,} bytes are in the prompt"
+    return f"{lines:,} lines and {file.size:,} bytes; {shown}"

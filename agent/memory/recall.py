@@ -24,6 +24,8 @@ _READ_CHARS = 4_000
 _UNKNOWN = 0.5
 _RARE = 3
 """A word in no more passages than this tells as much as a word can."""
+_FADES = 0.75
+"""How fast a word tells less the more passages it stands in."""
 _FREE = 4.0
 """Weight of words up to which a message is measured by all that it says."""
 
@@ -67,7 +69,7 @@ def _weights(words: Sequence[str], hits: Sequence[Hit]) -> Mapping[str, float]:
     weights: dict[str, float] = {}
     for word in words:
         holding = sum(1 for hit in hits if word in hit.matched)
-        weights[word] = min(1.0, math.sqrt(_RARE / holding)) if holding else _UNKNOWN
+        weights[word] = min(1.0, (_RARE / holding) ** _FADES) if holding else _UNKNOWN
     return weights
 
 

@@ -1,0 +1,231 @@
+"""Skills: which there are, what of them a prompt shows, and whom their text is for."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent.clock import Clock
+from agent.context.prompt import fixed_part
+from agent.context.skill_list import skill_list
+from agent.memory.scope import Audience, Scope
+from agent.settings import MemorySettings
+from agent.skills import Origin, Skill, Skills, parse
+from agent.tools import build
+from agent.tools.base import Tool, ToolError
+from tests.agent.places import group, morning, owner, person
+
+CLOCK: Clock = morning().clock
+LIMITS = MemorySettings()
+
+
+def teach(root: Path, name: str, head: str, body: str = "Do it so.") -> Path:
+    path = root / "skills" / name / "SKILL.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"---\n{head}\n---\n\n{body}\n", encoding="utf-8")
+    return path
+
+
+def named(root: Path, name: str, **environ: str) -> Skill:
+    (skill,) = (skill for skill in Skills(root, environ).every() if skill.name == name)
+    return skill
+
+
+def prompt(scope: Scope, **environ: str) -> str:
+    skills = Skills(scope.workspace, environ).usable()
+    return "\n".join(fixed_part(scope, CLOCK.today(), LIMITS, skills).system)
+
+
+def reader(scope: Scope) -> Tool:
+    tools = build(scope, CLOCK, LIMITS, skills=Skills(scope.workspace))
+    return next(tool for tool in tools if tool.name == "skill_read")
+
+
+def test_a_skill_is_what_its_file_says(tmp_path: Path) -> None:
+    head = "name: report\ndescription: How to write the weekly report\nrequires: {bins: [sh], env: [REPORT_KEY]}"
+    teach(tmp_path, "report", head, "First gather, then write.")
+    (tmp_path / "skills/report/example.txt").write_text("x")
+    (tmp_path / "skills/report/parts").mkdir()
+    skill = named(tmp_path, "report", PATH=os.environ["PATH"], REPORT_KEY="k")
+    assert (skill.description, skill.body) == ("How to write the weekly report", "First gather, then write.\n")
+    assert (skill.bins, skill.env, skill.missing) == (("sh",), ("REPORT_KEY",), ())
+    assert (skill.beside, skill.always, skill.problem, skill.remarks) == (("example.txt", "parts/"), False, "", ())
+
+
+def test_the_built_in_skill_teaches_the_files(tmp_path: Path) -> None:
+    (skill,) = Skills(tmp_path).every()
+    assert skill.name == "memory" and skill.origin is Origin.BUILT_IN and not skill.problem and not skill.remarks
+    for word in ("MEMORY.md", "memory_append", "memory/notes/", "HISTORY.md", "200 lines"):
+        assert word in skill.body
+
+
+def test_the_workspace_stands_before_the_built_in_unless_it_is_broken(tmp_path: Path) -> None:
+    file = teach(tmp_path, "memory", "description: Mine", "My own way.")
+    assert named(tmp_path, "memory").body == "My own way.\n"
+    file.write_text("---\ndescription: [\n---\nx\n")
+    good, bad = Skills(tmp_path).every()
+    assert good.origin is Origin.BUILT_IN and not good.problem
+    assert bad.origin is Origin.WORKSPACE and "not valid YAML" in bad.problem
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "no front matter"),
+        ("Just text", "no front matter"),
+        ("---\nname: x\n", "no closing ---"),
+        ("---\n- a\n- b\n---\ntext\n", "not a list of `key: value`"),
+        ("---\nname: 'x\n---\ntext\n", "not valid YAML"),
+        ("---\nname: x\n---\ntext\n", "no description"),
+        ("---\ndescription: d\n---\n\n \n", "no text below"),
+    ],
+)
+def test_a_broken_file_says_what_is_wrong(tmp_path: Path, text: str, problem: str) -> None:
+    teach(tmp_path, "good", "description: Good one")
+    teach(tmp_path, "bad", "").write_text(text)
+    assert problem in named(tmp_path, "bad").problem
+    assert [skill.name for skill in Skills(tmp_path).usable()] == ["good", "memory"]
+    assert "bad" not in prompt(owner(tmp_path)) and "- good: Good one" in prompt(owner(tmp_path))
+
+
+def test_what_is_on_the_disk_instead_of_a_skill_disturbs_nothing(tmp_path: Path) -> None:
+    outside = tmp_path.parent / f"{tmp_path.name}-outside"
+    teach(outside, "x", "description: elsewhere", "outside canary")
+    (tmp_path / "skills").mkdir()
+    (tmp_path / "skills/linked").symlink_to(outside / "skills/x")
+    teach(tmp_path, "stolen", "").unlink()
+    (tmp_path / "MEMORY.md").write_text("---\ndescription: d\n---\nprivate canary\n")
+    (tmp_path / "skills/stolen/SKILL.md").symlink_to(tmp_path / "MEMORY.md")
+    teach(tmp_path, "binary", "").write_bytes(b"\0\1\2")
+    teach(tmp_path, "folder", "").unlink()
+    (tmp_path / "skills/folder/SKILL.md").mkdir()
+    (tmp_path / "skills/empty").mkdir()
+    teach(tmp_path, "with space", "description: d")
+    (tmp_path / "skills/README.md").write_text("about skills")
+    every = {skill.name: skill for skill in Skills(tmp_path).every()}
+    broken = {"linked", "stolen", "binary", "folder", "empty", "with space"}
+    assert {name for name, skill in every.items() if skill.problem} == broken
+    assert "README.md" not in every and "canary" not in str(every)
+    (tmp_path / "skills").rename(tmp_path / "old")
+    (tmp_path / "skills").write_text("a file")
+    assert [skill.name for skill in Skills(tmp_path).every()] == ["memory"]
+
+
+def test_odd_values_are_remarked_and_do_no_harm(tmp_path: Path) -> None:
+    teach(tmp_path, "odd", "name: other\ndescription: d\nalways: maybe\nrequires: {bins: {a: 1}, env: [X, 3]}")
+    skill = named(tmp_path, "odd")
+    assert not skill.problem and not skill.always and skill.env == ("X",)
+    assert len(skill.remarks) == 4
+    teach(tmp_path, "odd", "description: d\nrequires: ffmpeg")
+    assert "requires" in named(tmp_path, "odd").remarks[0]
+
+
+def test_a_file_is_parsed_once_and_again_when_it_has_changed(tmp_path: Path) -> None:
+    file = teach(tmp_path, "one", "description: Old")
+    os.utime(file, (1_000_000, 1_000_000))
+    skills = Skills(tmp_path)
+    first, again = (next(s for s in skills.every() if s.name == "one") for _ in range(2))
+    assert first.body is again.body
+    teach(tmp_path, "one", "description: New")
+    assert "New" in [skill.description for skill in skills.every()]
+    file.unlink()
+    assert next(s for s in skills.every() if s.name == "one").problem
+
+
+def test_what_is_missing_is_said(tmp_path: Path) -> None:
+    teach(tmp_path, "sound", "description: Cut sound\nrequires: {bins: daybook-no-such-program, env: SOUND_KEY}")
+    text = prompt(owner(tmp_path))
+    assert "- sound: Cut sound (cannot be used now, missing: the program daybook-no-such-program, " in text
+    assert "environment variable SOUND_KEY" in text
+    assert "SOUND_KEY" not in prompt(owner(tmp_path), SOUND_KEY="k")
+
+
+def test_the_list_stands_after_the_tools_file_and_before_the_scope_s_own(tmp_path: Path) -> None:
+    teach(tmp_path, "often", "description: Always there\nalways: true", "Whole text of it.")
+    teach(tmp_path, "seldom", "description: Now and then", "Hidden until read.")
+    (tmp_path / "TOOLS.md").write_text("tools here\n")
+    (tmp_path / "USER.md").write_text("user here\n")
+    text = prompt(owner(tmp_path))
+    order = ["tools here", "- seldom: Now and then", "Whole text of it.", "user here"]
+    assert [text.index(part) for part in order] == sorted(text.index(part) for part in order)
+    assert "Hidden until read." not in text
+
+
+def test_a_great_many_skills_stay_within_bounds(tmp_path: Path) -> None:
+    many = tuple(Skill(f"s{n:03}", Origin.WORKSPACE, description="d" * 5_000, body="b") for n in range(100))
+    text = skill_list(many, Audience.OWNER, LIMITS)
+    assert len(text) < 20_000 and "And 40 more: s060" in text
+
+
+async def test_a_text_is_read_when_it_is_needed(tmp_path: Path) -> None:
+    teach(tmp_path, "report", "description: d\nrequires: {env: NO_SUCH_KEY}", "First gather, then write.")
+    (tmp_path / "skills/report/example.txt").write_text("x")
+    text = await reader(owner(tmp_path)).run({"name": "report"})
+    assert text.startswith("First gather, then write.") and "skills/report/example.txt" in text
+    assert "missing: the environment variable NO_SUCH_KEY" in text
+    with pytest.raises(ToolError, match="did you mean report"):
+        await reader(owner(tmp_path)).run({"name": "Reports"})
+    teach(tmp_path, "report", "description: ''")
+    with pytest.raises(ToolError, match="has no description"):
+        await reader(owner(tmp_path)).run({"name": "report"})
+
+
+async def test_invariant_08_a_skill_s_text_is_the_owner_s_unless_it_is_made_for_all(tmp_path: Path) -> None:
+    teach(tmp_path, "taxes", "description: How to file", "CANARY account 12345")
+    teach(tmp_path, "dice", "description: Roll dice\nshared: true", "Take six sides.")
+    teach(tmp_path, "manners", "description: Manners\nalways: true", "Say please.")
+    (tmp_path / "skills/dice/private.txt").write_text("x")
+    for scope in (group(tmp_path), person(tmp_path)):
+        text = prompt(scope)
+        assert "- taxes: How to file (for your owner only, in private)" in text and "Say please." in text
+        assert "CANARY" not in text
+        with pytest.raises(ToolError, match="owner's") as refused:
+            await reader(scope).run({"name": "taxes"})
+        assert "CANARY" not in str(refused.value)
+        assert await reader(scope).run({"name": "dice"}) == "Take six sides."
+        assert "MEMORY.md" in await reader(scope).run({"name": "memory"})
+    assert "CANARY" in await reader(owner(tmp_path)).run({"name": "taxes"})
+
+
+heads = st.text(alphabet=st.sampled_from(list("-:[]{}'\"#&*!|>%@ \n\tabctrue:\0\r")), max_size=200)
+fields = st.dictionaries(
+    st.sampled_from(["name", "description", "always", "shared", "requires", "other"]),
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(max_size=20),
+        lambda inner: (
+            st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["bins", "env"]), inner, max_size=2)
+        ),
+        max_leaves=6,
+    ),
+)
+
+
+@given(st.one_of(heads, heads.map(lambda head: f"---\n{head}\n---\nbody\n"), st.text(max_size=300)))
+def test_any_text_makes_a_skill_or_a_reason(text: str) -> None:
+    skill = parse(Skill("x", Origin.WORKSPACE), text)
+    assert bool(skill.problem) != bool(skill.body.strip() and skill.description)
+
+
+@given(fields)
+def test_any_front_matter_makes_a_skill_or_a_reason(head: dict[str, object]) -> None:
+    from_json = "---\n" + json.dumps(head) + "\n---\nbody\n"
+    skill = parse(Skill("x", Origin.WORKSPACE), from_json)
+    assert all(isinstance(name, str) and name for name in (*skill.bins, *skill.env))
+    assert skill.always == (head.get("always") is True and not skill.problem)
+    assert "\n" not in skill.description
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.binary(max_size=300))
+def test_any_bytes_on_the_disk_disturb_nothing(data: bytes) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        teach(Path(folder), "any", "").write_bytes(b"---\ndescription: d\n" + data)
+        skills = Skills(Path(folder))
+        assert "memory" in [skill.name for skill in skills.usable()]
+        skill_list(skills.usable(), Audience.OWNER, LIMITS).encode()
