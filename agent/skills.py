@@ -105,8 +105,8 @@ class Skills:
             yield self._of_folder(folder)
 
     def _of_folder(self, folder: Entry) -> Skill:
-        path = f"{FOLDER}/{folder.name}/{FILE}"
-        broken = Skill(folder.name, Origin.WORKSPACE, path)
+        name = files.clean(folder.name)  # any bytes may name a folder
+        broken = Skill(name, Origin.WORKSPACE, f"{FOLDER}/{name}/{FILE}")
         if folder.kind is Kind.LINK:
             return replace(broken, problem="is a link, which is not followed; put the folder itself there")
         if not _NAME.fullmatch(folder.name):

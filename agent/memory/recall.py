@@ -52,7 +52,7 @@ def relevant(words: Sequence[str], hits: Sequence[Hit]) -> Iterator[Relevant]:
     weights = _weights(words, hits)
     total = sum(weights.values())
     measure = max(1.0, min(total, math.sqrt(_FREE * total)))
-    rated = [Relevant(hit, min(1.0, _met(hit, weights) / measure)) for hit in hits]
+    rated = [Relevant(hit, min(1.0, _met(hit, weights) / measure)) for hit in hits if not _is_head(hit)]
     texts: set[str] = set()
     of_notes = 0
     for one in sorted(rated, key=lambda one: (-one.share, -one.hit.score, -one.hit.date.toordinal())):
@@ -75,6 +75,11 @@ def _weights(words: Sequence[str], hits: Sequence[Hit]) -> Mapping[str, float]:
 
 def _met(hit: Hit, weights: Mapping[str, float]) -> float:
     return sum(weight * hit.matched.get(word, 0.0) for word, weight in weights.items())
+
+
+def _is_head(hit: Hit) -> bool:
+    """A note's front matter: what it says stands in the index, and counts for the passages below it."""
+    return hit.start_line == 1 and hit.text.startswith("---")
 
 
 def _tells(word: str) -> bool:

@@ -19,6 +19,7 @@ from agent.context.budget import estimate, estimate_tools
 from agent.context.prompt import fixed_part
 from agent.memory.scope import Audience, GroupLogs, Scope
 from agent.settings import MemorySettings
+from agent.skills import Skills
 from agent.tools import build
 
 ZONE = ZoneInfo("Europe/Berlin")
@@ -119,8 +120,10 @@ def test_the_fixed_part_with_the_template_is_small(tmp_path: Path) -> None:
     root = tmp_path / "workspace"
     workspace.create(root, workspace.template_folder())
     scope = owner(root)
-    tools = [tool.spec for tool in build(scope, Clock(ZONE), LIMITS)]
-    assert sum(map(estimate, fixed_part(scope, TODAY, LIMITS).system)) + estimate_tools(tools) <= 4_000
+    skills = Skills(root)
+    tools = [tool.spec for tool in build(scope, Clock(ZONE), LIMITS, skills=skills)]
+    system = fixed_part(scope, TODAY, LIMITS, skills.usable()).system
+    assert sum(map(estimate, system)) + estimate_tools(tools) <= 4_000
 
 
 scopes = st.one_of(

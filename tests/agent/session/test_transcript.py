@@ -25,6 +25,7 @@ from agent.session.entries import (
     MarkEntry,
     MessageEntry,
     Meta,
+    Recalled,
     Seen,
     entry_line,
     read_entry,
@@ -45,6 +46,7 @@ blocks = st.dictionaries(texts, json_values, max_size=4)
 seen = st.builds(
     Seen, sha=texts, size=st.integers(0), lines=st.tuples(st.integers(0), st.integers(0)), total=st.integers(0)
 )
+recalled = st.builds(Recalled, texts, st.tuples(st.integers(0), st.integers(0)), st.dates(), st.floats(0, 1), texts)
 metas = st.builds(
     Meta,
     turn=texts,
@@ -57,6 +59,7 @@ metas = st.builds(
     tool=texts,
     error=st.booleans(),
     files=st.dictionaries(texts, seen, max_size=2),
+    recalled=st.lists(recalled, max_size=2).map(tuple),
 )
 roles = st.sampled_from(["user", "assistant"])
 entries = st.one_of(

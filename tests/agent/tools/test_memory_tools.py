@@ -214,3 +214,10 @@ async def test_invariant_08_no_calls_show_or_change_what_is_anothers(
         assert secret not in result and str(tmp_path) not in result
         result.encode()
     assert [path.read_text() for path in others] == [secret] * 3
+
+
+async def test_whatever_tool_fills_the_index_says_that_it_is_full(tmp_path: Path) -> None:
+    talk = Talk(owner(tmp_path), limits=MemorySettings(max_index_lines=3))
+    assert "only its first 3 lines" in await talk.call("write_file", path="MEMORY.md", content="a\nb\nc\nd\n")
+    assert "only its first 3 lines" in await talk.call("edit_file", path="MEMORY.md", old_text="d", new_text="e")
+    assert "only its first" not in await talk.call("write_file", path="lists/MEMORY.md", content="a\nb\nc\nd\n")

@@ -1,0 +1,78 @@
+"""`daybook skills`, and what `doctor` says of skills and of an index too long."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from gateway.cli import daybook
+from gateway.doctor import examine
+from gateway.home import Home
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    home = Home(tmp_path / "home")
+    home.create()
+    home.config_file.write_text("model: {provider: offline}\nchannels: {web: {enabled: false}}\n")
+    return home
+
+
+def teach(home: Home, name: str, text: str) -> None:
+    page = home.path / "workspace" / "skills" / name / "SKILL.md"
+    page.parent.mkdir(parents=True)
+    page.write_text(text)
+
+
+def run(home: Home, *words: str) -> Result:
+    return CliRunner().invoke(daybook, ["--home", str(home.path), "skills", *words])
+
+
+def test_skills_are_listed_shown_and_checked(home: Home) -> None:
+    teach(home, "report", "---\ndescription: Weekly report\n---\n\nGather first.\n")
+    listed = run(home, "list")
+    assert listed.exit_code == 0 and "memory" in listed.stdout and "built in" in listed.stdout
+    rows = json.loads(run(home, "list", "--json").stdout)
+    assert [(row["name"], row["origin"], row["problem"]) for row in rows] == [
+        ("memory", "built in", ""),
+        ("report", "workspace", ""),
+    ]
+    assert run(home, "show", "report").stdout == "Gather first.\n\n"
+    assert json.loads(run(home, "show", "memory", "--json").stdout)["text"].startswith("# The daybook's files")
+    assert (run(home, "check").exit_code, run(home, "check", "--json").stdout) == (0, "[]\n")
+
+
+def test_what_is_broken_or_missing_is_named_and_ends_with_1(home: Home) -> None:
+    teach(home, "bad", "---\ndescription: [\n---\nx\n")
+    teach(home, "sound", "---\ndescription: d\nrequires: {bins: [daybook-no-such-program]}\n---\nx\n")
+    checked = run(home, "check")
+    assert checked.exit_code == 1
+    assert "bad: its front matter is not valid YAML" in checked.stdout
+    assert "sound: missing: the program daybook-no-such-program" in checked.stdout
+    assert {row["name"] for row in json.loads(run(home, "check", "--json").stdout)} == {"bad", "sound"}
+    assert run(home, "list").exit_code == 0
+    unknown = run(home, "show", "none")
+    assert unknown.exit_code == 1 and "there is no skill none" in unknown.output
+    assert run(home, "show", "bad").exit_code == 1
+    assert run(home, "show").exit_code == 2
+
+
+def test_doctor_names_a_broken_skill_and_hints_at_a_long_index(home: Home) -> None:
+    teach(home, "bad", "no head")
+    teach(home, "sound", "---\ndescription: d\nrequires: {env: [DAYBOOK_NO_SUCH_KEY]}\n---\nx\n")
+    (home.path / "workspace/MEMORY.md").write_text("- fact\n" * 300)
+    findings = examine(home, {})
+    (broken,) = [one for one in findings if one.check == "skills" and not one.ok]
+    assert "skills/bad/SKILL.md has no front matter" in broken.message and broken.cure
+    assert any("DAYBOOK_NO_SUCH_KEY" in one.message and one.ok for one in findings)
+    (index,) = [one for one in findings if one.check == "memory"]
+    assert index.ok and "300 lines" in index.message and "first 200 lines" in index.message
+
+
+def test_doctor_has_nothing_to_say_where_all_is_well(home: Home) -> None:
+    assert run(home, "list").exit_code == 0  # the workspace is there now
+    findings = [one for one in examine(home, {}) if one.check in ("skills", "memory")]
+    assert [(one.ok, one.message) for one in findings] == [(True, "1 skills can be read")]
