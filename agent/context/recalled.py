@@ -7,35 +7,33 @@ what the talk holds in other ways (the prompt's files, results of tools, words) 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import logging
-import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from agent.clock import Clock
 from agent.context import marked
 from agent.context.budget import estimate
+from agent.context.told import Told, sha_of
 from agent.memory.age import OUT_OF_DATE, age_in_words, may_be_out_of_date
 from agent.memory.recall import Relevant, informative, relevant
 from agent.memory.scope import Scope
 from agent.memory.search import Found, Hit, search
-from agent.model.base import Block, Json
-from agent.session.entries import Entry, MessageEntry, Recalled, Seen
-from agent.session.replay import in_context
+from agent.session.entries import Entry, Recalled, Seen
 from agent.settings import RecallSettings
 
 _log = logging.getLogger(__name__)
 
 INTRODUCTION = "Found in your memory for this message; it may be beside the point. It is written down already."
 _FOLDER = "memory"
+"""Notes, logs and history of the scope: what was meant to be remembered, not every file that there is."""
 _LOOKED_AT = 200
 _PASSAGE_CHARS = 1_000
 _AT_ONCE = 4
 _PART_FOR_READING = 0.7
-_STAMP = re.compile(r"\A(?:[-*+]|\d+[.)])[ \t]+(?:\d\d:\d\d[ \t]+)?")
+"""Of the time, so that what was read until then can still be ranked."""
 
 
 class Search(Protocol):
@@ -90,31 +88,42 @@ class Recall:
         room: int,
     ) -> Recollection:
         """Of what was found, what this session has not before it, in at most `room` tokens. `seen`: files as the
-        session sees them with this message, which says `words`."""
+        session sees them with this message, which says `words`. Blocks."""
         if not found:
             return Recollection()
-        told = _Told(entries, words)
-        today = self._clock.today()
-        lines: list[str] = []
-        passages: list[Recalled] = []
+        told = Told(entries, seen, words)
+        kept: list[Relevant] = []
         for one in found:
-            key = (scope.folder / one.hit.path).relative_to(scope.workspace).as_posix()
-            text = one.hit.text[:_PASSAGE_CHARS] + (" […]" if len(one.hit.text) > _PASSAGE_CHARS else "")
-            shown = f"{_where(one.hit)} ({age_in_words(one.hit.date, today)})\n{marked.harmless(text)}"
-            if _stands(one.hit, seen.get(key)) or told.has(key, one.hit) or estimate(shown) > room:
-                continue
-            room -= estimate(shown)
-            lines.append(shown)
-            passages.append(_kept(key, one))
-            if len(passages) == self._settings.max_results:
+            size = estimate(self._shown(one.hit))
+            if size <= room and not told.has(_key(scope, one.hit), one.hit):
+                kept.append(one)
+                room -= size
+            if len(kept) == self._settings.max_results:
                 break
-        if not passages:
-            return Recollection()
-        old = any(
-            may_be_out_of_date(one.hit.date, today) for one in found if _sha(one.hit) in {p.sha for p in passages}
+        return self._recollection(kept, scope) if kept else Recollection()
+
+    def _recollection(self, kept: Sequence[Relevant], scope: Scope) -> Recollection:
+        today = self._clock.today()
+        parts = [INTRODUCTION, *(self._shown(one.hit) for one in kept)]
+        if any(may_be_out_of_date(one.hit.date, today) for one in kept):
+            parts.append(OUT_OF_DATE)
+        passages = tuple(
+            Recalled(
+                _key(scope, one.hit),
+                (one.hit.start_line, one.hit.end_line),
+                one.hit.date,
+                round(one.share, 2),
+                sha_of(one.hit),
+            )
+            for one in kept
         )
-        text = "\n\n".join([INTRODUCTION, *lines, *([OUT_OF_DATE] if old else [])])
-        return Recollection(marked.block("recalled", text), tuple(passages))
+        return Recollection(marked.block("recalled", "\n\n".join(parts)), passages)
+
+    def _shown(self, hit: Hit) -> str:
+        lines = f"{hit.start_line}" if hit.start_line == hit.end_line else f"{hit.start_line}-{hit.end_line}"
+        age = age_in_words(hit.date, self._clock.today())
+        text = hit.text if len(hit.text) <= _PASSAGE_CHARS else f"{hit.text[:_PASSAGE_CHARS]} […]"
+        return f"{marked.label(hit.path, 300)}:{lines} ({age})\n{marked.harmless(text)}"
 
     def _look(self, scope: Scope, words: Sequence[str], deadline: float) -> tuple[Relevant, ...]:
         found = self._search(scope, self._clock, [" ".join(words)], most=_LOOKED_AT, below=_FOLDER, deadline=deadline)
@@ -126,54 +135,6 @@ class Recall:
             _log.error("recall failed", exc_info=error)
 
 
-class _Told:
-    """What a session has before it already."""
-
-    def __init__(self, entries: Sequence[Entry], words: str) -> None:
-        self._recalled = {
-            one.sha for entry in entries if isinstance(entry, MessageEntry) for one in entry.meta.recalled
-        }
-        self._text = "\n".join([words, *_texts(in_context(entries))])
-
-    def has(self, key: str, hit: Hit) -> bool:
-        if _sha(hit) in self._recalled:
-            return True
-        return all(_STAMP.sub("", line.strip()) in self._text for line in hit.text.splitlines())
-
-
-def _texts(entries: Iterable[Entry]) -> Iterable[str]:
-    """Every text that a talk's blocks hold: words, arguments and results of tools."""
-    for entry in entries:
-        for block in entry.content if isinstance(entry, MessageEntry) else ():
-            yield from _strings(block)
-
-
-def _strings(value: Json | Block) -> Iterable[str]:
-    match value:
-        case str():
-            yield value
-        case list():
-            for item in value:
-                yield from _strings(item)
-        case dict():
-            for item in value.values():
-                yield from _strings(item)
-
-
-def _stands(hit: Hit, seen: Seen | None) -> bool:
-    return seen is not None and seen.lines[0] <= hit.start_line and hit.end_line <= seen.lines[1]
-
-
-def _kept(key: str, one: Relevant) -> Recalled:
-    hit = one.hit
-    return Recalled(key, (hit.start_line, hit.end_line), hit.date, round(one.share, 2), _sha(hit))
-
-
-def _sha(hit: Hit) -> str:
-    """Names a passage by its text, so that it is the same one after lines were put above it."""
-    return hashlib.sha256(" ".join(hit.text.split()).encode("utf-8", "replace")).hexdigest()[:16]
-
-
-def _where(hit: Hit) -> str:
-    lines = f"{hit.start_line}" if hit.start_line == hit.end_line else f"{hit.start_line}-{hit.end_line}"
-    return f"{marked.label(hit.path, 300)}:{lines}"
+def _key(scope: Scope, hit: Hit) -> str:
+    """The passage's file, relative to the workspace."""
+    return (scope.folder / hit.path).relative_to(scope.workspace).as_posix()
