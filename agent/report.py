@@ -11,6 +11,7 @@ from pathlib import Path
 from agent.clock import Clock
 from agent.context.budget import Budget, estimate, estimate_tool, projected
 from agent.context.freshness import seen_by
+from agent.context.skill_list import KEY as SKILLS
 from agent.model.base import ToolSpec
 from agent.session.entries import NO_FILE, Entry, MessageEntry, Recalled, Seen
 from agent.session.replay import in_context
@@ -124,7 +125,7 @@ def shown_files(seen: Mapping[str, Seen], workspace: Path, clock: Clock) -> tupl
     """Blocks: looks at the files' dates."""
     shown = []
     for path, file in seen.items():
-        if file.sha == NO_FILE:
+        if file.sha == NO_FILE or path == SKILLS:
             continue
         try:
             modified = clock.local(datetime.fromtimestamp((workspace / path).stat().st_mtime, UTC))
