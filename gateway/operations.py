@@ -47,6 +47,7 @@ class Operations:
             "sessions.export": self.sessions_export,
             "sessions.prune": self.sessions_prune,
             "memory.search": self.memory_search,
+            "chat.outcome": self.chat_outcome,
             "skills.list": self.skills_list,
             "skills.show": self.skills_show,
             "usage": self.usage,
