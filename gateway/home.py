@@ -152,7 +152,8 @@ def _locked(file: Path) -> Iterator[_Holder | None]:
         yield _Holder(_read_pid(beside))
         return
     try:
-        beside.write_text(f"{os.getpid()}\n", encoding="ascii")
+        beside.unlink(missing_ok=True)
+        write_private(beside, f"{os.getpid()}\n")
         yield None
     finally:
         beside.unlink(missing_ok=True)

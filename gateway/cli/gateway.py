@@ -19,10 +19,10 @@ from gateway.cli.conversation import Conversation
 from gateway.cli.lines import Lines, line_editing
 from gateway.cli.place import Place, run
 from gateway.cli.screen import Screen
-from gateway.cli.talk import LocalTalk
+from gateway.cli.talk import STARTING, LocalTalk
 from gateway.config import Config, secrets_of
-from gateway.control import OperationError, serve
-from gateway.home import Home
+from gateway.control import NotRunning, OperationError, connect, serve
+from gateway.home import Home, HomeBusy
 from gateway.store.database import StoreUnavailable
 from gateway.version import version
 
@@ -49,10 +49,7 @@ async def _run(home: Home, config: Config, *, terminal: bool, watched: bool) -> 
     stop = asyncio.Event()
     with _stopped_by_signals(stop):
         async with contextlib.AsyncExitStack() as stack:
-            try:
-                gateway = await stack.enter_async_context(open_gateway(home, config, channels=True))
-            except StoreUnavailable as error:
-                raise OperationError(str(error)) from error
+            gateway = await _opened(home, config, stack)
             await stack.enter_async_context(serve(home.socket, gateway.operations, gateway.terminal))
             news.info("Daybook %s runs, process %d, home %s", version(), os.getpid(), home.path)
             async with asyncio.TaskGroup() as group:
@@ -60,6 +57,33 @@ async def _run(home: Home, config: Config, *, terminal: bool, watched: bool) -> 
                 if terminal:
                     await _attended(gateway, stop, watched=watched)
             news.info("stopped")
+
+
+async def _opened(home: Home, config: Config, stack: contextlib.AsyncExitStack) -> Gateway:
+    """The home's gateway, closed with `stack`. A command that acts alone in the home is waited for, as it waits for a
+    gateway that starts. Raises `HomeBusy` at once where another gateway runs; `OperationError`."""
+    loop = asyncio.get_running_loop()
+    give_up = loop.time() + STARTING
+    while True:
+        try:
+            return await stack.enter_async_context(open_gateway(home, config, channels=True))
+        except StoreUnavailable as error:
+            raise OperationError(str(error)) from error
+        except HomeBusy as busy:
+            if loop.time() > give_up or await _is_served(home):
+                raise
+            news.info("waiting a moment for process %s, which is using %s", busy.pid, home.path)
+            await asyncio.sleep(0.1)
+
+
+async def _is_served(home: Home) -> bool:
+    try:
+        async with connect(home.socket):
+            return True
+    except NotRunning:
+        return False
+    except OperationError:
+        return True
 
 
 @contextlib.contextmanager

@@ -1,0 +1,208 @@
+"""The real process as its operator meets it (SPEC 1, 9, 10): faults of the platform and the disk, ends, secrets."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gateway.home import Home
+from tests.fakes.anthropic import FakeAnthropic
+from tests.fakes.telegram import FakeTelegram
+from tests.flows.process import OWNER, GatewayProcess
+
+
+def heard(telegram: FakeTelegram, chat: int = OWNER) -> list[str]:
+    return [message.text for message in telegram.messages(chat)]
+
+
+async def hears(telegram: FakeTelegram, gateway: GatewayProcess, part: str, timeout: float = 10.0) -> None:
+    await gateway.while_alive(telegram.wait_for(lambda: any(part in text for text in heard(telegram)), timeout))
+
+
+async def until_json(gateway: GatewayProcess, wanted: Callable[[Any], bool]) -> Any:
+    """`status --json`, asked until it is as wanted."""
+    async with asyncio.timeout(20):
+        while True:
+            ran = await gateway.cli("status", "--json")
+            if ran.code == 0 and wanted(ran.json()):
+                return ran.json()
+
+
+# -- the platform
+
+
+FAULTS: dict[str, Callable[[FakeTelegram], object]] = {
+    "500": lambda telegram: telegram.fail("getUpdates", status=500),
+    "404": lambda telegram: telegram.fail("getUpdates", status=404, description="Not Found"),
+    "a proxy's page": lambda telegram: telegram.junk("getUpdates"),
+    "a reset": lambda telegram: telegram.abort("getUpdates"),
+}
+
+
+async def test_faults_of_polling_are_survived_and_seen_and_told_without_the_token(
+    telegram: FakeTelegram, model: FakeAnthropic, gateway: GatewayProcess
+) -> None:
+    for number, fault in enumerate(FAULTS.values()):
+        fault(telegram)
+        telegram.say(f"message {number}.")
+        await hears(telegram, gateway, f"message {number}.", 20)
+    await until_json(gateway, lambda status: status["channels"]["telegram"]["state"] == "ok")
+    telegram.fail("getUpdates", status=502, times=None)
+    telegram.say("one more")
+    broken = await until_json(gateway, lambda status: status["channels"]["telegram"]["state"] == "degraded")
+    assert broken["channels"]["telegram"]["last_error"]
+    assert telegram.token not in str(broken) + gateway.log
+
+
+async def test_a_wrong_token_takes_down_that_channel_only(telegram: FakeTelegram, model: FakeAnthropic) -> None:
+    wrong = "110201543:AAWrongWrongWrongWrongWrongWrongWro"
+    async with GatewayProcess(
+        telegram, model, {"channels": {"telegram": {"token": wrong}}}, start_now=False
+    ) as gateway:
+        await gateway.start(wait=False)
+        await gateway.while_alive(telegram.wait_for(lambda: any(call.status in (401, 404) for call in telegram.calls)))
+        seen = await until_json(gateway, lambda status: status["channels"]["telegram"]["state"] == "down")
+        assert "@BotFather" in seen["channels"]["telegram"]["last_error"]
+        model.answer("Still here in the terminal.")
+        ran = await gateway.cli("chat", "-m", "hello")
+        assert (ran.code, ran.out.strip()) == (0, "Still here in the terminal.")
+        assert wrong not in gateway.log and gateway.log.count("BotFather") == 1
+        assert await gateway.terminate() == 0
+
+
+async def test_a_second_gateway_on_the_home_or_the_token_says_why(
+    telegram: FakeTelegram, model: FakeAnthropic, gateway: GatewayProcess
+) -> None:
+    second = await gateway.cli("gateway")
+    assert second.code == 1 and str(gateway.pid) in second.err and "Traceback" not in second.err
+
+    async with GatewayProcess(telegram, model, start_now=False) as other:
+        other.environ["XDG_STATE_HOME"] = gateway.environ["XDG_STATE_HOME"]
+        await other.start(wait=False)
+        seen = await until_json(other, lambda status: status["channels"]["telegram"]["state"] == "down")
+        assert str(gateway.pid) in seen["channels"]["telegram"]["last_error"]
+        assert telegram.token not in other.log + str(seen)
+        model.answer("The terminal works.")
+        assert (await other.cli("chat", "-m", "hello")).out.strip() == "The terminal works."
+        os.kill(other.pid, signal.SIGTERM)
+        assert await other.ended() == 0
+    telegram.say("and the first?")
+    await hears(telegram, gateway, "and the first?")
+
+
+async def test_a_gateway_waits_for_a_command_that_is_using_its_home(
+    telegram: FakeTelegram, model: FakeAnthropic
+) -> None:
+    async with GatewayProcess(telegram, model, start_now=False) as gateway:
+        with Home(gateway.home).hold():
+            await gateway.start(wait=False)
+            async with asyncio.timeout(20):
+                while f"waiting a moment for process {os.getpid()}" not in await asyncio.to_thread(lambda: gateway.log):
+                    pass
+        await gateway.while_alive(telegram.wait_for(lambda: telegram.polling))
+
+
+# -- the end
+
+
+async def test_told_to_end_under_load_it_exits_0_and_answers_all_later(
+    telegram: FakeTelegram, model: FakeAnthropic, gateway: GatewayProcess
+) -> None:
+    model.delta_delay = 0.05
+    for number in range(12):
+        telegram.say(f"question {number}.")
+    stuck = model.hold(after=1)
+    await model.held(stuck)
+    assert await gateway.terminate() == 0
+    stuck.release()
+    model.delta_delay = 0.0
+    await gateway.start()
+    telegram.say("question 12.")
+    await hears(telegram, gateway, "question 12.", 20)
+    texts = heard(telegram)
+    assert [sum(f"question {number}." in text for text in texts) for number in range(13)] == [1] * 13
+
+
+async def test_no_secret_is_anywhere_it_does_not_belong(telegram: FakeTelegram, model: FakeAnthropic) -> None:
+    settings = {"log": {"level": "debug"}, "channels": {"telegram": {"token": "${TELEGRAM_BOT_TOKEN}"}}}
+    async with GatewayProcess(telegram, model, settings, start_now=False) as gateway:
+        (gateway.home / ".env").write_text(f"TELEGRAM_BOT_TOKEN={telegram.token}\n")
+        await gateway.start()
+        telegram.fail("getUpdates", status=500)
+        telegram.abort("sendMessage")
+        model.fail(500, message=f"internal: your key {model.api_key} broke me")
+        model.fail(400, message=f"invalid: header x-api-key {model.api_key}")
+        telegram.say("hello")
+        await hears(telegram, gateway, "refused", 30)
+        shown = await gateway.cli("config", "show")
+        doctor = await gateway.cli("doctor", "--json")
+        status = await gateway.cli("status", "--json")
+        assert await gateway.terminate() == 0
+
+        assert shown.code == 0 and "***" in shown.out
+        said = [gateway.log, str(heard(telegram)), str(list(gateway.transcripts()))]
+        said += [one.out + one.err for one in (shown, doctor, status)]
+        said += [request.text for request in model.requests]
+        files = [file for file in (gateway.home / "state").rglob("*") if file.is_file()]
+        said += [file.read_bytes().decode("latin-1") for file in files]
+        for secret in (telegram.token, telegram.token.partition(":")[2], model.api_key):
+            assert not [text[:200] for text in said if secret in text]
+
+
+async def test_files_of_the_home_are_for_their_owner_only(gateway: GatewayProcess) -> None:
+    for path in gateway.home.rglob("*"):
+        if not path.is_symlink():
+            assert path.stat().st_mode & 0o077 == 0, path
+
+
+# -- the disk
+
+
+@contextlib.contextmanager
+def small_disk(folder: Path, size: str) -> Iterator[None]:
+    """A file system of its own at `folder`. Skips the test where this machine does not allow one."""
+    made = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=700", "none", folder], capture_output=True)
+    if made.returncode:
+        pytest.skip("needs the right to mount a tmpfs")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+def fill(file: Path) -> None:
+    """Take all room that is left."""
+    with contextlib.suppress(OSError), file.open("wb", buffering=0) as stream:
+        while True:
+            stream.write(b"\0" * 4096)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs the right to mount a tmpfs")
+async def test_on_a_full_disk_the_message_is_kept_its_sender_told_and_answered_later(
+    telegram: FakeTelegram, model: FakeAnthropic
+) -> None:
+    gateway = GatewayProcess(telegram, model, start_now=False)
+    gateway.home.mkdir(exist_ok=True)
+    with small_disk(gateway.home, "8m"):
+        gateway.write_config({})
+        async with gateway:
+            await gateway.start()
+            telegram.say("before.")
+            await hears(telegram, gateway, "before.")
+            fill(gateway.home / "filler")
+            telegram.say("while it is full.")
+            await hears(telegram, gateway, "disk", 20)
+            (gateway.home / "filler").unlink()
+            await hears(telegram, gateway, "while it is full.", 45)
+            texts = heard(telegram)
+            assert sum("while it is full." in text for text in texts) == 1
+            assert sum("disk" in text for text in texts) <= 2
+            assert await gateway.terminate() == 0
