@@ -11,11 +11,12 @@ import hashlib
 import json
 import logging
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import ParamSpec, TypeVar
 
 from agent import report, tools
 from agent.calls import STOPPED_CALL, Calls
@@ -47,9 +48,15 @@ from agent.turn import Said, SessionKey, TurnEvent, TurnRequest
 
 _log = logging.getLogger(__name__)
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 _KEPT_OPEN = 128
 """Sessions held in memory between turns."""
 _ASK_WINDOW_AGAIN = timedelta(minutes=10)
+_SMALL = 10_000
+"""Characters that are worked through in less than a millisecond."""
+_ENTRY_CHARS = 500
 _STOPPED_HERE = "[Stopped here by the person]"
 
 
@@ -213,7 +220,7 @@ class Agent:
         fresh = [one for one in said if one.id not in known]
         for one in fresh:
             news = await self._news(one, conversation, room) if one is fresh[-1] else _News()
-            text = await asyncio.to_thread(rendered, one, self._clock, room.window // 4, news.blocks)
+            text = await _off_the_loop(len(one.text), rendered, one, self._clock, room.window // 4, news.blocks)
             await steps.said([text], [one.id], one.sender, news.files, news.recalled)
 
     async def _news(self, said: Said, conversation: _Conversation, room: Budget) -> _News:
@@ -223,7 +230,8 @@ class Agent:
         changes, found = await asyncio.gather(
             asyncio.to_thread(conversation.freshness.changes, seen), self._recall.find(conversation.scope, said.text)
         )
-        recollection = await asyncio.to_thread(
+        recollection = await _off_the_loop(
+            len(found) and len(transcript.entries) * _ENTRY_CHARS,
             self._recall.chosen,
             found,
             conversation.scope,
@@ -352,6 +360,11 @@ class _Asking:
             cache=self._settings.cache,
         )
         return request, now.prefix
+
+
+async def _off_the_loop(size: int, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Work on so many characters: in a thread where it takes longer than the way there and back."""
+    return work(*args, **kwargs) if size < _SMALL else await asyncio.to_thread(work, *args, **kwargs)
 
 
 def _turn_of(transcript: Transcript, request: TurnRequest) -> str:

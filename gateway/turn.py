@@ -6,6 +6,7 @@ agent, then write the end of the messages and the reply in one commit.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
@@ -91,6 +92,7 @@ class Turn:
         self.id = first.turn or said_id(first.message)
         self._said = tuple(rows)
         self.rows = [*rows, *carried]
+        self._model: str | None = None
         self.reply = Reply()
         self.ended = False
 
@@ -100,7 +102,11 @@ class Turn:
         open: see `stopped`."""
         if self.rows[0].attempts >= MOST_ATTEMPTS:
             return await self._end(End(EndKind.ERROR, _GAVE_UP, Usage()))
-        await self._rooms.inbox.take(self.rows, self.id)
+        session = self.rows[0].session
+        _, self._model = await asyncio.gather(  # together, so that they share a commit
+            self._rooms.inbox.take(self.rows, self.id),
+            self._rooms.database.run(usage_rows.chosen, session, "model"),
+        )
         self._said = tuple(self._rooms.inbox.row(row.seq) for row in self._said)  # an edit may have come until now
         if note := nothing_to_answer([row.message for row in self._said]):
             return await self._end(End(EndKind.ERROR, note, Usage()))
@@ -161,14 +167,13 @@ class Turn:
         first = self.rows[0]
         if not self._conversation.is_private:
             self._overheard = list(await self._rooms.inbox.overheard(first.session, first.seq))
-        model = await self._rooms.database.run(usage_rows.chosen, first.session, "model")
         return TurnRequest(
             id=self.id,
             session=self._conversation.session,
             scope=self._conversation.scope,
             said=tuple(said(row.message, self._overheard if row.seq == first.seq else ()) for row in self._said),
             arrived=self._arrived,
-            model=model,
+            model=self._model,
         )
 
     def _arrived(self) -> Sequence[Said]:
