@@ -30,10 +30,12 @@ from agent.context.turn_header import rendered
 from agent.ending import TOO_LONG, ending
 from agent.loop import run_turn
 from agent.memory.daily import log_path
-from agent.memory.files import append_section, read_text
+from agent.memory.files import FileError, append_section, read_text
+from agent.memory.history import Author, History
 from agent.memory.scope import Scope
 from agent.memory.search import search
 from agent.model.base import ContextOverflow, Model, ModelRequest, ToolSpec
+from agent.promise import Promise
 from agent.session.archive import Archive, SessionInfo, new_id
 from agent.session.entries import Header, MessageEntry, Recalled, Seen
 from agent.session.reading import markdown, snapshot
@@ -44,7 +46,7 @@ from agent.settings import AgentSettings
 from agent.silence import spoken
 from agent.skills import Skills
 from agent.tools.base import Tool
-from agent.turn import Said, SessionKey, TurnEvent, TurnRequest
+from agent.turn import CHAT, Said, SessionKey, TurnEvent, TurnRequest
 
 _log = logging.getLogger(__name__)
 
@@ -82,6 +84,7 @@ class _News:
 
 class Agent:
     """`workspace` and `sessions` are folders of this agent's home; `model` may be shared and is closed by its owner.
+    The change history stands beside the sessions.
 
     Every method may raise `OSError` (`NotJournaled` is one) where the disk does not do its part, and
     `agent.memory.files.FileError` where a workspace file cannot be written; what was asked for is then not done.
@@ -99,6 +102,7 @@ class Agent:
         self.settings = settings
         self.workspace = workspace
         self.skills = Skills(workspace)
+        self.history = History(sessions.parent / "history" / f"{settings.name}.db", clock)
         self._recall = Recall(clock, settings.memory.recall, search)
         self._archive = Archive(sessions, settings.name)
         self._model = model
@@ -121,14 +125,15 @@ class Agent:
             await self._journal(said, conversation, steps, room)
             return tuple(one.id for one in said)
 
-        events = run_turn(
-            steps=steps,
-            model=self._model,
-            request=_Asking(self.settings, request, model, transcript, tuple(tool.spec for tool in own_tools), room),
-            calls=Calls(own_tools, steps, conversation.freshness, conversation.written),
-            arrived=arrived,
-            limit=self.settings.session.max_tool_rounds,
-        )
+        asking = _Asking(self.settings, request, model, transcript, tuple(tool.spec for tool in own_tools), room)
+        calls = Calls(own_tools, steps, conversation.freshness, conversation.written)
+
+        def run(may_join: bool) -> AsyncGenerator[TurnEvent, None]:
+            limit = self.settings.session.max_tool_rounds
+            return run_turn(steps, self._model, asking, calls, arrived if may_join else _nobody, limit)
+
+        promise = self._promise(request.session, conversation, steps)
+        events = promise.kept(run) if request.purpose == CHAT else run(True)
         async with aclosing(events):
             async for event in events:
                 yield event
@@ -140,8 +145,17 @@ class Agent:
         if transcript is None:
             return
         steps = Steps(transcript, turn_id, self._clock, ())
-        if not steps.entries or ending(steps, self.settings.session.max_tool_rounds) is not None:
+        if not steps.entries:
             return
+        if ending(steps, self.settings.session.max_tool_rounds) is None:
+            await self._stop(steps, shown)
+        if (conversation := self._open.get(session)) is not None and conversation.transcript is transcript:
+            try:
+                await self._promise(session, conversation, steps).write_down()
+            except FileError as problem:
+                _log.error("what was to be remembered in %s could not be written down: %s", session, problem)
+
+    async def _stop(self, steps: Steps, shown: str) -> None:
         for call in steps.open_calls:
             await steps.result(call, STOPPED_CALL, error=True)
         said = "\n\n".join(filter(None, (spoken(text_of(answer)) for answer in steps.answers)))
@@ -191,7 +205,7 @@ class Agent:
 
         def look() -> report.ContextReport:
             transcript = self._current(key) or self._unsaved(key, scope)
-            specs = [tool.spec for tool in self._tools(scope, set())]
+            specs = [tool.spec for tool in self._tools(key, scope, set())]
             return report.context_report(transcript, specs, name, room, self.workspace, self._clock)
 
         return await asyncio.to_thread(look)
@@ -243,13 +257,21 @@ class Agent:
         blocks = (*changes.blocks, recollection.block) if recollection.block else changes.blocks
         return _News(blocks, changes.files, recollection.passages)
 
+    def _promise(self, key: SessionKey, conversation: _Conversation, steps: Steps) -> Promise:
+        remembering = frozenset(tool.name for tool in conversation.tools if tool.remembers)
+        return Promise(steps, conversation.scope, self._clock, self._author(key, conversation.scope), remembering)
+
+    def _author(self, key: SessionKey, scope: Scope) -> Author:
+        """Who signs what is changed in a session, so that its `/undo` finds it."""
+        return self.history.author(scope, str(key))
+
     async def _take_up(self, key: SessionKey, scope: Scope) -> _Conversation:
         transcript = await asyncio.to_thread(self._current_or_new, key, scope)
         known = self._open.get(key)
         if known is None or known.transcript is not transcript or known.scope != scope:
             written: set[Path] = set()
             freshness = Freshness(scope, self._clock, self.settings.memory, self.skills)
-            known = _Conversation(transcript, scope, self._tools(scope, written), freshness, written)
+            known = _Conversation(transcript, scope, self._tools(key, scope, written), freshness, written)
             self._open[key] = known
         self._open.move_to_end(key)
         while len(self._open) > _KEPT_OPEN:
@@ -293,14 +315,16 @@ class Agent:
         if talk is not None:
             log = read_text(log_path(scope, self._clock.today()), scope.folder)
             if log is None or talk.body not in log.text:
-                append_section(scope, self._clock, talk.heading, talk.body)
+                with self.history.author(scope).writes("/new"):
+                    append_section(scope, self._clock, talk.heading, talk.body)
         header = self._start(key, scope).header
         started = datetime.fromisoformat(header.started)
         return SessionInfo(header.id, key, started, started, messages=0)
 
-    def _tools(self, scope: Scope, written: set[Path]) -> tuple[Tool, ...]:
+    def _tools(self, key: SessionKey, scope: Scope, written: set[Path]) -> tuple[Tool, ...]:
+        memory, files, author = self.settings.memory, self.settings.files_tools, self._author(key, scope)
         return tools.build(
-            scope, self._clock, self.settings.memory, self.settings.files_tools, written.add, self.skills
+            scope, self._clock, memory, files, wrote=written.add, skills=self.skills, author=author
         )
 
     async def _budget(self, model: str) -> Budget:
@@ -365,6 +389,11 @@ class _Asking:
 async def _off_the_loop(size: int, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Work on so many characters: in a thread where it takes longer than the way there and back."""
     return work(*args, **kwargs) if size < _SMALL else await asyncio.to_thread(work, *args, **kwargs)
+
+
+async def _nobody() -> tuple[str, ...]:
+    """Nobody has said anything since."""
+    return ()
 
 
 def _turn_of(transcript: Transcript, request: TurnRequest) -> str:

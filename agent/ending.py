@@ -26,7 +26,7 @@ WAS_STOPPED = "This was stopped."
 def ending(steps: Steps, limit: int) -> End | None:
     """The turn's end, or None while it goes on. `limit`: how many answers may call tools."""
     answers = steps.answers
-    if not answers:
+    if not answers or steps.noticed_last:
         return None
     last = answers[-1]
     said = "\n\n".join(filter(None, (spoken(text_of(answer)) for answer in answers if _counts(answer))))
@@ -46,7 +46,7 @@ def ending(steps: Steps, limit: int) -> End | None:
     if is_blank(last) and not said:
         asked_again = sum(is_blank(answer) and not calls_of(answer) for answer in answers) > 1
         return _end(steps, EndKind.ERROR, EMPTY) if asked_again else None
-    if not is_blank(last) and not spoken(text_of(last)):
+    if not is_blank(last) and not spoken(text_of(last)) and not any(map(_replies, answers)):
         return _end(steps, EndKind.SILENCE)
     return _end(steps, EndKind.REPLY, said)
 
@@ -69,6 +69,11 @@ def needs_prompting(answer: MessageEntry) -> bool:
     """Whether a paused answer must be asked to go on: models that take no prefill refuse one that ends in text, while
     one that ends in a call of the server's own tools is sent back as it is."""
     return is_paused(answer) and bool(answer.content) and answer.content[-1].get("type") == "text"
+
+
+def _replies(answer: MessageEntry) -> bool:
+    """Whether an answer alone would have ended the turn with a reply: one does that was asked for more behind it."""
+    return not calls_of(answer) and not is_paused(answer) and _counts(answer) and bool(spoken(text_of(answer)))
 
 
 def _counts(answer: MessageEntry) -> bool:

@@ -13,7 +13,7 @@ import re
 from agent.remember_words import LANGUAGES, Language
 
 _FLAGS = re.IGNORECASE
-_LONGEST = 20_000
+_LONGEST = 5_000
 """Characters looked at, from each end: a paste of any length must not hold up a turn."""
 
 _OF_OTHERS = re.compile(
@@ -30,7 +30,8 @@ _REPORTED = re.compile(
 )
 _CONFIRMS = re.compile(
     r"[,，、]\s*(?:please|pls|ok|okay|will you|would you|could you|can you|right|yes|ja|bitte|gut|klar|oui|vale"
-    r"|por favor|sí|d['’]accord|s['’]il (?:te|vous) plaît|hein|stp|svp|好吗|好嗎|好不好|可以吗|可以嗎|行吗|ね)\s*[?？]+",
+    r"|por favor|sí|d['’]accord|s['’]il (?:te|vous) plaît|hein|stp|svp|好吗|好嗎|好不好|可以吗|可以嗎|行吗|ね)"
+    r"\s*[?？]+",
     _FLAGS,
 )
 _INSTEAD = re.compile(

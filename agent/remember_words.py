@@ -13,8 +13,7 @@ _FLAGS = re.IGNORECASE
 class Language:
     """asks      an imperative; one that ends in a question mark is a question about the past
     requests     a request, with a question mark or without
-    refuses      a sentence against it: what it stands before is not asked for, and alone, it takes back what was
-    starts       what a clause may begin with before the imperative
+    refuses      words against it: what they stand before is not asked for, and alone they take back what was
     """
 
     asks: re.Pattern[str]
@@ -23,11 +22,11 @@ class Language:
 
 
 def _language(asks: str, requests: str, refuses: str, before: str = "", *, spaced: bool = True) -> Language:
+    """`before`: what a clause may begin with before the imperative, in languages that write spaces."""
     if not spaced:
         return Language(re.compile(asks), re.compile(requests), re.compile(refuses))
-    start = (
-        rf"(?:^|[,;:–—(-]|\s(?:and|but|so|then|also|und|aber|also|et|mais|alors|y|pero)\s)[\W_]*(?:(?:{before})[\s,]+)*"
-    )
+    joint = r"^|[,;:–—(-]|\s(?:and|but|so|then|also|und|aber|et|mais|alors|y|pero)\s"
+    start = rf"(?:{joint})[\W_]{{0,4}}(?:(?:{before})[\s,]{{1,4}}){{0,6}}"
     return Language(
         re.compile(rf"{start}(?P<ask>{asks})", _FLAGS),
         re.compile(rf"{start}(?P<ask>{requests})", _FLAGS),
@@ -62,7 +61,8 @@ _ENGLISH = _language(
     r"|write|writing|put)\b"
     r"|\bforget\s+(?:it|that|this|what|about|everything)\b",
     before=r"please|pls|just|also|and|but|so|then|oh|ok|okay|hey|hi|hello|well|now|btw|by the way|yes|yeah|no"
-    r"|actually|always|daybook|kindly|thanks|thank you|perhaps|maybe|by the way|one more thing|important|fyi|first|finally|@\w+",
+    r"|actually|always|daybook|kindly|thanks|thank you|perhaps|maybe|by the way|one more thing|important|fyi|first"
+    r"|finally|@\w+",
 )
 _GERMAN = _language(
     asks=r"(?:merke?n?|merkt)(?:['’]s)?\s+(?:dir|euch|sie\s+sich)\b(?!\s+(?:(?:das|es|dies|bitte|jetzt|alles|hier|davon)\s+)*"

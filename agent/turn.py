@@ -11,6 +11,9 @@ from agent.memory.scope import Scope
 from agent.model.base import Usage
 from agent.tools.base import Tool
 
+CHAT = "chat"
+"""The purpose of a turn that answers people."""
+
 
 @dataclass(frozen=True, slots=True)
 class SessionKey:
@@ -62,7 +65,7 @@ class TurnRequest:
     arrived: Callable[[], Sequence[Said]] = tuple
     tools: tuple[Tool, ...] = ()
     model: str | None = None
-    purpose: str = "chat"
+    purpose: str = CHAT
 
 
 @dataclass(frozen=True, slots=True)

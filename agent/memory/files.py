@@ -19,7 +19,9 @@ from pathlib import Path
 
 from agent.clock import Clock
 from agent.memory import daily, disk
+from agent.memory.edits import addition_of, edit_of
 from agent.memory.reach import FileError, Folder, OutOfReach, Unreadable, holding, inside, name_below, opened
+from agent.memory.recording import recorded
 from agent.memory.scope import Scope
 from agent.memory.slug import slug
 
@@ -39,6 +41,8 @@ __all__ = [
     "decoded",
     "entries",
     "inside",
+    "put_back",
+    "read_bytes",
     "read_text",
     "remove",
     "rewrite",
@@ -109,6 +113,17 @@ def read_text(path: Path, root: Path) -> FileText | None:
             return None
 
 
+def read_bytes(path: Path, root: Path) -> bytes | None:
+    """As `read_text`, of any regular file."""
+    name = name_below(path, root)
+    with _reading(name):
+        try:
+            with holding(path, root) as (folder, real_name):
+                return _bytes(folder, real_name, name)
+        except FileNotFoundError:
+            return None
+
+
 def entries(path: Path, root: Path) -> list[Entry]:
     """What a folder at or below `root` holds, by name; nothing where there is no such folder. Links are shown, not
     followed. Raises `Unreadable`."""
@@ -128,21 +143,50 @@ def rewrite(path: Path, root: Path, today: date, change: Callable[[bytes | None]
     `change` may raise `FileError` to leave the file alone, and runs once more where the file changed meanwhile. Raises
     `NotWritten` also for a daily log that would lose or, being another day's, gain anything.
     """
+    now = _changed(path, root, change, lambda real, before, after: _refusal(real, before, after, today))
+    assert now is not None
+    return now
+
+
+def put_back(
+    path: Path, root: Path, today: date, change: Callable[[bytes | None], bytes | None], *, redacts: bool = False
+) -> FileText | None:
+    """As `rewrite`, for undoing and forgetting alone: `change` may return None (no such file), today's log may become
+    shorter, and with `redacts` another day's may change too, the one exception of invariant 7."""
+    return _changed(path, root, change, lambda real, before, after: None if redacts else daily.closed(real, today))
+
+
+def _refusal(real: Path, before: bytes | None, after: bytes | None, today: date) -> str | None:
+    return daily.closed(real, today) or daily.shortened(real, before, after)
+
+
+def _changed(
+    path: Path,
+    root: Path,
+    change: Callable[[bytes | None], bytes | None],
+    refusal: Callable[[Path, bytes | None, bytes | None], str | None],
+) -> FileText | None:
     name = name_below(path, root)
     with _writing(path, root, name) as (folder, real_name):
         real = folder.path / real_name
-        _unless(daily.closed(real, today))
         for _ in range(5):
             known = folder.stat(real_name)
             before = _bytes(folder, real_name, name) if known is not None else None
+            _unless(refusal(real, before, before))  # whatever it becomes
             after = change(before)
-            _unless(daily.shortened(real, before, after))
+            _unless(refusal(real, before, after))
             if after == before:
-                return _state(after)
-            if _same(known, folder.stat(real_name)):
-                mode = stat.S_IMODE(known.st_mode) if known is not None else _NEW_FILE
-                disk.replace(folder, real_name, after, mode)
-                return _state(after)
+                return _state(after) if after is not None else None
+            if not _same(known, folder.stat(real_name)):
+                continue
+            with recorded(edit_of(name, before, after)):
+                if after is None:
+                    folder.remove(real_name)
+                    folder.sync()
+                else:
+                    mode = stat.S_IMODE(known.st_mode) if known is not None else _NEW_FILE
+                    disk.replace(folder, real_name, after, mode)
+            return _state(after) if after is not None else None
         raise NotWritten(f"{name} is being changed by another program; try again in a moment")
 
 
@@ -156,8 +200,9 @@ def remove(path: Path, root: Path, today: date) -> FileText | None:
         except FileNotFoundError:
             return None
         _unless(daily.closed(real, today) or daily.shortened(real, data, None))
-        folder.remove(real_name)
-        folder.sync()
+        with recorded(edit_of(name, data, None)):
+            folder.remove(real_name)
+            folder.sync()
         return _state(data)
 
 
@@ -234,11 +279,15 @@ def _append(path: Path, root: Path, addition: Callable[[str], str], beginning: s
     name = name_below(path, root)
     with _writing(path, root, name) as (folder, real_name):
         known = folder.stat(real_name)
-        before = disk.tail(folder, real_name, _TAIL_BYTES).decode("utf-8", "replace") if known is not None else ""
+        end = disk.tail(folder, real_name, _TAIL_BYTES) if known is not None else b""
+        before = end.decode("utf-8", "replace")
         start = "" if before else beginning
         if before and not before.endswith("\n"):
             start = "\n"
-        disk.append(folder, real_name, (start + addition(before + start)).encode())
+        data = (start + addition(before + start)).encode()
+        size = known.st_size if known is not None else 0
+        with recorded(addition_of(name, size, end, data, existed=known is not None)):
+            disk.append(folder, real_name, data)
 
 
 def _entry(item: os.DirEntry[str]) -> Entry | None:

@@ -40,6 +40,12 @@ class Steps:
         return [entry for entry in self.entries if entry.role == "assistant"]
 
     @property
+    def noticed_last(self) -> bool:
+        """Whether a word of ours waits for its answer."""
+        last = self.entries[-1] if self.entries else None
+        return last is not None and last.role == "user" and not last.meta.said and not last.meta.tool
+
+    @property
     def joined(self) -> tuple[str, ...]:
         return tuple(id for entry in self.entries for id in entry.meta.said if id not in self._first)
 

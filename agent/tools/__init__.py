@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from agent.clock import Clock
+from agent.memory.history import Author
 from agent.memory.scope import Scope
 from agent.settings import MemorySettings
 from agent.skills import Skills
@@ -27,12 +28,13 @@ def build(
     files: bool = True,
     wrote: Callable[[Path], None] = _nobody,
     skills: Skills | None = None,
+    author: Author | None = None,
 ) -> tuple[Tool, ...]:
     """The memory tools, with `files` the file tools, with `skills` the tool that reads them, for one conversation,
     always in the same order.
 
     They know what this conversation has read, so build them once for it. `wrote` is called in the event loop with the
-    path (in `scope.folder`) of each file that a tool has changed.
+    path (in `scope.folder`) of each file that a tool has changed; `author` signs the changes in the history.
     """
-    desk = Desk(scope, clock, settings, wrote)
+    desk = Desk(scope, clock, settings, wrote, author)
     return memory_tools(desk) + (file_tools(desk) if files else ()) + (skill_tools(desk, skills) if skills else ())

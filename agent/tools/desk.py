@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ParamSpec, TypeVar
@@ -11,6 +12,7 @@ from typing import ParamSpec, TypeVar
 from agent.clock import Clock
 from agent.memory.files import FileText, clean, sha_of, text_of
 from agent.memory.fullness import fullness, is_index
+from agent.memory.history import Author
 from agent.memory.reach import FileError, name_below
 from agent.memory.scope import Scope
 from agent.model.base import ToolSpec
@@ -37,12 +39,14 @@ class _Known:
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """`wrote` is called with the path of every file that a tool has changed."""
+    """`wrote` is called with the path of every file that a tool has changed; `author` signs each change, if there is
+    one."""
 
     scope: Scope
     clock: Clock
     settings: MemorySettings
     wrote: Callable[[Path], None]
+    author: Author | None = None
     _known: dict[Path, _Known] = field(default_factory=dict)
 
     def tool(
@@ -56,7 +60,8 @@ class Desk:
         """The tool `run` at this desk. Every result is text that can be sent, whatever the files hold."""
 
         async def call(arguments: Arguments) -> str:
-            return clean(await run(self, arguments))
+            with self.author.writes(spec.name) if self.author is not None else nullcontext():
+                return clean(await run(self, arguments))
 
         return Tool(spec, call, reads_only, remembers)
 

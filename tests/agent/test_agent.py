@@ -635,7 +635,7 @@ async def test_a_new_session_leaves_the_talk_in_the_daily_log(home: Home) -> Non
 
 async def test_a_new_session_after_a_crash_in_it_notes_the_talk_once(home: Home) -> None:
     agent, _ = home.agent("ok")
-    await end(agent, home.request("note this"))
+    await end(agent, home.request("the milk is out"))
     (path,) = home.sessions.rglob("*.jsonl")
     await agent.new_session(OWNER, home.owner)
     for other in home.sessions.rglob("*.jsonl"):
@@ -643,7 +643,7 @@ async def test_a_new_session_after_a_crash_in_it_notes_the_talk_once(home: Home)
             other.unlink()
     agent, _ = home.agent()
     await agent.new_session(OWNER, home.owner)
-    assert (home.workspace / "memory" / "2026-11-21.md").read_text().count("Alice: note this") == 1
+    assert (home.workspace / "memory" / "2026-11-21.md").read_text().count("Alice: the milk is out") == 1
 
 
 async def test_a_new_session_of_nothing_leaves_no_trace_in_the_log(home: Home) -> None:

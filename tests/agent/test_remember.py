@@ -209,6 +209,7 @@ def test_a_refusal_never_asks(words: str, refusal: str) -> None:
 @given(st.text())
 @example("remember " * 20_000)
 @example("把" * 30_000)
+@example("and please, " * 5_000)
 @example("schreib " + "a " * 30_000)
 def test_any_text_is_judged_and_soon(text: str) -> None:
     asks_to_remember(text)

@@ -1,0 +1,205 @@
+"""Forgetting: what a scope's memory says of something is found, shown, and on a yes removed (SPEC 9). Blocks.
+
+Facts and notes lose what was found; logs and HISTORY.md, which otherwise only grow, keep a mark in its place
+(`[forgotten 2026-11-21]`). The change history keeps that something was forgotten, not what.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from agent.clock import Clock
+from agent.memory import daily, files, front_matter, index_lines, notes
+from agent.memory.files import Kind
+from agent.memory.history import FORGET, History
+from agent.memory.reach import FileError, Unreadable
+from agent.memory.scope import Scope
+from agent.memory.words import fold, is_unspaced, query_terms, terms
+
+_FACTS = ("USER.md", "MEMORY.md", "memory.md", "GROUP.md")
+_BULLET = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
+_TIME = re.compile(r"- (?:\d{2}:\d{2} )?")
+_LEAST = 2
+"""Characters that what is to be forgotten must have: one letter is in everything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A passage that would go: `text` begins at `line` (from 1) of `path`, relative to the scope's folder. `whole`:
+    the file goes with it, a note on what is to be forgotten."""
+
+    path: str
+    line: int
+    text: str
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """`places` would be forgotten; `unread` names files that could not be looked into, a sentence each."""
+
+    wanted: str
+    places: tuple[Place, ...]
+    unread: tuple[str, ...] = ()
+
+
+def find(scope: Scope, wanted: str) -> Finding:
+    """Where the scope's facts, notes and logs speak of `wanted`: as a phrase, or, where it is nowhere, all of its
+    words in one passage. Raises `FileError` where it is too short to be looked for."""
+    if len(fold(wanted).strip()) < _LEAST:
+        raise FileError("that is too short to be looked for; write a word or two of what I shall forget")
+    unread: list[str] = []
+    texts = list(_texts(scope, unread))
+    for holds in (_phrase(wanted), _words(wanted)):
+        places = [place for path, text in texts for place in _places(path, text, holds)]
+        if places:
+            return Finding(wanted, tuple(places), tuple(unread))
+    return Finding(wanted, (), tuple(unread))
+
+
+def forget(history: History, scope: Scope, clock: Clock, session: str, finding: Finding) -> tuple[str, ...]:
+    """Remove what was found, where it still stands as it was shown; gives the files that changed. For ten minutes the
+    change can be undone, then nothing of it is left. Raises `FileError`."""
+    by_path: dict[str, list[Place]] = {}
+    for place in finding.places:
+        by_path.setdefault(place.path, []).append(place)
+    changed: list[str] = []
+    with history.author(scope, session).writes(FORGET) as unit:
+        for path, places in by_path.items():
+            before = unit.edits
+            _remove(scope, clock, path, places)
+            changed += [path] if unit.edits > before else []
+    gone = frozenset(line.strip() for place in finding.places for line in place.text.splitlines() if line.strip())
+    deleted = frozenset(place.path for place in finding.places if place.whole)
+    holds = _phrase(finding.wanted)
+
+    def held(path: str, text: str) -> bool:
+        return path in deleted or any(line.strip() in gone or holds(line) for line in text.splitlines())
+
+    history.forget(scope.name, held)
+    return tuple(changed)
+
+
+def _remove(scope: Scope, clock: Clock, path: str, places: Sequence[Place]) -> None:
+    file = scope.folder / path
+    today = clock.today()
+    if any(place.whole for place in places):
+        if files.remove(file, scope.folder, today) is not None:
+            _unlist(scope, clock, path)
+        return
+    redacts = _only_grows(file)
+    mark = f"[forgotten {today.isoformat()}]" if redacts else ""
+    files.put_back(file, scope.folder, today, partial(_without, places, mark), redacts=redacts)
+
+
+def _unlist(scope: Scope, clock: Clock, note: str) -> None:
+    index = notes.index_path(scope)
+    if files.read_text(index, scope.folder) is not None:
+        files.rewrite(index, scope.folder, clock.today(), lambda now: index_lines.without_line(now or b"", note))
+
+
+def _without(places: Sequence[Place], mark: str, now: bytes | None) -> bytes | None:
+    """The file without the passages, each taken out where it stands now."""
+    if now is None:
+        return None
+    lines = now.decode("utf-8", "surrogateescape").split("\n")
+    for place in sorted(places, key=lambda place: -place.line):
+        passage = place.text.encode("utf-8", "surrogateescape").decode("utf-8", "surrogateescape").split("\n")
+        at = _nearest(lines, passage, place.line - 1)
+        if at is not None:
+            kept = [_struck(lines[at], mark)] if mark else []
+            lines[at : at + len(passage)] = kept
+    return "\n".join(lines).encode("utf-8", "surrogateescape")
+
+
+def _nearest(lines: Sequence[str], passage: Sequence[str], wanted: int) -> int | None:
+    size = len(passage)
+    found = [
+        at for at in range(len(lines) - size + 1) if [line.rstrip() for line in lines[at : at + size]] == list(passage)
+    ]
+    return min(found, key=lambda at: abs(at - wanted), default=None)
+
+
+def _struck(line: str, mark: str) -> str:
+    """An entry keeps its time."""
+    match = _TIME.match(line)
+    return (match[0] if match else "") + mark
+
+
+def _places(path: str, text: str, holds: Callable[[str], bool]) -> Iterator[Place]:
+    lines = [line.rstrip() for line in text.split("\n")]
+    body = 0
+    if path.startswith(f"{notes.FOLDER}/"):
+        head = front_matter.parse(text)
+        if holds(f"{head.line('name')} {head.line('description')} {Path(path).stem}"):
+            yield Place(path, 1, text.rstrip(), whole=True)
+            return
+        body = len(lines) - len(head.body.split("\n")) if head.body else 0
+    at = body
+    while at < len(lines):
+        end = _end(lines, at)
+        passage = "\n".join(lines[at:end])
+        if lines[at].strip() and holds(passage):
+            yield Place(path, at + 1, passage)
+        at = end
+
+
+def _end(lines: Sequence[str], at: int) -> int:
+    """Behind a bullet with its further lines, or behind the one line."""
+    end = at + 1
+    if _BULLET.match(lines[at]):
+        indent = len(lines[at]) - len(lines[at].lstrip())
+        while end < len(lines) and lines[end].strip() and len(lines[end]) - len(lines[end].lstrip()) > indent:
+            end += 1
+    return end
+
+
+def _texts(scope: Scope, unread: list[str]) -> Iterator[tuple[str, str]]:
+    """Facts, notes and logs, by their path in the scope's folder."""
+    folder = scope.folder
+    paths = [folder / name for name in _FACTS]
+    waiting = [folder / "memory"]
+    while waiting:
+        within = waiting.pop()
+        try:
+            found = files.entries(within, folder)
+        except Unreadable as problem:
+            unread.append(problem.reason)
+            continue
+        waiting += [within / entry.name for entry in found if entry.kind is Kind.FOLDER]
+        paths += [within / entry.name for entry in found if entry.kind is Kind.FILE and entry.name.endswith(".md")]
+    seen: set[tuple[int, int]] = set()  # where names differ only in case and the system does not mind
+    for path in paths:
+        try:
+            file = files.read_text(path, folder)
+        except Unreadable as problem:
+            unread.append(problem.reason)
+            continue
+        if file is None:
+            continue
+        status = path.stat()
+        if (status.st_dev, status.st_ino) not in seen:
+            seen.add((status.st_dev, status.st_ino))
+            yield path.relative_to(folder).as_posix(), file.text
+
+
+def _only_grows(file: Path) -> bool:
+    return daily.day_of(file) is not None or file.name == "HISTORY.md"
+
+
+def _phrase(wanted: str) -> Callable[[str], bool]:
+    """Whether a text has the phrase, as whole words, however spelled in case, accents and width."""
+    phrase = re.escape(" ".join(fold(wanted).split())).replace(r"\ ", r"\s+")
+    start = "" if is_unspaced(fold(wanted).strip()[:1]) else r"(?<!\w)"
+    end = "" if is_unspaced(fold(wanted).strip()[-1:]) else r"(?!\w)"
+    pattern = re.compile(f"{start}{phrase}{end}")
+    return lambda text: pattern.search(fold(text)) is not None
+
+
+def _words(wanted: str) -> Callable[[str], bool]:
+    needed = frozenset(query_terms(wanted))
+    return lambda text: bool(needed) and needed <= frozenset(terms(fold(text)))

@@ -1,0 +1,313 @@
+"""The change history: every change that Daybook makes to memory, with what it takes to undo it (SPEC 6).
+
+One small SQLite file per agent, in the home's `state/`; nothing of it is in the workspace, whose owner may keep a git
+repository of their own there. Everything blocks. A change is on disk before the file is, so that a crash in between
+leaves an entry without effect, never an effect without an entry.
+
+What was forgotten leaves it too: the text is overwritten here, and can be brought back for ten minutes from memory
+alone.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from agent.clock import Clock, utc_stamp
+from agent.memory.edits import Edit
+from agent.memory.reach import make_private
+from agent.memory.recording import recorder, recording
+from agent.memory.scope import Scope
+
+_log = logging.getLogger(__name__)
+
+SECOND_THOUGHTS = timedelta(minutes=10)
+"""How long what was forgotten can be brought back."""
+FORGET = "/forget"
+UNDO = "undo"
+_FORGOTTEN = "(forgotten)"
+_SUMMARY_CHARS = 80
+_BUSY = 5.0
+"""Seconds to wait for another process that writes."""
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS changes (
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, ts TEXT NOT NULL, scope TEXT NOT NULL, session TEXT NOT NULL,
+    by TEXT NOT NULL, path TEXT NOT NULL, summary TEXT NOT NULL, undone_by TEXT NOT NULL DEFAULT ''
+);
+CREATE TABLE IF NOT EXISTS edits (
+    number INTEGER PRIMARY KEY, change TEXT NOT NULL, path TEXT NOT NULL, at INTEGER NOT NULL,
+    removed BLOB, added BLOB, above BLOB, below BLOB, existed INTEGER NOT NULL, exists_ INTEGER NOT NULL
+);
+CREATE INDEX IF NOT EXISTS edits_of ON edits (change);
+CREATE INDEX IF NOT EXISTS changes_of ON changes (session);
+"""
+_COLUMNS = "id, ts, scope, session, by, path, summary, undone_by"
+
+
+class NoSuchChange(LookupError):
+    """No change, or more than one, has that id. The text is a sentence."""
+
+
+class HistoryUnavailable(OSError):
+    """The history cannot be written or read; a change that cannot be recorded is not made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One entry. `scope` as `Scope.name` writes it; `by` is a tool, a command, flush…; `path` is the first file that it
+    touched, relative to the scope's folder; `session` is empty for what no `/undo` takes back; `undone_by` the id of
+    the change that undid it, or empty. `ts` is UTC, ISO 8601."""
+
+    id: str
+    ts: str
+    scope: str
+    session: str
+    by: str
+    path: str
+    summary: str
+    undone_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Remembered:
+    """What was forgotten, as long as it can be brought back."""
+
+    until: datetime
+    edits: list[Edit] = field(default_factory=list)
+
+
+class History:
+    def __init__(self, file: Path, clock: Clock) -> None:
+        self._file = file
+        self._clock = clock
+        self._second_thoughts: dict[str, _Remembered] = {}
+
+    def author(self, scope: Scope, session: str = "") -> Author:
+        return Author(self, scope, session)
+
+    def changes(self, scope: str | None = None, most: int = -1) -> list[Change]:
+        """The newest first. Raises `HistoryUnavailable`."""
+        wanted, values = ("WHERE scope = ?", [scope]) if scope else ("", [])
+        with self._reading() as db:
+            rows = db.execute(
+                f"SELECT {_COLUMNS} FROM changes {wanted} ORDER BY number DESC LIMIT ?", [*values, most]
+            ).fetchall()
+        return [Change(*row) for row in rows]
+
+    def find(self, id: str) -> Change:
+        """The change of that id, or the only one that ends with it. Raises `NoSuchChange`, `HistoryUnavailable`."""
+        with self._reading() as db:
+            rows = db.execute(
+                f"SELECT {_COLUMNS} FROM changes WHERE id = ?1 OR (length(?1) > 3 AND substr(id, -length(?1)) = ?1)",
+                [id],
+            ).fetchall()
+        exact = [row for row in rows if row[0] == id] or rows
+        if len(exact) != 1:
+            raise NoSuchChange(f"there is no change {id!r}" if not exact else f"{id!r} fits {len(exact)} changes")
+        return Change(*exact[0])
+
+    def last(self, session: str) -> Change | None:
+        """The last change of a session that can still be taken back."""
+        with self._reading() as db:
+            row = db.execute(
+                f"SELECT {_COLUMNS} FROM changes WHERE session = ? AND undone_by = '' AND by != ? AND summary != ? "
+                "ORDER BY number DESC LIMIT 1",
+                [session, UNDO, _FORGOTTEN],
+            ).fetchone()
+        return Change(*row) if row else None
+
+    def edits(self, change: Change) -> tuple[Edit, ...] | None:
+        """The edits of a change in their order; None where their text is forgotten."""
+        self._let_go()
+        if change.by == FORGET:
+            kept = self._second_thoughts.get(change.id)
+            return tuple(kept.edits) if kept is not None else None
+        with self._reading() as db:
+            rows = db.execute(
+                "SELECT path, at, removed, added, above, below, existed, exists_ FROM edits WHERE change = ? "
+                "ORDER BY number",
+                [change.id],
+            ).fetchall()
+        if any(row[2] is None for row in rows):
+            return None
+        return tuple(
+            Edit(path, at, removed, added, above, below, bool(existed), bool(exists))
+            for path, at, removed, added, above, below, existed, exists in rows
+        )
+
+    def undone(self, change: Change, by: str) -> None:
+        """Note that the change `by` has undone another. Undoing an undoing brings the first one back."""
+        with self._writing() as db:
+            db.execute("UPDATE changes SET undone_by = ? WHERE id = ?", [by, change.id])
+            db.execute("UPDATE changes SET undone_by = '' WHERE undone_by = ?", [change.id])
+
+    def forget(self, scope: str, holds: Callable[[str, str], bool]) -> None:
+        """Overwrite every edit of the scope of which `holds(path, text)`. Raises `HistoryUnavailable`."""
+        with self._writing() as db:
+            rows = db.execute(
+                "SELECT e.number, c.id, e.path, e.removed, e.added, e.above, e.below FROM edits e "
+                "JOIN changes c ON c.id = e.change WHERE c.scope = ? AND e.removed IS NOT NULL",
+                [scope],
+            ).fetchall()
+            for number, change, path, *parts in rows:
+                if any(holds(path, part.decode("utf-8", "replace")) for part in parts):
+                    db.execute(
+                        "UPDATE edits SET removed = NULL, added = NULL, above = NULL, below = NULL WHERE number = ?",
+                        [number],
+                    )
+                    db.execute("UPDATE changes SET summary = ? WHERE id = ?", [_FORGOTTEN, change])
+
+    # for the unit of work below ---------------------------------------------------------------------------------
+
+    def begin(self, scope: str, session: str, by: str, edit: Edit) -> str:
+        """A new change with its first edit; its id."""
+        now = self._clock.now().astimezone(UTC)
+        id = f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+        summary = _FORGOTTEN if by == FORGET else _summary(edit)
+        with self._writing() as db:
+            db.execute(
+                "INSERT INTO changes (id, ts, scope, session, by, path, summary) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                [id, utc_stamp(now), scope, session, by, edit.path, summary],
+            )
+            self._add(db, id, by, edit)
+        return id
+
+    def add(self, id: str, by: str, edit: Edit) -> None:
+        with self._writing() as db:
+            self._add(db, id, by, edit)
+
+    def withdraw(self, id: str) -> None:
+        """Take back the last edit of a change, and the change with its only one."""
+        with suppress(HistoryUnavailable), self._writing() as db:
+            db.execute("DELETE FROM edits WHERE number = (SELECT max(number) FROM edits WHERE change = ?)", [id])
+            db.execute("DELETE FROM changes WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM edits WHERE change = ?1)", [id])
+
+    def _add(self, db: sqlite3.Connection, id: str, by: str, edit: Edit) -> None:
+        text: Sequence[bytes | None] = (edit.removed, edit.added, edit.above, edit.below)
+        if by == FORGET:
+            kept = self._second_thoughts.setdefault(id, _Remembered(self._clock.now() + SECOND_THOUGHTS))
+            kept.edits.append(edit)
+            text = (None, None, None, None)
+        db.execute(
+            "INSERT INTO edits (change, path, at, removed, added, above, below, existed, exists_) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [id, edit.path, edit.at, *text, edit.existed, edit.exists],
+        )
+
+    def _let_go(self) -> None:
+        now = self._clock.now()
+        self._second_thoughts = {id: kept for id, kept in self._second_thoughts.items() if kept.until > now}
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        with self._opened() as db:
+            yield db
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        self._let_go()
+        with self._opened() as db, db:
+            yield db
+
+    @contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection]:
+        try:
+            with closing(self._open()) as db:
+                yield db
+        except sqlite3.Error as error:
+            raise HistoryUnavailable(0, f"the change history cannot be used ({error})") from error
+
+    def _open(self) -> sqlite3.Connection:
+        try:
+            return self._connected()
+        except sqlite3.OperationalError:
+            raise
+        except sqlite3.DatabaseError as damage:
+            aside = self._file.with_name(f"{self._file.name}.damaged")
+            _log.error("the change history is damaged (%s); it is kept as %s, and a new one begins", damage, aside.name)
+            self._file.replace(aside)
+            return self._connected()
+
+    def _connected(self) -> sqlite3.Connection:
+        make_private(self._file.parent)
+        if not self._file.exists():
+            self._file.touch(mode=0o600)
+        db = sqlite3.connect(self._file, timeout=_BUSY)
+        try:
+            db.execute("PRAGMA secure_delete = ON")  # what is forgotten is overwritten, not only unlinked
+            db.execute("PRAGMA synchronous = FULL")
+            db.executescript(_SCHEMA)
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Who changes memory: a session, or (with `session` empty) Daybook of its own accord."""
+
+    history: History
+    scope: Scope
+    session: str
+
+    @contextmanager
+    def writes(self, by: str) -> Iterator[Unit]:
+        """What is written to the scope's files inside is one change, signed `by`; within another such block (a flush
+        that calls tools) one of its own, signed as that one."""
+        around = recorder()
+        if isinstance(around, Unit):
+            unit = Unit(self.history, around.scope, around.session, around.by)
+        else:
+            unit = Unit(self.history, self.scope.name, self.session, by)
+        with recording(unit):
+            yield unit
+
+
+class Unit:
+    """The changes of one `with` block, as one entry. `id` is empty as long as nothing was changed; `edits` counts the
+    files written."""
+
+    def __init__(self, history: History, scope: str, session: str, by: str) -> None:
+        self._history = history
+        self.scope = scope
+        self.session = session
+        self.by = by
+        self.id = ""
+        self.edits = 0
+
+    def record(self, edit: Edit) -> None:
+        if self.id:
+            self._history.add(self.id, self.by, edit)
+        else:
+            self.id = self._history.begin(self.scope, self.session, self.by, edit)
+        self.edits += 1
+
+    def withdraw(self) -> None:
+        self._history.withdraw(self.id)
+        self.edits -= 1
+        if not self.edits:
+            self.id = ""
+
+
+def _summary(edit: Edit) -> str:
+    """What a person recognises the change by."""
+    if not edit.exists:
+        return f"deleted: {_first_words(edit.removed)}"
+    if edit.added.strip():
+        verb = "changed to" if edit.removed.strip() else "added" if edit.existed else "new"
+        return f"{verb}: {_first_words(edit.added)}"
+    return f"removed: {_first_words(edit.removed)}"
+
+
+def _first_words(data: bytes) -> str:
+    lines = [line.strip() for line in data.decode("utf-8", "replace").splitlines()]
+    telling = [line for line in lines if line and not line.startswith(("#", "---"))] or [line for line in lines if line]
+    words = telling[0].removeprefix("- ") if telling else "nothing"
+    return words if len(words) <= _SUMMARY_CHARS else words[: _SUMMARY_CHARS - 1].rstrip() + "…"

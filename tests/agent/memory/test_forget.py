@@ -1,0 +1,151 @@
+"""What is to be forgotten is found, shown, removed, and nowhere left."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent.memory.forget import Finding, find, forget
+from agent.memory.history import FORGET, SECOND_THOUGHTS
+from agent.memory.reach import FileError
+from agent.memory.search import search
+from agent.memory.undo import NotRestored, restore
+from tests.agent.memory.test_history import TODAY, Book
+from tests.agent.places import group, person
+
+PAST = "memory/2026-11-02.md"
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Book:
+    return Book(tmp_path)
+
+
+def forgotten(book: Book, wanted: str) -> tuple[Finding, tuple[str, ...]]:
+    finding = find(book.scope, wanted)
+    return finding, forget(book.history, book.scope, book.watch.clock, "main/owner", finding)
+
+
+def every_byte(book: Book) -> bytes:
+    root = book.scope.workspace.parent
+    return b"".join(path.read_bytes() for path in root.rglob("*") if path.is_file())
+
+
+async def test_shown_with_path_and_line_and_removed_everywhere(book: Book) -> None:
+    book.write("MEMORY.md", "# Memory\n\n- tea\n- Luna is a cat\n  and grey\n- coffee\n")
+    book.write("USER.md", "Has a cat (LUNA).\nLikes tea.\n")
+    book.write(PAST, "# 2026-11-02\n\n- 09:00 Luna ate\n  a mouse\n- 10:00 tea\n")
+    book.write("memory/HISTORY.md", "# History\n\n**2026-11-02 10:00** About Luna.\n")
+    await book.call("memory_append", text="Luna slept")
+    finding, changed = forgotten(book, "luna")
+    assert [(place.path, place.line) for place in finding.places] == [
+        ("USER.md", 1),
+        ("MEMORY.md", 4),
+        (PAST, 3),
+        (TODAY, 3),
+        ("memory/HISTORY.md", 3),
+    ]
+    assert set(changed) == {place.path for place in finding.places}
+    assert book.read("MEMORY.md") == "# Memory\n\n- tea\n- coffee\n"
+    assert book.read("USER.md") == "Likes tea.\n"
+    assert book.read(PAST) == "# 2026-11-02\n\n- 09:00 [forgotten 2026-11-21]\n- 10:00 tea\n"
+    assert book.read(TODAY) == "# 2026-11-21\n\n- 08:30 [forgotten 2026-11-21]\n"
+    assert book.read("memory/HISTORY.md") == "# History\n\n[forgotten 2026-11-21]\n"
+
+
+async def test_a_note_about_it_goes_whole_with_its_line(book: Book) -> None:
+    await book.call("memory_save", name="Luna", description="the cat", type="user", content="Grey, likes fish.")
+    await book.call("memory_save", name="Fish", description="food", type="user", content="Luna eats it.\n\nSo do I.")
+    forgotten(book, "Luna")
+    assert not (book.scope.folder / "memory/notes/luna.md").exists()
+    assert "luna" not in book.read("MEMORY.md").lower() and "Fish" in book.read("MEMORY.md")
+    assert "So do I." in book.read("memory/notes/fish.md") and "Luna" not in book.read("memory/notes/fish.md")
+
+
+async def test_no_copy_is_left_in_the_history_or_the_search(book: Book) -> None:
+    await book.call("memory_save", name="Luna", description="the cat", type="user", content="Grey as CANARY-DUST.")
+    await book.call("memory_update", old_text="", new_text="- Luna loves CANARY-FISH")
+    await book.call("memory_update", old_text="- Luna loves CANARY-FISH", new_text="- Luna hates CANARY-FISH")
+    await book.call("memory_append", text="Luna saw CANARY-VET")
+    await book.call("memory_append", text="rain")
+    forgotten(book, "Luna")
+    everything = every_byte(book)
+    for word in (b"Luna", b"CANARY-DUST", b"CANARY-FISH", b"CANARY-VET"):
+        assert word not in everything
+    assert b"rain" in everything
+    assert search(book.scope, book.watch.clock, ["Luna"]).hits == ()
+    newest = book.history.changes()[0]
+    assert (newest.by, newest.summary) == (FORGET, "(forgotten)")
+    old = next(change for change in book.history.changes() if change.by == "memory_update")
+    with pytest.raises(NotRestored, match="forgotten"):
+        restore(book.history, book.scope, book.watch.clock, old)
+
+
+async def test_second_thoughts_bring_it_back_for_ten_minutes_past_days_too(book: Book) -> None:
+    book.write(PAST, "# 2026-11-02\n\n- 09:00 Luna ate\n- 10:00 tea\n")
+    book.write("MEMORY.md", "- Luna is a cat\n")
+    before = book.state()
+    forgotten(book, "Luna")
+    assert set(book.undo()) == {PAST, "MEMORY.md"}
+    assert book.state() == before
+
+    forgotten(book, "Luna")
+    change = book.history.changes()[0]
+    book.watch.moment += SECOND_THOUGHTS
+    with pytest.raises(NotRestored, match="not kept anywhere"):
+        restore(book.history, book.scope, book.watch.clock, change)
+    assert b"Luna" not in every_byte(book)
+
+
+def test_a_phrase_first_and_else_all_of_its_words(book: Book) -> None:
+    book.write("MEMORY.md", "- the blue car is Anna's\n- a car, blue\n- Carla is blue\n")
+    assert [place.line for place in find(book.scope, "Blue  car").places] == [1]
+    assert [place.line for place in find(book.scope, "the car blue").places] == [1, 2]
+    assert [place.line for place in find(book.scope, "car").places] == [1, 2]
+
+
+def test_in_scripts_without_spaces(book: Book) -> None:
+    book.write("MEMORY.md", "- 我的猫叫露娜\n- 私の猫はルナ\n")
+    assert [place.line for place in find(book.scope, "露娜").places] == [1]
+    assert [place.line for place in find(book.scope, "ルナ").places] == [2]
+
+
+@pytest.mark.parametrize("wanted", ["", " ", "a", "\n"])
+def test_too_little_is_refused(book: Book, wanted: str) -> None:
+    book.write("MEMORY.md", "- a\n")
+    with pytest.raises(FileError, match="too short"):
+        find(book.scope, wanted)
+
+
+def test_only_this_scope_is_looked_at(book: Book) -> None:
+    workspace = book.scope.workspace
+    book.write("people/bob/MEMORY.md", "- Luna\n")
+    book.write("groups/telegram--100/GROUP.md", "- Luna\n")
+    book.write("AGENTS.md", "Luna\n")
+    book.write("MEMORY.md", "- tea\n")
+    assert find(book.scope, "Luna").places == ()
+    assert len(find(person(workspace, "bob"), "Luna").places) == 1
+    assert len(find(group(workspace), "Luna").places) == 1
+
+
+def test_only_what_was_shown_goes_and_what_moved_is_found(book: Book) -> None:
+    book.write("MEMORY.md", "- Luna is a cat\n- tea\n")
+    finding = find(book.scope, "Luna")
+    book.write("MEMORY.md", "# New\n\n- Luna is also a moon\n- tea\n- Luna is a cat\n")
+    forget(book.history, book.scope, book.watch.clock, "main/owner", finding)
+    assert book.read("MEMORY.md") == "# New\n\n- Luna is also a moon\n- tea\n"
+
+
+def test_files_that_cannot_be_read_are_named(book: Book) -> None:
+    (book.scope.folder / "MEMORY.md").mkdir()
+    book.write("USER.md", "Luna\n")
+    finding = find(book.scope, "Luna")
+    assert [place.path for place in finding.places] == ["USER.md"]
+    assert any("MEMORY.md" in sentence for sentence in finding.unread)
+
+
+def test_bytes_that_are_not_utf_8_stay(book: Book) -> None:
+    (book.scope.folder / "MEMORY.md").write_bytes(b"- caf\xe9\n- Luna\n- tea\r\n")
+    forgotten(book, "Luna")
+    assert (book.scope.folder / "MEMORY.md").read_bytes() == b"- caf\xe9\n- tea\r\n"
