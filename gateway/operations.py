@@ -22,6 +22,7 @@ from gateway.config import Config
 from gateway.control import Operation, OperationError
 from gateway.health import channel_status
 from gateway.home import Home
+from gateway.memory_operations import HistoryOperations
 from gateway.skill_rows import skill_row
 
 PLATFORMS = ("telegram", "discord", "web")
@@ -252,7 +253,7 @@ class Operations:
 
 
 def all_operations(house: House, home: Home, config: Config) -> Mapping[str, Operation]:
-    return Operations(house, home, config).table()
+    return {**Operations(house, home, config).table(), **HistoryOperations(house).table()}
 
 
 def _clock_of(day: str, clock: Clock) -> Clock:

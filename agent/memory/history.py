@@ -114,13 +114,14 @@ class History:
 
     def last(self, session: str) -> Change | None:
         """The last change of a session that can still be taken back."""
+        self._let_go()
         with self._reading() as db:
-            row = db.execute(
-                f"SELECT {_COLUMNS} FROM changes WHERE session = ? AND undone_by = '' AND by != ? AND summary != ? "
-                "ORDER BY number DESC LIMIT 1",
-                [session, UNDO, _FORGOTTEN],
-            ).fetchone()
-        return Change(*row) if row else None
+            rows = db.execute(
+                f"SELECT {_COLUMNS} FROM changes WHERE session = ? AND undone_by = '' AND by != ? ORDER BY number DESC",
+                [session, UNDO],
+            )
+            changes = (Change(*row) for row in rows)
+            return next((one for one in changes if one.summary != _FORGOTTEN or one.id in self._second_thoughts), None)
 
     def edits(self, change: Change) -> tuple[Edit, ...] | None:
         """The edits of a change in their order; None where their text is forgotten."""

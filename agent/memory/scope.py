@@ -78,3 +78,9 @@ class Scope:
                 return (own, self.workspace / "memory")
             case GroupLogs.NONE:
                 return ()
+
+
+def scope_named(name: str, workspace: Path) -> Scope:
+    """The scope of that `Scope.name`. Raises `ValueError`."""
+    audience, _, id = name.partition(":")
+    return Scope(Audience(audience), workspace, id)

@@ -17,7 +17,7 @@ _COMMANDS = {
     "chat": "Talk to the agent in this terminal.",
     "doctor": "Check everything; each problem comes with its cure.",
     "status": "What the running gateway does.",
-    "memory": "Search what is remembered.",
+    "memory": "Search what is remembered; see and undo its changes.",
     "sessions": "The transcripts of talks.",
     "pair": "Who may talk to it.",
     "skills": "What it has learnt to do, and what is missing.",

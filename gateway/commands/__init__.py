@@ -11,13 +11,14 @@ import enum
 import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from agent.agent import Agent
 from agent.clock import Clock
 from agent.report import ContextReport
 from channels.message import Channel, CommandInfo, InboundMessage
 from gateway.access import Access, Role
+from gateway.commands.questions import Questions
 from gateway.inbox import Inbox
 from gateway.outbox import Outbox
 from gateway.sessions import Conversation
@@ -33,6 +34,8 @@ log = logging.getLogger(__name__)
 _COMMAND = re.compile(r"/([A-Za-z][A-Za-z_]*)(?:\s+(.*))?\Z", re.DOTALL)
 _DISK_WAIT = 5.0
 """Seconds between tries while the disk takes nothing."""
+_ASKS_BACK = "forget"
+"""The command that asks before it acts."""
 _BROKEN = "That command broke inside Daybook; the log has the details. Nothing was lost; please try again."
 
 
@@ -61,6 +64,7 @@ class House:
     channels: Mapping[str, Channel]
     sources: Sequence[Supervised]
     ledger: UsageLedger
+    questions: Questions = field(default_factory=Questions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,24 +118,27 @@ class Commands:
         )
 
     def find(self, message: InboundMessage) -> str | None:
-        """The name after the slash, where the message is a command or an attempt at one."""
+        """The name after the slash, where the message is a command or an attempt at one; a bare yes or no to what
+        /forget has just asked belongs to it."""
+        asked = self._house is not None and self._house.questions.is_answered_by(message, self._house.clock.now())
         match = _COMMAND.match(message.text.strip())
-        return match[1].lower() if match else None
+        return match[1].lower() if match else _ASKS_BACK if asked else None
 
     async def answer(self, row: InboxRow, conversation: Conversation) -> str:
         """Run a message that `find` took for a command; its answer, whatever happens."""
         assert self._house is not None
-        match = _COMMAND.match(row.message.text.strip())
-        assert match is not None
-        command = self._table.get(match[1].lower())
+        text = row.message.text.strip()
+        match = _COMMAND.match(text)
+        name, words = (match[1], match[2] or "") if match else (_ASKS_BACK, text)
+        command = self._table.get(name.lower())
         if command is None:
-            return self._unknown(match[1])
+            return self._unknown(name)
         if command.audience is For.OWNER_IN_PRIVATE and not (
             conversation.role is Role.OWNER and conversation.is_private
         ):
             return f"/{command.name} is for my owner, in a private chat."
         try:
-            return await command.run(Ask((match[2] or "").strip(), row, conversation, self._house))
+            return await command.run(Ask(words.strip(), row, conversation, self._house))
         except CommandError as error:
             return str(error)
         except Exception:

@@ -1,10 +1,7 @@
-"""Commands about Daybook, its people and its memory."""
+"""Commands about Daybook, and its people."""
 
 from __future__ import annotations
 
-import asyncio
-
-from agent.memory.files import FileError, append_log
 from gateway.access import NoSuchCode, Role
 from gateway.commands import Ask, Command, CommandError, For
 from gateway.health import channel_status
@@ -51,17 +48,6 @@ async def usage(ask: Ask) -> str:
     return "The last seven days:\n\n" + "\n".join(lines) + note
 
 
-async def remember(ask: Ask) -> str:
-    if not ask.words:
-        raise CommandError("What shall I remember? `/remember TEXT`")
-    try:
-        scope = ask.conversation.scope
-        log = await asyncio.to_thread(append_log, scope, ask.house.clock, ask.words)
-    except FileError as error:
-        raise CommandError(f"That could not be written down: {error}") from error
-    return f"Noted in `{log.relative_to(scope.workspace)}`."
-
-
 async def whoami(ask: Ask) -> str:
     message = ask.row.message
     roles = {Role.OWNER: "my owner", Role.PERSON: "a person I know", Role.MEMBER: "a member of this group"}
@@ -91,7 +77,6 @@ async def pair(ask: Ask) -> str:
 COMMANDS = (
     Command("status", "", "how I am and what is going on", status),
     Command("usage", "", "tokens and cost of the last days", usage, For.OWNER_IN_PRIVATE),
-    Command("remember", "TEXT", "write something into today's log", remember),
     Command("whoami", "", "who you are to me, and your id", whoami),
     Command("pair", "[CODE]", "let somebody in who was given a code", pair, For.OWNER_IN_PRIVATE),
 )

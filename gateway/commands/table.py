@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from gateway.commands import Ask, Command, Commands, general, search, session
+from gateway.commands import Ask, Command, Commands, general, memory, search, session
 
 
 def all_commands() -> Commands:
     async def help_(ask: Ask) -> str:
         return commands.help(ask.conversation)
 
-    commands = Commands(
-        (Command("help", "", "what I understand", help_), *session.COMMANDS, *search.COMMANDS, *general.COMMANDS)
-    )
+    first = Command("help", "", "what I understand", help_)
+    commands = Commands((first, *session.COMMANDS, *search.COMMANDS, *memory.COMMANDS, *general.COMMANDS))
     return commands

@@ -1,0 +1,104 @@
+"""Commands that change what is remembered."""
+
+from __future__ import annotations
+
+import asyncio
+
+from agent.memory.files import FileError, append_log
+from agent.memory.forget import Finding, Place, find, forget
+from agent.memory.history import HistoryUnavailable
+from agent.memory.undo import restore
+from gateway.access import Role
+from gateway.commands import Ask, Command, CommandError
+from gateway.commands.questions import answer_of
+
+_LISTED = 20
+_SHOWN_CHARS = 160
+
+
+async def remember(ask: Ask) -> str:
+    if not ask.words:
+        raise CommandError("What shall I remember? `/remember TEXT`")
+    scope = ask.conversation.scope
+    with ask.agent.history.author(scope, str(ask.conversation.session)).writes("/remember"):
+        try:
+            log = await asyncio.to_thread(append_log, scope, ask.house.clock, ask.words)
+        except FileError as error:
+            raise CommandError(f"That could not be written down: {error}") from error
+    return f"Noted in `{log.relative_to(scope.workspace)}`."
+
+
+async def undo(ask: Ask) -> str:
+    history, session, scope = ask.agent.history, str(ask.conversation.session), ask.conversation.scope
+    try:
+        change = await asyncio.to_thread(history.last, session)
+        if change is None:
+            return "There is no change of memory from this talk that I could undo."
+        paths = await asyncio.to_thread(restore, history, scope, ask.house.clock, change, session)
+    except (FileError, HistoryUnavailable) as error:
+        raise CommandError(f"That could not be undone: {error}") from error
+    return f"Undone in {_files(paths)}: {change.summary}"
+
+
+async def forget_(ask: Ask) -> str:
+    if ask.conversation.role is not Role.OWNER and not ask.conversation.is_private:
+        raise CommandError("In a group, only my owner can let me forget.")
+    if not ask.words:
+        raise CommandError("What shall I forget? `/forget TEXT`; you see what I found before anything is removed.")
+    answer = answer_of(ask.words)
+    try:
+        if answer is None:
+            return await _ask_first(ask)
+        finding = ask.house.questions.take(ask.row.message, ask.house.clock.now())
+        if finding is None:
+            return "Nothing is waiting to be forgotten. `/forget TEXT` shows first what it would remove."
+        return await _forget(ask, finding) if answer else "Nothing was forgotten."
+    except (FileError, HistoryUnavailable) as error:
+        raise CommandError(f"That could not be forgotten: {error}") from error
+
+
+async def _ask_first(ask: Ask) -> str:
+    finding = await asyncio.to_thread(find, ask.conversation.scope, ask.words)
+    unread = [f"Not looked into: {reason}" for reason in finding.unread]
+    if not finding.places:
+        return "\n\n".join([f"I have nothing in memory about “{ask.words}”.", *unread])
+    ask.house.questions.ask(ask.row.message, finding, ask.house.clock.now())
+    listed = [_line(place) for place in finding.places[:_LISTED]]
+    if (more := len(finding.places) - _LISTED) > 0:
+        listed.append(f"- and {more} more")
+    return "\n\n".join(
+        [
+            f"This is what I would forget about “{ask.words}”:",
+            "\n".join(listed),
+            *unread,
+            "Shall I? **yes** or **no** (within ten minutes; later or in between: `/forget yes`).",
+        ]
+    )
+
+
+async def _forget(ask: Ask, finding: Finding) -> str:
+    history, session, scope = ask.agent.history, str(ask.conversation.session), ask.conversation.scope
+    changed = await asyncio.to_thread(forget, history, scope, ask.house.clock, session, finding)
+    if not changed:
+        return "It was gone already."
+    return (
+        f"Forgotten in {_files(changed)}. For ten minutes /undo brings it back, then no copy of it is left in memory. "
+        "Past talks keep their words, and this one has them before it until /new."
+    )
+
+
+def _line(place: Place) -> str:
+    text = " ".join(place.text.split())
+    shown = text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS].rstrip() + "…"
+    return f"- `{place.path}:{place.line}`{' (the whole note)' if place.whole else ''} {shown.removeprefix('- ')}"
+
+
+def _files(paths: tuple[str, ...]) -> str:
+    return ", ".join(f"`{path}`" for path in paths)
+
+
+COMMANDS = (
+    Command("remember", "TEXT", "write something into today's log", remember),
+    Command("forget", "TEXT", "show what I know about something, and forget it on your yes", forget_),
+    Command("undo", "", "take back the last change of memory from this talk", undo),
+)
