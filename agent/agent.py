@@ -59,6 +59,8 @@ _ASK_WINDOW_AGAIN = timedelta(minutes=10)
 _SMALL = 10_000
 """Characters that are worked through in less than a millisecond."""
 _ENTRY_CHARS = 500
+_STOP_WAITS = 0.5
+"""Seconds that a stop, which must be felt at once, waits for a file that another program holds."""
 _STOPPED_HERE = "[Stopped here by the person]"
 
 
@@ -149,11 +151,14 @@ class Agent:
             return
         if ending(steps, self.settings.session.max_tool_rounds) is None:
             await self._stop(steps, shown)
-        if (conversation := self._open.get(session)) is not None and conversation.transcript is transcript:
-            try:
+        conversation = self._open.get(session)
+        if conversation is None or conversation.transcript is not transcript:
+            return
+        try:
+            async with asyncio.timeout(_STOP_WAITS):
                 await self._promise(session, conversation, steps).write_down()
-            except FileError as problem:
-                _log.error("what was to be remembered in %s could not be written down: %s", session, problem)
+        except (FileError, TimeoutError) as problem:
+            _log.error("what was to be remembered in %s is not written down yet: %s", session, problem)
 
     async def _stop(self, steps: Steps, shown: str) -> None:
         for call in steps.open_calls:

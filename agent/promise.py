@@ -8,7 +8,7 @@ between changes nothing.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
@@ -80,17 +80,19 @@ class Promise:
         return tuple(owed)
 
     async def write_down(self) -> None:
-        """Add what is still owed to today's log in the words of the person, unless it is there. Raises `FileError`."""
-        for text in self.owed:
-            await asyncio.to_thread(self._write_down, text)
+        """Add what is still owed to today's log in the words of the person, unless it is there. Raises `FileError`.
+        Whoever gives up waiting for it does not keep it from being written."""
+        if owed := self.owed:
+            await asyncio.to_thread(self._write_down, owed)
 
-    def _write_down(self, text: str) -> None:
-        now = self.clock.now()
-        log = read_text(daily.log_path(self.scope, now.date()), self.scope.folder)
-        entry = daily.entry(now, clean(text)).partition(f"- {now:%H:%M} ")[2]
-        if log is None or entry not in log.text:
-            with self.author.writes(BY):
-                append_log(self.scope, self.clock, text)
+    def _write_down(self, owed: Sequence[str]) -> None:
+        for text in owed:
+            now = self.clock.now()
+            log = read_text(daily.log_path(self.scope, now.date()), self.scope.folder)
+            entry = daily.entry(now, clean(text)).partition(f"- {now:%H:%M} ")[2]
+            if log is None or entry not in log.text:
+                with self.author.writes(BY):
+                    append_log(self.scope, self.clock, text)
 
     async def _closed(self, end: End) -> End:
         try:

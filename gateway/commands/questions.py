@@ -11,7 +11,7 @@ from channels.message import Address, InboundMessage
 
 ANSWER_WITHIN = timedelta(minutes=10)
 
-_YES = "yes|y|yep|yeah|sure|ok|okay|do it|ja|jawohl|ja bitte|oui|sí|si|claro|はい|ええ|うん|是|是的|好|好的|对|可以|確認|确认|👍"
+_YES = "yes|y|yep|yeah|sure|ok|okay|do it|ja|jawohl|ja bitte|oui|sí|si|claro|はい|ええ|うん|是|是的|好|好的|可以|👍"
 _NO = "no|n|nope|cancel|stop|nein|abbrechen|non|annule|cancela|いいえ|やめて|不|不要|不是|取消|别|👎"
 _ANSWERS = {fold(word): said for words, said in ((_YES, True), (_NO, False)) for word in words.split("|")}
 

@@ -290,3 +290,16 @@ def test_a_person_at_a_terminal_talks_and_leaves_with_ctrl_d(home: Path, words: 
         assert terminal.process.wait(timeout=30) == 0
     finally:
         terminal.close()
+
+
+def test_memory_history_and_undo(home: Path) -> None:
+    assert shell(home, "chat", "-m", "/remember the car is blue").returncode == 0
+    (entry,) = json.loads(shell(home, "memory", "log", "--json").stdout)
+    assert set(entry) == {"id", "ts", "scope", "path", "by", "summary"}
+    assert "+- " in shell(home, "memory", "diff", entry["id"]).stdout
+    assert "Undone in memory/" in shell(home, "memory", "restore", entry["id"]).stdout
+    again = shell(home, "memory", "restore", entry["id"])
+    assert (again.returncode, again.stdout) == (1, "") and "undone already" in again.stderr
+    assert shell(home, "memory", "restore", "nothing").returncode == 1
+    assert shell(home, "memory", "restore").returncode == 2
+    assert shell(home, "memory", "log", "--scope", "nobody").returncode == 1

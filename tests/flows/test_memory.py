@@ -1,0 +1,196 @@
+"""Stories of memory: what was asked to be remembered, hand edits, second thoughts, forgetting."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.flows.story import BOB, GROUP, story
+
+
+async def test_remember_this_ends_on_disk_though_the_model_does_nothing(tmp_path: Path) -> None:
+    async with story(tmp_path) as told, told.running():
+        told.model.answer("Sure, I'll keep that in mind!")
+        told.model.answer("NO_REPLY")
+        told.say("Merk dir bitte, dass meine Katze Luna heißt.")
+        await told.hears("keep that in mind")
+
+        assert "Merk dir bitte, dass meine Katze Luna heißt." in told.log().read_text()
+        assert told.heard() == ["Sure, I'll keep that in mind!"]
+        told.no_request_was_refused()
+
+
+async def test_a_forwarded_please_remember_is_nobodys_request(tmp_path: Path) -> None:
+    async with story(tmp_path) as told, told.running():
+        told.model.answer("A nice note.")
+        told.say("What did she say about “please remember the milk”?")
+        await told.hears("A nice note.")
+        assert len(told.asked) == 1 and not told.log().exists()
+
+
+async def test_undo_in_the_chat_and_the_model_is_told_once(tmp_path: Path) -> None:
+    async with story(tmp_path) as told, told.running():
+        told.write("MEMORY.md", "# Memory\n\n- tea\n")
+        told.model.answer(tool=("memory_update", {"old_text": "- tea", "new_text": "- coffee"}))
+        told.model.answer("Coffee it is.")
+        told.say("I drink coffee now")
+        await told.hears("Coffee it is.")
+        assert "- coffee" in told.read("MEMORY.md")
+
+        told.say("/undo")
+        await told.hears("Undone in MEMORY.md: changed to: coffee")
+        assert told.read("MEMORY.md") == "# Memory\n\n- tea\n"
+        told.say("/undo")
+        await told.hears("There is no change of memory")
+
+        for reply in ("Tea.", "Still tea."):
+            told.model.answer(reply)
+            told.say("What do I drink?")
+            await told.hears(reply)
+        assert told.last_asked.count("daybook-changed name") == 1
+        told.no_request_was_refused()
+
+
+async def test_forget_shows_asks_removes_and_is_not_in_the_way_of_a_talk(tmp_path: Path) -> None:
+    async with story(tmp_path) as told, told.running():
+        told.write("MEMORY.md", "# Memory\n\n- Luna is a cat\n- tea\n")
+        past = told.log(19)
+        told.write(f"memory/{past.name}", f"# {past.stem}\n\n- 09:00 Luna ate\n")
+        told.say("/forget luna")
+        shown = await told.hears("This is what I would forget")
+        assert "MEMORY.md:3" in shown.text and f"memory/{past.name}:3" in shown.text
+        told.model.answer("Fine.")
+        told.say("no wait, how are you?")
+        await told.hears("Fine.")
+        told.model.answer("Yes what?")
+        told.say("yes")
+        await told.hears("Yes what?")
+        assert "Luna" in told.read("MEMORY.md")
+
+        told.say("/forget luna")
+        await told.telegram.wait_for(lambda: len([text for text in told.heard() if "would forget" in text]) == 2)
+        told.say("Ja!")
+        await told.hears("Forgotten in")
+        assert told.read("MEMORY.md") == "# Memory\n\n- tea\n"
+        assert f"- 09:00 [forgotten {told.log().stem}]" in past.read_text()
+
+        told.say("/undo")
+        await told.hears("Undone in")
+        assert "Luna ate" in past.read_text() and "Luna" in told.read("MEMORY.md")
+        told.no_request_was_refused()
+
+
+async def test_forgetting_waits_for_the_one_who_asked_and_stays_in_its_scope(tmp_path: Path) -> None:
+    async with story(tmp_path) as told, told.running():
+        told.write("MEMORY.md", "- Luna\n")
+        told.write("people/telegram-22222/MEMORY.md", "- Luna\n")
+        told.say("/forget Luna")
+        await told.hears("would forget")
+        told.say("/forget yes", chat=BOB, name="Bob")
+        await told.hears("Nothing is waiting", BOB)
+        told.call("/forget Luna", user=BOB, name="Bob")
+        await told.hears("only my owner", GROUP)
+        told.say("/forget yes")
+        await told.hears("Forgotten in MEMORY.md")
+        assert told.read("MEMORY.md") == "" and told.read("people/telegram-22222/MEMORY.md") == "- Luna\n"
+
+
+async def test_the_history_from_the_command_line(tmp_path: Path) -> None:
+    async with story(tmp_path) as told, told.running() as gateway:
+        told.say("/remember the car is blue")
+        await told.hears("Noted in")
+        (entry,) = await gateway.operations["memory.log"]({})  # type: ignore[misc]
+        assert isinstance(entry, dict)
+        assert set(entry) == {"id", "ts", "scope", "path", "by", "summary"}
+        assert (entry["scope"], entry["by"]) == ("owner", "/remember")
+        diff = await gateway.operations["memory.diff"]({"id": entry["id"]})
+        assert isinstance(diff, dict) and "the car is blue" in str(diff["diff"])
+        await gateway.operations["memory.restore"]({"id": entry["id"]})
+        assert not told.log().exists()
+
+
+async def test_a_hand_edit_between_two_turns_is_kept_and_told_once(tmp_path: Path) -> None:
+    async with story(tmp_path) as told, told.running():
+        told.write("MEMORY.md", "# Memory\n\n- tea\n")
+        told.model.answer("Hello.")
+        told.say("hello")
+        await told.hears("Hello.")
+        told.write("MEMORY.md", "# Memory\n\n- tea\n- CANARY-HAND\n")
+        for reply in ("First.", "Second."):
+            told.model.answer(reply)
+            told.say("and now?")
+            await told.hears(reply)
+        assert told.last_asked.count("CANARY-HAND") == 1
+        assert told.read("MEMORY.md") == "# Memory\n\n- tea\n- CANARY-HAND\n"
+
+
+async def test_a_conflicting_edit_of_the_model_is_refused_with_the_current_text(tmp_path: Path) -> None:
+    async with story(tmp_path) as told, told.running():
+        told.write("MEMORY.md", "# Memory\n\n- tea at four\n")
+        told.model.answer("Hello.")
+        told.say("hello")
+        await told.hears("Hello.")
+        told.write("MEMORY.md", "# Memory\n\n- tea at five\n")
+        told.model.answer(tool=("memory_update", {"old_text": "- tea at four", "new_text": "- no tea"}))
+        told.model.answer("You changed it yourself.")
+        told.say("no more tea")
+        await told.hears("You changed it yourself.")
+        assert told.read("MEMORY.md") == "# Memory\n\n- tea at five\n"
+        result = str(told.asked[-1].body["messages"][-1])
+        assert "does not contain old_text" in result and "tea at five" in result
+
+
+async def test_two_chats_of_one_person_write_at_once(tmp_path: Path) -> None:
+    async with story(tmp_path) as told, told.running() as gateway:
+        for number in range(3):
+            told.say(f"/remember telegram {number}")
+            await gateway.terminal.say(f"/remember terminal {number}", "main", f"t{number}")
+        await told.telegram.wait_for(lambda: told.log().exists() and told.log().read_text().count("- ") >= 6)
+        log = told.log().read_text()
+        for number in range(3):
+            assert log.count(f"telegram {number}") == 1 and log.count(f"terminal {number}") == 1
+        changes = await gateway.operations["memory.log"]({})
+        assert isinstance(changes, list) and len(changes) == 6
+
+
+@pytest.mark.parametrize("kind", ["2 MB", "not UTF-8", "a folder"])
+async def test_a_memory_file_of_any_kind_stops_no_talk(tmp_path: Path, kind: str) -> None:
+    async with story(tmp_path) as told, told.running():
+        index = told.workspace / "MEMORY.md"
+        index.unlink()
+        match kind:
+            case "2 MB":
+                index.write_text("- a line of memory\n" * 110_000)
+            case "not UTF-8":
+                index.write_bytes(b"- caf\xe9\n")
+            case _:
+                index.mkdir()
+        before = index.read_bytes() if index.is_file() else b""
+        told.model.answer(tool=("memory_update", {"old_text": "", "new_text": "- tea"}))
+        told.model.answer("Done what I could.")
+        told.say("Remember that I like tea")
+        if kind == "a folder":
+            told.model.answer("NO_REPLY")
+        await told.hears("Done what I could.")
+        if kind == "a folder":
+            assert "I like tea" in told.log().read_text()
+        else:
+            assert index.read_bytes() == before + b"- tea\n"
+        told.no_request_was_refused()
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="permissions do not bind this user")
+async def test_a_read_only_workspace_is_told(tmp_path: Path) -> None:
+    async with story(tmp_path) as told, told.running():
+        memory = told.workspace / "memory"
+        memory.mkdir(exist_ok=True)
+        memory.chmod(0o500)
+        try:
+            told.model.answer("Sure!")
+            told.model.answer("NO_REPLY")
+            told.say("Remember that I like tea")
+            await told.hears("could not be written down")
+        finally:
+            memory.chmod(0o700)
