@@ -171,6 +171,7 @@ def _changed(
         real = folder.path / real_name
         for _ in range(5):
             known = folder.stat(real_name)
+            _unless(_protected(name, known))
             before = _bytes(folder, real_name, name) if known is not None else None
             _unless(refusal(real, before, before))  # whatever it becomes
             after = change(before)
@@ -199,7 +200,8 @@ def remove(path: Path, root: Path, today: date) -> FileText | None:
             data = _bytes(folder, real_name, name)
         except FileNotFoundError:
             return None
-        _unless(daily.closed(real, today) or daily.shortened(real, data, None))
+        refusal = daily.closed(real, today) or daily.shortened(real, data, None)
+        _unless(refusal or _protected(name, folder.stat(real_name)))
         with recorded(edit_of(name, data, None)):
             folder.remove(real_name)
             folder.sync()
@@ -279,6 +281,7 @@ def _append(path: Path, root: Path, addition: Callable[[str], str], beginning: s
     name = name_below(path, root)
     with _writing(path, root, name) as (folder, real_name):
         known = folder.stat(real_name)
+        _unless(_protected(name, known))
         end = disk.tail(folder, real_name, _TAIL_BYTES) if known is not None else b""
         before = end.decode("utf-8", "replace")
         start = "" if before else beginning
@@ -310,6 +313,13 @@ def _bytes(folder: Folder, real_name: str, name: str) -> bytes:
 def _unless(refusal: str | None) -> None:
     if refusal is not None:
         raise NotWritten(refusal)
+
+
+def _protected(name: str, known: os.stat_result | None) -> str | None:
+    """A file that its owner has made read-only stays as it is, though a new one could take its place."""
+    if known is None or not stat.S_ISREG(known.st_mode) or known.st_mode & stat.S_IWUSR:
+        return None
+    return f"{name} was not written: its owner has made it read-only"
 
 
 def _same(known: os.stat_result | None, now: os.stat_result | None) -> bool:

@@ -63,6 +63,8 @@ async def test_every_command_of_the_contract_that_is_built_is_in_help(tmp_path: 
             "stop",
             "model",
             "remember",
+            "forget",
+            "undo",
             "usage",
             "sessions",
             "switch",

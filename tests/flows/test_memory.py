@@ -155,7 +155,7 @@ async def test_two_chats_of_one_person_write_at_once(tmp_path: Path) -> None:
         assert isinstance(changes, list) and len(changes) == 6
 
 
-@pytest.mark.parametrize("kind", ["2 MB", "not UTF-8", "a folder"])
+@pytest.mark.parametrize("kind", ["2 MB", "not UTF-8", "read-only", "a folder"])
 async def test_a_memory_file_of_any_kind_stops_no_talk(tmp_path: Path, kind: str) -> None:
     async with story(tmp_path) as told, told.running():
         index = told.workspace / "MEMORY.md"
@@ -165,17 +165,22 @@ async def test_a_memory_file_of_any_kind_stops_no_talk(tmp_path: Path, kind: str
                 index.write_text("- a line of memory\n" * 110_000)
             case "not UTF-8":
                 index.write_bytes(b"- caf\xe9\n")
+            case "read-only":
+                index.write_text("- a rule\n")
+                index.chmod(0o400)
             case _:
                 index.mkdir()
         before = index.read_bytes() if index.is_file() else b""
         told.model.answer(tool=("memory_update", {"old_text": "", "new_text": "- tea"}))
         told.model.answer("Done what I could.")
         told.say("Remember that I like tea")
-        if kind == "a folder":
+        refused = kind in ("read-only", "a folder")
+        if refused:
             told.model.answer("NO_REPLY")
         await told.hears("Done what I could.")
-        if kind == "a folder":
+        if refused:
             assert "I like tea" in told.log().read_text()
+            assert not index.is_file() or index.read_bytes() == before
         else:
             assert index.read_bytes() == before + b"- tea\n"
         told.no_request_was_refused()
