@@ -328,9 +328,7 @@ class Agent:
 
     def _tools(self, key: SessionKey, scope: Scope, written: set[Path]) -> tuple[Tool, ...]:
         memory, files, author = self.settings.memory, self.settings.files_tools, self._author(key, scope)
-        return tools.build(
-            scope, self._clock, memory, files, wrote=written.add, skills=self.skills, author=author
-        )
+        return tools.build(scope, self._clock, memory, files, wrote=written.add, skills=self.skills, author=author)
 
     async def _budget(self, model: str) -> Budget:
         window = self.settings.model.context_window or await self._window(model)

@@ -64,6 +64,7 @@ async def test_every_command_of_the_contract_that_is_built_is_in_help(tmp_path: 
             "model",
             "remember",
             "forget",
+            "memory",
             "undo",
             "usage",
             "sessions",
