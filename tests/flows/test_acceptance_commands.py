@@ -76,7 +76,7 @@ async def test_every_command_of_the_contract_that_is_built_is_in_help(tmp_path: 
         ):
             assert f"/{name}" in text
         for name in ("remind", "jobs", "daily", "compact", "undo", "forget", "memory"):
-            exists = "There is no" not in await command(told, f"/{name}")
+            exists = f"There is no /{name}" not in await command(told, f"/{name}")
             assert (f"/{name}" in text) is exists, name
 
 
