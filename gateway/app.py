@@ -19,6 +19,7 @@ from agent.workspace import create, template_folder
 from channels.message import Channel, ChannelStatus, CommandInfo, Health
 from channels.terminal import TerminalChannel
 from gateway.access import Access
+from gateway.choices import Choices
 from gateway.commands import House
 from gateway.commands.table import all_commands
 from gateway.config import AgentConfig, Config, ModelConfig
@@ -168,6 +169,8 @@ async def open_gateway(
         sources = [Supervised(channel) for channel in by_name.values()]
         _hold_tokens(stack, tokens(config), sources)
         inbox = Inbox(database, clock)
+        choices = Choices(database)
+        await choices.load()
         outbox = Outbox(database, clock, by_name, first_chat=access.first_chat_id)
         sessions = Sessions(
             access,
@@ -179,9 +182,9 @@ async def open_gateway(
         )
         spawner = _Spawner()
         queues = {name: QueueRule(one.session.queue, one.session.queue_cap) for name, one in config.agents.items()}
-        rooms = Rooms(database, inbox, outbox, by_name, agents, queues, sessions.of_row)
+        rooms = Rooms(database, inbox, outbox, choices, by_name, agents, queues, sessions.of_row)
         turns = Turns(rooms, disk_wait=patience.disk)
-        house = House(database, clock, access, inbox, outbox, turns, agents, by_name, sources, ledger)
+        house = House(database, clock, access, inbox, outbox, choices, turns, agents, by_name, sources, ledger)
         table.open(house)
         router = Router(database, clock, access, sessions, inbox, outbox, turns, table, by_name, spawner.spawn)
         operations = all_operations(house, home, config)

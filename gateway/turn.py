@@ -6,7 +6,6 @@ agent, then write the end of the messages and the reply in one commit.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
@@ -16,13 +15,14 @@ from agent.agent import Agent
 from agent.model.base import Usage
 from agent.turn import Discard, End, EndKind, Joined, Said, StepDone, Text, TurnRequest
 from channels.message import Channel
+from gateway.choices import Choices
 from gateway.delivery import Preview, Reply
 from gateway.inbox import Inbox
 from gateway.lanes import Lane
 from gateway.outbox import Outbox
 from gateway.saying import nothing_to_answer, said, said_id
 from gateway.sessions import Conversation
-from gateway.store import outbox_rows, usage_rows
+from gateway.store import outbox_rows
 from gateway.store.database import Database, StoreUnavailable
 from gateway.store.inbox_rows import InboxRow
 
@@ -63,6 +63,7 @@ class Rooms:
     database: Database
     inbox: Inbox
     outbox: Outbox
+    choices: Choices
     channels: Mapping[str, Channel]
     agents: Mapping[str, Agent]
     queues: Mapping[str, QueueRule]
@@ -92,7 +93,6 @@ class Turn:
         self.id = first.turn or said_id(first.message)
         self._said = tuple(rows)
         self.rows = [*rows, *carried]
-        self._model: str | None = None
         self.reply = Reply()
         self.ended = False
 
@@ -102,11 +102,7 @@ class Turn:
         open: see `stopped`."""
         if self.rows[0].attempts >= MOST_ATTEMPTS:
             return await self._end(End(EndKind.ERROR, _GAVE_UP, Usage()))
-        session = self.rows[0].session
-        _, self._model = await asyncio.gather(  # together, so that they share a commit
-            self._rooms.inbox.take(self.rows, self.id),
-            self._rooms.database.run(usage_rows.chosen, session, "model"),
-        )
+        await self._rooms.inbox.take(self.rows, self.id)
         self._said = tuple(self._rooms.inbox.row(row.seq) for row in self._said)  # an edit may have come until now
         if note := nothing_to_answer([row.message for row in self._said]):
             return await self._end(End(EndKind.ERROR, note, Usage()))
@@ -173,7 +169,7 @@ class Turn:
             scope=self._conversation.scope,
             said=tuple(said(row.message, self._overheard if row.seq == first.seq else ()) for row in self._said),
             arrived=self._arrived,
-            model=self._model,
+            model=self._rooms.choices.model(first.session),
         )
 
     def _arrived(self) -> Sequence[Said]:

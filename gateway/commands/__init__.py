@@ -18,11 +18,11 @@ from agent.clock import Clock
 from agent.report import ContextReport
 from channels.message import Channel, CommandInfo, InboundMessage
 from gateway.access import Access, Role
+from gateway.choices import Choices
 from gateway.commands.questions import Questions
 from gateway.inbox import Inbox
 from gateway.outbox import Outbox
 from gateway.sessions import Conversation
-from gateway.store import usage_rows
 from gateway.store.database import Database, StoreUnavailable
 from gateway.store.inbox_rows import InboxRow
 from gateway.supervise import Supervised
@@ -59,6 +59,7 @@ class House:
     access: Access
     inbox: Inbox
     outbox: Outbox
+    choices: Choices
     turns: Turns
     agents: Mapping[str, Agent]
     channels: Mapping[str, Channel]
@@ -82,7 +83,7 @@ class Ask:
 
     async def chosen_model(self) -> str | None:
         """The model that this talk was given with `/model`, None for the configured one."""
-        return await self.house.database.run(usage_rows.chosen, str(self.conversation.session), "model")
+        return self.house.choices.model(str(self.conversation.session))
 
     async def context_report(self) -> ContextReport:
         """As the next turn of this talk would begin."""

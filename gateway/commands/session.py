@@ -9,7 +9,6 @@ from agent.session.archive import NoSuchSession
 from agent.session.transcript import Unusable
 from gateway.commands import Ask, Command, CommandError, For
 from gateway.commands.reports import context_text, why_text
-from gateway.store import usage_rows
 
 _LISTED = 10
 
@@ -43,7 +42,7 @@ async def model(ask: Ask) -> str:
         return f"This talk uses `{configured}`. `/model NAME` changes it here, until `/model default`."
     name = ask.words.split()[0]
     back = name in ("default", configured)
-    await ask.house.database.run(usage_rows.choose, session, "model", None if back else name)
+    await ask.house.choices.choose_model(session, None if back else name)
     return f"This talk uses `{configured if back else name}` from now on."
 
 

@@ -63,6 +63,7 @@ def choose(connection: sqlite3.Connection, session: str, name: str, value: str |
         connection.execute("INSERT OR REPLACE INTO choice VALUES (?, ?, ?)", (session, name, value))
 
 
-def chosen(connection: sqlite3.Connection, session: str, name: str) -> str | None:
-    row = connection.execute("SELECT value FROM choice WHERE session = ? AND name = ?", (session, name)).fetchone()
-    return None if row is None else str(row["value"])
+def chosen_models(connection: sqlite3.Connection) -> dict[str, str]:
+    """Session -> the model that was chosen for it."""
+    rows = connection.execute("SELECT session, value FROM choice WHERE name = 'model'")
+    return {row["session"]: row["value"] for row in rows}
