@@ -7,46 +7,53 @@ session has one turn at a time, is the caller's business.
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import json
+import dataclasses
 import logging
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from agent import report, tools
+from agent.asking import Asking
+from agent.behind import Behind
 from agent.calls import STOPPED_CALL, Calls
 from agent.clock import Clock, utc_stamp
-from agent.context.budget import Budget, budget, estimate, estimate_tools, projected
+from agent.context.budget import Budget
 from agent.context.freshness import Freshness, seen_by
 from agent.context.prompt import fixed_part
 from agent.context.recalled import Recall, Search
-from agent.context.repair import repair
 from agent.context.turn_header import rendered
-from agent.ending import TOO_LONG, ending
+from agent.ending import ending
 from agent.loop import run_turn
 from agent.memory.daily import log_path
 from agent.memory.files import FileError, append_section, read_text
 from agent.memory.history import Author, History
 from agent.memory.scope import Scope
 from agent.memory.search import search
-from agent.model.base import ContextOverflow, Model, ModelRequest, ToolSpec
+from agent.model.base import Model, ToolSpec
 from agent.promise import Promise
+from agent.room import Room
 from agent.session.archive import Archive, SessionInfo, new_id
+from agent.session.compact import Compacted, compact
+from agent.session.consolidate import concerned, consolidate
 from agent.session.entries import Header, MessageEntry, Recalled, Seen
+from agent.session.flush import Loss, before_context_loss
+from agent.session.owed import Debts, Owed
 from agent.session.reading import markdown, snapshot
-from agent.session.replay import context
 from agent.session.steps import Steps, text_of
 from agent.session.transcript import Transcript, Unusable
 from agent.settings import AgentSettings
 from agent.silence import spoken
 from agent.skills import Skills
+from agent.talk import Talk
 from agent.tools.base import Tool
-from agent.turn import CHAT, Said, SessionKey, TurnEvent, TurnRequest
+from agent.turn import CHAT, End, EndKind, Said, SessionKey, TurnEvent, TurnRequest
+from agent.windows import Windows
 
 _log = logging.getLogger(__name__)
 
@@ -55,7 +62,6 @@ T = TypeVar("T")
 
 _KEPT_OPEN = 128
 """Sessions held in memory between turns."""
-_ASK_WINDOW_AGAIN = timedelta(minutes=10)
 _SMALL = 10_000
 """Characters that are worked through in less than a millisecond."""
 _ENTRY_CHARS = 500
@@ -110,34 +116,49 @@ class Agent:
         self._model = model
         self._clock = clock
         self._open: OrderedDict[SessionKey, _Conversation] = OrderedDict()
-        self._windows: dict[str, tuple[int | None, datetime]] = {}
+        self._talks: OrderedDict[Path, Talk] = OrderedDict()
+        self._windows = Windows(settings, model, clock)
+        self._behind = Behind(Debts(sessions / settings.name, workspace), self._settle)
+
+    async def run(self) -> None:
+        """Do what is owed to talks that were left or shortened, behind the answers, until cancelled."""
+        await self._behind.run()
+
+    async def idle(self) -> None:
+        """Wait until nothing is owed; `run` must be running."""
+        await self._behind.idle()
 
     async def turn(self, request: TurnRequest) -> AsyncGenerator[TurnEvent, None]:
         """Run a turn, or go on with one that was interrupted; ends with one `End`. Close the iterator to stop it."""
+        await self._leave_if_idle(request)
         conversation = await self._take_up(request.session, request.scope)
         transcript = conversation.transcript
-        model = request.model or self.settings.model.name
-        room = await self._budget(model)
+        own_tools = (*conversation.tools, *request.tools)
+        specs = tuple(tool.spec for tool in own_tools)
+        talk = await self._talk(request.session, request.scope, transcript, specs, request.model)
+        room = talk.budget
         steps = Steps(transcript, _turn_of(transcript, request), self._clock, [said.id for said in request.said])
         await self._journal(request.said, conversation, steps, room)
-        own_tools = (*conversation.tools, *request.tools)
+        shelter = Room(talk, partial(self._smaller, talk.model_name), partial(self._compacted, talk))
 
         async def arrived() -> tuple[str, ...]:
             said = request.arrived()
             await self._journal(said, conversation, steps, room)
             return tuple(one.id for one in said)
 
-        asking = _Asking(self.settings, request, model, transcript, tuple(tool.spec for tool in own_tools), room)
+        ask = Asking(shelter, request.purpose)
         calls = Calls(own_tools, steps, conversation.freshness, conversation.written)
 
         def run(may_join: bool) -> AsyncGenerator[TurnEvent, None]:
             limit = self.settings.session.max_tool_rounds
-            return run_turn(steps, self._model, asking, calls, arrived if may_join else _nobody, limit)
+            return run_turn(steps, ask, calls, arrived if may_join else _nobody, limit)
 
         promise = self._promise(request.session, conversation, steps)
         events = promise.kept(run) if request.purpose == CHAT else run(True)
         async with aclosing(events):
             async for event in events:
+                if isinstance(event, End) and event.kind is EndKind.REPLY and shelter.failure:
+                    event = dataclasses.replace(event, text=f"{event.text}\n\n_({shelter.failure})_")
                 yield event
 
     async def stopped(self, session: SessionKey, turn_id: str, shown: str) -> None:
@@ -168,9 +189,21 @@ class Agent:
         await steps.stopped(f"{rest}\n\n{_STOPPED_HERE}" if rest else _STOPPED_HERE)
 
     async def new_session(self, key: SessionKey, scope: Scope) -> SessionInfo:
-        """End the session and start a new one, without a model: the end of the talk goes to today's log of the
-        scope."""
-        return await asyncio.to_thread(self._new_session, key, scope)
+        """End the session and start a new one, without waiting for a model: the end of the talk goes to today's log of
+        the scope; its flush and its paragraph in HISTORY.md follow behind (`run`)."""
+        return await self._leave(key, scope, Loss.NEW)
+
+    async def compact(self, key: SessionKey, scope: Scope, focus: str = "", model: str | None = None) -> Compacted:
+        """Replace the older part of the talk by a summary, now. No turn of the session may run meanwhile. Raises
+        `NotCompacted` (the talk is then as it was) and `ModelError`."""
+        conversation = await self._take_up(key, scope)
+        specs = tuple(tool.spec for tool in conversation.tools)
+        known = self._talks.get(conversation.transcript.path)
+        talk = await self._talk(key, scope, conversation.transcript, known.specs if known else specs, model)
+        await before_context_loss(talk, Loss.COMMAND)
+        done = await compact(talk, focus)
+        await self._compacted(talk, done)
+        return done
 
     async def sessions(self, key: SessionKey | None = None) -> tuple[SessionInfo, ...]:
         """All sessions, or those of one key, the one used last first."""
@@ -180,15 +213,14 @@ class Agent:
         """The session of that id, or of which it is the only one to begin or end so. Raises `NoSuchSession`."""
         return await asyncio.to_thread(self._archive.find, id, key)
 
-    async def switch(self, key: SessionKey, id: str) -> SessionInfo:
-        """Go back to an earlier session of this key. Raises `NoSuchSession`."""
-
-        def switch() -> SessionInfo:
-            found = self._archive.find(id, key)
-            self._archive.make_current(key, found.id)
-            return found
-
-        return await asyncio.to_thread(switch)
+    async def switch(self, key: SessionKey, scope: Scope, id: str) -> SessionInfo:
+        """Go back to an earlier session of this key; the one that is left is flushed behind. Raises `NoSuchSession`."""
+        found = await asyncio.to_thread(self._archive.find, id, key)
+        left = await asyncio.to_thread(self._current, key)
+        if left is not None and left.header.id != found.id:
+            await self._owe(key, scope, left, Loss.SWITCH)
+        await asyncio.to_thread(self._archive.make_current, key, found.id)
+        return found
 
     async def export(self, key: SessionKey, id: str | None = None) -> str:
         """A session as Markdown, by default the current one. Raises `NoSuchSession`, `Unusable`."""
@@ -206,11 +238,12 @@ class Agent:
     async def context_report(self, key: SessionKey, scope: Scope, model: str | None = None) -> report.ContextReport:
         """How full the window is and with what; before the first message, as it would begin."""
         name = model or self.settings.model.name
-        room = await self._budget(name)
+        room = await self._windows.budget(name)
 
         def look() -> report.ContextReport:
             transcript = self._current(key) or self._unsaved(key, scope)
-            specs = [tool.spec for tool in self._tools(key, scope, set())]
+            known = self._talks.get(transcript.path)
+            specs = known.specs if known is not None else [tool.spec for tool in self._tools(key, scope, set())]
             return report.context_report(transcript, specs, name, room, self.workspace, self._clock)
 
         return await asyncio.to_thread(look)
@@ -289,14 +322,78 @@ class Agent:
         if id is None:
             return None
         path = self._archive.path(key, id)
-        known = self._open.get(key)
-        if known is not None and known.transcript.path == path and path.stat().st_size == known.transcript.size:
-            return known.transcript
+        open = self._open.get(key)
+        recent = self._talks.get(path)
+        for known in (one.transcript for one in (open, recent) if one is not None):
+            if known.path == path and path.stat().st_size == known.size:
+                return known
         try:
             return Transcript.read(path)
         except Unusable as problem:
             _log.error("%s is left as it is, and the talk goes on in a new session: %s", path, problem)
             return None
+
+    async def _talk(
+        self, key: SessionKey, scope: Scope, transcript: Transcript, specs: tuple[ToolSpec, ...], model: str | None
+    ) -> Talk:
+        """The talk as its requests are made of, kept for what is done behind them."""
+        name = model or self.settings.model.name
+        room = await self._windows.budget(name)
+        author = self.history.author(scope)
+        talk = Talk(key, scope, transcript, specs, self._model, name, self.settings, room, self._clock, author)
+        self._talks[transcript.path] = talk
+        self._talks.move_to_end(transcript.path)
+        while len(self._talks) > _KEPT_OPEN:
+            self._talks.popitem(last=False)
+        return talk
+
+    async def _smaller(self, model: str, tokens: int) -> Budget:
+        self._windows.overflowed(model, tokens)
+        return await self._windows.budget(model)
+
+    async def _compacted(self, talk: Talk, done: Compacted) -> None:
+        owed = Owed(talk.session.path, talk.transcript.header.id, talk.scope, Loss.COMPACTION, done.entry)
+        await self._behind.owe(owed)
+
+    async def _owe(self, key: SessionKey, scope: Scope, left: Transcript, reason: Loss) -> None:
+        last = next((entry.id for entry in reversed(left.entries) if isinstance(entry, MessageEntry)), None)
+        if last is not None:
+            await self._behind.owe(Owed(key.path, left.header.id, scope, reason, last))
+
+    async def _leave_if_idle(self, request: TurnRequest) -> None:
+        """Begin anew where the session has been quiet for longer than configured; not for a turn that had begun."""
+        minutes = self.settings.session.idle_reset_minutes
+        if minutes is None:
+            return
+        transcript = await asyncio.to_thread(self._current, request.session)
+        last = await self.last_activity(request.session)
+        if transcript is None or last is None or self._clock.now() - last < timedelta(minutes=minutes):
+            return
+        known = {id for e in transcript.entries if isinstance(e, MessageEntry) for id in e.meta.said}
+        if not any(said.id in known for said in request.said):
+            await self._leave(request.session, request.scope, Loss.IDLE)
+
+    async def _leave(self, key: SessionKey, scope: Scope, reason: Loss) -> SessionInfo:
+        left = await asyncio.to_thread(self._current, key)
+        if left is not None:
+            await self._owe(key, scope, left, reason)
+        return await asyncio.to_thread(self._new_session, key, scope)
+
+    async def _settle(self, owed: Owed) -> None:
+        """What a talk leaves behind. Raises `OSError`: it is then still owed."""
+        key = SessionKey(self.settings.name, owed.path)
+        path = self._archive.path(key, owed.session)
+        known = self._talks.get(path)
+        try:
+            transcript = known.transcript if known is not None else await asyncio.to_thread(Transcript.read, path)
+        except (FileNotFoundError, Unusable):
+            return
+        specs = known.specs if known is not None else tuple(tool.spec for tool in self._tools(key, owed.scope, set()))
+        talk = await self._talk(key, owed.scope, transcript, specs, known.model_name if known is not None else None)
+        if owed.reason.leaves:
+            await before_context_loss(talk, owed.reason)
+        if owed.reason is not Loss.SWITCH:
+            await consolidate(talk, concerned(transcript.entries, owed.upto), owed.source)
 
     def _current_or_new(self, key: SessionKey, scope: Scope) -> Transcript:
         return self._current(key) or self._start(key, scope)
@@ -329,64 +426,6 @@ class Agent:
     def _tools(self, key: SessionKey, scope: Scope, written: set[Path]) -> tuple[Tool, ...]:
         memory, files, author = self.settings.memory, self.settings.files_tools, self._author(key, scope)
         return tools.build(scope, self._clock, memory, files, wrote=written.add, skills=self.skills, author=author)
-
-    async def _budget(self, model: str) -> Budget:
-        window = self.settings.model.context_window or await self._window(model)
-        session = self.settings.session
-        return budget(
-            window, session.reserve_tokens, session.flush_soft_threshold_tokens, self.settings.model.max_tokens
-        )
-
-    async def _window(self, model: str) -> int | None:
-        """As the server says; one that did not say is asked again only after a while."""
-        window, ask_again = self._windows.get(model, (None, None))
-        if window is None and (ask_again is None or self._clock.now() >= ask_again):
-            window = await self._model.context_window(model)
-            self._windows[model] = (window, self._clock.now() + _ASK_WINDOW_AGAIN)
-        return window
-
-
-class _Asking:
-    """Makes the next request of a turn. System and tools are the same bytes every time (invariant 9)."""
-
-    def __init__(
-        self,
-        settings: AgentSettings,
-        turn: TurnRequest,
-        model: str,
-        transcript: Transcript,
-        specs: tuple[ToolSpec, ...],
-        room: Budget,
-    ) -> None:
-        self._settings = settings.model
-        self._turn = turn
-        self._model = model
-        self._transcript = transcript
-        self._specs = specs
-        self._room = room
-        system = transcript.header.system
-        basis = [model, *system, *([spec.name, spec.description, spec.schema] for spec in specs)]
-        self._basis = hashlib.sha256(json.dumps(basis).encode()).hexdigest()
-        self._fixed = sum(estimate(block) for block in system) + estimate_tools(specs)
-
-    def __call__(self) -> tuple[ModelRequest, str]:
-        """The request, and the name of all that it sends. Raises `ContextOverflow` where it leaves no room to
-        answer."""
-        if not self._room.fits(projected(self._transcript.entries, self._fixed)):
-            raise ContextOverflow(TOO_LONG)
-        now = context(self._transcript.entries, self._basis)
-        request = ModelRequest(
-            model=self._model,
-            system=self._transcript.header.system,
-            messages=repair(now.messages),
-            tools=self._specs,
-            max_tokens=self._room.answer,
-            purpose=self._turn.purpose,
-            session=str(self._turn.session),
-            effort=self._settings.effort,
-            cache=self._settings.cache,
-        )
-        return request, now.prefix
 
 
 async def _off_the_loop(size: int, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -3,35 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
 
+from agent.asking import Answered, Asking
 from agent.calls import CUT_CALL, INTERRUPTED, NO_MORE_CALLS, Calls
 from agent.context import marked
 from agent.ending import CUT, FULL, TOO_LONG, ending, failed, is_blank, is_paused, needs_prompting
-from agent.model.base import Completed, ContextOverflow, Model, ModelError, ModelRequest, Restarted, TextDelta
-from agent.model.closing import closing
+from agent.model.base import ContextOverflow, ModelError
 from agent.session.steps import Steps, calls_of
-from agent.turn import Discard, Joined, StepDone, Text, TurnEvent
+from agent.turn import Joined, StepDone, TurnEvent
 
 GO_ON = "Your answer was paused in the middle. Go on exactly where it stops."
 SAY_SOMETHING = "Your answer was empty. Answer the person in words now, or with NO_REPLY alone."
 NO_MORE_TOOLS = (
     "You have used all {limit} steps of this turn. Answer now, without tools: say what is done and what is not."
 )
-_LONG_WAIT = 5.0
-"""Seconds from which on a person is told why nothing happens."""
 
 
 async def run_turn(
     steps: Steps,
-    model: Model,
-    request: Callable[[], tuple[ModelRequest, str]],
+    ask: Asking,
     calls: Calls,
     arrived: Callable[[], Awaitable[tuple[str, ...]]],
     limit: int,
 ) -> AsyncGenerator[TurnEvent, None]:
     """Run a turn whose question is in the journal, from wherever the journal stands. Ends with one `End`.
 
-    request     what to ask now, and the name of all that it sends (`replay.Context.prefix`); raises `ContextOverflow`
+    ask         streams the next answer
     arrived     journals what the person said meanwhile and returns its ids
     limit       how many answers may call tools
 
@@ -44,20 +42,16 @@ async def run_turn(
                 yield Joined(joined)
             if hint := _hint(steps, limit):
                 await steps.noticed(marked.block("notice", hint))
-            asked, prefix = request()
-            answer: Completed | None = None
-            async with closing(model.stream(asked)) as events:
+            answered: Answered | None = None
+            async with aclosing(ask()) as events:
                 async for event in events:
-                    match event:
-                        case TextDelta(text):
-                            yield Text(text)
-                        case Restarted(why=why, wait=wait):
-                            yield Discard(why if wait >= _LONG_WAIT else "")
-                        case Completed():
-                            answer = event
-            if answer is None:
-                raise ModelError("The model's answer ended before it was complete. Please try again.")
-            entry = await steps.answered(answer, prefix)
+                    if isinstance(event, Answered):
+                        answered = event
+                    else:
+                        yield event
+            assert answered is not None
+            answer = answered.answer
+            entry = await steps.answered(answer, answered.prefix)
             open_calls = steps.open_calls
             if answer.stop_reason in (CUT, FULL):
                 await calls.close(open_calls, CUT_CALL)

@@ -13,8 +13,10 @@ from agent.context.budget import Budget, estimate, estimate_tool, projected
 from agent.context.freshness import seen_by
 from agent.context.skill_list import KEY as SKILLS
 from agent.model.base import ToolSpec
+from agent.session.compact import compactions
 from agent.session.entries import NO_FILE, Entry, MessageEntry, Recalled, Seen
-from agent.session.replay import in_context
+from agent.session.flush import flushes
+from agent.session.replay import in_context, system_of
 from agent.session.transcript import Transcript
 
 
@@ -54,6 +56,8 @@ class ContextReport:
     messages: int
     projected: int
     budget: Budget
+    flushes: int
+    compactions: int
 
     @property
     def fixed(self) -> int:
@@ -82,17 +86,20 @@ def context_report(
 ) -> ContextReport:
     """Blocks: looks at the files' dates."""
     tool_shares = tuple(Share(tool.name, estimate_tool(tool)) for tool in tools)
-    fixed = sum(estimate(block) for block in transcript.header.system) + sum(share.tokens for share in tool_shares)
     entries = transcript.entries
+    system = system_of(transcript.header, entries)
+    fixed = sum(estimate(block) for block in system) + sum(share.tokens for share in tool_shares)
     return ContextReport(
         session=transcript.header.id if entries else "",
         model=model,
-        system=_shares(transcript.header.system),
+        system=_shares(system),
         tools=tool_shares,
         files=shown_files(seen_by(transcript.header, entries), workspace, clock),
         messages=sum(isinstance(entry, MessageEntry) for entry in entries),
         projected=projected(entries, fixed),
         budget=budget,
+        flushes=flushes(entries),
+        compactions=compactions(entries),
     )
 
 

@@ -19,13 +19,24 @@ class ModelSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class FlushSettings:
+    """`prompt` and `system_prompt` replace our own words to the model; the safety lines are added to any."""
+
+    enabled: bool = True
+    prompt: str | None = None
+    system_prompt: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class SessionSettings:
-    """All sizes in tokens."""
+    """All sizes in tokens. `idle_reset_minutes` None: a session lasts until it is ended."""
 
     reserve_tokens: int = 20_000
     keep_recent_tokens: int = 20_000
     flush_soft_threshold_tokens: int = 4_000
     max_tool_rounds: int = 40
+    flush: FlushSettings = FlushSettings()
+    idle_reset_minutes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
@@ -14,7 +14,14 @@ from agent.clock import Clock
 from agent.model.anthropic import AnthropicModel
 from agent.model.base import Model
 from agent.model.offline import NAME as OFFLINE
-from agent.settings import AgentSettings, MemorySettings, ModelSettings, RecallSettings, SessionSettings
+from agent.settings import (
+    AgentSettings,
+    FlushSettings,
+    MemorySettings,
+    ModelSettings,
+    RecallSettings,
+    SessionSettings,
+)
 from agent.workspace import create, template_folder
 from channels.message import Channel, ChannelStatus, CommandInfo, Health
 from channels.terminal import TerminalChannel
@@ -72,6 +79,7 @@ class Gateway:
         router: Router,
         turns: Turns,
         outbox: Outbox,
+        agents: Collection[Agent],
         commands: _Spawner,
         warm: list[AnthropicModel],
         patience: Patience,
@@ -82,6 +90,7 @@ class Gateway:
         self._router = router
         self._turns = turns
         self._outbox = outbox
+        self._agents = agents
         self._commands = commands
         self._warm = warm
         self._patience = patience
@@ -92,6 +101,7 @@ class Gateway:
         async with asyncio.TaskGroup() as group:
             self._commands.group = group
             workers = [group.create_task(self._turns.lanes.run()), group.create_task(self._outbox.run())]
+            workers += [group.create_task(one.run(), name=f"behind {one.settings.name}") for one in self._agents]
             await self._router.resume()
             listeners = [
                 group.create_task(one.run(self._router.receive), name=one.source.name)
@@ -184,11 +194,13 @@ async def open_gateway(
         queues = {name: QueueRule(one.session.queue, one.session.queue_cap) for name, one in config.agents.items()}
         rooms = Rooms(database, inbox, outbox, choices, by_name, agents, queues, sessions.of_row)
         turns = Turns(rooms, disk_wait=patience.disk)
-        house = House(database, clock, access, inbox, outbox, choices, turns, agents, by_name, sources, ledger)
+        house = House(
+            database, clock, access, inbox, outbox, choices, turns, agents, by_name, sources, ledger, spawner.spawn
+        )
         table.open(house)
         router = Router(database, clock, access, sessions, inbox, outbox, turns, table, by_name, spawner.spawn)
         operations = all_operations(house, home, config)
-        yield Gateway(terminal, operations, sources, router, turns, outbox, spawner, warm, patience)
+        yield Gateway(terminal, operations, sources, router, turns, outbox, agents.values(), spawner, warm, patience)
 
 
 async def _agent(name: str, config: AgentConfig, home: Home, model: Model, clock: Clock) -> Agent:
@@ -208,10 +220,12 @@ def _settings(name: str, config: AgentConfig) -> AgentSettings:
         name=name,
         model=ModelSettings(model_name, model.max_tokens, model.context_window, model.effort, model.cache),
         session=SessionSettings(
-            session.reserve_tokens,
-            session.keep_recent_tokens,
-            session.flush.soft_threshold_tokens,
-            session.max_tool_rounds,
+            reserve_tokens=session.reserve_tokens,
+            keep_recent_tokens=session.keep_recent_tokens,
+            flush_soft_threshold_tokens=session.flush.soft_threshold_tokens,
+            max_tool_rounds=session.max_tool_rounds,
+            flush=FlushSettings(session.flush.enabled, session.flush.prompt, session.flush.system_prompt),
+            idle_reset_minutes=session.idle_reset_minutes,
         ),
         memory=MemorySettings(
             daily_log_days=memory.daily_log_days,

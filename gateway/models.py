@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 from agent.clock import Clock
 from agent.model.anthropic import AnthropicModel
-from agent.model.base import Completed, Model, ModelEvent, ModelRequest, TextDelta
+from agent.model.base import SILENT, Completed, Model, ModelEvent, ModelRequest, TextDelta
 from agent.model.closing import closing
 from agent.model.metered import Metered
 from agent.model.offline import OfflineModel
@@ -36,7 +36,7 @@ class Budgeted:
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         spent, notice = self._ledger.spent_today >= self._limit, ""
-        if spent and self._told_on != (today := self._clock.today().isoformat()):
+        if spent and request.purpose not in SILENT and self._told_on != (today := self._clock.today().isoformat()):
             self._told_on, notice = today, _SPENT.format(limit=self._limit)
             yield TextDelta(notice + "\n\n")
         async with closing((self._offline if spent else self._model).stream(request)) as events:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from agent.model.base import Block, Json, ToolSpec
 from agent.session.entries import CompactionEntry, Entry, MessageEntry
+from agent.session.prune import is_prune
 from agent.session.replay import in_context
 
 DEFAULT_WINDOW = 200_000
@@ -66,12 +67,13 @@ def estimate_tool(tool: ToolSpec) -> int:
 
 def projected(entries: Sequence[Entry], fixed: int) -> int:
     """Tokens that a request made now takes: what the server counted at the last answer, and an estimate of what came
-    since. `fixed` is the estimate for system and tools, used where there is no count (or none since a compaction)."""
+    since. `fixed` is the estimate for system and tools, used where there is no count (or none since the history was
+    changed by compaction or pruning)."""
     size = 0
     for entry in reversed(list(in_context(entries))):
         if isinstance(entry, CompactionEntry):
             return fixed + size + estimate(entry.summary)
-        if entry.meta.usage is not None and entry.meta.usage.context and not _compacted_since(entries, entry):
+        if entry.meta.usage is not None and entry.meta.usage.context and not _changed_since(entries, entry):
             return entry.meta.usage.context + size
         size += estimate_blocks(entry.content)
     return fixed + size
@@ -88,12 +90,12 @@ def shortened(text: str, room: int) -> str:
     return f"{kept.rstrip()}\n[Cut here: the first {len(kept):,} of {len(text):,} characters are shown]"
 
 
-def _compacted_since(entries: Sequence[Entry], counted: MessageEntry) -> bool:
-    """A count from before a compaction is of a context that is gone."""
+def _changed_since(entries: Sequence[Entry], counted: MessageEntry) -> bool:
+    """A count from before the history was changed is of a context that is gone."""
     for entry in reversed(entries):
         if entry is counted:
             return False
-        if isinstance(entry, CompactionEntry):
+        if isinstance(entry, CompactionEntry) or is_prune(entry):
             return True
     return False
 

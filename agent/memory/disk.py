@@ -90,6 +90,19 @@ def append(folder: Folder, name: str, data: bytes) -> None:
         folder.sync()
 
 
+def probe(folder: Folder) -> None:
+    """Write and remove a byte, to know whether the folder takes any. To be called under `locked`. Raises `OSError`."""
+    with suppress(FileNotFoundError):
+        folder.remove(SCRATCH)
+    fd = folder.open(SCRATCH, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    try:
+        os.write(fd, b"\n")
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+        folder.remove(SCRATCH)
+
+
 def replace(folder: Folder, name: str, data: bytes, mode: int) -> None:
     """Give `name` the content `data` in one step. To be called under `locked`. Raises `OSError`; the old file stays."""
     with suppress(FileNotFoundError):

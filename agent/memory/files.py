@@ -37,6 +37,7 @@ __all__ = [
     "append_history",
     "append_log",
     "append_section",
+    "check_writable",
     "clean",
     "decoded",
     "entries",
@@ -239,13 +240,31 @@ def append_section(scope: Scope, clock: Clock, heading: str, body: str) -> Path:
     return path
 
 
-def append_history(scope: Scope, clock: Clock, paragraph: str) -> Path:
-    """Add a dated paragraph on an ended or compacted talk to `memory/HISTORY.md`. Returns its path."""
+def append_history(scope: Scope, clock: Clock, paragraph: str, source: str = "") -> Path:
+    """Add a paragraph `[YYYY-MM-DD HH:MM] text`, one line, on an ended or compacted talk to `memory/HISTORY.md`.
+    `source` names the talk at its end; a paragraph of the same source is not added twice. Returns the file's path.
+    Raises `NotWritten`."""
     now = clock.now()
     path = scope.folder / "memory" / "HISTORY.md"
-    line = f"**{now:%Y-%m-%d %H:%M}** {' '.join(clean(paragraph).split())}\n"
-    _append(path, scope.folder, lambda before: daily.gap(before) + line, "# History\n\n")
+    named = f" ({source})" if source else ""
+    line = f"[{now:%Y-%m-%d %H:%M}] {' '.join(clean(paragraph).split())}{named}\n"
+
+    def addition(before: str) -> str:
+        return "" if named and f"{named}\n" in before else daily.gap(before) + line
+
+    _append(path, scope.folder, addition, "# History\n\n")
     return path
+
+
+def check_writable(path: Path, root: Path) -> None:
+    """Raises `NotWritten` where a file of that name could not be written to, and makes its folder where there is
+    none."""
+    name = name_below(path, root)
+    with _writing(path, root, name) as (folder, real_name):
+        known = folder.stat(real_name)
+        if known is not None and not stat.S_ISREG(known.st_mode):
+            raise NotWritten(f"{name} is no regular file")
+        disk.probe(folder)
 
 
 def clean(text: str) -> str:
@@ -287,7 +306,10 @@ def _append(path: Path, root: Path, addition: Callable[[str], str], beginning: s
         start = "" if before else beginning
         if before and not before.endswith("\n"):
             start = "\n"
-        data = (start + addition(before + start)).encode()
+        added = addition(before + start)
+        if not added:
+            return
+        data = (start + added).encode()
         size = known.st_size if known is not None else 0
         with recorded(addition_of(name, size, end, data, existed=known is not None)):
             disk.append(folder, real_name, data)

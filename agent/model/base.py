@@ -32,6 +32,10 @@ class ToolSpec:
     schema: Mapping[str, Json]
 
 
+SILENT = frozenset({"flush", "compaction", "consolidation"})
+"""Purposes of calls that the program makes on its own account: nobody reads what the model says to them."""
+
+
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
     """One call. `purpose` (chat, flush, compaction, journal…) and `session` go to the usage ledger, not to the server.

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from agent.model.base import (
+    SILENT,
     Block,
     Completed,
     Json,
@@ -20,6 +21,7 @@ from agent.model.base import (
     ToolCallStarted,
     Usage,
 )
+from agent.silence import NO_REPLY
 
 
 class Hold:
@@ -75,13 +77,24 @@ Step: TypeAlias = Reply | Callable[[ModelRequest], Reply]
 
 class ScriptedModel:
     """Gives `answers` in order, one a call. A text, a tool call, a whole `Answer`, an error to raise, or a function of
-    the request. `otherwise` answers when they are used up; without it a further call is an error of the test."""
+    the request. `otherwise` answers when they are used up; without it a further call is an error of the test.
 
-    def __init__(self, *answers: Step, otherwise: Step | None = None, window: int | None = 200_000) -> None:
+    `requests` are those of turns; `silent` those that the program makes on its own account (flush, compaction,
+    consolidation), whose moment no script can know: `behind` answers them all."""
+
+    def __init__(
+        self,
+        *answers: Step,
+        otherwise: Step | None = None,
+        behind: Step = NO_REPLY,
+        window: int | None = 200_000,
+    ) -> None:
         self.requests: list[ModelRequest] = []
+        self.silent: list[ModelRequest] = []
         self.closed = False
         self._answers = deque(answers)
         self._otherwise = otherwise
+        self._behind = behind
         self._window = window
         self._ids = itertools.count(1)
 
@@ -95,7 +108,7 @@ class ScriptedModel:
         return len(self._answers)
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        self.requests.append(request)
+        (self.silent if request.purpose in SILENT else self.requests).append(request)
         answer = self._next(request)
         pieces = answer.pieces
         for position, piece in enumerate(pieces):
@@ -116,7 +129,9 @@ class ScriptedModel:
         self.closed = True
 
     def _next(self, request: ModelRequest) -> Answer:
-        if self._answers:
+        if request.purpose in SILENT:
+            step = self._behind
+        elif self._answers:
             step = self._answers.popleft()
         elif self._otherwise is not None:
             step = self._otherwise

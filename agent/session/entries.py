@@ -97,19 +97,23 @@ class MessageEntry:
 
 @dataclass(frozen=True, slots=True)
 class CompactionEntry:
-    """What was before the entry `first_kept` is replaced by `summary` in the context."""
+    """What was before the entry `first_kept` is replaced by `summary` in the context. `system` and `files` are the
+    fixed part from here on, read anew, as in `Header`; an empty `system` leaves it as it was."""
 
     id: str
     ts: str
     summary: str
     first_kept: str
     tokens_before: int = 0
+    system: tuple[str, ...] = ()
+    files: Mapping[str, Seen] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class MarkEntry:
-    """An entry without a message: `flush`, `reset` (the context starts anew behind it), or a type of a later version,
-    which is kept and not acted upon. `fields` is the rest of the line."""
+    """An entry without a message: `flush`, `prune` (older tool results are shown shortened), `reset` (the context
+    starts anew behind it), or a type of a later version, which is kept and not acted upon. `fields` is the rest of
+    the line."""
 
     id: str
     ts: str
@@ -146,6 +150,8 @@ def entry_line(entry: Entry) -> bytes:
         case CompactionEntry():
             start |= {"type": "compaction", "summary": entry.summary, "first_kept": entry.first_kept}
             start |= {"tokens_before": entry.tokens_before}
+            if entry.system:
+                start |= {"system": list(entry.system), "files": _files_json(entry.files)}
         case MarkEntry():
             start |= {"type": entry.type} | dict(entry.fields)
     return _line(start)
@@ -179,7 +185,13 @@ def read_entry(line: bytes) -> Entry:
             return MessageEntry(id, ts, role, content, _read_meta(_object(data.get("meta", {}))))
         case "compaction":
             return CompactionEntry(
-                id, ts, _text(data, "summary"), _text(data, "first_kept"), _int(data, "tokens_before")
+                id,
+                ts,
+                _text(data, "summary"),
+                _text(data, "first_kept"),
+                _int(data, "tokens_before"),
+                tuple(_string(part) for part in _array(data.get("system", []))),
+                _read_files(data.get("files", {})),
             )
         case _:
             return MarkEntry(

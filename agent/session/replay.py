@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from agent.model.base import Block, Message
-from agent.session.entries import CompactionEntry, Entry, MarkEntry, MessageEntry
+from agent.session.entries import CompactionEntry, Entry, Header, MarkEntry, MessageEntry
+from agent.session.prune import Shortenings
 
 THINKING = frozenset({"thinking", "redacted_thinking"})
 REFUSED = "refusal"
@@ -34,7 +35,7 @@ def context(entries: Sequence[Entry], basis: str) -> Context:
         match entry:
             case CompactionEntry():
                 prefix.update(entry.id.encode())
-                parts.append(("user", (_summary(entry),)))
+                parts.append(("user", (summary_block(entry.summary),)))
             case MessageEntry(role="assistant") if not _stands(entry):
                 continue
             case MessageEntry():
@@ -47,8 +48,17 @@ def context(entries: Sequence[Entry], basis: str) -> Context:
     return Context(tuple(_merged(parts)), _name(prefix))
 
 
+def system_of(header: Header, entries: Sequence[Entry]) -> tuple[str, ...]:
+    """The fixed part as it is sent now: frozen at the start of the session, and anew at each compaction."""
+    for entry in reversed(entries):
+        if isinstance(entry, CompactionEntry) and entry.system:
+            return entry.system
+    return header.system
+
+
 def in_context(entries: Sequence[Entry]) -> Iterator[MessageEntry | CompactionEntry]:
-    """What of a transcript still counts: what follows the last reset, the older part of it replaced by its summary."""
+    """What of a transcript still counts: what follows the last reset, the older part of it replaced by its summary,
+    and old tool results shortened where a `prune` says so. An entry that is shown shortened has another id."""
     marks = [at for at, entry in enumerate(entries) if not isinstance(entry, MessageEntry)]
     start = max((at + 1 for at in marks if _is_reset(entries[at])), default=0)
     live = entries[start:]
@@ -59,7 +69,8 @@ def in_context(entries: Sequence[Entry]) -> Iterator[MessageEntry | CompactionEn
         first = next((at for at, entry in enumerate(live[:cut]) if entry.id == compaction.first_kept), cut)
         yield compaction
         live = live[first:]
-    yield from (entry for entry in live if isinstance(entry, MessageEntry))
+    shortenings = Shortenings(entries)
+    yield from (shortenings.shown(entry) for entry in live if isinstance(entry, MessageEntry))
 
 
 def _is_reset(entry: Entry) -> bool:
@@ -83,8 +94,8 @@ def _thinks(content: Iterable[Block]) -> bool:
     return any(block.get("type") in THINKING for block in content)
 
 
-def _summary(entry: CompactionEntry) -> Block:
-    return {"type": "text", "text": f"[Summary of the earlier part of this talk]\n\n{entry.summary}"}
+def summary_block(summary: str) -> Block:
+    return {"type": "text", "text": f"[Summary of the earlier part of this talk]\n\n{summary}"}
 
 
 def _merged(parts: Iterable[tuple[str, tuple[Block, ...]]]) -> Iterator[Message]:

@@ -52,7 +52,7 @@ class CommandError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class House:
-    """What commands may ask of the gateway."""
+    """What commands may ask of the gateway. `spawn` runs work behind an answer and owns it."""
 
     database: Database
     clock: Clock
@@ -65,6 +65,7 @@ class House:
     channels: Mapping[str, Channel]
     sources: Sequence[Supervised]
     ledger: UsageLedger
+    spawn: Callable[[Awaitable[None], str], None]
     questions: Questions = field(default_factory=Questions)
 
 

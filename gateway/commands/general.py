@@ -14,6 +14,8 @@ async def status(ask: Ask) -> str:
     lines = [
         f"- Talk: {'answering now' if house.turns.is_running(session) else 'idle'}",
         f"- Context: {report.projected:,} of {window:,} tokens ({report.projected / window:.0%})",
+        f"- Memory: {report.flushes} flushes, {report.compactions} compactions in this talk; the next flush at "
+        f"{report.budget.flush_at:,}, compaction at {report.budget.compact_at:,} tokens",
         f"- Model: `{report.model}`",
     ]
     if ask.conversation.role is Role.OWNER and ask.conversation.is_private:

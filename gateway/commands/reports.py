@@ -17,6 +17,7 @@ def context_text(report: ContextReport, clock: Clock) -> str:
         f"Context: **{report.projected:,}** of {budget.window:,} tokens ({report.projected / budget.window:.0%}), "
         f"{report.messages} entries, model `{report.model}`.",
         f"Flush at {budget.flush_at:,}, compaction at {budget.compact_at:,}; {budget.answer:,} kept for the answer.",
+        f"Flushes so far: {report.flushes}, compactions: {report.compactions}.",
         "",
         f"Fixed part: {report.fixed:,} tokens",
         *(f"- {share.name}: {share.tokens:,}" for share in report.system),

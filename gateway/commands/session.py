@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 
 from agent.memory.files import FileError, rewrite
+from agent.model.base import ModelError
 from agent.session.archive import NoSuchSession
+from agent.session.compact import NotCompacted
 from agent.session.transcript import Unusable
 from gateway.commands import Ask, Command, CommandError, For
 from gateway.commands.reports import context_text, why_text
@@ -19,6 +21,30 @@ async def new(ask: Ask) -> str:
         await ask.agent.new_session(ask.conversation.session, ask.conversation.scope)
     ended = " What I was working on is stopped." if stopped.ran else ""
     return f"A new talk begins.{ended} The old one is noted in today's log; /sessions lists it, /switch returns to it."
+
+
+async def compact(ask: Ask) -> str:
+    """Answers at once; the summary is made behind the answer, when no turn runs, and its outcome told."""
+    ask.house.spawn(_compacted(ask), f"compaction of {ask.conversation.session}")
+    return "I am putting the earlier part of this talk in order, and will say when it is done."
+
+
+async def _compacted(ask: Ask) -> None:
+    session = str(ask.conversation.session)
+    model = await ask.chosen_model()
+    async with ask.house.turns.alone(session):
+        try:
+            done = await ask.agent.compact(ask.conversation.session, ask.conversation.scope, ask.words, model)
+            outcome = f"Done: about {done.before:,} tokens of talk became {done.after:,}. Nothing is lost on disk."
+        except NotCompacted as problem:
+            outcome = str(problem)
+        except ModelError as problem:
+            outcome = f"The talk stays as it is. {problem}"
+        except OSError as problem:
+            outcome = f"The talk stays as it is: {problem}"
+    message = ask.row.message
+    drafts = ask.house.outbox.drafts(f"compacted:{ask.row.seq}:{{}}", message.address, outcome)
+    await ask.house.outbox.write(drafts)
 
 
 async def stop(ask: Ask) -> str:
@@ -64,7 +90,8 @@ async def switch(ask: Ask) -> str:
     session = str(ask.conversation.session)
     async with ask.house.turns.stopped(session, ask.row.seq):
         try:
-            found = await ask.agent.switch(ask.conversation.session, ask.words.strip("`"))
+            conversation = ask.conversation
+            found = await ask.agent.switch(conversation.session, conversation.scope, ask.words.strip("`"))
         except NoSuchSession as error:
             raise CommandError(f"There is no talk {ask.words} here; /sessions lists them.") from error
     return f"Back in the talk of {ask.house.clock.local(found.started):%Y-%m-%d %H:%M} ({found.messages} messages)."
@@ -93,6 +120,7 @@ async def why(ask: Ask) -> str:
 
 COMMANDS = (
     Command("new", "", "begin a new talk; the old one is kept", new),
+    Command("compact", "[FOCUS]", "shorten the older part of this talk to a summary", compact),
     Command("stop", "", "stop what I am doing", stop),
     Command("context", "", "what I have before me, and how much room is left", context),
     Command("why", "", "what the last reply was made from", why),

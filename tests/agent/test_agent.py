@@ -628,7 +628,7 @@ async def test_a_new_session_leaves_the_talk_in_the_daily_log(home: Home) -> Non
     await end(agent, home.request("hi"))
     assert len(model.requests[1].messages) == 1 and "flight to Lisbon" in model.requests[1].system[1]
     assert {info.id for info in await agent.sessions(OWNER)} == {old.id, fresh.id}
-    assert (await agent.switch(OWNER, old.id[-4:])).id == old.id
+    assert (await agent.switch(OWNER, home.owner, old.id[-4:])).id == old.id
     await end(agent, home.request("go on"))
     assert texts(model.requests[2].messages[0]).endswith("flight to Lisbon?")
 

@@ -1,0 +1,164 @@
+"""Keeps a talk within its model's window (SPEC 7): what is done before each call, and after one that was too large.
+
+In order of what it costs the talk: shorten old tool results, let the model write down what lasts, replace the older
+part by a summary. Where nothing of that makes room, the person is told.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from datetime import datetime, timedelta
+
+from agent.clock import utc_stamp
+from agent.context.budget import Budget
+from agent.ending import TOO_LONG
+from agent.model.base import ContextOverflow, ModelError
+from agent.session.compact import Compacted, NotCompacted, NothingToCompact, compact
+from agent.session.entries import MarkEntry, MessageEntry
+from agent.session.flush import Loss, before_context_loss
+from agent.session.prune import KEPT_TURNS, LONGEST, older_than, prune_entry
+from agent.session.replay import in_context
+from agent.talk import Talk
+from agent.turn import Discard
+
+_log = logging.getLogger(__name__)
+
+NOTE = "I am putting the earlier part of our talk in order; this takes a moment."
+_LONG_WAIT = 10.0
+"""Seconds from which on a person is told why nothing happens."""
+_MOST_RETRIES = 3
+_CACHE_LASTS = {"5m": timedelta(minutes=5), "1h": timedelta(hours=1), "off": timedelta(0)}
+_SHARE_OF_A_RESULT = 40
+"""Where room is short, one result is left about this part of the window, in characters."""
+_SHORTEST = 200
+
+
+class Room:
+    """Of one turn.
+
+    smaller     tells that the server refused so many tokens; gives the budget from now on
+    compacted   takes note of a compaction, for what is to be done behind the answer
+    failure     why a compaction of this turn failed, a sentence for the person, else empty
+    """
+
+    def __init__(
+        self,
+        talk: Talk,
+        smaller: Callable[[int], Awaitable[Budget]],
+        compacted: Callable[[Compacted], Awaitable[None]],
+        long_wait: float = _LONG_WAIT,
+    ) -> None:
+        self._talk = talk
+        self._smaller = smaller
+        self._compacted = compacted
+        self._long_wait = long_wait
+        self._retries = _MOST_RETRIES
+        self.failure = ""
+
+    @property
+    def talk(self) -> Talk:
+        return self._talk
+
+    def before_call(self) -> AsyncGenerator[Discard, None]:
+        """Make room for the next request; yields notes for the person where that takes long. Raises `ContextOverflow`
+        where there is none to be made."""
+        return self._noted(self._before_call())
+
+    def after_overflow(self) -> AsyncGenerator[Discard, None]:
+        """The last request or its answer did not fit: make it smaller, so that it can be made again. Raises
+        `ContextOverflow` where that was done often enough, or cannot be done."""
+        return self._noted(self._after_overflow())
+
+    async def _before_call(self) -> None:
+        if self._is_cache_cold():
+            await self._prune(older_than(self._talk.transcript.entries, KEPT_TURNS), LONGEST)
+        if self._talk.projected() >= self._talk.budget.flush_at:
+            await before_context_loss(self._talk, Loss.THRESHOLD)
+        if self._talk.is_crowded:
+            await self._make_room()
+        if not self._talk.budget.fits(self._talk.projected()):
+            await self._prune("", self._tight)
+        if not self._talk.budget.fits(self._talk.projected()):
+            raise ContextOverflow(TOO_LONG)
+
+    async def _make_room(self) -> None:
+        """Shorten results where that alone suffices; else summarise, which drops most of them anyway."""
+        older = older_than(self._talk.transcript.entries, KEPT_TURNS)
+        if older and await self._prune(older, LONGEST, to_at_most=self._talk.budget.flush_at):
+            return
+        await before_context_loss(self._talk, Loss.COMPACTION)
+        await self._compact(overflowed=False)
+
+    async def _after_overflow(self) -> None:
+        if not self._retries:
+            raise ContextOverflow(TOO_LONG)
+        self._retries -= 1
+        before = self._talk.projected()
+        self._talk = dataclasses.replace(self._talk, budget=await self._smaller(before))
+        first = self._retries == _MOST_RETRIES - 1
+        if first and await self._prune(
+            older_than(self._talk.transcript.entries, 1), LONGEST, to_at_most=before * 3 // 4
+        ):
+            return
+        await before_context_loss(self._talk, Loss.OVERFLOW)
+        if await self._compact(overflowed=True) or await self._prune("", self._tight):
+            return
+        raise ContextOverflow(TOO_LONG)
+
+    @property
+    def _tight(self) -> int:
+        return max(_SHORTEST, min(LONGEST // 2, self._talk.budget.window // _SHARE_OF_A_RESULT))
+
+    async def _compact(self, *, overflowed: bool) -> bool:
+        """Whether it succeeded. One that failed is not tried again in this turn."""
+        if self.failure:
+            return False
+        try:
+            done = await compact(self._talk, overflowed=overflowed)
+        except NothingToCompact:
+            return False
+        except (NotCompacted, ModelError) as problem:
+            _log.warning("%s: not compacted: %s", self._talk.session, problem)
+            self.failure = str(problem)
+            return False
+        await self._compacted(done)
+        return True
+
+    async def _prune(self, before: str | None, limit: int, to_at_most: int | None = None) -> bool:
+        """Shorten results that stand before an entry (empty: all), where that changes anything and, if asked for, makes
+        the request small enough. Whether it was done."""
+        if before is None:
+            return False
+        talk = self._talk
+        entries = talk.transcript.entries
+        mark = prune_entry(talk.transcript.new_id(), utc_stamp(talk.clock.now()), before, limit)
+        now, then = [e.id for e in in_context(entries)], [e.id for e in in_context([*entries, mark])]
+        if now == then or (to_at_most is not None and talk.projected([*entries, mark]) > to_at_most):
+            return False
+        await talk.transcript.append(mark)
+        return True
+
+    def _is_cache_cold(self) -> bool:
+        """Whether the server has forgotten the last request."""
+        for entry in reversed(self._talk.transcript.entries):
+            if isinstance(entry, MessageEntry) and entry.role == "assistant":
+                age = self._talk.clock.now() - datetime.fromisoformat(entry.ts)
+                return age > _CACHE_LASTS.get(self._talk.settings.model.cache, timedelta(0))
+            if isinstance(entry, MarkEntry) and entry.fields.get("state") == "done":
+                return False
+        return False
+
+    async def _noted(self, work: Awaitable[None]) -> AsyncGenerator[Discard, None]:
+        task = asyncio.ensure_future(work)
+        try:
+            done, _ = await asyncio.wait({task}, timeout=self._long_wait)
+            if not done:
+                yield Discard(NOTE)
+                await asyncio.wait({task})
+            task.result()
+        finally:
+            task.cancel()
+            await asyncio.wait({task})

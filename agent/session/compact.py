@@ -1,0 +1,182 @@
+"""The older part of a talk becomes a summary (SPEC 7.3). Whole or not at all: either one `compaction` entry is written,
+or nothing has changed and `NotCompacted` says why. What is replaced stays in the file."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agent.clock import utc_stamp
+from agent.context.budget import estimate, shortened
+from agent.context.prompt import fixed_part
+from agent.model.base import Block, ContextOverflow, Message
+from agent.model.offline import NAME as OFFLINE
+from agent.session.cut import Shown, cut_point, passes, size_of
+from agent.session.entries import CompactionEntry, Entry, MessageEntry
+from agent.session.replay import THINKING, in_context, summary_block
+from agent.session.summary import Useless, checked, extract, instruction, with_identifiers
+from agent.talk import Talk, asked, settled
+
+_log = logging.getLogger(__name__)
+
+PURPOSE = "compaction"
+_MOST_TOKENS = 4_096
+_PROMPT_TOKENS = 700
+_TRIES = 2
+_HALVINGS = 3
+"""How often a pass is halved because the server's window is smaller than it says."""
+
+
+class NotCompacted(Exception):
+    """The talk is as it was. The text is a sentence for the person."""
+
+
+class NothingToCompact(NotCompacted):
+    """There is nothing but what is to be kept word for word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """Sizes of the context in tokens; `entry` is the id of the compaction in the transcript."""
+
+    before: int
+    after: int
+    entry: str
+    summary: str
+
+
+def compactions(entries: Sequence[Entry]) -> int:
+    """How many compactions a talk has had."""
+    return sum(isinstance(entry, CompactionEntry) for entry in entries)
+
+
+async def compact(talk: Talk, focus: str = "", *, overflowed: bool = False) -> Compacted:
+    """Summarise what is older than the newest turns. `overflowed`: the server refused a request of the present size.
+    Raises `NotCompacted`, `ModelError` and `NotJournaled`."""
+    transcript = talk.transcript
+    shown = list(in_context(transcript.entries))
+    keep = min(talk.settings.session.keep_recent_tokens, talk.budget.window // 4)
+    cut = cut_point(shown, keep)
+    if cut is None:
+        raise NothingToCompact("There is nothing yet that could be shortened: what there is stays word for word.")
+    dropped, kept = shown[:cut], shown[cut:]
+    replaced = sum(map(size_of, dropped))
+    summary = await _Summarising(talk, dropped, kept, focus, overflowed).summary()
+    summary = with_identifiers(summary, dropped, _room_of(talk))
+    if estimate(summary) >= replaced:
+        raise NotCompacted(
+            "The summary would not have been shorter than what it replaces, so I kept the talk as it is."
+        )
+    before = talk.projected()
+    fixed = await asyncio.to_thread(fixed_part, talk.scope, talk.clock.today(), talk.settings.memory)
+    first = kept[0].id
+    entry = CompactionEntry(
+        transcript.new_id(), utc_stamp(talk.clock.now()), summary, first, before, fixed.system, fixed.files
+    )
+    await transcript.append(entry)
+    _log.info("%s: compacted from %d to %d tokens", talk.session, before, talk.projected())
+    return Compacted(before, talk.projected(), entry.id, summary)
+
+
+def _room_of(talk: Talk) -> int:
+    """Tokens that a summary may take: a small share of the window."""
+    return max(200, min(_MOST_TOKENS, talk.budget.answer, talk.budget.window // 16))
+
+
+class _Summarising:
+    """In one request on the whole talk as it was last sent, which the server has in its cache; where that would be too
+    large, in several over the dropped part alone, each building on the one before."""
+
+    def __init__(
+        self, talk: Talk, dropped: Sequence[Shown], kept: Sequence[Shown], focus: str, overflowed: bool
+    ) -> None:
+        self._talk = talk
+        self._dropped = dropped
+        self._kept = kept
+        self._focus = focus
+        self._room = _room_of(talk)
+        self._replaced = sum(map(size_of, dropped))
+        self._overflowed = overflowed
+
+    async def summary(self) -> str:
+        budget = self._talk.budget
+        sent = settled(self._talk.transcript.entries)
+        size = self._talk.projected(sent) + _PROMPT_TOKENS + 2 * self._room
+        if not self._overflowed and size <= budget.window:
+            whole = self._talk.context(sent).messages
+            try:
+                return await self._asked(whole, self._replaced, self._kept)
+            except ContextOverflow:
+                _log.info(
+                    "%s: the talk is larger than the model's window; it is summarised in parts", self._talk.session
+                )
+        return await self._in_passes()
+
+    async def _in_passes(self) -> str:
+        taken = self._talk.fixed + _PROMPT_TOKENS + 4 * self._room
+        room = max(self._room, min(self._talk.budget.window, self._talk.projected()) - taken)
+        room = room // 2 if self._overflowed else room
+        for left in reversed(range(_HALVINGS)):
+            try:
+                return await self._fold(passes(self._dropped, room), room)
+            except ContextOverflow:
+                if not left:
+                    raise
+                room //= 2
+        raise AssertionError("unreachable")
+
+    async def _fold(self, pieces: Sequence[Sequence[Shown]], room: int) -> str:
+        so_far = ""
+        for piece in pieces:
+            replaced = self._replaced if piece is pieces[-1] else sum(map(size_of, piece)) + 2 * self._room
+            so_far = await self._asked(_messages(so_far, piece, room), replaced, ())
+        return so_far
+
+    async def _asked(self, messages: Sequence[Message], replaced: int, kept: Sequence[Shown]) -> str:
+        """Raises `NotCompacted` where the second attempt is no use either."""
+        failed = ""
+        for _ in range(_TRIES):
+            text = instruction(self._room, kept, self._focus, failed)
+            request = self._talk.request([*messages, self._talk.words_of_ours(text)], PURPOSE, 2 * self._room)
+            answer = await asked(self._talk.model, request)
+            try:
+                return checked(answer, replaced, self._room)
+            except Useless as problem:
+                if answer.model == OFFLINE:
+                    return extract(self._dropped, self._room)
+                failed = str(problem)
+                _log.warning("%s: a summary is no use: %s", self._talk.session, failed)
+        raise NotCompacted(f"The model's summary was of no use ({failed.rstrip('.')}), so I kept the talk as it is.")
+
+
+def _messages(so_far: str, piece: Sequence[Shown], room: int) -> list[Message]:
+    """A piece as messages. Where it is larger than `room`, each of its blocks is cut to an equal share."""
+    too_large = sum(map(size_of, piece)) > room
+    blocks = sum(len(entry.content) for entry in piece if isinstance(entry, MessageEntry))
+    share = room // max(1, blocks)
+    messages = [Message("user", (summary_block(so_far),))] if so_far else []
+    for entry in piece:
+        if isinstance(entry, CompactionEntry):
+            messages.append(Message("user", (summary_block(entry.summary),)))
+            continue
+        kept = [block for block in entry.content if block.get("type") not in THINKING]
+        messages.append(Message(entry.role, tuple(_cut(block, share) if too_large else block for block in kept)))
+    return messages
+
+
+def _cut(block: Block, room: int) -> Block:
+    match block.get("type"):
+        case "text":
+            return {**block, "text": shortened(str(block.get("text")), room)}
+        case "tool_result":
+            content = block.get("content")
+            whole = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+            return {**block, "content": shortened(whole, room)}
+        case "tool_use":
+            whole = json.dumps(block.get("input"), ensure_ascii=False)
+            return {**block, "input": {"shortened": shortened(whole, room)}} if estimate(whole) > room else block
+        case _:
+            return {"type": "text", "text": "[A picture or document is left out here]"}

@@ -1,0 +1,85 @@
+"""Where a talk may be cut: between turns and nowhere else, so that no question loses its answer and no call its result.
+Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+
+from agent.context.budget import estimate, estimate_blocks
+from agent.session.entries import CompactionEntry, MessageEntry
+
+Shown = MessageEntry | CompactionEntry
+"""What `replay.in_context` yields."""
+
+
+def size_of(entry: Shown) -> int:
+    """Estimated tokens."""
+    return estimate(entry.summary) if isinstance(entry, CompactionEntry) else estimate_blocks(entry.content)
+
+
+def boundaries(shown: Sequence[Shown]) -> list[int]:
+    """Indexes at which a turn begins and none before it goes on."""
+    last_of: dict[str, int] = {}
+    for at, entry in enumerate(shown):
+        if isinstance(entry, MessageEntry):
+            last_of[entry.meta.turn] = at
+    found: list[int] = []
+    turns_end = -1
+    seen: set[str] = set()
+    for at, entry in enumerate(shown):
+        if not isinstance(entry, MessageEntry):
+            continue
+        begins = entry.meta.turn not in seen and entry.role == "user" and not _answers_a_call(entry)
+        if begins and turns_end < at:
+            found.append(at)
+        seen.add(entry.meta.turn)
+        turns_end = max(turns_end, last_of[entry.meta.turn])
+    return found
+
+
+def cut_point(shown: Sequence[Shown], keep: int) -> int | None:
+    """The index of what is to be kept: the latest turn from which on there are at least `keep` tokens; the turn before
+    the newest stays as well, unless it is larger than that, for a "yes, do it" needs its question. None where nothing
+    but a summary, or nothing at all, stands before it."""
+    starts = boundaries(shown)
+    first = next((at for at, entry in enumerate(shown) if isinstance(entry, MessageEntry)), len(shown))
+    possible = [at for at in starts if at > first]
+    left = list(accumulate(map(size_of, reversed(shown))))[::-1]
+    cut = max((at for at in possible if left[at] >= keep), default=None)
+    if cut is not None and cut == starts[-1] and len(possible) > 1:
+        before = possible[-2]
+        return before if left[before] - left[cut] <= keep else cut
+    return cut
+
+
+def passes(shown: Sequence[Shown], room: int) -> list[list[Shown]]:
+    """The entries in pieces of at most about `room` tokens each, no call apart from its results; a step that is larger
+    by itself is a piece of its own."""
+    pieces: list[list[Shown]] = []
+    size = 0
+    for step in _steps(shown):
+        more = sum(map(size_of, step))
+        if pieces and size + more <= room:
+            pieces[-1] += step
+            size += more
+        else:
+            pieces.append(list(step))
+            size = more
+    return pieces
+
+
+def _steps(shown: Sequence[Shown]) -> Iterator[list[Shown]]:
+    """An answer with the results of its calls, or any other entry alone."""
+    step: list[Shown] = []
+    for entry in shown:
+        if step and not (isinstance(entry, MessageEntry) and _answers_a_call(entry)):
+            yield step
+            step = []
+        step.append(entry)
+    if step:
+        yield step
+
+
+def _answers_a_call(entry: MessageEntry) -> bool:
+    return any(block.get("type") == "tool_result" for block in entry.content)

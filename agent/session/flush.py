@@ -1,0 +1,255 @@
+"""Before anything of a talk is lost, the model is asked once to write down what lasts (SPEC 7.2).
+
+`before_context_loss` is the one gate before every way of losing context (invariant 5). The turn behind it is silent:
+its words go nowhere, it is not part of the talk, and of the tools that it sees only those are obeyed that add to
+memory. What it did is one `flush` entry when it begins and one when it has ended, so that once per cycle stays once
+per cycle over every crash. A flush that fails never holds up what it was to come before.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import enum
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent import tools
+from agent.clock import Clock, utc_stamp
+from agent.context.repair import result_block
+from agent.memory import notes
+from agent.memory.daily import log_path
+from agent.memory.files import FileError, check_writable
+from agent.memory.slug import slug
+from agent.model.base import Block, Completed, Json, Message, ModelError
+from agent.session.entries import CompactionEntry, Entry, MarkEntry, MessageEntry
+from agent.silence import NO_REPLY
+from agent.talk import Talk, asked, settled
+from agent.tools.arguments import checked, text
+from agent.tools.base import Arguments, Tool, ToolError
+
+_log = logging.getLogger(__name__)
+
+FLUSH = "flush"
+PURPOSE = "flush"
+MOST_TRIES = 3
+"""In one cycle."""
+MOST_ROUNDS = 6
+"""Answers with tool calls in one flush."""
+_MOST_TOKENS = 4_096
+_LEAST_TOKENS = 256
+_PROMPT_TOKENS = 600
+_READING = frozenset({"memory_search", "memory_get", "memory_list"})
+_ADDING = frozenset({"memory_append", "memory_save", "memory_update"})
+
+SYSTEM_PROMPT = "The earlier part of this talk will soon be shortened to a summary."
+PROMPT = (
+    "Before that, write down what should last and is not in your memory yet: facts about people, preferences, "
+    "decisions with their reasons, promises and open tasks, names, numbers and identifiers as they are. Leave out what "
+    "is already noted, what only matters for the moment, and what was recalled from memory."
+)
+SAFETY = """\
+This is between you and your memory; nobody reads your answer and nobody is waiting for one.
+- Today is {day}. Today's log is {path}; memory_append writes there. Never name another day's file.
+- Only these tools are obeyed now, and only to add: memory_append, memory_save (a new note), memory_update with an \
+empty old_text; to look first: memory_search, memory_get, memory_list.
+- Do not go on with any task and do not answer any question of the talk.
+- When you are done, or where there is nothing to add, answer with {silence} alone."""
+
+
+class Loss(enum.StrEnum):
+    """Why context is about to be lost."""
+
+    THRESHOLD = "threshold"  # it will be soon
+    COMPACTION = "compaction"
+    COMMAND = "compact-command"
+    OVERFLOW = "overflow"
+    NEW = "new"
+    SWITCH = "switch"
+    IDLE = "idle"
+
+    @property
+    def leaves(self) -> bool:
+        """The talk is left as it is: what is said in it later is of another cycle."""
+        return self in (Loss.NEW, Loss.SWITCH, Loss.IDLE)
+
+
+class State(enum.StrEnum):
+    STARTED = "started"
+    DONE = "done"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class Cycle:
+    """Where a talk stands. `flushed` is the last cycle that needs no flush any more: None before the first."""
+
+    number: int
+    flushed: int | None
+    tries: int
+
+
+def cycle_of(entries: Sequence[Entry]) -> Cycle:
+    """A cycle ends with each compaction, and where the talk was left."""
+    number, flushed, tries = 0, None, 0
+    for entry in entries:
+        if isinstance(entry, CompactionEntry):
+            number, tries = number + 1, 0
+        elif isinstance(entry, MarkEntry) and entry.type == FLUSH:
+            match entry.fields.get("state"):
+                case State.STARTED:
+                    tries += 1
+                case State.DONE | State.SKIPPED:
+                    flushed = number
+                    if entry.fields.get("reason") in [loss for loss in Loss if loss.leaves]:
+                        number, tries = number + 1, 0
+    return Cycle(number, flushed, tries)
+
+
+def flushes(entries: Sequence[Entry]) -> int:
+    """How many flushes a talk has had."""
+    return sum(isinstance(e, MarkEntry) and e.type == FLUSH and e.fields.get("state") == State.DONE for e in entries)
+
+
+async def before_context_loss(talk: Talk, reason: Loss) -> None:
+    """Let the model write down what lasts, unless that was done in this cycle. Never raises for what a model or a
+    workspace does; raises `NotJournaled`, and is done over where it was cancelled."""
+    transcript = talk.transcript
+    cycle = cycle_of(transcript.entries)
+    if cycle.flushed == cycle.number or cycle.tries >= MOST_TRIES or not _has_talk(transcript.entries):
+        return
+    record = _Record(talk, reason, cycle.number)
+    if not talk.settings.session.flush.enabled:
+        await record.write(State.SKIPPED, why="disabled")
+        return
+    flush = _Flush(talk)
+    try:
+        await asyncio.to_thread(check_writable, flush.log, talk.scope.folder)
+    except FileError as problem:
+        await record.write(State.SKIPPED, why=f"not writable: {problem}")
+        return
+    await record.write(State.STARTED, path=flush.path)
+    try:
+        with talk.author.writes(PURPOSE):
+            await flush.run()
+    except ModelError as problem:
+        _log.warning("%s: a flush failed: %s", talk.session, problem)
+        await record.write(State.FAILED, why=str(problem), written=flush.written)
+    else:
+        await record.write(State.DONE, path=flush.path, written=flush.written)
+
+
+class _Record:
+    def __init__(self, talk: Talk, reason: Loss, cycle: int) -> None:
+        self._talk = talk
+        self._fields: dict[str, Json] = {"reason": str(reason), "cycle": cycle}
+
+    async def write(self, state: State, why: str = "", path: str = "", written: Sequence[str] = ()) -> None:
+        fields: dict[str, Json] = {**self._fields, "state": str(state)}
+        fields |= {name: value for name, value in (("why", why), ("path", path)) if value}
+        if written:
+            fields["written"] = list(written)
+        transcript = self._talk.transcript
+        await transcript.append(MarkEntry(transcript.new_id(), utc_stamp(self._talk.clock.now()), FLUSH, fields))
+
+
+class _Flush:
+    """One flush turn. Its clock stands still, so that midnight does not move the file that it was told of."""
+
+    def __init__(self, talk: Talk) -> None:
+        self._talk = talk
+        start = talk.clock.now()
+        self._clock = Clock(talk.clock.zone, lambda: start)
+        self.log = log_path(talk.scope, start.date())
+        self.path = self.log.relative_to(talk.scope.folder).as_posix()
+        self._messages = talk.context(settled(talk.transcript.entries)).messages
+        left = talk.budget.window - talk.projected() - _PROMPT_TOKENS
+        self.max_tokens = max(_LEAST_TOKENS, min(_MOST_TOKENS, talk.budget.answer, left))
+        self._written: dict[Path, None] = {}
+        built = tools.build(
+            talk.scope, self._clock, talk.settings.memory, files=False, wrote=self._wrote, author=talk.author
+        )
+        self._tools = {tool.name: tool for tool in built if tool.name in _READING | _ADDING}
+
+    @property
+    def written(self) -> list[str]:
+        return [path.relative_to(self._talk.scope.folder).as_posix() for path in self._written]
+
+    def _wrote(self, path: Path) -> None:
+        self._written[path] = None
+
+    async def run(self) -> None:
+        """Raises `ModelError`."""
+        messages = [*self._messages, self._talk.words_of_ours(self._prompt())]
+        for _ in range(MOST_ROUNDS):
+            answer = await asked(self._talk.model, self._talk.request(messages, PURPOSE, self.max_tokens))
+            calls = [block for block in answer.content if block.get("type") == "tool_use"]
+            if answer.stop_reason == "refusal":
+                raise ModelError("The model declined to write anything down.")
+            if not calls:
+                return
+            results = [await self._result(call, answer) for call in calls]
+            messages += [Message("assistant", answer.content), Message("user", tuple(results))]
+
+    def _prompt(self) -> str:
+        wished = self._talk.settings.session.flush
+        parts = (wished.system_prompt or SYSTEM_PROMPT, wished.prompt or PROMPT)
+        day = self._clock.now()
+        safety = SAFETY.format(day=f"{day:%Y-%m-%d}, {day:%H:%M} {day.tzinfo}", path=self.path, silence=NO_REPLY)
+        return "\n\n".join((*parts, safety))
+
+    async def _result(self, call: Block, answer: Completed) -> Block:
+        id = str(call["id"])
+        try:
+            if id in answer.invalid or answer.stop_reason == "max_tokens":
+                raise ToolError("The input was cut or is not valid JSON; make it shorter.")
+            return result_block(id, await self._obeyed(str(call.get("name")), call.get("input")))
+        except ToolError as refusal:
+            return result_block(id, str(refusal), error=True)
+
+    async def _obeyed(self, name: str, given: Json) -> str:
+        tool = self._tools.get(name)
+        if tool is None:
+            raise ToolError("Not now: only memory_append, memory_save of a new note and memory_update that adds.")
+        arguments = checked(given, tool.spec.schema)
+        await asyncio.to_thread(self._only_adds, name, arguments)
+        return await self._run(tool, arguments)
+
+    @staticmethod
+    async def _run(tool: Tool, arguments: Arguments) -> str:
+        try:
+            return await tool.run(arguments) or "(nothing)"
+        except ToolError:
+            raise
+        except Exception as bug:
+            _log.exception("the tool %s broke in a flush", tool.name)
+            raise ToolError(f"The tool {tool.name} broke ({type(bug).__name__}).") from bug
+
+    def _only_adds(self, name: str, arguments: Arguments) -> None:
+        if name == "memory_update" and text(arguments, "old_text"):
+            raise ToolError("Not now: leave old_text empty, so that new_text is added and nothing is replaced.")
+        if name == "memory_save" and self._is_note(text(arguments, "name")):
+            raise ToolError(
+                "There is a note of that name, which is not replaced now. Use memory_append, or a new name."
+            )
+
+    def _is_note(self, name: str) -> bool:
+        try:
+            known = notes.listing(self._talk.scope, self._clock)
+        except FileError:
+            return False
+        return any(slug(note.name) == slug(name) for note in known)
+
+
+def _has_talk(entries: Sequence[Entry]) -> bool:
+    """Whether an answer was given since the last flush or compaction."""
+    for entry in reversed(entries):
+        if isinstance(entry, MessageEntry) and entry.role == "assistant":
+            return True
+        if isinstance(entry, CompactionEntry) or (
+            isinstance(entry, MarkEntry) and entry.fields.get("state") in (State.DONE, State.SKIPPED)
+        ):
+            return False
+    return False

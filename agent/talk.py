@@ -1,0 +1,107 @@
+"""A talk as it is sent: what its answers, its flush and its summary have in common.
+
+All of them ask with the same system and tools and the same messages before their own words, so that what the server
+holds in its cache for one serves the others.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agent.clock import Clock
+from agent.context.budget import Budget, estimate, estimate_tools, projected
+from agent.context.repair import repair
+from agent.context.turn_header import header
+from agent.memory.history import Author
+from agent.memory.scope import Scope
+from agent.model.base import Block, Completed, Message, Model, ModelError, ModelRequest, ToolSpec
+from agent.model.closing import closing
+from agent.session.entries import Entry, MessageEntry
+from agent.session.replay import Context, context, system_of
+from agent.session.transcript import Transcript
+from agent.settings import AgentSettings
+from agent.turn import Said, SessionKey
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """`model_name` is the one of this session; `specs` are all tools that its requests offer; `author` signs what
+    Daybook writes down on its own accord."""
+
+    session: SessionKey
+    scope: Scope
+    transcript: Transcript
+    specs: tuple[ToolSpec, ...]
+    model: Model
+    model_name: str
+    settings: AgentSettings
+    budget: Budget
+    clock: Clock
+    author: Author
+
+    @property
+    def system(self) -> tuple[str, ...]:
+        return system_of(self.transcript.header, self.transcript.entries)
+
+    @property
+    def fixed(self) -> int:
+        """Estimated tokens of system and tools."""
+        return sum(estimate(block) for block in self.system) + estimate_tools(self.specs)
+
+    def projected(self, entries: Sequence[Entry] | None = None) -> int:
+        """Tokens that the next request takes; with other `entries`, that it would take."""
+        return projected(self.transcript.entries if entries is None else entries, self.fixed)
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether it is time to compact."""
+        size = self.projected()
+        return size >= self.budget.compact_at or not self.budget.fits(size)
+
+    def context(self, entries: Sequence[Entry] | None = None) -> Context:
+        basis = [self.model_name, *self.system]
+        basis += [json.dumps([spec.name, spec.description, spec.schema]) for spec in self.specs]
+        name = hashlib.sha256(json.dumps(basis).encode()).hexdigest()
+        return context(self.transcript.entries if entries is None else entries, name)
+
+    def request(self, messages: Sequence[Message], purpose: str, max_tokens: int | None = None) -> ModelRequest:
+        return ModelRequest(
+            model=self.model_name,
+            system=self.system,
+            messages=repair(messages),
+            tools=self.specs,
+            max_tokens=max_tokens or self.budget.answer,
+            purpose=purpose,
+            session=str(self.session),
+            effort=self.settings.model.effort,
+            cache=self.settings.model.cache,
+        )
+
+    def words_of_ours(self, text: str) -> Message:
+        """A message to the model that nobody has said, under a header that nobody can imitate."""
+        said = Said("", "", "", "Daybook", self.clock.now())
+        block: Block = {"type": "text", "text": f"{header(said, self.clock)}\n{text}"}
+        return Message("user", (block,))
+
+
+def settled(entries: Sequence[Entry]) -> Sequence[Entry]:
+    """The entries without a question at their end that nobody has begun to answer: what the last request sent, and the
+    answer to it."""
+    begun = [isinstance(one, MessageEntry) and (one.role == "assistant" or bool(one.meta.tool)) for one in entries]
+    last = max((at for at, yes in enumerate(begun) if yes), default=len(entries))
+    return [one for at, one in enumerate(entries) if at <= last or not isinstance(one, MessageEntry)]
+
+
+async def asked(model: Model, request: ModelRequest) -> Completed:
+    """Ask for an answer that is not shown to anybody. Raises `ModelError`."""
+    answer: Completed | None = None
+    async with closing(model.stream(request)) as events:
+        async for event in events:
+            if isinstance(event, Completed):
+                answer = event
+    if answer is None:
+        raise ModelError("The model's answer ended before it was complete.")
+    return answer

@@ -1,0 +1,203 @@
+"""The gate before every way of losing context."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from agent.model.base import AccessDenied, ModelRequest
+from agent.model.scripted import Answer, Call, Hold, Reply
+from agent.session.entries import CompactionEntry, Entry, MarkEntry
+from agent.session.flush import MOST_ROUNDS, cycle_of
+from agent.settings import FlushSettings
+from agent.turn import EndKind
+from tests.agent.long_talk import OWNER, LongTalk, in_turn, told
+
+
+async def test_a_flush_writes_what_lasts_and_says_nothing_to_anybody(tmp_path: Path) -> None:
+    talk = LongTalk(tmp_path)
+    talk.behind["flush"] = in_turn(Call("memory_append", {"text": "Alice sails."}), "Noted, Alice! NO_REPLY")
+    ends = []
+    while not talk.flushes():
+        ends.append(await talk.say("I sail", size=600))
+
+    assert talk.read("memory/2026-11-21.md") == "# 2026-11-21\n\n- 08:30 Alice sails.\n"
+    assert {(end.kind, end.text) for end in ends} == {(EndKind.REPLY, "Fine.")}
+    assert [(entry["reason"], entry["cycle"], entry["written"]) for entry in talk.flushes()] == [
+        ("threshold", 0, ["memory/2026-11-21.md"])
+    ]
+    assert [change.by for change in talk.agent.history.changes()] == ["flush"]
+    assert "sails" not in "".join(told(request) for request in talk.model.requests)
+
+
+async def test_a_flush_asks_on_the_prefix_of_the_last_request(tmp_path: Path) -> None:
+    talk = LongTalk(tmp_path)
+    await talk.until("flush")
+    (flush,) = talk.asked_for("flush")
+    before = talk.model.requests[-2]
+    assert (flush.system, flush.tools, flush.model) == (before.system, before.tools, before.model)
+    assert flush.messages[: len(before.messages)] == before.messages
+    answer, prompt = flush.messages[len(before.messages) :]
+    assert answer.role == "assistant" and prompt.role == "user"
+    words = str(prompt.content[0]["text"])
+    assert "memory/2026-11-21.md" in words and "2026-11-21" in words and "NO_REPLY" in words
+    assert talk.model.requests[-1].messages[: len(before.messages)] == before.messages
+
+
+async def test_five_cycles_flush_exactly_five_times_each_before_its_compaction(tmp_path: Path) -> None:
+    talk = LongTalk(tmp_path)
+    while len(talk.entries("compaction")) < 5:
+        await talk.say("more", size=600)
+    done = talk.flushes()
+    assert [entry["cycle"] for entry in done][:5] == [0, 1, 2, 3, 4] and len(done) in (5, 6)
+    marks = [kind for kind in talk.order if kind != "turn"]
+    assert marks[:10] == ["flush", "compaction"] * 5
+
+
+def test_the_first_cycle_has_no_flush_yet() -> None:
+    assert cycle_of([]).flushed is None
+
+
+def test_a_cycle_is_flushed_once_and_the_next_anew() -> None:
+    def mark(state: str, reason: str = "threshold") -> Entry:
+        return MarkEntry("", "", "flush", {"state": state, "reason": reason})
+
+    first = [mark("started"), mark("done")]
+    assert (cycle_of(first).number, cycle_of(first).flushed) == (0, 0)
+    second: list[Entry] = [*first, CompactionEntry("", "", "s", "")]
+    assert (cycle_of(second).number, cycle_of(second).flushed, cycle_of(second).tries) == (1, 0, 0)
+    assert cycle_of([*second, mark("started")]).tries == 1  # cut by a crash
+    left = [mark("started", "switch"), mark("done", "switch")]
+    assert (cycle_of(left).number, cycle_of(left).flushed) == (1, 0)
+
+
+async def test_three_failures_end_it_for_the_cycle_and_hold_up_no_reply(tmp_path: Path) -> None:
+    talk = LongTalk(tmp_path)
+    talk.behind |= {"flush": AccessDenied("The key is wrong."), "compaction": AccessDenied("The key is wrong.")}
+    ends = [await talk.say("on", size=250) for _ in range(18)]
+    assert all(end.text.startswith("Fine.") for end in ends if end.kind is EndKind.REPLY)
+    assert [entry["why"] for entry in talk.flushes("failed")] == ["The key is wrong."] * 3
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (Call("write_file", {"path": "MEMORY.md", "content": "gone"}), "Not now"),
+        (Call("edit_file", {"path": "MEMORY.md", "old_text": "tea", "new_text": "x"}), "Not now"),
+        (Call("memory_delete", {"path": "memory/notes/boat.md"}), "Not now"),
+        (Call("memory_update", {"old_text": "tea", "new_text": "x"}), "empty"),
+        (Call("memory_save", {"name": "Boat", "description": "d", "type": "user", "content": "x"}), "There is a note"),
+        (Call("memory_append", {"text": "x", "path": "memory/2020-01-01.md"}), "no argument"),
+        (Call("memory_append", "{broken"), "JSON"),
+        (Call("rm"), "Not now"),
+    ],
+)
+async def test_what_does_not_add_to_memory_is_refused(tmp_path: Path, call: Call, says: str) -> None:
+    talk = LongTalk(tmp_path)
+    (talk.workspace / "MEMORY.md").write_text("- likes tea\n")
+    note = talk.workspace / "memory/notes/boat.md"
+    note.parent.mkdir(parents=True)
+    note.write_text("---\nname: Boat\n---\nA yawl.\n")
+    talk.behind["flush"] = in_turn(call, "NO_REPLY")
+    await talk.until("flush")
+    await talk.say()
+    result = talk.asked_for("flush")[1].messages[-1].content[0]
+    assert result["is_error"] and says in str(result["content"])
+    assert talk.read("MEMORY.md") == "- likes tea\n" and "yawl" in note.read_text()
+
+
+async def test_a_model_that_never_stops_is_stopped(tmp_path: Path) -> None:
+    talk = LongTalk(tmp_path)
+    talk.behind["flush"] = Call("memory_append", {"text": "again"})
+    await talk.until("flush")
+    assert len(talk.asked_for("flush")) == MOST_ROUNDS
+    assert talk.flushes()
+
+
+async def test_midnight_within_a_flush_moves_no_file(tmp_path: Path) -> None:
+    talk = LongTalk(tmp_path)
+    talk.watch.moment = datetime(2026, 11, 21, 22, 59, tzinfo=UTC)
+    number = iter(range(10))
+
+    def flush(request: ModelRequest) -> Reply:
+        talk.watch.moment = datetime(2026, 11, 21, 23, 1, tzinfo=UTC)
+        return "NO_REPLY" if next(number) else Call("memory_append", {"text": "Alice sails."})
+
+    talk.behind["flush"] = flush
+    await talk.until("flush")
+    assert talk.read("memory/2026-11-21.md").endswith("- 23:59 Alice sails.\n")
+    assert not (talk.workspace / "memory/2026-11-22.md").exists()
+
+
+async def test_where_nothing_can_be_written_it_is_skipped_and_the_reason_kept(tmp_path: Path) -> None:
+    talk = LongTalk(tmp_path)
+    (talk.workspace / "memory").write_text("a file in the folder's place")
+    await talk.until("flush")
+    (skipped,) = talk.flushes("skipped")
+    assert "not writable" in str(skipped["why"]) and not talk.asked_for("flush")
+
+
+async def test_disabled_is_recorded_once_per_cycle(tmp_path: Path) -> None:
+    talk = LongTalk(tmp_path, flush=FlushSettings(enabled=False))
+    await talk.until("compaction")
+    assert [entry["why"] for entry in talk.flushes("skipped")] == ["disabled"]
+    assert not talk.asked_for("flush")
+
+
+async def test_own_prompts_never_lose_the_safety_lines(tmp_path: Path) -> None:
+    talk = LongTalk(tmp_path, flush=FlushSettings(prompt="Write a poem.", system_prompt="Be a bard."))
+    await talk.until("flush")
+    words = str(talk.asked_for("flush")[0].messages[-1].content[0]["text"])
+    assert "Write a poem." in words and "Be a bard." in words
+    assert "only to add" in words and "memory/2026-11-21.md" in words and "NO_REPLY" in words
+
+
+async def test_invariant_05_the_gate_stands_before_every_way_of_losing_context(tmp_path: Path) -> None:
+    talk = LongTalk(tmp_path, idle=60)
+    async with talk.behind_it():
+        await talk.say("first")
+        await talk.agent.new_session(OWNER, talk.scope)
+        await talk.agent.idle()
+        talk.watch.later(minutes=1)
+        await talk.say("second")
+        first = (await talk.agent.sessions(OWNER))[-1]
+        await talk.agent.switch(OWNER, talk.scope, first.id)
+        await talk.agent.idle()
+        await talk.say("third")
+        talk.watch.later(hours=2)
+        await talk.say("fourth")
+        await talk.agent.idle()
+    reasons = [
+        json.loads(line)["reason"]
+        for path in sorted(talk.sessions.rglob("*.jsonl"))
+        for line in path.read_bytes().splitlines()
+        if b'"state":"done"' in line
+    ]
+    assert sorted(reasons) == ["idle", "new", "switch"]
+
+
+async def test_new_waits_for_no_model_and_what_it_owes_survives_a_crash(tmp_path: Path) -> None:
+    talk = LongTalk(tmp_path)
+    hold = Hold()
+    await talk.say("My boat is called Luna")
+    talk.behind["flush"] = Answer("NO_REPLY", hold=hold)
+    running = asyncio.create_task(talk.agent.run())
+    await talk.agent.new_session(OWNER, talk.scope)
+    await hold.reached.wait()
+    assert "My boat is called Luna" in talk.read("memory/2026-11-21.md")
+    assert (await talk.say("hi again")).text == "Fine."
+    running.cancel()
+    await asyncio.wait({running})
+
+    talk.started_anew()
+    talk.behind |= {"flush": "NO_REPLY", "consolidation": "They spoke of the boat Luna."}
+    async with talk.behind_it():
+        pass
+    assert talk.read("memory/HISTORY.md").startswith(
+        "# History\n\n[2026-11-21 08:30] They spoke of the boat Luna. (talk "
+    )
+    assert not list(talk.sessions.rglob("*.owed"))
