@@ -8,6 +8,7 @@ between changes nothing.
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
@@ -22,12 +23,13 @@ from agent.memory.scope import Scope
 from agent.remember import asks_to_remember
 from agent.session.entries import MessageEntry
 from agent.session.steps import Steps, text_of
-from agent.turn import End, EndKind, TurnEvent
+from agent.silence import spoken
+from agent.turn import Discard, End, EndKind, Text, TurnEvent
 
 WRITE_IT_DOWN = (
     "The person asked you to remember something, and nothing has been written. Write it down now with memory_append, "
-    "memory_save or memory_update. Your answer stands and is shown to the person: add to it only what they must know, "
-    "else answer NO_REPLY alone."
+    "memory_save or memory_update. Your answer has been given to the person as it stands: say nothing more, answer "
+    "NO_REPLY alone when done."
 )
 _NOTICE = marked.block("notice", WRITE_IT_DOWN)
 _NOT_WRITTEN = "_(What you asked me to remember could not be written down: {why}.)_"
@@ -59,12 +61,13 @@ class Promise:
             if self.owed and end.kind is not EndKind.ERROR:
                 await self.steps.noticed(_NOTICE)
         if self._asked_again:
+            given = end.text if end is not None else self._given
             async with aclosing(run(False)) as events:
                 async for event in events:
-                    if not isinstance(event, End):
+                    if isinstance(event, End):
+                        end = replace(event, kind=EndKind.REPLY, text=given) if given else event
+                    elif not (given and isinstance(event, Text | Discard)):
                         yield event
-                    elif event.kind is not EndKind.ERROR or end is None:
-                        end = event
         assert end is not None
         yield await self._closed(end)
 
@@ -102,6 +105,13 @@ class Promise:
             kind = EndKind.REPLY if end.kind is EndKind.SILENCE else end.kind
             return replace(end, kind=kind, text="\n\n".join(filter(None, (end.text, said))))
         return end
+
+    @property
+    def _given(self) -> str:
+        """The reply as it stood when the model was asked again. What it says to that is not for the person."""
+        before = list(itertools.takewhile(lambda entry: not is_asking_again(entry), self.steps.entries))
+        said = (spoken(text_of(entry)) for entry in before if entry.role == "assistant")
+        return "\n\n".join(filter(None, said))
 
     @property
     def _asked_again(self) -> bool:
