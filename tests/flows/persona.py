@@ -1,0 +1,96 @@
+"""A model with a character, for long stories: it writes down what it is told to, keeps what it is asked to keep before
+a talk is shortened, is absent-minded now and then, and as nosy and talkative as those who speak with it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from agent.promise import WRITE_IT_DOWN
+from agent.session.summary import PARTS
+from tests.fakes.anthropic import Answer, compose, last_user_text
+from tests.fakes.anthropic_rules import blocks_of
+
+_FACT = re.compile(r"the code of [\w ]{1,30} is [A-Z]+\d{4}QX")
+_CODE = re.compile(r"[A-Z]+\d{4}QX")
+_PRIVATE_PLACES = ("../../MEMORY.md", "../../memory/2026-03-02.md", "../telegram-22222/MEMORY.md", "memory/HISTORY.md")
+
+
+def codes(text: str) -> list[str]:
+    """What was planted in a text, each once, in its order."""
+    return list(dict.fromkeys(_CODE.findall(text)))
+
+
+class Persona:
+    """`asked` counts what it was asked for; `heard_back` is what tools told it."""
+
+    def __init__(self) -> None:
+        self.asked: Counter[str] = Counter()
+
+    def __call__(self, body: dict[str, Any]) -> Answer | str:
+        newest = last_user_text(body)
+        purpose, answer = self._duty(body, newest)
+        self.asked[purpose] += 1
+        return answer
+
+    def _duty(self, body: dict[str, Any], newest: str) -> tuple[str, Answer | str]:
+        if any(tool["name"] == "save_memory" for tool in body["tools"]):
+            return "consolidation", _consolidated(newest)
+        if "Only these tools are obeyed now" in newest:
+            asked_now = any("text" in block for block in blocks_of(body["messages"][-1]))
+            return "flush", _flushed(body) if asked_now else "NO_REPLY"
+        if PARTS[0] in newest and "will be replaced by a summary" in newest:
+            return "compaction", "\n".join(f"{part}\nas it was" for part in PARTS)
+        if WRITE_IT_DOWN in newest:
+            return "asked again", "NO_REPLY"
+        return "turn", _replied(newest.splitlines()[-1], _results(body))
+
+
+def _consolidated(shown: str) -> Answer:
+    told = codes(shown.partition("<daybook-quoted")[2])
+    paragraph = f"A talk of {len(told)} things, {' and '.join(told[:1] + told[-1:])} among them."
+    lasting = [{"old_text": "", "new_text": f"- lasting: {told[-1]}"}] if told else []
+    return compose(tool=("save_memory", {"history_entry": paragraph, "memory_update": lasting}))
+
+
+def _flushed(body: dict[str, Any]) -> Answer | str:
+    said = "\n".join(b["text"] for m in body["messages"] if m["role"] == "user" for b in blocks_of(m) if "text" in b)
+    passing = [line for line in said.splitlines() if line.startswith("By the way, ")]
+    facts = list(dict.fromkeys(fact for line in passing for fact in _FACT.findall(line)))
+    return compose(tool=("memory_append", {"text": ";".join(facts)})) if facts else "NO_REPLY"
+
+
+def _replied(words: str, results: str) -> Answer | str:
+    if results:
+        found = [code for code in codes(words) if code in results] or codes(results)[:5]
+        return compose(f"That is done. {' '.join(found)}", thinking="It is written.")
+    fact = next(iter(_FACT.findall(words)), "")
+    if fact and "absent-minded" not in words and (call := _writing(words, fact)):
+        return compose("Let me write that down.", tool=call, thinking="This is for my memory.")
+    if words.startswith("Look up "):
+        return compose(tool=("memory_search", {"query": words.removeprefix("Look up ").split()[0]}), thinking="Hm.")
+    if words.startswith("Tell me all about Alice"):
+        nosy = [("memory_search", {"query": "Alice ALICE safe garden"}), ("memory_list", {})]
+        nosy += [("read_file", {"path": path}) for path in _PRIVATE_PLACES]
+        return compose(tools=nosy, thinking="Let us see.")
+    return compose(f"I see. {' '.join(codes(words))}", thinking="Nothing to do.")
+
+
+def _writing(words: str, fact: str) -> tuple[str, Mapping[str, Any]] | None:
+    if words.startswith("Please remember that "):
+        return "memory_append", {"text": fact}
+    if words.startswith("Make a note: "):
+        kept = {"name": fact.partition(" is ")[0], "description": f"where {codes(fact)[0]} stands", "type": "reference"}
+        return "memory_save", {**kept, "content": fact}
+    if words.startswith("For good: "):
+        return "memory_update", {"old_text": "", "new_text": f"- {fact}"}
+    return None
+
+
+def _results(body: dict[str, Any]) -> str:
+    """What the tools said that answered last; empty where a person spoke last."""
+    newest = [block for block in blocks_of(body["messages"][-1]) if block["type"] == "tool_result"]
+    return json.dumps(newest, ensure_ascii=False) if newest else ""
