@@ -19,7 +19,8 @@ from tests.flows.story import ALICE, BOB, GROUP, ZONE, Story, story
 
 FIRST_DAY = date(2026, 3, 2)
 DAYS = 30
-"""With the night of 29 March, in which the clock is put forward."""
+SLEEPLESS = ((1, 59), (3, 1))
+"""Every ninth night, that of 29 March among them, in which the clock is put forward between the two."""
 LIFE = 6
 """Days until the next restart."""
 MODEL = {"max_tokens": 1_000, "context_window": 18_000}
@@ -36,6 +37,7 @@ class Month:
     def __init__(self, told: Story) -> None:
         self.told = told
         self.planted: list[str] = []
+        self.mornings: list[str] = []
         self._numbers: Counter[str] = Counter()
         self._days: dict[Path, bytes] = {}
 
@@ -61,11 +63,16 @@ class Month:
 
     async def day(self, number: int) -> None:
         day = FIRST_DAY + timedelta(days=number)
+        if number % 9 == 0:
+            for hour, minute in SLEEPLESS:
+                self.at(day, hour, minute)
+                await self.says("ALICE", f"By the way, {self.fact('ALICE')}.")
         self.at(day, 8)
         await self.says("ALICE", f"{WAYS[number % len(WAYS)]} {self.fact('ALICE')}")
+        self.mornings.append(self.planted[-1])
         self.at(day, 12, 30)
         await self.says("ALICE", f"By the way, {self.fact('ALICE')}.{' and so on' * 160}")
-        earlier = f"ALICE{1 + number // 2 * 3:04d}QX"  # a morning's, half as long ago as the month
+        earlier = self.mornings[number // 2]
         await self.says("ALICE", f"Look up {earlier}{' please' * 200}")
         assert earlier in self.told.heard()[-1]
         self.at(day, 15)
@@ -83,6 +90,9 @@ class Month:
         await self.says("ALICE", f"By the way, {self.fact('ALICE')}.{' good night' * 120}")
         if number % 7 == 6:
             await self.says("ALICE", "/new")
+        if number % 14 == 2:
+            await self.says("ALICE", "/compact the codes")
+            await self.told.telegram.wait_for(lambda: "tokens of talk became" in self.told.heard()[-1])
         if number % 14 == 9:
             await self.says("BOB", "/new")
 
@@ -108,9 +118,14 @@ def listeners(request: Received) -> str:
     return ""
 
 
+def told_to(code: str) -> str:
+    """`ALICE` of `ALICE0007QX`."""
+    return code.rstrip("QX").rstrip("0123456789")
+
+
 def owners(text: str) -> set[str]:
-    """Who planted what is told in a text."""
-    return {code[:-6] for code in codes(text)}
+    """Whose are the facts in a text."""
+    return {told_to(code) for code in codes(text)}
 
 
 def transcripts(told: Story) -> Iterator[list[dict[str, str]]]:
@@ -154,12 +169,12 @@ async def test_after_a_month_all_is_known_that_was_told_and_by_nobody_else(tmp_p
 
 
 async def _is_found(gateway: Gateway, told: Story, code: str) -> bool:
-    """By a search in the scope that it was told in, or in what the talk of a group still holds."""
-    scope = SCOPES[code[:-6]]
-    hits = await gateway.operations["memory.search"]({"query": code, "scope": scope, "n": 20})
+    """By a search in the scope that it was told in, or in what the talk that goes on there still holds."""
+    who = told_to(code)
+    hits = await gateway.operations["memory.search"]({"query": code, "scope": SCOPES[who], "n": 20})
     if code in json.dumps(hits):
         return True
-    newest = next(request for request in reversed(told.asked) if listeners(request) == code[:-6])
+    newest = next(request for request in reversed(told.asked) if listeners(request) == who)
     return code in newest.text
 
 
@@ -167,16 +182,13 @@ def _nothing_private_came_to_others(told: Story) -> None:
     """The owner may look into everything; a person and a group into what is theirs (SPEC 5)."""
     seen: defaultdict[str, set[str]] = defaultdict(set)
     for request in told.asked:
-        who = listeners(request)
-        if who:
+        if who := listeners(request):
             seen[who] |= owners(request.text)
         else:
             assert len(owners(request.text)) <= 1, "a talk was consolidated with somebody else's words"
-    assert seen["BOB"] == {"BOB"} and seen["GROUP"] == {"GROUP"}
-    assert {who: owners("\n".join(told.heard(chat))) for who, chat in CHATS.items() if who != "ALICE"} == {
-        "BOB": {"BOB"},
-        "GROUP": {"GROUP"},
-    }
+    for who in ("BOB", "GROUP"):
+        assert seen[who] == {who}
+        assert owners("\n".join(told.heard(CHATS[who]))) == {who}
 
 
 def _every_request_was_valid_and_every_call_answered(told: Story) -> None:
