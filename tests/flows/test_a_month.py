@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import pytest
+
 from gateway.app import Gateway
 from tests.fakes.anthropic import Received
 from tests.flows.persona import Persona, codes
@@ -137,6 +139,7 @@ def transcripts(told: Story) -> Iterator[list[dict[str, str]]]:
         yield [block for line in lines if line.get("type") == "message" for block in line["content"]]
 
 
+@pytest.mark.timeout(240)  # half a minute of talk on a busy machine
 async def test_after_a_month_all_is_known_that_was_told_and_by_nobody_else(tmp_path: Path) -> None:
     async with story(tmp_path) as told:
         persona = told.model.reply = Persona()
