@@ -115,6 +115,8 @@ class FakeAnthropic:
         self.base_url = ""
         self.requests: list[Received] = []
         self.reply: Callable[[JsonObject], Answer | str] = last_user_text
+        self.beside: Callable[[JsonObject], str | None] = lambda _: None
+        """Answers, in place of the queue, what comes at a moment that no test chooses; None: the queue is meant."""
         self.models: dict[str, FakeModelInfo] = {
             info.id: info
             for info in (
@@ -372,7 +374,10 @@ class FakeAnthropic:
             return self._faults.popleft() if self._faults else None
 
     def _next_answer(self, body: JsonObject, *, keep: bool) -> Answer:
+        beside = self.beside(body)
         with self._lock:
+            if self._answers and beside is not None:
+                return compose(beside)
             if self._answers:
                 return self._answers[0] if keep else self._answers.popleft()
         said = self.reply(copy.deepcopy(body))

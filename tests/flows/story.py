@@ -20,6 +20,7 @@ from zoneinfo import ZoneInfo
 import yaml
 
 from agent.clock import Clock
+from agent.session.flush import PROMPT
 from gateway.app import Gateway, open_gateway
 from gateway.config import load
 from gateway.home import Home
@@ -40,6 +41,7 @@ class Story:
         self.home = Home(folder / "home")
         self.telegram = telegram
         self.model = model
+        self.model.beside = _work_behind_new
         self.moment: datetime | None = None
         self.gateway: Gateway | None = None
         self.waits: list[float] = []
@@ -168,6 +170,14 @@ class Story:
     def no_request_was_refused(self) -> None:
         refused = [request for request in self.asked if request.status == 400]
         assert not refused, [request.body for request in refused]
+
+
+def _work_behind_new(body: dict[str, Any]) -> str | None:
+    """The flush and the paragraph of a talk that `/new` has left: they may be asked for while an answer is queued for
+    the next message."""
+    is_flush = any(PROMPT in block.get("text", "") for block in body["messages"][-1]["content"])
+    is_consolidation = any(tool["name"] == "save_memory" for tool in body.get("tools", ()))
+    return "NO_REPLY" if is_flush or is_consolidation else None
 
 
 def _new_token() -> str:
