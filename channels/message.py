@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Protocol
 
 
@@ -61,11 +62,22 @@ class Sender:
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A file that came with a message. `kind` is a word for people: photo, voice, document, sticker…"""
+    """Something that came with a message besides its text.
+
+    kind        a word for people: photo, voice, document, sticker, location…
+    name        as its sender named it, for people's eyes only (it may look like a path)
+    size        bytes, as the platform says
+    media_type  as the platform says; what a file is, is decided by its bytes
+    handle      the channel's own word for its bytes (`Channel.fetch`); empty: there are none to fetch
+    words       what it says by itself: a place's name and position, a contact's name and number, a sticker's emoji
+    """
 
     kind: str
     name: str = ""
     size: int | None = None
+    media_type: str = ""
+    handle: str = ""
+    words: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +99,7 @@ class InboundMessage:
     calls_bot     in a group: the bot was mentioned, replied to, or given a command. Always true in private chats
     edit          this is a new wording of the message `platform_id`, sent before
     continues     the platform's client cut a long text here; the rest is likely to follow within a second
+    album         messages of one album share it: they are one thing said
     group_name    a group's title, for people's eyes
     parent_chat   what lists of allowed groups name, where that is not the chat itself (a thread's channel)
     """
@@ -103,6 +116,7 @@ class InboundMessage:
     calls_bot: bool = True
     edit: bool = False
     continues: bool = False
+    album: str = ""
     origin: Origin = Origin.CHAT
     group_name: str = ""
     parent_chat: str = ""
@@ -137,16 +151,31 @@ raises, none is, and the source must offer them again. It never waits for a mode
 
 @dataclass(frozen=True, slots=True)
 class Button:
+    """`data` is a command as somebody would write it (`/answer K7F3 yes`), at most 64 bytes. Pressed, it arrives as a
+    message of origin COMMAND by who pressed it, whose `platform_id` is the message with the buttons. So it outlives
+    restarts, and who may press it is the command's business."""
+
     label: str
     data: str
 
 
 @dataclass(frozen=True, slots=True)
+class OutboundFile:
+    """A file to send. `is_image`: to be shown, where the platform can show one of its kind and size; else to be
+    downloaded. `name` as people see it."""
+
+    path: Path
+    name: str
+    is_image: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class OutboundMessage:
-    """One message to send: Markdown that fits the channel's limits (see `Channel.split`).
+    """One message to send: Markdown that fits the channel's limits (see `Channel.split`), or one file.
 
     key         the same for every attempt at this message and unlike any other (for platforms with idempotency keys)
     reply_to    `platform_id` of the message it answers; the channel sends without it where that message is gone
+    file        the text is a short caption then (at most 200 characters), or empty
     """
 
     address: Address
@@ -154,6 +183,7 @@ class OutboundMessage:
     key: str = ""
     reply_to: str = ""
     buttons: tuple[tuple[Button, ...], ...] = ()
+    file: OutboundFile | None = None
 
 
 class PreviewStyle(enum.StrEnum):
@@ -192,6 +222,15 @@ class OutcomeUnknown(SendError):
 
 class Refused(SendError):
     """The platform will never take this (chat gone, bot blocked, no permission). The text says why."""
+
+
+class NotFetched(Exception):
+    """An attachment's bytes could not be had. The text, a sentence for its sender, says why. `passing`: a later try may
+    succeed."""
+
+    def __init__(self, message: str, *, passing: bool = False) -> None:
+        super().__init__(message)
+        self.passing = passing
 
 
 class Health(enum.StrEnum):
@@ -260,6 +299,14 @@ class Channel(Source, Protocol):
     async def draft(self, draft_id: int, message: OutboundMessage) -> None:
         """Show a draft (only where `pace` says DRAFT). Raises like `send`; a lost draft is not repeated.
         `Refused` means that this chat has no drafts."""
+
+    async def fetch(self, attachment: Attachment, to: Path, most: int) -> None:
+        """Write an attachment's bytes into the file `to`, never more than `most` bytes. Raises `NotFetched`, and
+        `OSError` where the file cannot be written."""
+
+    async def react(self, address: Address, platform_id: str, emoji: str) -> None:
+        """Put a sign on a message, in place of an earlier one of ours; empty takes it away. Never raises for what the
+        platform says: nobody would miss it."""
 
     def typing(self, address: Address) -> AbstractAsyncContextManager[None]:
         """Show the sign of typing while inside. Never raises for what the platform says."""

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 
 from channels.message import (
     Address,
@@ -21,6 +22,8 @@ from channels.message import (
     Event,
     Health,
     InboundMessage,
+    NotFetched,
+    Origin,
     OutboundMessage,
     Pace,
     PreviewStyle,
@@ -59,7 +62,15 @@ class Typing:
     on: bool
 
 
-Act = Sent | Edited | Drafted | Typing
+@dataclass(frozen=True, slots=True)
+class Reacted:
+    """A sign was put on a message, or taken away (empty)."""
+
+    platform_id: str
+    emoji: str
+
+
+Act = Sent | Edited | Drafted | Typing | Reacted
 """Something that the platform was told to do, and did."""
 
 
@@ -94,6 +105,7 @@ class ScriptedChannel:
         self._groups: set[str] = set()
         self._shown: dict[str, OutboundMessage] = {}
         self._failures: deque[_Failure] = deque()
+        self._files: dict[str, bytes | NotFetched] = {}
         self._next_id = 1
         self._changed = asyncio.Event()
         self._open = asyncio.Event()
@@ -139,6 +151,33 @@ class ScriptedChannel:
         self.push(message)
         return message
 
+    def attach(
+        self, content: bytes | NotFetched, name: str = "", kind: str = "document", media_type: str = ""
+    ) -> Attachment:
+        """Something to say a message with. `content` is what fetching it brings."""
+        handle = f"file:{self._number()}"
+        self._files[handle] = content
+        size = len(content) if isinstance(content, bytes) else None
+        return Attachment(kind, name, size, media_type, handle)
+
+    def press(self, platform_id: str, label: str, sender: str = "11111") -> InboundMessage:
+        """Press a button that stands under a message now. Raises `KeyError` where there is none of that label."""
+        shown = self._shown[platform_id]
+        data = {button.label: button.data for row in shown.buttons for button in row}[label]
+        number = self._number()
+        message = InboundMessage(
+            id=f"pressed:{number}",
+            address=shown.address,
+            kind=ChatKind.GROUP if shown.address.chat_id in self._groups else ChatKind.PRIVATE,
+            sender=Sender(sender, f"Person {sender}"),
+            text=data,
+            sent_at=datetime.now(UTC),
+            platform_id=platform_id,
+            origin=Origin.COMMAND,
+        )
+        self.push(message)
+        return message
+
     def push(self, event: Event) -> None:
         """Offer any event as it is (a repeat, an unreadable one, a migration)."""
         if isinstance(event, InboundMessage) and event.kind is ChatKind.GROUP:
@@ -153,6 +192,14 @@ class ScriptedChannel:
             for message in self._shown.values()
             if (message.address.chat_id, message.address.thread_id) == (chat, thread)
         ]
+
+    def standing(self, chat: str = "1", thread: str | None = None) -> dict[str, OutboundMessage]:
+        """The messages that stand in a chat now, by their platform id, oldest first: `heard` with buttons and files."""
+        return {
+            id: message
+            for id, message in self._shown.items()
+            if (message.address.chat_id, message.address.thread_id) == (chat, thread)
+        }
 
     def drafts(self, chat: str = "1", thread: str | None = None) -> list[str]:
         """Every draft shown in a chat so far."""
@@ -261,6 +308,17 @@ class ScriptedChannel:
             raise failure.error
         self._record(Drafted(draft_id, message))
 
+    async def fetch(self, attachment: Attachment, to: Path, most: int) -> None:
+        found = self._files.get(attachment.handle, NotFetched("there is no such file any more"))
+        if isinstance(found, NotFetched):
+            raise found
+        if len(found) > most:
+            raise NotFetched(f"it has {len(found)} bytes; {most} are allowed")
+        await asyncio.to_thread(to.write_bytes, found)
+
+    async def react(self, address: Address, platform_id: str, emoji: str) -> None:
+        self._record(Reacted(platform_id, emoji))
+
     def typing(self, address: Address) -> AbstractAsyncContextManager[None]:
         return self._typing(address)
 
@@ -280,7 +338,7 @@ class ScriptedChannel:
 
     async def _gate(self, message: OutboundMessage) -> _Failure | None:
         """What every call to the platform passes: its limits, its hold, its ordered failures."""
-        if not message.text.strip():
+        if not message.text.strip() and message.file is None:
             raise Refused("the text is empty")
         if len(message.text) > self._limit:
             raise Refused(f"the text has {len(message.text)} characters; {self._limit} are allowed")

@@ -13,14 +13,17 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Protocol
 
 from channels.message import (
     Address,
+    Attachment,
     ChannelStatus,
     ChatKind,
     Health,
     InboundMessage,
+    NotFetched,
     OutboundMessage,
     OutcomeUnknown,
     Pace,
@@ -166,8 +169,10 @@ class TerminalChannel:
         return [text] if text.strip() else []
 
     async def send(self, message: OutboundMessage) -> str:
-        """Waits until somebody looks at the chat. Raises `OutcomeUnknown` where who looked was lost in the act."""
-        final = Final(new_id(), message.text, message.reply_to, message.key)
+        """Waits until somebody looks at the chat. Raises `OutcomeUnknown` where who looked was lost in the act. Of a
+        file, which is on this machine already, its place is told."""
+        text = f"{message.text}{message.file.name}: {message.file.path}" if message.file else message.text
+        final = Final(new_id(), text, message.reply_to, message.key)
         chat = message.address.chat_id
         while not await self._show_all(chat, final):
             self._looked[chat].clear()
@@ -181,6 +186,12 @@ class TerminalChannel:
     async def draft(self, draft_id: int, message: OutboundMessage) -> None:
         """Shown to who looks now; a draft that nobody sees is not kept."""
         await self._show_all(message.address.chat_id, Preview(message.text))
+
+    async def fetch(self, attachment: Attachment, to: Path, most: int) -> None:
+        raise NotFetched("a terminal brings words only")
+
+    async def react(self, address: Address, platform_id: str, emoji: str) -> None:
+        """A terminal has no signs on messages."""
 
     def typing(self, address: Address) -> AbstractAsyncContextManager[None]:
         return self._typing(address.chat_id)

@@ -11,15 +11,24 @@ import asyncio
 import logging
 import random
 import sqlite3
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Concatenate, ParamSpec, TypeVar
 
 from agent.clock import Clock, utc_stamp
-from channels.message import Address, Channel, NotSent, OutboundMessage, OutcomeUnknown, Refused, SendError
+from channels.message import (
+    Address,
+    Channel,
+    NotSent,
+    OutboundFile,
+    OutboundMessage,
+    OutcomeUnknown,
+    Refused,
+    SendError,
+)
 from gateway.lanes import Lane, Lanes
 from gateway.store import outbox_rows
 from gateway.store.database import Database, StoreUnavailable
-from gateway.store.outbox_rows import Draft, OutboxCounts, OutboxRow
+from gateway.store.outbox_rows import Buttons, Draft, OutboxCounts, OutboxRow
 
 log = logging.getLogger(__name__)
 
@@ -62,22 +71,35 @@ class Outbox:
         self._chats: Lanes[Chat, Address] = Lanes(self._serve)
 
     def drafts(
-        self, key: str, address: Address, text: str, *, reply_to: str = "", edits: str = "", repeat: bool = False
+        self,
+        key: str,
+        address: Address,
+        text: str,
+        *,
+        reply_to: str = "",
+        edits: str = "",
+        repeat: bool = False,
+        buttons: Buttons = (),
+        files: Sequence[OutboundFile] = (),
     ) -> list[Draft]:
         """Cut a reply into messages of its platform, ready to be written down. `edits`: the preview that the first of
-        them replaces. The first one answers `reply_to`."""
+        them replaces. The first one answers `reply_to`, the last text has the `buttons`, and each of `files` is a
+        message of its own behind the text."""
         channel = self._channels.get(address.channel)
-        pieces = channel.split(text) if channel else [text]
+        texts = channel.split(text) if channel else [text]
+        pieces = [*((piece, None) for piece in texts), *(("", file) for file in files)]
         return [
             Draft(
                 key=key.format(number),
                 address=address,
                 text=piece,
                 reply_to="" if number else reply_to,
-                edits="" if number else edits,
+                edits="" if number or file else edits,
                 repeat=repeat and not number,
+                buttons=buttons if number == len(texts) - 1 else (),
+                file=file,
             )
-            for number, piece in enumerate(pieces)
+            for number, (piece, file) in enumerate(pieces)
         ]
 
     async def write(self, drafts: list[Draft]) -> None:
@@ -132,7 +154,7 @@ class Outbox:
         edits, repeat, doubted, tries = row.edits, row.repeat, row.doubted, row.attempts
         while True:
             text = REPEAT_MARK + row.text if repeat and not edits else row.text
-            message = OutboundMessage(row.address, text, key=row.key, reply_to=row.reply_to)
+            message = OutboundMessage(row.address, text, row.key, row.reply_to, row.buttons, row.file)
             tries += 1
             try:
                 if not edits:

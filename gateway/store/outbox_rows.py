@@ -6,7 +6,13 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from channels.message import Address
+from pydantic import TypeAdapter
+
+from channels.message import Address, Button, OutboundFile
+
+Buttons = tuple[tuple[Button, ...], ...]
+_BUTTONS = TypeAdapter(Buttons)
+_FILE = TypeAdapter(OutboundFile)
 
 _DOUBTED = 2
 """In column `repeat`, where 1 is a text whose preview may stand in the chat."""
@@ -22,6 +28,8 @@ class Draft:
     reply_to: str = ""
     edits: str = ""
     repeat: bool = False
+    buttons: Buttons = ()
+    file: OutboundFile | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +43,8 @@ class OutboxRow:
     text: str
     reply_to: str
     edits: str
+    buttons: Buttons
+    file: OutboundFile | None
     sending: bool
     repeat: bool
     doubted: bool
@@ -52,8 +62,8 @@ class OutboxCounts:
 def add(connection: sqlite3.Connection, drafts: Sequence[Draft], at: str) -> None:
     """Write pieces down, in order. A key that is already here is left as it is."""
     connection.executemany(
-        "INSERT OR IGNORE INTO outbox (key, channel, account, chat_id, thread_id, text, reply_to, edits, state, repeat,"
-        " created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'waiting', ?, ?)",
+        "INSERT OR IGNORE INTO outbox (key, channel, account, chat_id, thread_id, text, reply_to, edits, buttons,"
+        " file, state, repeat, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting', ?, ?)",
         [
             (
                 draft.key,
@@ -64,6 +74,8 @@ def add(connection: sqlite3.Connection, drafts: Sequence[Draft], at: str) -> Non
                 draft.text,
                 draft.reply_to,
                 draft.edits,
+                _BUTTONS.dump_json(draft.buttons).decode() if draft.buttons else "",
+                _FILE.dump_json(draft.file).decode() if draft.file else "",
                 int(draft.repeat),
                 at,
             )
@@ -87,6 +99,8 @@ def open_rows(connection: sqlite3.Connection, address: Address | None = None) ->
             text=row["text"],
             reply_to=row["reply_to"],
             edits=row["edits"],
+            buttons=_BUTTONS.validate_json(row["buttons"]) if row["buttons"] else (),
+            file=_FILE.validate_json(row["file"]) if row["file"] else None,
             sending=row["state"] == "sending",
             repeat=row["repeat"] > 0,
             doubted=row["repeat"] == _DOUBTED,

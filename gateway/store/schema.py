@@ -89,6 +89,10 @@ _STEPS = (
         PRIMARY KEY (channel, old_chat)
     );
     """,
+    """
+    ALTER TABLE outbox ADD COLUMN buttons TEXT NOT NULL DEFAULT ''; -- JSON; empty: none
+    ALTER TABLE outbox ADD COLUMN file TEXT NOT NULL DEFAULT '';    -- JSON; empty: a text
+    """,
 )
 
 

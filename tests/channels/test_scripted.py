@@ -3,16 +3,21 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 
 from channels.message import (
     Address,
+    Attachment,
+    Button,
     ChatKind,
     Event,
     Health,
     InboundMessage,
+    NotFetched,
     NotSent,
+    Origin,
     OutboundMessage,
     OutcomeUnknown,
     PreviewStyle,
@@ -47,6 +52,34 @@ async def test_what_is_said_is_offered_and_what_is_sent_is_heard() -> None:
         channel.say("two")
         assert await channel.wait_heard(2) == ["you said one", "you said two"]
     assert channel.heard(chat="2") == []
+
+
+async def test_a_file_is_fetched_as_it_was_attached_or_not_at_all(tmp_path: Path) -> None:
+    channel = ScriptedChannel()
+    photo, gone = channel.attach(b"pixels", "cat.jpg", "photo"), channel.attach(NotFetched("it is gone"))
+    await channel.fetch(photo, tmp_path / "cat", most=6)
+    assert (tmp_path / "cat").read_bytes() == b"pixels"
+    for attachment, most in ((photo, 5), (gone, 5), (Attachment("location", words="48.1, 11.6"), 5)):
+        with pytest.raises(NotFetched):
+            await channel.fetch(attachment, tmp_path / "nothing", most=most)
+    assert not (tmp_path / "nothing").exists()
+
+
+async def test_a_pressed_button_says_what_it_stands_for() -> None:
+    channel = ScriptedChannel()
+    heard: list[Event] = []
+
+    async def receive(events: Sequence[Event]) -> None:
+        heard.extend(events)
+
+    async with running(channel, receive):
+        id = await channel.send(OutboundMessage(HERE, "Sure?", buttons=((Button("Yes", "/answer K7F3 yes"),),)))
+        channel.press(id, "Yes", sender="22222")
+        await channel.wait_until(lambda: bool(heard))
+    (press,) = heard
+    assert isinstance(press, InboundMessage)
+    assert (press.text, press.platform_id, press.sender.id) == ("/answer K7F3 yes", id, "22222")
+    assert press.origin is Origin.COMMAND
 
 
 async def test_what_was_refused_is_offered_again_by_the_next_run() -> None:

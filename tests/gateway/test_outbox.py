@@ -7,10 +7,20 @@ import sqlite3
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
-from channels.message import Address, NotSent, OutboundMessage, OutcomeUnknown, Refused, SendError
+from channels.message import (
+    Address,
+    Button,
+    NotSent,
+    OutboundFile,
+    OutboundMessage,
+    OutcomeUnknown,
+    Refused,
+    SendError,
+)
 from channels.scripted import Edited, ScriptedChannel, Sent
 from gateway.outbox import REPEAT_MARK, Outbox
 from gateway.store import inbox_rows, outbox_rows
@@ -308,6 +318,26 @@ async def test_only_the_first_piece_answers_and_edits(post: Post) -> None:
     drafts = post.outbox.drafts("turn:{}", Address("telegram", "1"), text, reply_to="7", edits="8")
     assert [(draft.reply_to, draft.edits) for draft in drafts] == [("7", "8"), ("", "")]
     assert len({draft.key for draft in drafts}) == 2
+
+
+async def test_buttons_stand_under_the_last_piece_and_files_follow_it(post: Post, tmp_path: Path) -> None:
+    yes = ((Button("Yes", "/answer K7F3 yes"),),)
+    report = OutboundFile(tmp_path / "report.pdf", "report.pdf")
+    drafts = post.outbox.drafts("long:{}", Address("telegram", "1"), "word " * 12, buttons=yes, files=[report])
+    await post.outbox.write(drafts)
+    async with post.running():
+        await post.chat.wait_heard(3)
+    sent = [(bool(one.text), one.buttons, one.file) for one in post.chat.standing().values()]
+    assert sent == [(True, (), None), (True, yes, None), (False, (), report)]
+
+
+async def test_invariant_03_a_file_of_unknown_outcome_is_repeated_once_and_marked(post: Post, tmp_path: Path) -> None:
+    report = OutboundFile(tmp_path / "report.pdf", "report.pdf")
+    post.chat.fail_next(OutcomeUnknown("cut"), delivered=True)
+    await post.outbox.write(post.outbox.drafts("file:{}", Address("telegram", "1"), "", files=[report]))
+    async with post.running():
+        await post.drained()
+    assert post.chat.heard() == ["", REPEAT_MARK]
 
 
 async def test_a_channel_that_is_off_keeps_its_replies(database: Database, moment: Moment) -> None:
