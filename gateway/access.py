@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import enum
 import secrets
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from agent.clock import Clock, utc_stamp
@@ -42,10 +42,11 @@ class DmPolicy(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GroupRule:
-    """`allow` empty: every member may call the bot."""
+    """`allow` empty: every member may call the bot. `per_minute`: how often one member is answered within a minute."""
 
     mention_required: bool = True
     allow: frozenset[str] = frozenset()
+    per_minute: int = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,10 @@ class NoSuchCode(Exception):
     """The pairing code was never given out, was used, or is older than an hour."""
 
 
+def _as_configured(_: str) -> None:
+    return None
+
+
 class Access:
     """`owners` and the accounts in `people` are written `channel:id`."""
 
@@ -97,7 +102,10 @@ class Access:
         rules: Mapping[str, ChannelRules],
         owners: frozenset[str],
         people: Mapping[str, frozenset[str]],
+        activation: Callable[[str], str | None] = _as_configured,
     ) -> None:
+        """`activation`: what a group (`channel:chat_id`) chose in place of its configured `mention`."""
+        self._activation = activation
         self._database = database
         self._clock = clock
         self._rules = rules
@@ -174,8 +182,7 @@ class Access:
         return Unknown(asks=self._may_ask(channel, user))
 
     def _decide_group(self, message: InboundMessage, rules: ChannelRules) -> Verdict:
-        chat = message.parent_chat or message.address.chat_id
-        rule = rules.groups.get(chat) or rules.groups.get(self.first_chat_id(message.address.channel, chat))
+        rule = self._rule(message, rules)
         if rule is None:
             return Ignored("the group is not listed")
         allowed = not rule.allow or message.sender.id in rule.allow
@@ -184,6 +191,21 @@ class Access:
             person = self.person(message.address.channel, message.sender.id)
             return Admitted(Role.OWNER if owner else Role.MEMBER, person)
         return Overheard()
+
+    def chat_of(self, message: InboundMessage) -> str:
+        """What a group is known by, whatever its thread and its present id: `channel:chat_id`."""
+        channel = message.address.channel
+        return f"{channel}:{self.first_chat_id(channel, message.parent_chat or message.address.chat_id)}"
+
+    def rule(self, message: InboundMessage) -> GroupRule | None:
+        """The rule of a message's group as it stands now; None where the group is not listed."""
+        return self._rule(message, self._rules.get(message.address.channel, ChannelRules()))
+
+    def _rule(self, message: InboundMessage, rules: ChannelRules) -> GroupRule | None:
+        chat = message.parent_chat or message.address.chat_id
+        rule = rules.groups.get(chat) or rules.groups.get(self.first_chat_id(message.address.channel, chat))
+        chosen = self._activation(self.chat_of(message)) if rule is not None else None
+        return rule if rule is None or chosen is None else replace(rule, mention_required=chosen == "required")
 
     # pairing ---------------------------------------------------------------------------------------------------
 

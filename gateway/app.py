@@ -26,6 +26,7 @@ from agent.workspace import create, template_folder
 from channels.message import Channel, ChannelStatus, CommandInfo, Health
 from channels.terminal import TerminalChannel
 from gateway.access import Access
+from gateway.acknowledgement import Acknowledgement
 from gateway.choices import Choices
 from gateway.commands import House
 from gateway.commands.table import all_commands
@@ -36,7 +37,9 @@ from gateway.inbox import Inbox
 from gateway.models import build_model
 from gateway.operations import all_operations
 from gateway.outbox import Outbox
-from gateway.platforms import build_channels, rules, tokens
+from gateway.platforms import build_channels, rules, signs, tokens
+from gateway.questions import Questions
+from gateway.rewording import Rewording
 from gateway.router import Router
 from gateway.sessions import AgentHome, Sessions
 from gateway.store.database import Database
@@ -155,12 +158,15 @@ async def open_gateway(
         stack.push_async_callback(database.aclose)
         ledger = UsageLedger(database, clock)
         await ledger.load()
+        choices = Choices(database)
+        await choices.load()
         access = Access(
             database,
             clock,
             rules(config),
             frozenset(config.owners),
             {name: frozenset(accounts) for name, accounts in config.people.items()},
+            choices.activation,
         )
         await access.load()
         agents: dict[str, Agent] = {}
@@ -179,8 +185,6 @@ async def open_gateway(
         sources = [Supervised(channel) for channel in by_name.values()]
         _hold_tokens(stack, tokens(config), sources)
         inbox = Inbox(database, clock)
-        choices = Choices(database)
-        await choices.load()
         outbox = Outbox(database, clock, by_name, first_chat=access.first_chat_id)
         sessions = Sessions(
             access,
@@ -192,13 +196,44 @@ async def open_gateway(
         )
         spawner = _Spawner()
         queues = {name: QueueRule(one.session.queue, one.session.queue_cap) for name, one in config.agents.items()}
-        rooms = Rooms(database, inbox, outbox, choices, by_name, agents, queues, sessions.of_row)
+        acknowledgement = Acknowledgement(by_name, signs(config), spawner.spawn)
+        rooms = Rooms(database, inbox, outbox, choices, acknowledgement, by_name, agents, queues, sessions.of_row)
         turns = Turns(rooms, disk_wait=patience.disk)
+        questions = Questions(database, clock)
+        await questions.load()
+        rewording = Rewording(database, inbox, outbox, questions)
+        spawn = spawner.spawn
         house = House(
-            database, clock, access, inbox, outbox, choices, turns, agents, by_name, sources, ledger, spawner.spawn
+            database=database,
+            clock=clock,
+            access=access,
+            inbox=inbox,
+            outbox=outbox,
+            choices=choices,
+            turns=turns,
+            agents=agents,
+            channels=by_name,
+            sources=sources,
+            ledger=ledger,
+            questions=questions,
+            rewording=rewording,
+            spawn=spawn,
         )
         table.open(house)
-        router = Router(database, clock, access, sessions, inbox, outbox, turns, table, by_name, spawner.spawn)
+        router = Router(
+            database,
+            clock,
+            access,
+            sessions,
+            inbox,
+            outbox,
+            turns,
+            table,
+            rewording,
+            acknowledgement,
+            by_name,
+            spawn,
+        )
         operations = all_operations(house, home, config)
         yield Gateway(terminal, operations, sources, router, turns, outbox, agents.values(), spawner, warm, patience)
 

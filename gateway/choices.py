@@ -1,18 +1,24 @@
-"""What the people of a session chose for it: its model (`/model`). Kept on disk, answered from memory."""
+"""What people chose for a session, its model (`/model`), or for a group, when to answer (`/activation`). Kept on disk,
+answered from memory."""
 
 from __future__ import annotations
 
-from gateway.store import usage_rows
+from gateway.store import choice_rows
 from gateway.store.database import Database
+
+_MODEL = "model"
+_ACTIVATION = "activation"
 
 
 class Choices:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._models: dict[str, str] = {}
+        self._activations: dict[str, str] = {}
 
     async def load(self) -> None:
-        self._models = await self._database.run(usage_rows.chosen_models)
+        self._models = await self._database.run(choice_rows.chosen, _MODEL)
+        self._activations = await self._database.run(choice_rows.chosen, _ACTIVATION)
 
     def model(self, session: str) -> str | None:
         """None: the configured one."""
@@ -20,8 +26,20 @@ class Choices:
 
     async def choose_model(self, session: str, name: str | None) -> None:
         """None takes the choice back. Raises `StoreUnavailable`."""
-        await self._database.run(usage_rows.choose, session, "model", name)
-        if name is None:
-            self._models.pop(session, None)
+        await self._choose(self._models, session, _MODEL, name)
+
+    def activation(self, chat: str) -> str | None:
+        """Whether a group's messages must call the bot: `required`, `optional`, None for as configured. `chat` is
+        written `channel:chat_id`."""
+        return self._activations.get(chat)
+
+    async def choose_activation(self, chat: str, mention: str | None) -> None:
+        """None takes the choice back. Raises `StoreUnavailable`."""
+        await self._choose(self._activations, chat, _ACTIVATION, mention)
+
+    async def _choose(self, known: dict[str, str], of: str, name: str, value: str | None) -> None:
+        await self._database.run(choice_rows.choose, of, name, value)
+        if value is None:
+            known.pop(of, None)
         else:
-            self._models[session] = name
+            known[of] = value

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from agent.clock import Clock, utc_stamp
 from channels.message import InboundMessage, Unreadable
-from gateway.store import inbox_rows, outbox_rows
+from gateway.store import inbox_rows, outbox_rows, question_rows
 from gateway.store.database import Database
 from gateway.store.inbox_rows import Fate, InboxCounts, InboxRow
 from gateway.store.outbox_rows import Draft
@@ -78,14 +78,19 @@ class Inbox:
     async def overheard(self, session: str, before: int) -> Sequence[InboxRow]:
         return await self._database.run(inbox_rows.overheard_before, session, before)
 
-    async def finish(self, rows: Iterable[InboxRow], outcome: str, replies: Sequence[Draft] = ()) -> None:
-        """The one end of messages: their outcome and the reply to them, in one commit."""
+    async def finish(
+        self, rows: Iterable[InboxRow], outcome: str, replies: Sequence[Draft] = (), settled: str = ""
+    ) -> None:
+        """The one end of messages: their outcome and the reply to them, in one commit, and in it the end of the
+        question of id `settled`."""
         seqs = [row.seq for row in rows]
         now = self._now()
 
         def write(connection: sqlite3.Connection) -> None:
             inbox_rows.finish(connection, seqs, outcome)
             outbox_rows.add(connection, replies, now)
+            if settled:
+                question_rows.close(connection, settled)
 
         await self._database.run(write)
         for seq in seqs:

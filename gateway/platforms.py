@@ -17,11 +17,17 @@ def rules(config: Config) -> dict[str, ChannelRules]:
             dm_policy=DmPolicy(telegram.dm_policy),
             allow=frozenset(telegram.allow),
             groups={
-                chat: GroupRule(group.mention == "required", frozenset(group.allow))
+                chat: GroupRule(group.mention == "required", frozenset(group.allow), group.per_minute)
                 for chat, group in telegram.groups.items()
             },
         )
     }
+
+
+def signs(config: Config) -> dict[str, str]:
+    """Per channel that wants one, the emoji that acknowledges a message."""
+    wanted = {"telegram": config.channels.telegram.reaction, "discord": config.channels.discord.reaction}
+    return {name: sign for name, sign in wanted.items() if sign}
 
 
 def tokens(config: Config) -> dict[str, str]:

@@ -12,10 +12,13 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from agent.clock import Clock, utc_stamp
 from channels.message import Channel, Event, InboundMessage, Migrated, OutboundMessage, SendError, Unreadable
-from gateway.access import Access, Admitted, Ignored, Overheard, Unknown
+from gateway.access import Access, Admitted, Ignored, Overheard, Role, Unknown
+from gateway.acknowledgement import Acknowledgement
 from gateway.commands import Commands
 from gateway.inbox import Arrival, Inbox
 from gateway.outbox import Outbox
+from gateway.rates import SenderRate
+from gateway.rewording import Rewording
 from gateway.sessions import Sessions
 from gateway.store import access_rows, inbox_rows, outbox_rows
 from gateway.store.database import Database, StoreUnavailable
@@ -33,6 +36,7 @@ _DISK = (
     "My disk takes no more writing (it may be full), so I could not even keep your message. "
     "I'll take it as soon as there is room again."
 )
+_TOO_OFTEN = "That is faster than I may answer you here. I read along, and answer you again in a minute."
 
 Spawn = Callable[[Awaitable[None], str], None]
 
@@ -50,6 +54,8 @@ class Router:
         outbox: Outbox,
         turns: Turns,
         commands: Commands,
+        rewording: Rewording,
+        acknowledgement: Acknowledgement,
         channels: Mapping[str, Channel],
         spawn: Spawn,
     ) -> None:
@@ -61,6 +67,9 @@ class Router:
         self._outbox = outbox
         self._turns = turns
         self._commands = commands
+        self._rewording = rewording
+        self._acknowledgement = acknowledgement
+        self._rates = SenderRate()
         self._channels = channels
         self._spawn = spawn
         self._told_of_disk: set[str] = set()
@@ -85,7 +94,7 @@ class Router:
                 case InboundMessage():
                     if event.edit:
                         arrivals = [_reworded(arrival, event) for arrival in arrivals]
-                        await self._inbox.reword(event)  # nothing happens where an answer is under way or given
+                        await self._reword(event)
                     elif arrival := await self._judge(event):
                         arrivals.append(arrival)
         if not arrivals and not unreadable:
@@ -105,7 +114,8 @@ class Router:
         match verdict:
             case Admitted():
                 conversation = self._sessions.conversation(message, verdict)
-                return Arrival(message, str(conversation.session))
+                too_often = verdict.role is Role.MEMBER and await self._is_too_often(message)
+                return Arrival(message, str(conversation.session), overheard=too_often)
             case Overheard():
                 conversation = self._sessions.conversation(message, None)
                 return Arrival(message, str(conversation.session), overheard=True)
@@ -116,12 +126,30 @@ class Router:
                 log.info("a message in %s is ignored: %s", message.address, why)
         return None
 
+    async def _reword(self, edited: InboundMessage) -> None:
+        """A message that waits gets its new text; of one that was read, its writer is asked."""
+        if not await self._inbox.reword(edited) and isinstance(self._access.decide(edited), Admitted):
+            await self._rewording.offer(edited)
+
+    async def _is_too_often(self, message: InboundMessage) -> bool:
+        rule = self._access.rule(message)
+        chat, sender, now = self._access.chat_of(message), message.sender.id, self._clock.now()
+        if rule is None or self._rates.allows(chat, sender, now, rule.per_minute):
+            return False
+        if self._rates.should_tell(chat, sender, now):
+            key = f"rate:{message.address.channel}:{message.id}:{{}}"
+            drafts = self._outbox.drafts(key, message.address, _TOO_OFTEN, reply_to=message.platform_id)
+            await self._outbox.write(drafts)
+        return True
+
     def _dispatch(self, row: InboxRow) -> None:
         """To its command, which runs at once, or to its session's lane."""
-        if name := self._commands.find(row.message):
-            self._spawn(self._commands.run(row, self._sessions.of_row(row)), f"/{name} in {row.session}")
+        if wanted := self._commands.find(row.message):
+            conversation = self._sessions.of_row(row)
+            self._spawn(self._commands.run(wanted, row, conversation), f"/{wanted.name} in {row.session}")
         else:
             self._turns.post(row)
+            self._acknowledgement.kept(row)
 
     async def _offer_pairing(self, message: InboundMessage) -> None:
         request = self._access.new_request(message.address.channel, message.sender.id, message.sender.name)

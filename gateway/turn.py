@@ -15,6 +15,7 @@ from agent.agent import Agent
 from agent.model.base import Usage
 from agent.turn import Discard, End, EndKind, Joined, Said, StepDone, Text, TurnRequest
 from channels.message import Channel
+from gateway.acknowledgement import Acknowledgement
 from gateway.choices import Choices
 from gateway.delivery import Preview, Reply
 from gateway.inbox import Inbox
@@ -64,6 +65,7 @@ class Rooms:
     inbox: Inbox
     outbox: Outbox
     choices: Choices
+    acknowledgement: Acknowledgement
     channels: Mapping[str, Channel]
     agents: Mapping[str, Agent]
     queues: Mapping[str, QueueRule]
@@ -224,3 +226,4 @@ class Turn:
         )
         await inbox.finish([*self.rows, *self._overheard], outcome or str(end.kind), drafts)
         self._rooms.outbox.wake(drafts)
+        self._rooms.acknowledgement.answered(self.rows)

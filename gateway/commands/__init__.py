@@ -11,7 +11,7 @@ import enum
 import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from agent.agent import Agent
 from agent.clock import Clock
@@ -19,12 +19,15 @@ from agent.report import ContextReport
 from channels.message import Channel, CommandInfo, InboundMessage
 from gateway.access import Access, Role
 from gateway.choices import Choices
-from gateway.commands.questions import Questions
 from gateway.inbox import Inbox
 from gateway.outbox import Outbox
+from gateway.questions import Questions
+from gateway.rewording import Rewording
 from gateway.sessions import Conversation
 from gateway.store.database import Database, StoreUnavailable
 from gateway.store.inbox_rows import InboxRow
+from gateway.store.outbox_rows import Buttons
+from gateway.store.question_rows import Question
 from gateway.supervise import Supervised
 from gateway.turns import Turns
 from gateway.usage import UsageLedger
@@ -34,8 +37,8 @@ log = logging.getLogger(__name__)
 _COMMAND = re.compile(r"/([A-Za-z][A-Za-z_]*)(?:\s+(.*))?\Z", re.DOTALL)
 _DISK_WAIT = 5.0
 """Seconds between tries while the disk takes nothing."""
-_ASKS_BACK = "forget"
-"""The command that asks before it acts."""
+_ANSWER = "answer"
+"""The command that takes a bare yes or no."""
 _BROKEN = "That command broke inside Daybook; the log has the details. Nothing was lost; please try again."
 
 
@@ -65,8 +68,9 @@ class House:
     channels: Mapping[str, Channel]
     sources: Sequence[Supervised]
     ledger: UsageLedger
+    questions: Questions
+    rewording: Rewording
     spawn: Callable[[Awaitable[None], str], None]
-    questions: Questions = field(default_factory=Questions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +97,34 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True)
+class Answer:
+    """What a command says. `replaces`: platform id of the message of ours that it takes the place of; `settles`: the
+    question that is closed with it."""
+
+    text: str
+    buttons: Buttons = ()
+    replaces: str = ""
+    settles: Question | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Command:
-    """`run` returns the answer as Markdown, or raises `CommandError`."""
+    """`run` returns the answer as Markdown, or raises `CommandError`. `is_listed`: people are told of it."""
 
     name: str
     usage: str
     description: str
-    run: Callable[[Ask], Awaitable[str]]
+    run: Callable[[Ask], Awaitable[str | Answer]]
     audience: For = For.EVERYONE
+    is_listed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A command's name, perhaps of none that there is, and what stood after it."""
+
+    name: str
+    words: str
 
 
 class Commands:
@@ -117,53 +141,56 @@ class Commands:
         return tuple(
             CommandInfo(one.name, one.description, owner_only=one.audience is For.OWNER_IN_PRIVATE)
             for one in self._table.values()
+            if one.is_listed
         )
 
-    def find(self, message: InboundMessage) -> str | None:
-        """The name after the slash, where the message is a command or an attempt at one; a bare yes or no to what
-        /forget has just asked belongs to it."""
-        asked = self._house is not None and self._house.questions.is_answered_by(message, self._house.clock.now())
-        match = _COMMAND.match(message.text.strip())
-        return match[1].lower() if match else _ASKS_BACK if asked else None
+    def find(self, message: InboundMessage) -> Wanted | None:
+        """What a message asks for, `/new now` as (`new`, `now`); a bare yes or no to what was just asked is an
+        /answer. None: it is said to the model."""
+        question = self._house.questions.answered_by(message) if self._house is not None else None
+        if match := _COMMAND.match(message.text.strip()):
+            return Wanted(match[1].lower(), (match[2] or "").strip())
+        return Wanted(_ANSWER, f"{question.id} {message.text.strip()}") if question is not None else None
 
-    async def answer(self, row: InboxRow, conversation: Conversation) -> str:
-        """Run a message that `find` took for a command; its answer, whatever happens."""
+    async def answer(self, wanted: Wanted, row: InboxRow, conversation: Conversation) -> Answer:
+        """Do what a message asks for; the answer, whatever happens."""
         assert self._house is not None
-        text = row.message.text.strip()
-        match = _COMMAND.match(text)
-        name, words = (match[1], match[2] or "") if match else (_ASKS_BACK, text)
-        command = self._table.get(name.lower())
+        command = self._table.get(wanted.name)
         if command is None:
-            return self._unknown(name)
+            return Answer(self._unknown(wanted.name))
         if command.audience is For.OWNER_IN_PRIVATE and not (
             conversation.role is Role.OWNER and conversation.is_private
         ):
-            return f"/{command.name} is for my owner, in a private chat."
+            return Answer(f"/{command.name} is for my owner, in a private chat.")
         try:
-            return await command.run(Ask(words.strip(), row, conversation, self._house))
+            said = await command.run(Ask(wanted.words, row, conversation, self._house))
         except CommandError as error:
-            return str(error)
+            return Answer(str(error))
         except Exception:
             log.exception("/%s failed", command.name)
-            return _BROKEN
+            return Answer(_BROKEN)
+        return said if isinstance(said, Answer) else Answer(said)
 
-    async def run(self, row: InboxRow, conversation: Conversation) -> None:
+    async def run(self, wanted: Wanted, row: InboxRow, conversation: Conversation) -> None:
         """Answer a command and write its end down, in one commit."""
         assert self._house is not None
-        text = await self.answer(row, conversation)
+        answer = await self.answer(wanted, row, conversation)
         message = row.message
         channel = self._house.channels[message.address.channel]
         quotes = channel.pace(message.address).quotes or not conversation.is_private
         drafts = self._house.outbox.drafts(
             f"{_turn_name(row)}:{{}}",
             message.address,
-            text,
-            reply_to=message.platform_id if quotes else "",
+            answer.text,
+            reply_to=message.platform_id if quotes and not answer.replaces else "",
+            edits=answer.replaces,
+            buttons=answer.buttons,
         )
+        settles = answer.settles
         while True:
             try:
                 await self._house.inbox.take([row], _turn_name(row))
-                await self._house.inbox.finish([row], "command", drafts)
+                await self._house.inbox.finish([row], "command", drafts, settles.id if settles else "")
                 break
             except StoreUnavailable as error:
                 log.error("the answer to a command in %s waits for the disk: %s", message.address, error)
@@ -180,7 +207,7 @@ class Commands:
         lines = [
             f"- `/{command.name}{' ' + command.usage if command.usage else ''}` {command.description}"
             for command in self._table.values()
-            if owner or command.audience is For.EVERYONE
+            if command.is_listed and (owner or command.audience is For.EVERYONE)
         ]
         return "\n".join(["Write to me as you would to a person. Besides, there is:", "", *lines])
 

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
+
+from pydantic import TypeAdapter
 
 from agent.memory.files import FileError, append_log
 from agent.memory.forget import Finding, Place, find, forget
 from agent.memory.history import HistoryUnavailable
 from agent.memory.undo import restore
 from gateway.access import Role
-from gateway.commands import Ask, Command, CommandError
-from gateway.commands.questions import answer_of
+from gateway.commands import Answer, Ask, Command, CommandError
+from gateway.questions import answer_of, buttons
+from gateway.store.question_rows import Question
 
+FORGET = "forget"
+"""The kind of question that /forget asks."""
+_FINDING = TypeAdapter(Finding)
+_ANSWER_WITHIN = timedelta(minutes=10)
 _LISTED = 20
 _SHOWN_CHARS = 160
 
@@ -40,33 +48,47 @@ async def undo(ask: Ask) -> str:
     return f"Undone in {_files(paths)}: {change.summary}"
 
 
-async def forget_(ask: Ask) -> str:
+async def forget_(ask: Ask) -> Answer:
     if ask.conversation.role is not Role.OWNER and not ask.conversation.is_private:
         raise CommandError("In a group, only my owner can let me forget.")
     if not ask.words:
         raise CommandError("What shall I forget? `/forget TEXT`; you see what I found before anything is removed.")
     answer = answer_of(ask.words)
+    if answer is None:
+        return await _ask_first(ask)
+    question = ask.house.questions.newest(FORGET, ask.row.message)
+    if question is None:
+        return Answer("Nothing is waiting to be forgotten. `/forget TEXT` shows first what it would remove.")
+    ask.house.questions.closed(question)
+    return Answer(await take_forget(ask, question, answer), settles=question)
+
+
+async def take_forget(ask: Ask, question: Question, said: bool) -> str:
+    """On a yes, forget what was shown."""
+    if not said:
+        return "Nothing was forgotten."
     try:
-        if answer is None:
-            return await _ask_first(ask)
-        finding = ask.house.questions.take(ask.row.message, ask.house.clock.now())
-        if finding is None:
-            return "Nothing is waiting to be forgotten. `/forget TEXT` shows first what it would remove."
-        return await _forget(ask, finding) if answer else "Nothing was forgotten."
+        return await _forget(ask, _FINDING.validate_json(question.subject))
     except (FileError, HistoryUnavailable) as error:
         raise CommandError(f"That could not be forgotten: {error}") from error
 
 
-async def _ask_first(ask: Ask) -> str:
-    finding = await asyncio.to_thread(find, ask.conversation.scope, ask.words)
+async def _ask_first(ask: Ask) -> Answer:
+    try:
+        finding = await asyncio.to_thread(find, ask.conversation.scope, ask.words)
+    except FileError as error:
+        raise CommandError(f"That could not be looked for: {error}") from error
     unread = [f"Not looked into: {reason}" for reason in finding.unread]
     if not finding.places:
-        return "\n\n".join([f"I have nothing in memory about “{ask.words}”.", *unread])
-    ask.house.questions.ask(ask.row.message, finding, ask.house.clock.now())
+        return Answer("\n\n".join([f"I have nothing in memory about “{ask.words}”.", *unread]))
+    message, questions = ask.row.message, ask.house.questions
+    subject = _FINDING.dump_json(finding).decode()
+    question = questions.new(FORGET, message.address, message.sender.id, subject, _ANSWER_WITHIN)
+    await questions.put(question)
     listed = [_line(place) for place in finding.places[:_LISTED]]
     if (more := len(finding.places) - _LISTED) > 0:
         listed.append(f"- and {more} more")
-    return "\n\n".join(
+    text = "\n\n".join(
         [
             f"This is what I would forget about “{ask.words}”:",
             "\n".join(listed),
@@ -74,6 +96,7 @@ async def _ask_first(ask: Ask) -> str:
             "Shall I? **yes** or **no** (within ten minutes; later or in between: `/forget yes`).",
         ]
     )
+    return Answer(text, buttons(question, "Forget it", "Keep it"))
 
 
 async def _forget(ask: Ask, finding: Finding) -> str:

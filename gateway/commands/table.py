@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gateway.commands import Ask, Command, Commands, general, memory, search, session
+from gateway.commands import Ask, Command, Commands, answers, general, group, memory, rewording, search, session
 
 
 def all_commands() -> Commands:
@@ -10,5 +10,7 @@ def all_commands() -> Commands:
         return commands.help(ask.conversation)
 
     first = Command("help", "", "what I understand", help_)
-    commands = Commands((first, *session.COMMANDS, *search.COMMANDS, *memory.COMMANDS, *general.COMMANDS))
+    answer = answers.command({memory.FORGET: memory.take_forget, rewording.REWORDED: rewording.take})
+    rest = (*session.COMMANDS, *search.COMMANDS, *memory.COMMANDS, *general.COMMANDS, *group.COMMANDS)
+    commands = Commands((first, *rest, answer))
     return commands

@@ -97,6 +97,7 @@ def _when_token_is_set(above: Validated) -> bool:
 class GroupConfig(Section):
     mention: Mention = "required"
     allow: tuple[NumericId, ...] = ()
+    per_minute: PositiveInt = 30
 
 
 class TelegramConfig(Section):
@@ -107,12 +108,14 @@ class TelegramConfig(Section):
     dm_policy: DmPolicy = "pairing"
     allow: tuple[NumericId, ...] = ()
     groups: dict[ChatId, GroupConfig] = {}
+    reaction: str | None = None
 
 
 class GuildConfig(Section):
     channels: tuple[NumericId, ...] = ()
     mention: Mention = "required"
     allow: tuple[NumericId, ...] = ()
+    per_minute: PositiveInt = 30
 
 
 class DiscordConfig(Section):
@@ -122,6 +125,7 @@ class DiscordConfig(Section):
     dm_policy: DmPolicy = "pairing"
     allow: tuple[NumericId, ...] = ()
     guilds: dict[NumericId, GuildConfig] = {}
+    reaction: str | None = None
 
 
 class WebConfig(Section):

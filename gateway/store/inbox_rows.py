@@ -147,6 +147,20 @@ def reword(connection: sqlite3.Connection, edited: InboundMessage) -> tuple[Inbo
     return tuple(changed)
 
 
+def was_read_otherwise(connection: sqlite3.Connection, edited: InboundMessage, offer: str) -> bool:
+    """Whether a turn has read a message of the same sender in another wording, and no message of key `offer` was
+    written to them about it."""
+    address = edited.address
+    rows = connection.execute(
+        "SELECT * FROM inbox WHERE channel = ? AND account = ? AND chat_id = ? AND platform_id = ? AND turn != ''"
+        " AND state IN ('waiting', 'done') AND outcome IN ('', 'reply', 'silence', 'error')",
+        (address.channel, address.account, address.chat_id, edited.platform_id),
+    ).fetchall()
+    read = [_row(row).message for row in rows]
+    others = [one for one in read if one.sender.id == edited.sender.id and one.text != _writable(edited.text)]
+    return bool(others) and connection.execute("SELECT 1 FROM outbox WHERE key = ?", (offer,)).fetchone() is None
+
+
 def take(connection: sqlite3.Connection, seqs: Iterable[int], turn: str, *, again: bool) -> None:
     """Bind messages to a turn; `again` counts one more attempt at it."""
     connection.executemany(

@@ -93,6 +93,20 @@ _STEPS = (
     ALTER TABLE outbox ADD COLUMN buttons TEXT NOT NULL DEFAULT ''; -- JSON; empty: none
     ALTER TABLE outbox ADD COLUMN file TEXT NOT NULL DEFAULT '';    -- JSON; empty: a text
     """,
+    """
+    CREATE TABLE question (
+        id TEXT PRIMARY KEY,
+        kind TEXT NOT NULL,
+        channel TEXT NOT NULL,
+        account TEXT NOT NULL,
+        chat_id TEXT NOT NULL,
+        thread_id TEXT,
+        asked TEXT NOT NULL,              -- who may answer
+        subject TEXT NOT NULL,
+        until TEXT NOT NULL,
+        fresh INTEGER NOT NULL
+    );
+    """,
 )
 
 

@@ -53,17 +53,3 @@ def sums(connection: sqlite3.Connection, since_day: str) -> tuple[UsageSum, ...]
         (since_day,),
     )
     return tuple(UsageSum(**dict(row)) for row in rows)
-
-
-def choose(connection: sqlite3.Connection, session: str, name: str, value: str | None) -> None:
-    """Keep a session's choice; None takes it back."""
-    if value is None:
-        connection.execute("DELETE FROM choice WHERE session = ? AND name = ?", (session, name))
-    else:
-        connection.execute("INSERT OR REPLACE INTO choice VALUES (?, ?, ?)", (session, name, value))
-
-
-def chosen_models(connection: sqlite3.Connection) -> dict[str, str]:
-    """Session -> the model that was chosen for it."""
-    rows = connection.execute("SELECT session, value FROM choice WHERE name = 'model'")
-    return {row["session"]: row["value"] for row in rows}

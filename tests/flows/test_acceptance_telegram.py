@@ -15,7 +15,7 @@ def words_asked(told: Story) -> list[str]:
     return [request.last_user_text.splitlines()[-1] for request in told.asked]
 
 
-async def test_an_edit_of_a_message_that_still_waits_is_what_is_answered(tmp_path: Path) -> None:
+async def test_an_edit_of_a_waiting_message_is_what_is_answered_and_a_later_one_is_offered(tmp_path: Path) -> None:
     async with story(tmp_path, session={"queue": "collect"}) as told, told.running():
         hold = told.model.hold(after=1)
         told.model.answer("First answer.")
@@ -30,8 +30,9 @@ async def test_an_edit_of_a_message_that_still_waits_is_what_is_answered(tmp_pat
 
         assert words_asked(told) == ["first", "second, wrong no more"]
         told.telegram.edit(waiting, "edited after the answer")
+        await told.hears("Shall I answer the new wording?")
         await told.idle()
-        assert len(told.asked) == 2 and len(told.heard()) == 2
+        assert len(told.asked) == 2 and len(told.heard()) == 3
 
 
 async def test_a_paste_cut_into_three_is_one_message(tmp_path: Path) -> None:

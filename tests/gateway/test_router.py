@@ -85,17 +85,6 @@ async def test_an_edit_in_the_same_batch_is_not_lost(daybook: Daybook) -> None:
     assert "Bay milk" not in daybook.asked()
 
 
-async def test_an_edit_of_an_answered_message_is_left_alone(daybook: Daybook) -> None:
-    daybook.model.then("Noted.")
-    async with daybook.running():
-        message = daybook.chat.say("Buy milk")
-        await daybook.chat.wait_heard()
-        daybook.chat.say("Buy wine", edit_of=message.platform_id)
-        daybook.chat.say("/whoami")
-        await daybook.chat.wait_heard(2)
-    assert len(daybook.model.requests) == 1
-
-
 # strangers ---------------------------------------------------------------------------------------------------------
 
 

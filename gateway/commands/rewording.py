@@ -1,0 +1,17 @@
+"""What becomes of the answer to "Shall I answer the new wording?"."""
+
+from __future__ import annotations
+
+from gateway.commands import Ask
+from gateway.rewording import KIND
+from gateway.store.question_rows import Question
+
+REWORDED = KIND
+
+
+async def take(ask: Ask, question: Question, said: bool) -> str:
+    if not said:
+        return "Then my answer stands."
+    for row in await ask.house.rewording.accepted(question, ask.row.session):
+        ask.house.turns.post(row)
+    return "Here is my answer to the new wording:"

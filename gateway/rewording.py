@@ -1,0 +1,55 @@
+"""A message that its writer changes after it was read: they are asked, once, whether the new wording is to count."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from pydantic import TypeAdapter
+
+from channels.message import InboundMessage
+from gateway.inbox import Arrival, Inbox
+from gateway.outbox import Outbox
+from gateway.questions import Questions, buttons
+from gateway.store import inbox_rows
+from gateway.store.database import Database
+from gateway.store.inbox_rows import InboxRow
+from gateway.store.question_rows import Question
+
+KIND = "reworded"
+_ANSWER_WITHIN = timedelta(days=1)
+_MESSAGE = TypeAdapter(InboundMessage)
+_ASKED = "You changed this message after I had read it. Shall I answer the new wording? **yes** or **no**"
+
+
+class Rewording:
+    def __init__(self, database: Database, inbox: Inbox, outbox: Outbox, questions: Questions) -> None:
+        self._database = database
+        self._inbox = inbox
+        self._outbox = outbox
+        self._questions = questions
+
+    async def offer(self, edited: InboundMessage) -> None:
+        """Ask the writer, where a turn has read the message in another wording and they were not asked before. Raises
+        `StoreUnavailable`."""
+        address = edited.address
+        key = f"{KIND}:{address.channel}:{address.chat_id}:{edited.platform_id}"
+        if not await self._database.run(inbox_rows.was_read_otherwise, edited, f"{key}:0"):
+            return
+        subject = _MESSAGE.dump_json(edited).decode()
+        question = self._questions.new(KIND, address, edited.sender.id, subject, _ANSWER_WITHIN)
+        await self._questions.put(question)
+        yes_or_no = buttons(question, "Answer it", "Leave it")
+        drafts = self._outbox.drafts(f"{key}:{{}}", address, _ASKED, reply_to=edited.platform_id, buttons=yes_or_no)
+        await self._outbox.write(drafts)
+
+    async def accepted(self, question: Question, session: str) -> list[InboxRow]:
+        """Take the new wording in as a message of its own; empty where that was done before. Raises
+        `StoreUnavailable`."""
+        edited = _MESSAGE.validate_json(question.subject)
+        return await self._inbox.admit([Arrival(as_new(edited), session)])
+
+
+def as_new(edited: InboundMessage) -> InboundMessage:
+    """The new wording as something said anew."""
+    fields = _MESSAGE.dump_python(edited) | {"id": f"again:{edited.id}", "edit": False}
+    return _MESSAGE.validate_python(fields)
