@@ -8,7 +8,7 @@ import time
 from collections import defaultdict, deque
 from dataclasses import dataclass, field
 
-from tests.fakes.telegram.bell import Bell
+from tests.fakes.bell import Bell
 from tests.fakes.telegram.wire import Params
 
 

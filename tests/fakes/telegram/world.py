@@ -8,7 +8,7 @@ from collections import deque
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypedDict
 
-from tests.fakes.telegram.bell import Bell
+from tests.fakes.bell import Bell
 from tests.fakes.telegram.markup import MAX_TEXT, cut, found_entities, units
 from tests.fakes.telegram.wire import ApiError, JsonObject
 

@@ -1,0 +1,74 @@
+"""A Discord that runs in this process: real REST and a real gateway, as strict as the original.
+
+    async with FakeDiscord() as discord:
+        alice = discord.user("Alice")
+        dm = discord.dm(alice)
+        await discord.say(alice, dm, "hello")               # a person writes
+        answer = await discord.next_message(dm)             # what they then see
+        discord.fail_next("POST", "/messages", drop="after")
+
+`model` is what there is, `world` what people do and see, `payloads` its JSON, `gateway` sessions and events, `rest` the
+endpoints, `interactions` buttons and commands, `rules` what a body may hold, `faults` what goes wrong, `server` puts HTTP
+in front. Everything runs on one event loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self, TypeVar
+
+from tests.fakes.discord.faults import Fault, Hold
+from tests.fakes.discord.model import Attachment, Channel, File, Guild, Message, Role, User
+from tests.fakes.discord.server import PLAUSIBLE_TOKEN, Call, DiscordServer
+
+__all__ = [
+    "PLAUSIBLE_TOKEN",
+    "Attachment",
+    "Call",
+    "Channel",
+    "FakeDiscord",
+    "Fault",
+    "File",
+    "Guild",
+    "Hold",
+    "Message",
+    "Role",
+    "User",
+]
+
+T = TypeVar("T")
+
+
+class FakeDiscord(DiscordServer):
+    """The server on the running event loop."""
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        await self.stop()
+
+    async def wait_for(self, predicate: Callable[[], T], timeout: float = 10.0) -> T:
+        """The predicate's first true value; asked again at each change. Raises `TimeoutError`, which tells the last
+        calls."""
+        try:
+            return await self.bell.until(predicate, timeout)
+        except TimeoutError:
+            raise TimeoutError(self.story(timeout)) from None
+
+    async def next_message(self, channel: Channel, after: Message | None = None, timeout: float = 10.0) -> Message:
+        """The bot's first message in a channel after `after` (or of all). Raises `TimeoutError`."""
+        least = after.id if after else 0
+
+        def written() -> list[Message]:
+            return [one for one in self.messages(channel) if one.author is self.bot and one.id > least]
+
+        return (await self.wait_for(written, timeout))[0]
+
+    async def until_connected(self, timeout: float = 10.0) -> None:
+        """A client has identified or resumed."""
+        await self.wait_for(lambda: self.connected, timeout)

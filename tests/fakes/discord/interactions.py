@@ -1,0 +1,7 @@
+"""Buttons and slash commands."""
+
+from tests.fakes.discord.rest import Rest
+
+
+class Interactions(Rest):
+    pass
