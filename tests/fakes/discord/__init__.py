@@ -8,8 +8,8 @@
         discord.fail_next("POST", "/messages", drop="after")
 
 `model` is what there is, `world` what people do and see, `payloads` its JSON, `gateway` sessions and events, `rest` the
-endpoints, `interactions` buttons and commands, `rules` what a body may hold, `faults` what goes wrong, `server` puts HTTP
-in front. Everything runs on one event loop.
+endpoints, `commands` what a bot registers, `interactions` buttons and commands in use, `rules` what a body may hold,
+`faults` what goes wrong, `server` puts HTTP in front. Everything runs on one event loop.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from types import TracebackType
 from typing import Self, TypeVar
 
 from tests.fakes.discord.faults import Fault, Hold
+from tests.fakes.discord.interactions import Interaction
 from tests.fakes.discord.model import Attachment, Channel, File, Guild, Message, Role, User
 from tests.fakes.discord.server import PLAUSIBLE_TOKEN, Call, DiscordServer
 
@@ -32,6 +33,7 @@ __all__ = [
     "File",
     "Guild",
     "Hold",
+    "Interaction",
     "Message",
     "Role",
     "User",

@@ -126,8 +126,8 @@ def user(fake: Rest, request: Request) -> Any:
 
 @routes.add("POST", "/users/@me/channels")
 def create_dm(fake: Rest, request: Request) -> Any:
-    recipient = request.body().get("recipient_id")
-    found = fake.users.get(int(recipient)) if str(recipient).isdigit() else None
+    recipient = str(request.body().get("recipient_id"))
+    found = fake.users.get(int(recipient)) if recipient.isdigit() else None
     if found is None:
         raise ApiError(10013)
     if found.bot:
@@ -390,7 +390,7 @@ def write(
     return message
 
 
-def rewrite(fake: Rest, request: Request, message: Message, *, was_empty: bool = False) -> None:
+def rewrite(fake: Rest, request: Request, message: Message) -> None:
     """Edit what the body names; the rest stays. Raises `ApiError`."""
     body = request.body()
     flags = message.flags

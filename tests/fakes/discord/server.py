@@ -12,12 +12,13 @@ from typing import Any, Literal
 
 from aiohttp import web
 
-from tests.fakes.discord.errors import ApiError, throttled, unauthorized
+from tests.fakes.discord.commands import command_routes
+from tests.fakes.discord.errors import ApiError, not_found, throttled, unauthorized
 from tests.fakes.discord.faults import Fault, Hold, Limits
-from tests.fakes.discord.interactions import Interactions
+from tests.fakes.discord.interactions import Interactions, interaction_routes
 from tests.fakes.discord.model import File
-from tests.fakes.discord.rest import Rest, is_public, routes
-from tests.fakes.discord.wire import NO_CONTENT, Request, read_request
+from tests.fakes.discord.rest import is_public, routes
+from tests.fakes.discord.wire import NO_CONTENT, Handler, Request, read_request
 
 PLAUSIBLE_TOKEN = "MTE0MTIyMTI5NDM0ODg2NzM5OQ.GfakeT.0123456789abcdefghijklmnopqrstuvwxyzAB"
 MAX_BODY = 120 * 1024 * 1024
@@ -51,7 +52,7 @@ class _Answer:
     code: int | None = None
 
 
-class DiscordServer(Interactions, Rest):
+class DiscordServer(Interactions):
     """A Discord at `api_url` and `gateway_url`."""
 
     def __init__(self, token: str = PLAUSIBLE_TOKEN, *, rate_limits: bool = True) -> None:
@@ -190,14 +191,14 @@ class DiscordServer(Interactions, Rest):
 
     async def _carry_out(self, request: web.Request, call: Request) -> _Answer:
         if not PREFIX.match(request.rel_url.raw_path):
-            raise ApiError(0, 404, "404: Not Found")
+            raise not_found()
         if fault := await self._meet(call, after_effect=False):
             return fault
         if not is_public(call.path) and request.headers.get("Authorization") != f"Bot {self.token}":
             raise unauthorized()
         headers = self.limits.spend(call.method, call.path, self.now(), time.time()) if self.limits else {}
         try:
-            result = routes.find(call)(self, call)
+            result = _handler(call)(self, call)
         except ApiError as error:
             error.headers = headers | error.headers
             raise
@@ -224,6 +225,13 @@ class DiscordServer(Interactions, Rest):
             await asyncio.sleep(fault.seconds)
             return None
         return _Answer(fault.status, _fault_json(fault), fault.text, dict(fault.headers))
+
+
+def _handler(call: Request) -> Handler[Any]:
+    for table in (routes, command_routes, interaction_routes):
+        if handler := table.find(call):
+            return handler
+    raise not_found()
 
 
 def _fault_json(fault: Fault) -> Any:

@@ -104,8 +104,8 @@ class Routes(Generic[W]):
 
         return keep
 
-    def find(self, request: Request) -> Handler[W]:
-        """Fills `request.ids`. Raises `ApiError`."""
+    def find(self, request: Request) -> Handler[W] | None:
+        """Fills `request.ids`. None where no route is such. Raises `ApiError` (405) for another method of one."""
         known = False
         for method, pattern, handler in self._table:
             if match := pattern.fullmatch(request.path):
@@ -113,4 +113,6 @@ class Routes(Generic[W]):
                 if method == request.method:
                     request.ids = match.groupdict()
                     return handler
-        raise ApiError(0, 405, "405: Method Not Allowed") if known else ApiError(0, 404, "404: Not Found")
+        if known:
+            raise ApiError(0, 405, "405: Method Not Allowed")
+        return None
