@@ -10,13 +10,20 @@
 `model` is what there is, `world` what people do and see, `payloads` its JSON, `gateway` sessions and events, `rest` the
 endpoints, `commands` what a bot registers, `interactions` buttons and commands in use, `rules` what a body may hold,
 `faults` what goes wrong, `server` puts HTTP in front. Everything runs on one event loop.
+
+For synchronous tests and benchmarks the same in a thread of its own:
+
+    with FakeDiscord.in_thread() as thread:
+        thread.run(thread.discord.say(alice, dm, "hello"))
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from tests.fakes.discord.faults import Fault, Hold
 from tests.fakes.discord.interactions import Interaction
@@ -29,6 +36,7 @@ __all__ = [
     "Call",
     "Channel",
     "FakeDiscord",
+    "FakeDiscordThread",
     "Fault",
     "File",
     "Guild",
@@ -54,6 +62,10 @@ class FakeDiscord(DiscordServer):
     ) -> None:
         await self.stop()
 
+    @staticmethod
+    def in_thread(token: str = PLAUSIBLE_TOKEN, *, rate_limits: bool = True) -> FakeDiscordThread:
+        return FakeDiscordThread(token, rate_limits=rate_limits)
+
     async def wait_for(self, predicate: Callable[[], T], timeout: float = 10.0) -> T:
         """The predicate's first true value; asked again at each change. Raises `TimeoutError`, which tells the last
         calls."""
@@ -74,3 +86,41 @@ class FakeDiscord(DiscordServer):
     async def until_connected(self, timeout: float = 10.0) -> None:
         """A client has identified or resumed."""
         await self.wait_for(lambda: self.connected, timeout)
+
+
+class FakeDiscordThread:
+    """A `FakeDiscord` on an event loop of its own thread. What changes it goes through `run` or `call`."""
+
+    def __init__(self, token: str, *, rate_limits: bool) -> None:
+        self.discord = FakeDiscord(token, rate_limits=rate_limits)
+
+    def __enter__(self) -> Self:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="fake-discord", daemon=True)
+        self._thread.start()
+        self.run(self.discord.start())
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self.run(self.discord.stop())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(10)
+        self._loop.close()
+
+    def run(self, work: Coroutine[Any, Any, T], timeout: float = 10.0) -> T:
+        """Do something asynchronous there and wait for it."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout)
+
+    def call(self, work: Callable[[], T]) -> T:
+        """Do something synchronous there, such as `discord.disconnect`."""
+
+        async def done() -> T:
+            return work()
+
+        return self.run(done())
+
+    def wait_for(self, predicate: Callable[[], T], timeout: float = 10.0) -> T:
+        """As `FakeDiscord.wait_for`, blocking the calling thread."""
+        return self.run(self.discord.wait_for(predicate, timeout), timeout + 5)

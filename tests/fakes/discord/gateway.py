@@ -55,7 +55,7 @@ class Session:
         frame = json.dumps({"op": DISPATCH, "t": event, "s": self.seq, "d": data})
         self.events.append((self.seq, frame))
         if self.connection is not None:
-            self.connection.put(frame)
+            self.connection.put_event(frame)
 
 
 class Compressor(Protocol):
@@ -81,7 +81,7 @@ class Zstd:
     """As `Zlib`; needs the package zstandard, without which no discord.py asks for it."""
 
     def __init__(self) -> None:
-        import zstandard  # noqa: PLC0415 - optional: installed, it changes what discord.py asks for
+        import zstandard  # type: ignore[import-not-found,unused-ignore] # noqa: PLC0415 - optional: where it is installed, discord.py asks for it
 
         self._flush = zstandard.COMPRESSOBJ_FLUSH_BLOCK
         self._stream = zstandard.ZstdCompressor().compressobj()
@@ -94,31 +94,43 @@ COMPRESSORS: dict[str, type[Compressor]] = {"": Plain, "zlib-stream": Zlib, "zst
 
 
 class Connection:
-    """One WebSocket. Frames leave in the order in which they were put."""
+    """One WebSocket. Frames leave in the order in which they were put; events wait while `holding`."""
 
-    def __init__(self, socket: web.WebSocketResponse, compressor: Compressor, compress: str) -> None:
+    def __init__(self, socket: web.WebSocketResponse, compress: str, *, holding: bool) -> None:
         self.socket = socket
         self.compress = compress
+        self.holding = holding
         self.session: Session | None = None
         self.beats: list[float] = []
         self.received: deque[float] = deque()
-        self._compressor = compressor
+        self._compressor = COMPRESSORS[compress]()
+        self._held: list[str] = []
         self._frames: asyncio.Queue[str | Closed] = asyncio.Queue()
 
     def put(self, frame: str | Closed) -> None:
         self._frames.put_nowait(frame)
 
+    def put_event(self, frame: str) -> None:
+        if self.holding:
+            self._held.append(frame)
+        else:
+            self.put(frame)
+
+    def let_go(self) -> None:
+        self.holding = False
+        for frame in self._held:
+            self.put(frame)
+        self._held.clear()
+
     def op(self, op: int, data: Any = None) -> None:
         self.put(json.dumps({"op": op, "d": data, "s": None, "t": None}))
 
-    async def write(self, gate: asyncio.Event) -> None:
+    async def write(self) -> None:
         """Until a close is put. Raises it."""
         while True:
             frame = await self._frames.get()
             if isinstance(frame, Closed):
                 raise frame
-            if '"op": 0' in frame[:10]:
-                await gate.wait()
             packed = self._compressor.pack(frame)
             if isinstance(packed, str):
                 await self.socket.send_str(packed)
@@ -149,6 +161,7 @@ class Gateway(World):
         self.identifies: list[JsonObject] = []
         self.resumes: list[JsonObject] = []
         self.refused = 0
+        self.closes: list[int] = []
         self.acks = True
         self.gateway_delay = 0.0
         self.session_starts = 1000
@@ -156,8 +169,7 @@ class Gateway(World):
         self._refusals: list[int] = []
         self._identify_answers: list[int] = []
         self._mangles: list[Mangle] = []
-        self._events_flow = asyncio.Event()
-        self._events_flow.set()
+        self._holding = False
 
     # What goes wrong
 
@@ -165,8 +177,9 @@ class Gateway(World):
         """The privileged intents switched on in the portal: `message_content` (on at first), `members`, `presences`."""
         self.privileged = set(names)
 
-    def refuse_connections(self, times: int = 1, status: int = 0) -> None:
-        """The next WebSockets get this HTTP status instead; 0 cuts the connection."""
+    def refuse_connections(self, times: int = 1, status: int = 503) -> None:
+        """The next WebSockets get this HTTP status instead. 0 cuts the connection; aiohttp then tries once more by
+        itself, so that it takes two to be noticed."""
         self._refusals += [status] * times
 
     def refuse_identify(self, code: int, times: int = 1) -> None:
@@ -205,10 +218,14 @@ class Gateway(World):
 
     def hold_events(self) -> None:
         """Keep events back until `release_events`; heartbeats are answered."""
-        self._events_flow.clear()
+        self._holding = True
+        for connection in self.connections:
+            connection.holding = True
 
     def release_events(self) -> None:
-        self._events_flow.set()
+        self._holding = False
+        for connection in self.connections:
+            connection.let_go()
 
     def mangle(
         self, event: str, *, remove: tuple[str, ...] = (), replace: JsonObject | None = None, times: int = 1
@@ -280,7 +297,7 @@ class Gateway(World):
             await socket.close(code=4012)
             return socket
         compress = request.query.get("compress", "")
-        connection = Connection(socket, COMPRESSORS[compress](), compress)
+        connection = Connection(socket, compress, holding=self._holding)
         self.connections.append(connection)
         try:
             await self._converse(connection)
@@ -301,7 +318,7 @@ class Gateway(World):
 
     async def _converse(self, connection: Connection) -> None:
         connection.op(HELLO, {"heartbeat_interval": int(self.heartbeat_interval * 1000), "_trace": ["[]"]})
-        tasks = {asyncio.create_task(one) for one in (connection.write(self._events_flow), self._read(connection))}
+        tasks = {asyncio.create_task(one) for one in (connection.write(), self._read(connection))}
         try:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -328,6 +345,8 @@ class Gateway(World):
 
     def _left(self, connection: Connection, kind: WSMsgType, code: Any) -> None:
         """A client that closes with 1000 or 1001 ends its session."""
+        if kind is WSMsgType.CLOSE:
+            self.closes.append(code)
         if kind is WSMsgType.CLOSE and code in (1000, 1001) and connection.session is not None:
             self.sessions.pop(connection.session.id, None)
 
@@ -428,7 +447,7 @@ class Gateway(World):
         missed = [frame for number, frame in session.events if number > seq]
         connection.session, session.connection = session, connection
         for frame in missed:
-            connection.put(frame)
+            connection.put_event(frame)
         session.add("RESUMED", {"_trace": []})
 
     def _check_token(self, token: Any) -> None:

@@ -63,6 +63,8 @@ class DiscordServer(Interactions):
         self._faults: list[Fault] = []
         self._holds: list[Hold] = []
         self._runner: web.AppRunner | None = None
+        self._gateway_runner: web.AppRunner | None = None
+        self._gateway_port = 0
 
     @property
     def api_url(self) -> str:
@@ -131,25 +133,35 @@ class DiscordServer(Interactions):
     # HTTP
 
     async def start(self) -> None:
-        """Listen on a free port, or after a `stop` on the same one again."""
+        """Listen on free ports, or after a `stop` on the same ones again."""
         app = web.Application(client_max_size=MAX_BODY)
-        app.router.add_get("/", self.serve_socket)
         app.router.add_get("/attachments/{channel}/{id}/{name}", self._download)
         app.router.add_get("/proxied/attachments/{channel}/{id}/{name}", self._download)
         app.router.add_route("*", "/{path:.*}", self._serve)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.05)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", self.port).start()
-        self.port = self._runner.addresses[0][1]
+        self._runner, self.port = await _listening(app, self.port)
         self.cdn_url = f"http://127.0.0.1:{self.port}"
-        self.gateway_url = f"ws://127.0.0.1:{self.port}/"
+        await self.open_gateway()
 
     async def stop(self) -> None:
-        """Close the port and cut every connection. What the world knows stays."""
-        self.disconnect(1006)
+        """Close the ports and cut every connection. What the world knows stays."""
+        await self.close_gateway()
         if self._runner is not None:
             await self._runner.cleanup()
             self._runner = None
+
+    async def open_gateway(self) -> None:
+        """The gateway has a port of its own, as it has a host of its own on the original."""
+        app = web.Application()
+        app.router.add_get("/", self.serve_socket)
+        self._gateway_runner, self._gateway_port = await _listening(app, self._gateway_port)
+        self.gateway_url = f"ws://127.0.0.1:{self._gateway_port}/"
+
+    async def close_gateway(self) -> None:
+        """Cut every WebSocket and refuse new ones at the port (ECONNREFUSED) until `open_gateway`; REST goes on."""
+        self.disconnect(1006)
+        if self._gateway_runner is not None:
+            await self._gateway_runner.cleanup()
+            self._gateway_runner = None
 
     async def _download(self, request: web.Request) -> web.StreamResponse:
         found = self.files.get(int(request.match_info["id"]))
@@ -225,6 +237,13 @@ class DiscordServer(Interactions):
             await asyncio.sleep(fault.seconds)
             return None
         return _Answer(fault.status, _fault_json(fault), fault.text, dict(fault.headers))
+
+
+async def _listening(app: web.Application, port: int) -> tuple[web.AppRunner, int]:
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.05)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", port).start()
+    return runner, runner.addresses[0][1]
 
 
 def _handler(call: Request) -> Handler[Any]:

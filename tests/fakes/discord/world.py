@@ -144,13 +144,13 @@ class World:
         return made
 
     def remove_channel(self, channel: Channel) -> None:
+        made = channel_json(channel, self.bot)
         self.channels.pop(channel.id, None)
         if channel.guild is not None:
             channel.guild.channels.pop(channel.id, None)
             for thread in [one for one in channel.guild.channels.values() if one.parent is channel]:
                 self.remove_channel(thread)
-        event = "THREAD_DELETE" if channel.is_thread else "CHANNEL_DELETE"
-        self.publish(event, channel_json(channel, self.bot), GUILDS)
+        self.publish("THREAD_DELETE" if channel.is_thread else "CHANNEL_DELETE", made, GUILDS)
 
     def channel_changed(self, channel: Channel) -> None:
         event = "THREAD_UPDATE" if channel.is_thread else "CHANNEL_UPDATE"
