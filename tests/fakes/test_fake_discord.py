@@ -27,9 +27,10 @@ JsonObject = dict[str, Any]
 class Bot(discord.Client):
     """Keeps what it hears; knows no more than the tests need."""
 
-    def __init__(self, intents: discord.Intents = INTENTS) -> None:
+    def __init__(self, intents: discord.Intents = INTENTS, heartbeat_timeout: float = 60.0) -> None:
         super().__init__(
             intents=intents,
+            heartbeat_timeout=heartbeat_timeout,
             max_messages=None,
             allowed_mentions=discord.AllowedMentions.none(),
             guild_ready_timeout=0.05,
@@ -285,6 +286,37 @@ async def test_events_come_only_to_those_who_asked(fake: FakeDiscord, alice: Use
     assert not any('"MESSAGE_CREATE"' in frame for _, frame in session.events)
     await client.close()
     await asyncio.gather(task, return_exceptions=True)
+
+
+async def test_bots_webhooks_and_system_messages_are_known_as_such(
+    fake: FakeDiscord, bot: Bot, alice: User, general: Channel
+) -> None:
+    robot = fake.user("Robot", bot=True)
+    await fake.say(robot, general, "beep")
+    await fake.say(fake.user("Hook", bot=True), general, "posted", webhook=True)
+    await fake.say(alice, general, "", type=7)
+    first, second, third = [await bot.next() for _ in range(3)]
+    assert (first.author.bot, second.webhook_id is not None, third.is_system()) == (True, True, True)
+
+
+async def test_a_forward_carries_a_snapshot(fake: FakeDiscord, bot: Bot, alice: User, dm: Channel) -> None:
+    snapshot = {"type": 0, "content": "from afar", "embeds": [], "attachments": [], "edited_timestamp": None}
+    snapshot |= {"timestamp": "2026-01-01T00:00:00+00:00", "flags": 0}
+    await fake.say(alice, dm, message_snapshots=[{"message": snapshot}])
+    assert [one.content for one in (await bot.next()).message_snapshots] == ["from afar"]
+
+
+async def test_reactions_come_to_those_who_asked(
+    fake: FakeDiscord, session: aiohttp.ClientSession, alice: User, dm: Channel
+) -> None:
+    socket = await connected(fake, session)
+    await socket.send(2, identify(fake, intents=1 << 13))
+    assert (await socket.receive())["t"] == "READY"
+    message = await fake.say(alice, dm, "not told")
+    await fake.type_in(alice, dm)
+    await fake.react(alice, message, "👍")
+    told = await socket.receive()
+    assert (told["t"], told["d"]["emoji"]["name"]) == ("MESSAGE_REACTION_ADD", "👍")
 
 
 # Who is pinged, and what unfolds
@@ -695,6 +727,24 @@ async def test_an_answer_is_edited_and_deleted(fake: FakeDiscord, bot: Bot, alic
     assert pressed.answer not in fake.messages(dm)
 
 
+async def test_subcommands_and_modals(fake: FakeDiscord, bot: Bot, raw: Raw, alice: User, dm: Channel) -> None:
+    text = {"name": "name", "description": "x", "type": 3, "required": True}
+    use = {"name": "use", "description": "x", "type": 1, "options": [text]}
+    await raw("PUT", f"/applications/{fake.bot.id}/commands", [{"name": "model", "description": "x", "options": [use]}])
+    with pytest.raises(ValueError, match="options missing"):
+        await fake.slash(alice, dm, "model use")
+    sent = await fake.slash(alice, dm, "model use", {"name": "small"})
+    assert sent.data["options"] == [
+        {"name": "use", "type": 1, "options": [{"name": "name", "type": 3, "value": "small"}]}
+    ]
+    modal = discord.ui.Modal(title="Which?", custom_id="which", timeout=None)
+    modal.add_item(discord.ui.TextInput(label="Name", custom_id="name"))
+    await (await bot.next_interaction()).response.send_modal(modal)
+    filled = await fake.submit(alice, sent, {"name": "large"})
+    await (await bot.next_interaction()).response.send_message("large it is")
+    assert filled.answer is not None and filled.answer.content == "large it is"
+
+
 @pytest.mark.parametrize(
     ("commands", "code"),
     [
@@ -815,6 +865,16 @@ async def test_a_wrong_type_kills_discord_py(
     async with asyncio.timeout(5):
         with pytest.raises(TypeError):
             await running[1]
+
+
+async def test_a_zombie_connection_is_given_up_and_resumed(fake: FakeDiscord, alice: User, dm: Channel) -> None:
+    fake.heartbeat_interval, fake.acks = 0.5, False
+    client = Bot(heartbeat_timeout=0.2)
+    task = asyncio.create_task(client.start(fake.token))
+    await fake.wait_for(lambda: fake.resumes)
+    assert len(fake.identifies) == 1
+    await client.close()
+    await asyncio.gather(task, return_exceptions=True)
 
 
 async def test_unknown_events_and_opcodes_are_passed_over(

@@ -178,6 +178,8 @@ class DiscordServer(Interactions):
             answer = await self._carry_out(request, call)
         except ApiError as error:
             answer = _refusal(error)
+        except Exception as error:  # what the fake does not expect must be told at once: discord.py retries a 500
+            answer = _Answer(501, {"message": f"the fake failed: {error!r}", "code": 0})
         self._log(call, arrived, answer)
         if answer.status == 0 and request.transport is not None:
             request.transport.abort()
