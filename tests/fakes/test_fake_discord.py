@@ -7,6 +7,7 @@ import io
 import json
 import zlib
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import aiohttp
@@ -101,15 +102,23 @@ async def fake() -> AsyncIterator[FakeDiscord]:
     Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY = base, gateway
 
 
+@asynccontextmanager
+async def started(fake: FakeDiscord, client: Bot) -> AsyncIterator[asyncio.Task[None]]:
+    task = asyncio.create_task(client.start(fake.token))
+    try:
+        yield task
+    finally:
+        await client.close()
+        await asyncio.gather(task, return_exceptions=True)
+
+
 @pytest_asyncio.fixture
 async def running(fake: FakeDiscord) -> AsyncIterator[tuple[Bot, asyncio.Task[None]]]:
     client = Bot()
-    task = asyncio.create_task(client.start(fake.token))
-    await fake.until_connected()
-    await client.wait_until_ready()
-    yield client, task
-    await client.close()
-    await asyncio.gather(task, return_exceptions=True)
+    async with started(fake, client) as task:
+        await fake.until_connected()
+        await client.wait_until_ready()
+        yield client, task
 
 
 @pytest.fixture
@@ -266,26 +275,22 @@ async def test_without_the_intent_content_is_hidden_except_where_discord_shows_i
     fake: FakeDiscord, alice: User, dm: Channel, general: Channel
 ) -> None:
     client = Bot(discord.Intents(guilds=True, guild_messages=True, dm_messages=True))
-    task = asyncio.create_task(client.start(fake.token))
-    await fake.until_connected()
-    await client.wait_until_ready()
-    await fake.say(alice, general, "secret")
-    await fake.say(alice, general, "for you", mentions=[fake.bot])
-    await fake.say(alice, dm, "private")
-    assert [(await client.next()).content for _ in range(3)] == ["", f"{fake.bot.mention} for you", "private"]
-    await client.close()
-    await asyncio.gather(task, return_exceptions=True)
+    async with started(fake, client):
+        await fake.until_connected()
+        await client.wait_until_ready()
+        await fake.say(alice, general, "secret")
+        await fake.say(alice, general, "for you", mentions=[fake.bot])
+        await fake.say(alice, dm, "private")
+        heard = [(await client.next()).content for _ in range(3)]
+    assert heard == ["", f"{fake.bot.mention} for you", "private"]
 
 
 async def test_events_come_only_to_those_who_asked(fake: FakeDiscord, alice: User, dm: Channel) -> None:
-    client = Bot(discord.Intents(guilds=True, guild_messages=True))
-    task = asyncio.create_task(client.start(fake.token))
-    await fake.until_connected()
-    await fake.say(alice, dm, "nobody hears")
-    [session] = fake.sessions.values()
-    assert not any('"MESSAGE_CREATE"' in frame for _, frame in session.events)
-    await client.close()
-    await asyncio.gather(task, return_exceptions=True)
+    async with started(fake, Bot(discord.Intents(guilds=True, guild_messages=True))):
+        await fake.until_connected()
+        await fake.say(alice, dm, "nobody hears")
+        [session] = fake.sessions.values()
+        assert not any('"MESSAGE_CREATE"' in frame for _, frame in session.events)
 
 
 async def test_bots_webhooks_and_system_messages_are_known_as_such(
@@ -869,12 +874,9 @@ async def test_a_wrong_type_kills_discord_py(
 
 async def test_a_zombie_connection_is_given_up_and_resumed(fake: FakeDiscord, alice: User, dm: Channel) -> None:
     fake.heartbeat_interval, fake.acks = 0.5, False
-    client = Bot(heartbeat_timeout=0.2)
-    task = asyncio.create_task(client.start(fake.token))
-    await fake.wait_for(lambda: fake.resumes)
-    assert len(fake.identifies) == 1
-    await client.close()
-    await asyncio.gather(task, return_exceptions=True)
+    async with started(fake, Bot(heartbeat_timeout=0.2)):
+        await fake.wait_for(lambda: fake.resumes)
+        assert len(fake.identifies) == 1
 
 
 async def test_unknown_events_and_opcodes_are_passed_over(
@@ -901,13 +903,11 @@ async def test_events_are_held_back(fake: FakeDiscord, bot: Bot, alice: User, dm
 async def test_a_clean_goodbye_of_discord_py_leaves_its_session_behind(fake: FakeDiscord) -> None:
     """It means to close with 1000, but its own reader is quicker, with 4000."""
     client = Bot()
-    task = asyncio.create_task(client.start(fake.token))
-    await fake.until_connected()
-    await client.wait_until_ready()
-    await client.close()
+    async with started(fake, client):
+        await fake.until_connected()
+        await client.wait_until_ready()
     await fake.wait_for(lambda: not fake.connections)
     assert (fake.closes, len(fake.sessions)) == ([4000], 1)
-    await asyncio.gather(task, return_exceptions=True)
 
 
 class Socket:
