@@ -790,6 +790,17 @@ async def test_commands_keep_their_ids_and_belong_to_one_application(fake: FakeD
     assert (status, told["code"]) == (404, 10002)
 
 
+async def test_only_200_commands_are_made_in_a_day(fake: FakeDiscord, raw: Raw) -> None:
+    path = f"/applications/{fake.bot.id}/commands"
+    for batch in "abb":
+        commands = [{"name": f"{batch}{number}", "description": "x"} for number in range(100)]
+        assert (await raw("PUT", path, commands))[0] == 200
+    status, told = await raw("POST", path, {"name": "b0", "description": "x"})
+    assert (status, told["version"] != "") == (200, True)
+    status, told = await raw("PUT", path, [{"name": "new", "description": "x"}])
+    assert (status, told["code"]) == (400, 30034)
+
+
 # The gateway
 
 
