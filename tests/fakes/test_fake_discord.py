@@ -43,7 +43,7 @@ class Bot(discord.Client):
         self.resumed = asyncio.Event()
         self.readies = 0
 
-    async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
+    async def before_identify_hook(self, *_: Any, **_more: Any) -> None:
         """The library sleeps 5 s here before it identifies anew."""
 
     async def on_ready(self) -> None:
