@@ -18,6 +18,7 @@ from agent.ending import TOO_LONG
 from agent.model.base import ContextOverflow, ModelError
 from agent.session.compact import Compacted, NotCompacted, NothingToCompact, compact
 from agent.session.entries import MarkEntry, MessageEntry
+from agent.session.fitting import tight
 from agent.session.flush import Loss, before_context_loss
 from agent.session.prune import KEPT_TURNS, LONGEST, older_than, prune_entry
 from agent.session.replay import in_context
@@ -31,9 +32,6 @@ _LONG_WAIT = 10.0
 """Seconds from which on a person is told why nothing happens."""
 _MOST_RETRIES = 3
 _CACHE_LASTS = {"5m": timedelta(minutes=5), "1h": timedelta(hours=1), "off": timedelta(0)}
-_SHARE_OF_A_RESULT = 40
-"""Where room is short, one result is left about this part of the window, in characters."""
-_SHORTEST = 200
 
 
 class Room:
@@ -110,7 +108,7 @@ class Room:
 
     @property
     def _tight(self) -> int:
-        return max(_SHORTEST, min(LONGEST // 2, self._talk.budget.window // _SHARE_OF_A_RESULT))
+        return tight(self._talk.budget.window)
 
     async def _compact(self, *, overflowed: bool) -> bool:
         """Whether it succeeded. One that failed is not tried again in this turn."""

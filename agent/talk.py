@@ -67,7 +67,10 @@ class Talk:
         name = hashlib.sha256(json.dumps(basis).encode()).hexdigest()
         return context(self.transcript.entries if entries is None else entries, name)
 
-    def request(self, messages: Sequence[Message], purpose: str, max_tokens: int | None = None) -> ModelRequest:
+    def request(
+        self, messages: Sequence[Message], purpose: str, max_tokens: int | None = None, *, aside: bool = False
+    ) -> ModelRequest:
+        """`aside`: its last message does not become part of the talk."""
         return ModelRequest(
             model=self.model_name,
             system=self.system,
@@ -78,6 +81,7 @@ class Talk:
             session=str(self.session),
             effort=self.settings.model.effort,
             cache=self.settings.model.cache,
+            aside=aside,
         )
 
     def words_of_ours(self, text: str) -> Message:

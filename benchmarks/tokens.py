@@ -5,6 +5,9 @@ python -m benchmarks.tokens [--turns N] [--json]
 A conversation of 200 turns with tools and two compactions, over HTTP against the fake server, which counts tokens and
 keeps prefixes as the prompt cache does. Beside it what the same requests cost a client without cache marks, and the
 fixed part of others (numbers as published or measured by their users).
+
+A flush, all its calls, is held against the turn before it, all of its: in that talk, and in one of the usual window in
+which every flush follows a turn of one call and a few words, the least that a turn costs.
 """
 
 from __future__ import annotations
@@ -13,22 +16,25 @@ import argparse
 import asyncio
 import json
 import tempfile
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
-from statistics import mean
+from statistics import median
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from agent.agent import Agent
 from agent.clock import Clock
+from agent.context.budget import DEFAULT_WINDOW, budget
 from agent.memory.scope import Audience, Scope
 from agent.model.anthropic import AnthropicModel
 from agent.model.base import Usage, UsageRecord
 from agent.model.metered import Metered
 from agent.model.prices import Prices
 from agent.session.summary import PARTS
+from agent.report import ContextReport
 from agent.settings import AgentSettings, ModelSettings
 from agent.turn import Said, SessionKey, TurnRequest
 from agent.workspace import create
@@ -44,28 +50,36 @@ MOST_FLUSH = 1.05
 OTHERS = {"nanobot": 7_600, "OpenClaw": 17_000}
 """Tokens of the fixed part."""
 _WORDS = "We spoke of the garden, the boat and the journey to Lisbon in spring. "
+_FACTS = (
+    "Alice has a boat, Luna, berth 14 in Kiel; it is to be painted before May.",
+    "Decided: to Lisbon by train on 3 April, for Bob does not fly. Promised: to ask for seats by Friday.",
+)
+_A_PASTE = 4_000
+"""Tokens."""
 
 
 class Book:
-    """The ledger. `turn` is the number of the one that runs."""
+    """The ledger. `turn` is the number of the one that runs; `size` the tokens of the last call of one."""
 
     def __init__(self) -> None:
         self.turn = 0
         self.records: list[UsageRecord] = []
         self._turns: list[int] = []
+        self.size = 0
 
     def record(self, entry: UsageRecord) -> None:
         self.records.append(entry)
+        self.size = entry.usage.context if entry.purpose == "chat" else self.size
         self._turns.append(self.turn)
 
     def flush_shares(self) -> list[float]:
-        """What a call of a flush costs, on average, as a share of what one of the turn before cost."""
-        flushed = {turn for turn, one in zip(self._turns, self.records, strict=True) if one.purpose == "flush"}
-        return [self._mean(turn, "flush") / self._mean(turn - 1, "chat") for turn in flushed]
+        """What each flush costs, as a share of what the turn before it cost: all calls of both."""
+        flushed = sorted({turn for turn, one in zip(self._turns, self.records, strict=True) if one.purpose == "flush"})
+        return [self._cost(turn, "flush") / self._cost(turn - 1, "chat") for turn in flushed]
 
-    def _mean(self, turn: int, purpose: str) -> float:
+    def _cost(self, turn: int, purpose: str) -> float:
         pairs = zip(self._turns, self.records, strict=True)
-        return mean(one.cost or 0.0 for at, one in pairs if at == turn and one.purpose == purpose)
+        return sum(one.cost or 0.0 for at, one in pairs if at == turn and one.purpose == purpose)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,20 +102,25 @@ class Sum:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """`flush`: the highest of `Book.flush_shares`."""
+    """`flushes`: `Book.flush_shares` of the talk; `least_turns`: of the one whose flushes follow the least of turns."""
 
     fixed: int
     compactions: int
-    flush: float
+    flushes: tuple[float, ...]
+    least_turns: tuple[float, ...]
     warm_hit_share: float
     sums: tuple[Sum, ...]
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        return (*self.flushes, *self.least_turns)
 
     @property
     def misses(self) -> list[str]:
         goals = {
             f"the fixed part has {self.fixed} tokens": self.fixed <= MOST_FIXED,
             f"{self.warm_hit_share:.1%} is read from the cache": self.warm_hit_share >= LOWEST_HIT_SHARE,
-            f"a flush costs {self.flush:.2f} of the turn before": self.flush <= MOST_FLUSH,
+            f"a flush costs {max(self.shares):.3f} of the turn before": max(self.shares) <= MOST_FLUSH,
             f"{self.compactions} compactions": self.compactions >= 2,
         }
         return [said for said, reached in goals.items() if not reached]
@@ -114,47 +133,82 @@ def reply(body: dict[str, Any]) -> Answer | str:
     if any(tool["name"] == "save_memory" for tool in body["tools"]):
         return compose(tool=("save_memory", {"history_entry": "A talk of many things.", "memory_update": []}))
     if "Only these tools are obeyed now" in newest:
-        return "NO_REPLY" if is_result else compose(tool=("memory_append", {"text": "Alice has a boat."}))
+        return compose(tools=[("memory_append", {"text": fact}) for fact in _FACTS])
     if "will be replaced by a summary" in newest:
         return "\n".join(f"{part}\n{_WORDS * 3}" for part in PARTS)
     if "look it up" in newest and not is_result:
         return compose(tool=("memory_search", {"query": "boat"}))
-    return _WORDS * 16
+    return "Good." if "Short" in newest else _WORDS * 16
 
 
 async def measured(turns: int) -> Figures:
-    book = Book()
     prices = Prices({})
+    book, report = await _long_talk(turns)
+    talk = [one for one in book.records if one.purpose != "consolidation"]
+    return Figures(
+        report.fixed,
+        report.compactions,
+        tuple(book.flush_shares()),
+        tuple(await _least_turns()),
+        _warm_hit_share(talk),
+        tuple(_sum(purpose, book.records, prices) for purpose in dict.fromkeys(r.purpose for r in book.records)),
+    )
+
+
+async def _long_talk(turns: int) -> tuple[Book, ContextReport]:
+    async with _talking(WINDOW) as talk:
+        for number in range(turns):
+            await talk.say(f"Number {number}: {_WORDS * 16}" + (" Please look it up." if number % 4 == 3 else ""))
+        await talk.agent.idle()
+        return talk.book, await talk.agent.context_report(talk.key, talk.scope)
+
+
+async def _least_turns() -> list[float]:
+    """Two flushes."""
+    session = AgentSettings().session
+    limits = budget(None, session.reserve_tokens, session.flush_soft_threshold_tokens, AgentSettings().model.max_tokens)
+    async with _talking(DEFAULT_WINDOW) as talk:
+        while len(shares := talk.book.flush_shares()) < 2:
+            is_near = talk.book.size > limits.flush_at - _A_PASTE
+            await talk.say("Short: fine?" if is_near else f"A paste: {_WORDS * (_A_PASTE // 20)}")
+        return shares
+
+
+class _Talk:
+    def __init__(self, agent: Agent, root: Path, book: Book, clock: Clock) -> None:
+        self.agent = agent
+        self.book = book
+        self.key = SessionKey("main", "owner")
+        self.scope = Scope(Audience.OWNER, root / "workspace")
+        self._clock = clock
+
+    async def say(self, text: str) -> None:
+        said = Said(f"m{self.book.turn}", text, "Alice", "Telegram", self._clock.now())
+        async for _ in self.agent.turn(TurnRequest(f"t{self.book.turn}", self.key, self.scope, (said,))):
+            pass
+        self.book.turn += 1
+
+
+@asynccontextmanager
+async def _talking(window: int) -> AsyncIterator[_Talk]:
+    book = Book()
     with tempfile.TemporaryDirectory() as folder:
         async with FakeAnthropic() as server:
             server.reply = reply
             root = Path(folder)
             await asyncio.to_thread(create, root / "workspace")
             anthropic = AnthropicModel(server.api_key, server.base_url)
-            settings = AgentSettings(model=ModelSettings(MODEL, context_window=WINDOW))
+            settings = AgentSettings(model=ModelSettings(MODEL, context_window=window))
             clock = Clock(ZoneInfo("Europe/Berlin"))
-            agent = Agent(settings, root / "workspace", root / "sessions", Metered(anthropic, book, prices), clock)
-            key, scope = SessionKey("main", "owner"), Scope(Audience.OWNER, root / "workspace")
-            behind = asyncio.create_task(agent.run())
-            for number in range(turns):
-                book.turn = number
-                text = f"Number {number}: {_WORDS * 16}" + (" Please look it up." if number % 4 == 3 else "")
-                said = Said(f"m{number}", text, "Alice", "Telegram", clock.now())
-                async for _ in agent.turn(TurnRequest(f"t{number}", key, scope, (said,))):
-                    pass
-            await agent.idle()
-            report = await agent.context_report(key, scope)
-            behind.cancel()
-            await asyncio.wait({behind})
-            await anthropic.aclose()
-    talk = [one for one in book.records if one.purpose != "consolidation"]
-    return Figures(
-        report.fixed,
-        report.compactions,
-        max(book.flush_shares(), default=0.0),
-        _warm_hit_share(talk),
-        tuple(_sum(purpose, book.records, prices) for purpose in dict.fromkeys(r.purpose for r in book.records)),
-    )
+            model = Metered(anthropic, book, Prices({}))
+            talk = _Talk(Agent(settings, root / "workspace", root / "sessions", model, clock), root, book, clock)
+            behind = asyncio.create_task(talk.agent.run())
+            try:
+                yield talk
+            finally:
+                behind.cancel()
+                await asyncio.wait({behind})
+                await anthropic.aclose()
 
 
 def _warm_hit_share(records: Sequence[UsageRecord]) -> float:
@@ -192,10 +246,16 @@ def told(figures: Figures) -> str:
             f"Compactions: {figures.compactions}",
             f"Read from the cache in a warm conversation: {figures.warm_hit_share:.1%} (goal: {LOWEST_HIT_SHARE:.0%})",
             f"Fixed part: {figures.fixed:,} tokens (goal: {MOST_FIXED:,}; {fixed})",
-            f"A call of a flush against one of the turn before it: {figures.flush:.2f} (goal: {MOST_FLUSH})",
+            _told_of("A flush against the turn before it", figures.flushes),
+            _told_of("A flush against a turn of one call and a few words", figures.least_turns),
             *(f"MISSED: {said}" for said in figures.misses),
         ]
     )
+
+
+def _told_of(what: str, shares: Sequence[float]) -> str:
+    reached = "reached" if max(shares) <= MOST_FLUSH else "missed"
+    return f"{what}: median {median(shares):.3f}, worst {max(shares):.3f} (goal: {MOST_FLUSH}, {reached})"
 
 
 def main() -> int:

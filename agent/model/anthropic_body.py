@@ -28,7 +28,7 @@ def body_of(request: ModelRequest) -> Body:
         body["system"] = _marked_at_end(system, mark)
     if tools:
         body["tools"] = tools if system else _marked_at_end(tools, mark)
-    body["messages"] = _messages(request.messages, mark)
+    body["messages"] = _messages(request.messages, mark, request.aside)
     if request.effort is not None:
         body["output_config"] = {"effort": request.effort}
     return body
@@ -56,26 +56,31 @@ def _mark(cache: str) -> Block | None:
             return {"type": "ephemeral"}
 
 
-def _messages(messages: tuple[Message, ...], mark: Block | None) -> list[Json]:
+def _messages(messages: tuple[Message, ...], mark: Block | None, aside: bool) -> list[Json]:
     """Marked are the last message, which the next call will read from the cache, and the last user message before it,
-    which ended the call before and was written then: further apart than the 20 blocks that the server looks back."""
+    which ended the call before and was written then: further apart than the 20 blocks that the server looks back. What
+    is said `aside` no later call reads."""
+    said = int(aside)
     last = len(messages) - 1
-    earlier = next((index for index in range(last - 1, -1, -1) if messages[index].role == "user"), last)
+    kept = last if messages and len(messages[last].content) > said else max(0, last - 1)
+    earlier = next((index for index in range(kept - 1, -1, -1) if messages[index].role == "user"), kept)
     return [
         {
             "role": message.role,
-            "content": _marked_at_end(message.content, mark) if index in (earlier, last) else list(message.content),
+            "content": _marked_at_end(message.content, mark, said if index == last else 0)
+            if index in (earlier, kept)
+            else list(message.content),
         }
         for index, message in enumerate(messages)
     ]
 
 
-def _marked_at_end(blocks: Iterable[Block], mark: Block | None) -> list[Block]:
-    """The blocks with a mark on the last one that can carry it."""
+def _marked_at_end(blocks: Iterable[Block], mark: Block | None, but: int = 0) -> list[Block]:
+    """The blocks with a mark on the last one that can carry it, the last `but` left aside."""
     marked = list(blocks)
     if mark is None:
         return marked
-    for index in range(len(marked) - 1, -1, -1):
+    for index in range(len(marked) - 1 - but, -1, -1):
         if _can_be_marked(marked[index]):
             marked[index] = {**marked[index], "cache_control": mark}
             break

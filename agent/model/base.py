@@ -42,6 +42,7 @@ class ModelRequest:
 
     system      the fixed part, in order; cached together with the tools
     cache       5m, 1h or off: how long the server is asked to keep the prefix
+    aside       the last block is not part of what comes next, so the server is asked to keep what is before it
     """
 
     model: str
@@ -53,6 +54,7 @@ class ModelRequest:
     session: str = ""
     effort: str | None = None
     cache: str = "5m"
+    aside: bool = False
 
 
 @dataclass(frozen=True, slots=True)

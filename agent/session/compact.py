@@ -140,7 +140,8 @@ class _Summarising:
         failed = ""
         for _ in range(_TRIES):
             text = instruction(self._room, kept, self._focus, failed)
-            request = self._talk.request([*messages, self._talk.words_of_ours(text)], PURPOSE, 2 * self._room)
+            words = self._talk.words_of_ours(text)
+            request = self._talk.request([*messages, words], PURPOSE, 2 * self._room, aside=True)
             answer = await asked(self._talk.model, request)
             try:
                 return checked(answer, replaced, self._room)

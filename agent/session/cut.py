@@ -58,7 +58,7 @@ def passes(shown: Sequence[Shown], room: int) -> list[list[Shown]]:
     by itself is a piece of its own."""
     pieces: list[list[Shown]] = []
     size = 0
-    for step in _steps(shown):
+    for step in steps_of(shown):
         more = sum(map(size_of, step))
         if pieces and size + more <= room:
             pieces[-1] += step
@@ -69,7 +69,7 @@ def passes(shown: Sequence[Shown], room: int) -> list[list[Shown]]:
     return pieces
 
 
-def _steps(shown: Sequence[Shown]) -> Iterator[list[Shown]]:
+def steps_of(shown: Sequence[Shown]) -> Iterator[list[Shown]]:
     """An answer with the results of its calls, or any other entry alone."""
     step: list[Shown] = []
     for entry in shown:

@@ -4,6 +4,11 @@
 its words go nowhere, it is not part of the talk, and of the tools that it sees only those are obeyed that add to
 memory. What it did is one `flush` entry when it begins and one when it has ended, so that once per cycle stays once
 per cycle over every crash. A flush that fails never holds up what it was to come before.
+
+It is one request: the model is asked for all it has in one answer, and an answer whose calls have all been written ends
+the flush, for a second request on a full window would cost as much as a turn. What is lost is what a model would have
+written only after it saw the first results; the summary and the paragraph in HISTORY.md are made of the same talk. A
+call that only looks, was refused or failed is answered, and then the model is asked again.
 """
 
 from __future__ import annotations
@@ -22,8 +27,9 @@ from agent.memory import notes
 from agent.memory.daily import log_path
 from agent.memory.files import FileError, check_writable
 from agent.memory.slug import slug
-from agent.model.base import Block, Completed, Json, Message, ModelError
+from agent.model.base import Block, Completed, ContextOverflow, Json, Message, ModelError
 from agent.session.entries import CompactionEntry, Entry, MarkEntry, MessageEntry
+from agent.session.fitting import fitted
 from agent.silence import NO_REPLY
 from agent.talk import Talk, asked, settled
 from agent.tools.arguments import checked, text
@@ -33,29 +39,30 @@ _log = logging.getLogger(__name__)
 
 FLUSH = "flush"
 PURPOSE = "flush"
+NO_ROOM = "No part of the talk fits the model's window."
 MOST_TRIES = 3
 """In one cycle."""
 MOST_ROUNDS = 6
 """Answers with tool calls in one flush."""
 _MOST_TOKENS = 4_096
 _LEAST_TOKENS = 256
-_PROMPT_TOKENS = 600
+_PROMPT_TOKENS = 400
+_HALVINGS = 3
+"""How often the copy of the talk is halved because the server's window is smaller than it says."""
 _READING = frozenset({"memory_search", "memory_get", "memory_list"})
 _ADDING = frozenset({"memory_append", "memory_save", "memory_update"})
 
 SYSTEM_PROMPT = "The earlier part of this talk will soon be shortened to a summary."
 PROMPT = (
-    "Before that, write down what should last and is not in your memory yet: facts about people, preferences, "
-    "decisions with their reasons, promises and open tasks, names, numbers and identifiers as they are. Leave out what "
-    "is already noted, what only matters for the moment, and what was recalled from memory."
+    "Write down now what should last and is not in memory yet: facts about people, preferences, decisions with reasons, "
+    "promises, open tasks, names, numbers and identifiers as they are; nothing of the moment, nothing recalled."
 )
 SAFETY = """\
-This is between you and your memory; nobody reads your answer and nobody is waiting for one.
-- Today is {day}. Today's log is {path}; memory_append writes there. Never name another day's file.
-- Only these tools are obeyed now, and only to add: memory_append, memory_save (a new note), memory_update with an \
-empty old_text; to look first: memory_search, memory_get, memory_list.
-- Do not go on with any task and do not answer any question of the talk.
-- When you are done, or where there is nothing to add, answer with {silence} alone."""
+Nobody reads your answer. Go on with no task, answer no question.
+- Today is {day}; memory_append writes to {path}, today's log. Name no other day's file.
+- Only these tools are obeyed now, only to add: memory_append, memory_save (new note), memory_update (empty old_text).
+- Give all calls in this one answer, without words: you are not asked again.
+- Nothing to add: answer {silence} alone."""
 
 
 class Loss(enum.StrEnum):
@@ -134,11 +141,15 @@ async def before_context_loss(talk: Talk, reason: Loss) -> None:
     try:
         with talk.author.writes(PURPOSE):
             await flush.run()
+    except ContextOverflow:
+        _log.warning("%s: a flush is skipped: %s", talk.session, NO_ROOM)
+        await record.write(State.SKIPPED, why=NO_ROOM)
     except ModelError as problem:
         _log.warning("%s: a flush failed: %s", talk.session, problem)
         await record.write(State.FAILED, why=str(problem), written=flush.written)
     else:
-        await record.write(State.DONE, path=flush.path, written=flush.written)
+        why = "only the newest part of the talk fitted the model's window" if flush.is_of_a_part else ""
+        await record.write(State.DONE, why, flush.path, flush.written)
 
 
 class _Record:
@@ -164,9 +175,9 @@ class _Flush:
         self._clock = Clock(talk.clock.zone, lambda: start)
         self.log = log_path(talk.scope, start.date())
         self.path = self.log.relative_to(talk.scope.folder).as_posix()
-        self._messages = talk.context(settled(talk.transcript.entries)).messages
-        left = talk.budget.window - talk.projected() - _PROMPT_TOKENS
-        self.max_tokens = max(_LEAST_TOKENS, min(_MOST_TOKENS, talk.budget.answer, left))
+        self._entries = settled(talk.transcript.entries)
+        self._size = talk.projected(self._entries)
+        self.is_of_a_part = False
         self._written: dict[Path, None] = {}
         built = tools.build(
             talk.scope, self._clock, talk.settings.memory, files=False, wrote=self._wrote, author=talk.author
@@ -181,17 +192,50 @@ class _Flush:
         self._written[path] = None
 
     async def run(self) -> None:
-        """Raises `ModelError`."""
-        messages = [*self._messages, self._talk.words_of_ours(self._prompt())]
-        for _ in range(MOST_ROUNDS):
-            answer = await asked(self._talk.model, self._talk.request(messages, PURPOSE, self.max_tokens))
-            calls = [block for block in answer.content if block.get("type") == "tool_use"]
+        """On the talk as it was last sent, which the server has in its cache; where that is too large, on the newest part
+        that fits. Raises `ModelError`: `ContextOverflow` where no part of the talk does."""
+        room = self._talk.budget.window - _PROMPT_TOKENS - _LEAST_TOKENS
+        if self._size <= room:
+            try:
+                return await self._rounds(self._talk.context(self._entries).messages, self._size)
+            except ContextOverflow:
+                room = self._size // 2
+        self.is_of_a_part = True
+        for left in reversed(range(_HALVINGS)):
+            part = fitted(self._entries, room - self._talk.fixed)
+            if not part:
+                break
+            try:
+                return await self._rounds(self._talk.context(part).messages, room)
+            except ContextOverflow:
+                if not left:
+                    raise
+                room //= 2
+        raise ContextOverflow(NO_ROOM)
+
+    async def _rounds(self, before: Sequence[Message], size: int) -> None:
+        """`size` of the first request in tokens. An overflow behind the first answer is an end like any other."""
+        messages = [*before, self._talk.words_of_ours(self._prompt())]
+        left = self._talk.budget.window - size - _PROMPT_TOKENS
+        most = max(_LEAST_TOKENS, min(_MOST_TOKENS, self._talk.budget.answer, left))
+        for round in range(MOST_ROUNDS):
+            try:
+                answer = await asked(self._talk.model, self._talk.request(messages, PURPOSE, most, aside=True))
+            except ContextOverflow:
+                if round:
+                    return
+                raise
             if answer.stop_reason == "refusal":
                 raise ModelError("The model declined to write anything down.")
-            if not calls:
-                return
+            calls = [block for block in answer.content if block.get("type") == "tool_use"]
             results = [await self._result(call, answer) for call in calls]
+            if all(map(self._is_written, calls, results)):
+                return
             messages += [Message("assistant", answer.content), Message("user", tuple(results))]
+
+    @staticmethod
+    def _is_written(call: Block, result: Block) -> bool:
+        return call.get("name") in _ADDING and not result.get("is_error")
 
     def _prompt(self) -> str:
         wished = self._talk.settings.session.flush

@@ -16,7 +16,7 @@ SCRIPT = textwrap.dedent(
     import asyncio, os, signal, sys
     from pathlib import Path
 
-    from agent.model.scripted import Call
+    from agent.model.scripted import Answer, Call
     from tests.agent.long_talk import SUMMARY, LongTalk
 
     root, die_at = Path(sys.argv[1]), sys.argv[2]
@@ -31,7 +31,8 @@ SCRIPT = textwrap.dedent(
         global rounds
         rounds += 1
         die(f"flush {rounds}")
-        return Call("memory_append", {"text": "Alice sails."}) if rounds == 1 else "NO_REPLY"
+        calls = Call("memory_append", {"text": "Alice sails."}), Call("memory_list")
+        return Answer(calls=calls) if rounds == 1 else "NO_REPLY"
 
     def summary(request):
         die("compaction")

@@ -28,8 +28,10 @@ histories = st.lists(st.lists(block, min_size=1, max_size=4), min_size=1, max_si
 )
 
 
-def request(messages: tuple[Message, ...], cache: str = "5m", system: tuple[str, ...] = ("a", "b")) -> ModelRequest:
-    return ModelRequest("claude-sonnet-5-5", system, messages, (TOOL,), 100, cache=cache)
+def request(
+    messages: tuple[Message, ...], cache: str = "5m", system: tuple[str, ...] = ("a", "b"), *, aside: bool = False
+) -> ModelRequest:
+    return ModelRequest("claude-sonnet-5-5", system, messages, (TOOL,), 100, cache=cache, aside=aside)
 
 
 def marks(value: object) -> list[Block]:
@@ -49,6 +51,19 @@ def test_invariant_09_marks_move_and_nothing_else_changes(messages: tuple[Messag
     longer = json.loads(json.dumps(body_of(request((*messages, Message("user", ({"type": "text", "text": "x"},)))))))
     assert without_marks(longer)["messages"][:-1] == plain["messages"]
     assert (without_marks(longer)["system"], longer["tools"]) == (plain["system"], plain["tools"])
+
+
+@given(histories)
+def test_what_is_said_aside_is_not_kept_and_what_is_before_it_is(messages: tuple[Message, ...]) -> None:
+    aside: Block = {"type": "text", "text": "between us"}
+    own = (*messages, Message("user", (aside,)))
+    joined = (*messages[:-1], Message(messages[-1].role, (*messages[-1].content, aside)))
+    for said in (own, joined):
+        body = json.loads(json.dumps(body_of(request(said, aside=True))))
+        plain = json.loads(json.dumps(body_of(request(messages))))
+        assert marks(body["messages"]) == marks(plain["messages"])
+        assert without_marks(body) == json.loads(json.dumps(body_of(request(said, cache="off"))))
+    assert not marks(body_of(request((Message("user", (aside,)),), aside=True))["messages"])
 
 
 @given(histories, st.sampled_from(["5m", "1h", "off"]))

@@ -9,28 +9,32 @@ from pathlib import Path
 
 import pytest
 
-from agent.model.base import AccessDenied, ModelRequest
-from agent.model.scripted import Answer, Call, Hold, Reply
+from agent.context.repair import repair
+from agent.model.base import AccessDenied, ContextOverflow, ModelRequest
+from agent.model.scripted import Answer, Call, Hold, Reply, Step
 from agent.session.entries import CompactionEntry, Entry, MarkEntry
 from agent.session.flush import MOST_ROUNDS, cycle_of
 from agent.settings import FlushSettings
 from agent.turn import EndKind
-from tests.agent.long_talk import OWNER, LongTalk, in_turn, told
+from tests.agent.long_talk import OWNER, LongTalk, counted, in_turn, told
+from tests.agent.test_agent import tool
 
 
 async def test_a_flush_writes_what_lasts_and_says_nothing_to_anybody(tmp_path: Path) -> None:
     talk = LongTalk(tmp_path)
-    talk.behind["flush"] = in_turn(Call("memory_append", {"text": "Alice sails."}), "Noted, Alice! NO_REPLY")
+    calls = (Call("memory_append", {"text": "Alice sails."}), Call("memory_append", {"text": "Bob rows."}))
+    talk.behind["flush"] = Answer("Noted, Alice!", calls)
     ends = []
     while not talk.flushes():
         ends.append(await talk.say("I sail", size=600))
 
-    assert talk.read("memory/2026-11-21.md") == "# 2026-11-21\n\n- 08:30 Alice sails.\n"
+    assert talk.read("memory/2026-11-21.md") == "# 2026-11-21\n\n- 08:30 Alice sails.\n- 08:30 Bob rows.\n"
+    assert len(talk.asked_for("flush")) == 1
     assert {(end.kind, end.text) for end in ends} == {(EndKind.REPLY, "Fine.")}
     assert [(entry["reason"], entry["cycle"], entry["written"]) for entry in talk.flushes()] == [
         ("threshold", 0, ["memory/2026-11-21.md"])
     ]
-    assert [change.by for change in talk.agent.history.changes()] == ["flush"]
+    assert [change.by for change in talk.agent.history.changes()] == ["flush", "flush"]
     assert "sails" not in "".join(told(request) for request in talk.model.requests)
 
 
@@ -112,10 +116,62 @@ async def test_what_does_not_add_to_memory_is_refused(tmp_path: Path, call: Call
 
 async def test_a_model_that_never_stops_is_stopped(tmp_path: Path) -> None:
     talk = LongTalk(tmp_path)
-    talk.behind["flush"] = Call("memory_append", {"text": "again"})
+    looks = Answer(calls=(Call("memory_list"), Call("memory_append", {"text": "again"})))
+    talk.behind["flush"] = looks
     await talk.until("flush")
     assert len(talk.asked_for("flush")) == MOST_ROUNDS
     assert talk.flushes()
+
+
+async def test_what_failed_is_tried_again_and_what_was_written_is_not(tmp_path: Path) -> None:
+    talk = LongTalk(tmp_path)
+    first = Answer(calls=(Call("memory_append", {"text": "Alice sails."}), Call("memory_append", "{cut")))
+    talk.behind["flush"] = in_turn(first, Call("memory_append", {"text": "Bob rows."}))
+    await talk.until("flush")
+    await talk.say()
+    results = talk.asked_for("flush")[1].messages[-1].content
+    assert [result.get("is_error", False) for result in results] == [False, True]
+    assert len(talk.asked_for("flush")) == 2 and len(talk.flushes()) == 1
+    assert talk.read("memory/2026-11-21.md").count("Alice sails.") == 1 and "Bob rows." in talk.read(
+        "memory/2026-11-21.md"
+    )
+
+
+def strict(limit: int, reply: Reply) -> Step:
+    """A server with a window of so many tokens."""
+
+    def answer(request: ModelRequest) -> Reply:
+        if counted(request).input > limit:
+            raise ContextOverflow("prompt is too long")
+        return reply
+
+    return answer
+
+
+@pytest.mark.parametrize(("limit", "state"), [(4_000, "done"), (100, "skipped")])
+async def test_a_server_smaller_than_it_says_flushes_a_part_or_nothing_and_the_reply_comes(
+    tmp_path: Path, limit: int, state: str
+) -> None:
+    talk = LongTalk(tmp_path)
+    talk.behind["flush"] = strict(limit, Call("memory_append", {"text": "Alice sails."}))
+    while not talk.flushes(state):
+        assert (await talk.say("more", size=600)).text == "Fine."
+    (entry,) = talk.flushes(state)
+    assert "fit" in str(entry["why"]) and not talk.flushes("failed")
+    last = talk.asked_for("flush")[-1]
+    assert last.messages == repair(last.messages)
+    if state == "done":
+        assert "Alice sails." in talk.read("memory/2026-11-21.md") and "more word" in told(last)
+    else:
+        assert len(talk.asked_for("flush")) <= 4
+
+
+async def test_a_turn_larger_than_the_window_is_flushed_without_its_oldest_steps(tmp_path: Path) -> None:
+    talk = LongTalk(tmp_path, Call("read", {"n": 1}), window=9_000)
+    await talk.say("read it", tool("read", lambda _: "x" * 49_000))
+    (asked,) = talk.asked_for("flush")
+    assert counted(asked).input + asked.max_tokens <= 9_000 and "left out here" in told(asked)
+    assert "newest part" in str(talk.flushes()[0]["why"])
 
 
 async def test_midnight_within_a_flush_moves_no_file(tmp_path: Path) -> None:
@@ -125,7 +181,7 @@ async def test_midnight_within_a_flush_moves_no_file(tmp_path: Path) -> None:
 
     def flush(request: ModelRequest) -> Reply:
         talk.watch.moment = datetime(2026, 11, 21, 23, 1, tzinfo=UTC)
-        return "NO_REPLY" if next(number) else Call("memory_append", {"text": "Alice sails."})
+        return Call("memory_append", {"text": "Alice sails."}) if next(number) else Call("memory_list")
 
     talk.behind["flush"] = flush
     await talk.until("flush")
