@@ -139,7 +139,7 @@ class Agent:
         room = talk.budget
         steps = Steps(transcript, _turn_of(transcript, request), self._clock, [said.id for said in request.said])
         await self._journal(request.said, conversation, steps, room)
-        shelter = Room(talk, partial(self._smaller, talk.model_name), partial(self._compacted, talk))
+        shelter = Room(talk, steps.turn, partial(self._smaller, talk.model_name), partial(self._compacted, talk))
 
         async def arrived() -> tuple[str, ...]:
             said = request.arrived()

@@ -16,7 +16,7 @@ from agent.clock import utc_stamp
 from agent.context.budget import Budget
 from agent.ending import TOO_LONG
 from agent.model.base import ContextOverflow, ModelError
-from agent.session.compact import Compacted, NotCompacted, NothingToCompact, compact
+from agent.session.compact import Compacted, NotCompacted, NothingToCompact, compact, failure_of, uncompacted_entry
 from agent.session.entries import MarkEntry, MessageEntry
 from agent.session.fitting import tight
 from agent.session.flush import Loss, before_context_loss
@@ -39,12 +39,14 @@ class Room:
 
     smaller     tells that the server refused so many tokens; gives the budget from now on
     compacted   takes note of a compaction, for what is to be done behind the answer
-    failure     why a compaction of this turn failed, a sentence for the person, else empty
+    failure     why a compaction of this turn failed, a sentence for the person, else empty; the same when the turn is
+                taken up or reported by another process
     """
 
     def __init__(
         self,
         talk: Talk,
+        turn: str,
         smaller: Callable[[int], Awaitable[Budget]],
         compacted: Callable[[Compacted], Awaitable[None]],
         long_wait: float = _LONG_WAIT,
@@ -54,7 +56,8 @@ class Room:
         self._compacted = compacted
         self._long_wait = long_wait
         self._retries = _MOST_RETRIES
-        self.failure = ""
+        self._turn = turn
+        self.failure = failure_of(talk.transcript.entries, turn)
 
     @property
     def talk(self) -> Talk:
@@ -88,7 +91,11 @@ class Room:
         if older and await self._prune(older, LONGEST, to_at_most=self._talk.budget.flush_at):
             return
         await before_context_loss(self._talk, Loss.COMPACTION)
-        await self._compact(overflowed=False)
+        await self._compact()
+        if self._talk.is_crowded and not await self._prune(
+            self._newest_answer, LONGEST, to_at_most=self._talk.budget.flush_at
+        ):
+            await self._compact(in_turn=True)
 
     async def _after_overflow(self) -> None:
         if not self._retries:
@@ -102,7 +109,9 @@ class Room:
         ):
             return
         await before_context_loss(self._talk, Loss.OVERFLOW)
-        if await self._compact(overflowed=True) or await self._prune("", self._tight):
+        if await self._compact(overflowed=True) or await self._compact(overflowed=True, in_turn=True):
+            return
+        if await self._prune("", self._tight):
             return
         raise ContextOverflow(TOO_LONG)
 
@@ -110,20 +119,32 @@ class Room:
     def _tight(self) -> int:
         return tight(self._talk.budget.window)
 
-    async def _compact(self, *, overflowed: bool) -> bool:
+    @property
+    def _newest_answer(self) -> str | None:
+        """The entry with which the newest step begins."""
+        entries = reversed(self._talk.transcript.entries)
+        return next((e.id for e in entries if isinstance(e, MessageEntry) and e.role == "assistant"), None)
+
+    async def _compact(self, *, overflowed: bool = False, in_turn: bool = False) -> bool:
         """Whether it succeeded. One that failed is not tried again in this turn."""
         if self.failure:
             return False
         try:
-            done = await compact(self._talk, overflowed=overflowed)
+            done = await compact(self._talk, overflowed=overflowed, in_turn=in_turn)
         except NothingToCompact:
             return False
         except (NotCompacted, ModelError) as problem:
             _log.warning("%s: not compacted: %s", self._talk.session, problem)
-            self.failure = str(problem)
+            await self._note_failure(str(problem))
             return False
         await self._compacted(done)
         return True
+
+    async def _note_failure(self, why: str) -> None:
+        transcript = self._talk.transcript
+        now = utc_stamp(self._talk.clock.now())
+        await transcript.append(uncompacted_entry(transcript.new_id(), now, self._turn, why))
+        self.failure = why
 
     async def _prune(self, before: str | None, limit: int, to_at_most: int | None = None) -> bool:
         """Shorten results that stand before an entry (empty: all), where that changes anything and, if asked for, makes

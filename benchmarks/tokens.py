@@ -33,8 +33,8 @@ from agent.model.anthropic import AnthropicModel
 from agent.model.base import Usage, UsageRecord
 from agent.model.metered import Metered
 from agent.model.prices import Prices
-from agent.session.summary import PARTS
 from agent.report import ContextReport
+from agent.session.summary import PARTS
 from agent.settings import AgentSettings, ModelSettings
 from agent.turn import Said, SessionKey, TurnRequest
 from agent.workspace import create

@@ -14,8 +14,8 @@ from agent.context.budget import estimate, shortened
 from agent.context.prompt import fixed_part
 from agent.model.base import Block, ContextOverflow, Message
 from agent.model.offline import NAME as OFFLINE
-from agent.session.cut import Shown, cut_point, passes, size_of
-from agent.session.entries import CompactionEntry, Entry, MessageEntry
+from agent.session.cut import Shown, cut_at_step, cut_point, passes, said_before, size_of
+from agent.session.entries import CompactionEntry, Entry, MarkEntry, MessageEntry
 from agent.session.replay import THINKING, in_context, summary_block
 from agent.session.summary import Useless, checked, extract, instruction, with_identifiers
 from agent.talk import Talk, asked, settled
@@ -23,6 +23,8 @@ from agent.talk import Talk, asked, settled
 _log = logging.getLogger(__name__)
 
 PURPOSE = "compaction"
+UNCOMPACTED = "uncompacted"
+TOO_LARGE = "The model takes no request that is large enough to shorten this talk, so I kept it as it is."
 _MOST_TOKENS = 4_096
 _PROMPT_TOKENS = 700
 _TRIES = 2
@@ -36,6 +38,9 @@ class NotCompacted(Exception):
 
 class NothingToCompact(NotCompacted):
     """There is nothing but what is to be kept word for word."""
+
+    def __init__(self) -> None:
+        super().__init__("There is nothing yet that could be shortened: what there is stays word for word.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,18 +58,50 @@ def compactions(entries: Sequence[Entry]) -> int:
     return sum(isinstance(entry, CompactionEntry) for entry in entries)
 
 
-async def compact(talk: Talk, focus: str = "", *, overflowed: bool = False) -> Compacted:
-    """Summarise what is older than the newest turns. `overflowed`: the server refused a request of the present size.
-    Raises `NotCompacted`, `ModelError` and `NotJournaled`."""
+def failure_of(entries: Sequence[Entry], turn: str) -> str:
+    """Why the talk could not be shortened in a turn, a sentence for the person; else empty."""
+    marks = (e for e in reversed(entries) if isinstance(e, MarkEntry) and e.type == UNCOMPACTED)
+    return next((str(mark.fields.get("why")) for mark in marks if mark.fields.get("turn") == turn), "")
+
+
+def uncompacted_entry(id: str, ts: str, turn: str, why: str) -> MarkEntry:
+    """So that a turn that is reported once more says the same, and one that is taken up does not try again."""
+    return MarkEntry(id, ts, UNCOMPACTED, {"turn": turn, "why": why})
+
+
+def made_for(talk: Talk, asked: str) -> Compacted | None:
+    """The compaction that was made for that request of a person, by this process or an earlier one."""
+    for entry in reversed(talk.transcript.entries):
+        if isinstance(entry, CompactionEntry) and entry.asked == asked:
+            return Compacted(entry.tokens_before, talk.projected(), entry.id, entry.summary)
+    return None
+
+
+def place_to_cut(talk: Talk, *, in_turn: bool = False) -> int:
+    """See `compact`. Raises `NothingToCompact`."""
+    shown = list(in_context(talk.transcript.entries))
+    keep = min(talk.settings.session.keep_recent_tokens, talk.budget.window // 4)
+    cut = cut_at_step(shown, keep, 2 * _room_of(talk)) if in_turn else cut_point(shown, keep)
+    if cut is None:
+        raise NothingToCompact
+    return cut
+
+
+async def compact(
+    talk: Talk, focus: str = "", *, overflowed: bool = False, in_turn: bool = False, asked: str = ""
+) -> Compacted:
+    """Summarise what is older than the newest turns; `in_turn`: than the newest steps, but for what people said in the
+    turn that is cut. `overflowed`: the server refused a request of the present size; `asked` names the request of a
+    person. Raises `NotCompacted`, `ModelError` and `NotJournaled`."""
     transcript = talk.transcript
     shown = list(in_context(transcript.entries))
-    keep = min(talk.settings.session.keep_recent_tokens, talk.budget.window // 4)
-    cut = cut_point(shown, keep)
-    if cut is None:
-        raise NothingToCompact("There is nothing yet that could be shortened: what there is stays word for word.")
-    dropped, kept = shown[:cut], shown[cut:]
-    replaced = sum(map(size_of, dropped))
-    summary = await _Summarising(talk, dropped, kept, focus, overflowed).summary()
+    cut = place_to_cut(talk, in_turn=in_turn)
+    dropped, kept, said = shown[:cut], shown[cut:], said_before(shown, cut)
+    replaced = sum(map(size_of, dropped)) - sum(map(size_of, said))
+    try:
+        summary = await _Summarising(talk, dropped, kept, focus, overflowed, in_turn, replaced).summary()
+    except ContextOverflow as refused:
+        raise NotCompacted(TOO_LARGE) from refused
     summary = with_identifiers(summary, dropped, _room_of(talk))
     if estimate(summary) >= replaced:
         raise NotCompacted(
@@ -72,9 +109,16 @@ async def compact(talk: Talk, focus: str = "", *, overflowed: bool = False) -> C
         )
     before = talk.projected()
     fixed = await asyncio.to_thread(fixed_part, talk.scope, talk.clock.today(), talk.settings.memory)
-    first = kept[0].id
     entry = CompactionEntry(
-        transcript.new_id(), utc_stamp(talk.clock.now()), summary, first, before, fixed.system, fixed.files
+        transcript.new_id(),
+        utc_stamp(talk.clock.now()),
+        summary,
+        kept[0].id,
+        before,
+        fixed.system,
+        fixed.files,
+        tuple(one.id for one in said),
+        asked,
     )
     await transcript.append(entry)
     _log.info("%s: compacted from %d to %d tokens", talk.session, before, talk.projected())
@@ -91,14 +135,22 @@ class _Summarising:
     large, in several over the dropped part alone, each building on the one before."""
 
     def __init__(
-        self, talk: Talk, dropped: Sequence[Shown], kept: Sequence[Shown], focus: str, overflowed: bool
+        self,
+        talk: Talk,
+        dropped: Sequence[Shown],
+        kept: Sequence[Shown],
+        focus: str,
+        overflowed: bool,
+        in_turn: bool,
+        replaced: int,
     ) -> None:
         self._talk = talk
         self._dropped = dropped
         self._kept = kept
         self._focus = focus
         self._room = _room_of(talk)
-        self._replaced = sum(map(size_of, dropped))
+        self._replaced = replaced
+        self._in_turn = in_turn
         self._overflowed = overflowed
 
     async def summary(self) -> str:
@@ -139,7 +191,7 @@ class _Summarising:
         """Raises `NotCompacted` where the second attempt is no use either."""
         failed = ""
         for _ in range(_TRIES):
-            text = instruction(self._room, kept, self._focus, failed)
+            text = instruction(self._room, kept, self._focus, failed, in_turn=self._in_turn)
             words = self._talk.words_of_ours(text)
             request = self._talk.request([*messages, words], PURPOSE, 2 * self._room, aside=True)
             answer = await asked(self._talk.model, request)

@@ -111,7 +111,8 @@ def concerned(entries: Sequence[Entry], upto: str) -> Sequence[Entry]:
     before = list(in_context(entries[: at if isinstance(end, CompactionEntry) else at + 1]))
     kept = end.first_kept if isinstance(end, CompactionEntry) else ""
     stop = next((place for place, entry in enumerate(before) if entry.id == kept), len(before))
-    return before[:stop]
+    said = end.said if isinstance(end, CompactionEntry) else ()
+    return [entry for entry in before[:stop] if entry.id not in said]
 
 
 async def consolidate(talk: Talk, entries: Sequence[Entry], source: str) -> None:

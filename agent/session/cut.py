@@ -1,5 +1,5 @@
-"""Where a talk may be cut: between turns and nowhere else, so that no question loses its answer and no call its result.
-Pure."""
+"""Where a talk may be cut: between turns, so that no question loses its answer; only where one turn alone is too much,
+between its steps, and then what people said in it stays. No call loses its result. Pure."""
 
 from __future__ import annotations
 
@@ -51,6 +51,27 @@ def cut_point(shown: Sequence[Shown], keep: int) -> int | None:
         before = possible[-2]
         return before if left[before] - left[cut] <= keep else cut
     return cut
+
+
+def cut_at_step(shown: Sequence[Shown], keep: int, least: int) -> int | None:
+    """The index of the latest step from which on there are at least `keep` tokens. None where messages of less than
+    `least` tokens would go: what people said in the turn that is cut is not among them."""
+    steps = [at for at, entry in enumerate(shown) if isinstance(entry, MessageEntry) and entry.role == "assistant"]
+    left = list(accumulate(map(size_of, reversed(shown))))[::-1]
+    cut = max((at for at in steps if left[at] >= keep), default=None)
+    if cut is None:
+        return None
+    goes = sum(size_of(entry) for entry in shown[:cut] if isinstance(entry, MessageEntry))
+    goes -= sum(map(size_of, said_before(shown, cut)))
+    return cut if goes >= least else None
+
+
+def said_before(shown: Sequence[Shown], cut: int) -> list[MessageEntry]:
+    """What people said before `cut` in the turn that goes on there; nothing where a turn begins there."""
+    if cut in boundaries(shown):
+        return []
+    turn = next((entry.meta.turn for entry in shown[cut:] if isinstance(entry, MessageEntry)), "")
+    return [e for e in shown[:cut] if isinstance(e, MessageEntry) and e.meta.turn == turn and e.meta.said]
 
 
 def passes(shown: Sequence[Shown], room: int) -> list[list[Shown]]:

@@ -98,7 +98,11 @@ class MessageEntry:
 @dataclass(frozen=True, slots=True)
 class CompactionEntry:
     """What was before the entry `first_kept` is replaced by `summary` in the context. `system` and `files` are the
-    fixed part from here on, read anew, as in `Header`; an empty `system` leaves it as it was."""
+    fixed part from here on, read anew, as in `Header`; an empty `system` leaves it as it was.
+
+    said        ids of entries before `first_kept` that stay word for word: what people said in the turn that was cut
+    asked       names the request of a person that it was made for
+    """
 
     id: str
     ts: str
@@ -107,13 +111,15 @@ class CompactionEntry:
     tokens_before: int = 0
     system: tuple[str, ...] = ()
     files: Mapping[str, Seen] = field(default_factory=dict)
+    said: tuple[str, ...] = ()
+    asked: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class MarkEntry:
-    """An entry without a message: `flush`, `prune` (older tool results are shown shortened), `reset` (the context
-    starts anew behind it), or a type of a later version, which is kept and not acted upon. `fields` is the rest of
-    the line."""
+    """An entry without a message: `flush`, `prune` (older tool results are shown shortened), `uncompacted` (a turn could
+    not shorten the talk), `reset` (the context starts anew behind it), or a type of a later version, which is kept and
+    not acted upon. `fields` is the rest of the line."""
 
     id: str
     ts: str
@@ -152,6 +158,10 @@ def entry_line(entry: Entry) -> bytes:
             start |= {"tokens_before": entry.tokens_before}
             if entry.system:
                 start |= {"system": list(entry.system), "files": _files_json(entry.files)}
+            if entry.said:
+                start |= {"said": list(entry.said)}
+            if entry.asked:
+                start |= {"asked": entry.asked}
         case MarkEntry():
             start |= {"type": entry.type} | dict(entry.fields)
     return _line(start)
@@ -192,6 +202,8 @@ def read_entry(line: bytes) -> Entry:
                 _int(data, "tokens_before"),
                 tuple(_string(part) for part in _array(data.get("system", []))),
                 _read_files(data.get("files", {})),
+                tuple(_string(id) for id in _array(data.get("said", []))),
+                _text(data, "asked", ""),
             )
         case _:
             return MarkEntry(

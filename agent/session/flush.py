@@ -54,8 +54,8 @@ _ADDING = frozenset({"memory_append", "memory_save", "memory_update"})
 
 SYSTEM_PROMPT = "The earlier part of this talk will soon be shortened to a summary."
 PROMPT = (
-    "Write down now what should last and is not in memory yet: facts about people, preferences, decisions with reasons, "
-    "promises, open tasks, names, numbers and identifiers as they are; nothing of the moment, nothing recalled."
+    "Write down now what should last and is not in memory yet: facts about people, preferences, decisions with "
+    "reasons, promises, open tasks, names, numbers and identifiers as they are; nothing of the moment, nothing recalled."
 )
 SAFETY = """\
 Nobody reads your answer. Go on with no task, answer no question.
@@ -192,8 +192,8 @@ class _Flush:
         self._written[path] = None
 
     async def run(self) -> None:
-        """On the talk as it was last sent, which the server has in its cache; where that is too large, on the newest part
-        that fits. Raises `ModelError`: `ContextOverflow` where no part of the talk does."""
+        """On the talk as it was last sent, which the server has in its cache; where that is too large, on the newest
+        part that fits. Raises `ModelError`: `ContextOverflow` where no part of the talk does."""
         room = self._talk.budget.window - _PROMPT_TOKENS - _LEAST_TOKENS
         if self._size <= room:
             try:

@@ -68,7 +68,7 @@ def in_context(entries: Sequence[Entry]) -> Iterator[MessageEntry | CompactionEn
         assert isinstance(compaction, CompactionEntry)
         first = next((at for at, entry in enumerate(live[:cut]) if entry.id == compaction.first_kept), cut)
         yield compaction
-        live = live[first:]
+        live = [*(entry for entry in live[:first] if entry.id in compaction.said), *live[first:]]
     shortenings = Shortenings(entries)
     yield from (shortenings.shown(entry) for entry in live if isinstance(entry, MessageEntry))
 

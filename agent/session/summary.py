@@ -38,6 +38,10 @@ finished, so that nobody does them again.
 An earlier summary is part of what you summarise: carry over what still counts. Where a part has nothing, write \
 "none"."""
 _UP_TO = ", up to and without the message that begins: {quoted}. What follows it is kept as it is"
+_UP_TO_STEP = (
+    ", but for its newest steps and what the person said in the task under way: that is kept as it is. Say which steps "
+    "of it are done, with their results, and what is left"
+)
 _FOCUS = "\n\nThe person wants you to keep this above all: {focus}"
 _AGAIN = "\n\nA first attempt was of no use: {why} Write it anew, within these rules."
 
@@ -58,11 +62,14 @@ class Useless(Exception):
     """A text is no summary. The text of the error says why, to a model as well as to a person."""
 
 
-def instruction(room: int, kept: Sequence[Shown] = (), focus: str = "", failed: str = "") -> str:
-    """What a model is asked. `room` in tokens; `kept`: what stays word for word, where the model sees it too; `failed`:
-    why the first attempt was no use."""
+def instruction(
+    room: int, kept: Sequence[Shown] = (), focus: str = "", failed: str = "", *, in_turn: bool = False
+) -> str:
+    """What a model is asked. `room` in tokens; `kept`: what stays word for word, where the model sees it too; `in_turn`:
+    the talk is cut between two steps; `failed`: why the first attempt was no use."""
     first = next((text for entry in kept if (text := _said(entry))), "")
     which = _UP_TO.format(quoted=f"“{' '.join(first.split())[:80]}”") if first else ""
+    which = _UP_TO_STEP if in_turn else which
     text = _ASK.format(which=which, words=max(60, room // 2), parts="\n".join(PARTS))
     text += _FOCUS.format(focus=focus) if focus else ""
     return text + (_AGAIN.format(why=failed) if failed else "")

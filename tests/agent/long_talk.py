@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from agent.model.scripted import Answer, Reply, ScriptedModel, Step
 from agent.session.summary import PARTS
 from agent.settings import AgentSettings, FlushSettings, ModelSettings, SessionSettings
 from agent.tools.base import Tool
-from agent.turn import Discard, End, Said, SessionKey, TurnRequest
+from agent.turn import Discard, End, Said, SessionKey, TurnEvent, TurnRequest
 from tests.agent.places import morning, owner
 
 OWNER = SessionKey("main", "owner")
@@ -76,11 +76,19 @@ class LongTalk:
         return end
 
     async def events(self, text: str = "hi", *tools: Tool, size: int = 0) -> list[object]:
+        return [event async for event in self.streamed(text, *tools, size=size)]
+
+    async def again(self, text: str, size: int = 0) -> End:
+        """The last turn, asked for once more."""
+        self._number -= 1
+        return await self.say(text, size=size)
+
+    def streamed(self, text: str = "hi", *tools: Tool, size: int = 0) -> AsyncGenerator[TurnEvent, None]:
         self._number += 1
         words = f"{text} {'word ' * (size * 4 // 5)}".strip()
         said = Said(f"m{self._number}", words, "Alice", "Telegram", self.watch.clock.now())
         request = TurnRequest(f"t{self._number}", OWNER, self.scope, (said,), tools=tools)
-        return [event async for event in self.agent.turn(request)]
+        return self.agent.turn(request)
 
     async def fill(self, turns: int = 1, size: int = 600) -> None:
         for number in range(turns):
@@ -129,6 +137,20 @@ class LongTalk:
         self.order.append(request.purpose)
         step = self.behind.get(request.purpose, "NO_REPLY")
         return step(request) if callable(step) else step
+
+
+class LoopClock:
+    """The event loop's clock, standing still until it is moved: timeouts come when a test says so."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._now = loop.time()
+        loop.time = lambda: self._now  # type: ignore[method-assign]
+
+    async def pass_(self, seconds: float) -> None:
+        """All timers up to then have gone off, and what waited for them has run."""
+        self._now += seconds
+        for _ in range(10):
+            await asyncio.sleep(0)
 
 
 def in_turn(*replies: Reply) -> Step:

@@ -11,11 +11,11 @@ from agent.context.repair import repair
 from agent.model.base import AccessDenied, ContextOverflow, ModelRequest, TryLater
 from agent.model.offline import OfflineModel
 from agent.model.scripted import Answer, Call, Hold, Reply, Step
-from agent.room import NOTE, Room
-from agent.session.compact import NotCompacted
+from agent.room import NOTE
+from agent.session.compact import TOO_LARGE, NotCompacted
 from agent.session.summary import PARTS, extract
-from agent.turn import EndKind
-from tests.agent.long_talk import OWNER, SUMMARY, LongTalk, counted, in_turn, is_note, told
+from agent.turn import Discard, End, EndKind
+from tests.agent.long_talk import OWNER, SUMMARY, LongTalk, LoopClock, counted, in_turn, is_note, told
 from tests.agent.test_agent import tool
 
 
@@ -228,23 +228,67 @@ async def test_stopped_within_a_compaction_nothing_is_half_done(tmp_path: Path) 
     assert len(talk.entries("compaction")) == 1 and len(talk.flushes()) == 1
 
 
-async def test_a_long_step_is_told_and_a_short_one_never(tmp_path: Path) -> None:
+async def test_a_short_step_is_never_told(tmp_path: Path) -> None:
     talk = LongTalk(tmp_path)
-    await talk.fill(3)
-    hold = Hold()
-
-    async def wait() -> None:
-        await hold.wait_here()
-
-    async def none(_: object) -> None: ...
-
-    room = Room(None, none, none, long_wait=0.0)  # type: ignore[arg-type]
-    notes = room._noted(wait())
-    assert is_note(first := await anext(notes)) and first.note == NOTE  # type: ignore[union-attr]
-    hold.released.set()
-    assert [note async for note in notes] == []
     events = [event for _ in range(8) for event in await talk.events("more", size=600)]
     assert talk.entries("compaction") and not any(map(is_note, events))
+
+
+@pytest.mark.parametrize(
+    ("purpose", "overflows"), [("flush", False), ("compaction", False), ("flush", True), ("compaction", True)]
+)
+async def test_a_long_step_is_told_after_ten_seconds_and_not_before(
+    tmp_path: Path, purpose: str, overflows: bool, loop_clock: LoopClock
+) -> None:
+    """Whether the threshold is crossed within a turn, or the server refuses its request."""
+    talk = LongTalk(tmp_path)
+    await talk.fill(4)
+    hold = Hold()
+    talk.behind[purpose] = Answer("NO_REPLY" if purpose == "flush" else SUMMARY, hold=hold)
+    talk.model.then(
+        ContextOverflow("prompt is too long")
+        if overflows
+        else lambda request: Answer(calls=(Call("read", {"n": 1}),), usage=counted(request))
+    )
+    events: list[object] = []
+
+    async def turn() -> None:
+        async for event in talk.streamed("go", tool("read", lambda _: "word " * 6_000)):
+            events.append(event)
+
+    running = asyncio.create_task(turn())
+    await hold.reached.wait()
+    await loop_clock.pass_(9.99)
+    assert not any(map(is_note, events)) and not hold.released.is_set()
+    await loop_clock.pass_(0.02)
+    assert [event.note for event in events if isinstance(event, Discard) and event.note] == [NOTE]
+    hold.released.set()
+    await running
+    end = events[-1]
+    assert isinstance(end, End) and end.text == "Fine." and len([e for e in events if is_note(e)]) == 1
+
+
+async def test_what_could_not_be_shortened_is_said_the_same_when_the_turn_is_reported_again(tmp_path: Path) -> None:
+    """A crash between the end in the transcript and the outbox: the next process reports the turn's end once more."""
+    talk = LongTalk(tmp_path, window=9_000)
+    talk.behind["compaction"] = "They talked."
+    said = [await talk.say("more", size=600)]
+    while not talk.asked_for("compaction"):
+        said.append(await talk.say("more", size=600))
+    assert "was of no use" in said[-1].text
+    talk.started_anew()
+    assert await talk.again("more", size=600) == said[-1]
+    assert len(talk.asked_for("compaction")) == 2
+    assert len(talk.entries("uncompacted")) == 1
+
+
+async def test_a_server_that_takes_no_summary_at_all_leaves_the_talk_and_the_reply(tmp_path: Path) -> None:
+    talk = LongTalk(tmp_path, window=9_000)
+    talk.behind |= {"compaction": ContextOverflow("413 prompt is too long"), "flush": "NO_REPLY"}
+    while not talk.asked_for("compaction"):
+        end = await talk.say("more", size=600)
+    assert end.kind is EndKind.REPLY and end.text == f"Fine.\n\n_({TOO_LARGE})_"
+    assert not talk.entries("compaction")
 
 
 async def test_the_offline_model_survives_it_all(tmp_path: Path) -> None:
