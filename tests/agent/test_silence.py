@@ -35,6 +35,17 @@ def test_invariant_10_nothing_of_a_bare_token_is_shown_however_it_is_cut(token: 
     assert spoken(token) == ""
 
 
+def test_invariant_10_no_split_of_any_case_shows_anything() -> None:
+    """128 cases of its letters, each in all 128 splits."""
+    cases = map("".join, itertools.product(*((one.upper(), one.lower()) if one != "_" else one for one in NO_REPLY)))
+    count = 0
+    for token in cases:
+        for pieces in cuts(token, len(token)):
+            assert "".join(streamed(pieces)) == "", pieces
+            count += 1
+    assert count == 128 * 128
+
+
 @pytest.mark.parametrize("text", ["Done.", "See the list:\n- a", "猫", "N", "NO", "x_NO", "Say"])
 @pytest.mark.parametrize("gap", [" ", "\n", "\n\n"])
 def test_invariant_10_a_token_behind_real_text_is_taken_off_however_it_is_cut(text: str, gap: str) -> None:

@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 
 from agent.context.repair import INTERRUPTED, repair, result_block
 from agent.model.base import Block
-from agent.session.cut import Shown, boundaries, cut_point, passes, size_of
+from agent.session.consolidate import concerned
+from agent.session.cut import Shown, boundaries, cut_at_step, cut_point, passes, said_before, size_of
 from agent.session.entries import CompactionEntry, MessageEntry, Meta
-from agent.session.replay import context
+from agent.session.fitting import fitted
+from agent.session.replay import context, in_context
 
 _WORDS = st.text(alphabet="ab 漢字", min_size=1, max_size=400).map(str.strip).filter(bool)
 
@@ -67,6 +69,44 @@ def test_nothing_is_cut_only_where_no_turn_stands_before_enough(shown: list[Show
         for at in boundaries(shown):
             older = [entry for entry in shown[:at] if isinstance(entry, MessageEntry)]
             assert not older or sum(map(size_of, shown[at:])) < keep
+
+
+@given(transcripts(), st.integers(0, 600), st.integers(0, 600))
+def test_a_cut_between_steps_splits_no_pair_and_leaves_what_people_said_in_that_turn(
+    shown: list[Shown], keep: int, least: int
+) -> None:
+    cut = cut_at_step(shown, keep, least)
+    if cut is None:
+        return
+    kept, said = shown[cut:], said_before(shown, cut)
+    turn = kept[0].meta.turn  # type: ignore[union-attr]
+    words = [e for e in shown if isinstance(e, MessageEntry) and e.meta.said and e.meta.turn == turn]
+    assert [entry for entry in words if entry not in kept] == said
+    assert kept[0].role == "assistant" and sum(map(size_of, kept)) >= keep  # type: ignore[union-attr]
+    goes = [entry for entry in shown[:cut] if isinstance(entry, MessageEntry) and entry not in said]
+    assert sum(map(size_of, goes)) >= least
+    compaction = CompactionEntry("new", "t", "summary", kept[0].id, said=tuple(entry.id for entry in said))
+    assert list(in_context([*shown, compaction])) == [compaction, *said, *kept]
+    after = context([*shown, compaction], "").messages
+    assert repair(after) == after and INTERRUPTED not in str(after)
+    assert concerned([*shown, compaction], "new") == [entry for entry in shown[:cut] if entry not in said]
+
+
+@given(transcripts(), st.integers(0, 600))
+def test_no_step_is_cut_at_only_where_none_has_enough_behind_it(shown: list[Shown], keep: int) -> None:
+    if cut_at_step(shown, keep, 0) is None:
+        for at, entry in enumerate(shown):
+            if isinstance(entry, MessageEntry) and entry.role == "assistant":
+                assert sum(map(size_of, shown[at:])) < keep
+
+
+@given(transcripts(), st.integers(200, 3_000))
+def test_a_fitted_talk_has_its_newest_steps_whole_and_no_more_than_its_room(shown: list[Shown], room: int) -> None:
+    kept = fitted(shown, room)
+    assert sum(map(size_of, kept)) <= room
+    whole = [entry.id for entry in in_context(shown)]
+    assert [entry.id.partition("~")[0] for entry in kept] == whole[len(whole) - len(kept) :]
+    assert INTERRUPTED not in pairs(kept)
 
 
 @given(transcripts(), st.integers(1, 600))

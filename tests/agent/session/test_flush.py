@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
+import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from agent.context.repair import repair
 from agent.model.base import AccessDenied, ContextOverflow, ModelRequest
@@ -52,14 +56,21 @@ async def test_a_flush_asks_on_the_prefix_of_the_last_request(tmp_path: Path) ->
     assert talk.model.requests[-1].messages[: len(before.messages)] == before.messages
 
 
-async def test_five_cycles_flush_exactly_five_times_each_before_its_compaction(tmp_path: Path) -> None:
-    talk = LongTalk(tmp_path)
-    while len(talk.entries("compaction")) < 5:
-        await talk.say("more", size=600)
-    done = talk.flushes()
-    assert [entry["cycle"] for entry in done][:5] == [0, 1, 2, 3, 4] and len(done) in (5, 6)
-    marks = [kind for kind in talk.order if kind != "turn"]
-    assert marks[:10] == ["flush", "compaction"] * 5
+@settings(max_examples=8, deadline=None)
+@given(st.lists(st.integers(50, 1_200), min_size=1, max_size=12))
+def test_five_cycles_flush_exactly_five_times_each_before_its_compaction(sizes: list[int]) -> None:
+    async def cycles(talk: LongTalk) -> None:
+        for size in itertools.cycle(sizes):
+            await talk.say("more", size=size)
+            if len(talk.entries("compaction")) == 5:
+                return
+
+    with tempfile.TemporaryDirectory() as folder:
+        talk = LongTalk(Path(folder), window=6_000)
+        asyncio.run(cycles(talk))
+        marks = [kind for kind in talk.order if kind != "turn"]
+        assert marks == ["flush", "compaction"] * 5
+        assert [entry["cycle"] for entry in talk.flushes()] == [0, 1, 2, 3, 4]
 
 
 def test_the_first_cycle_has_no_flush_yet() -> None:

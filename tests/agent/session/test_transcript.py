@@ -64,7 +64,18 @@ metas = st.builds(
 roles = st.sampled_from(["user", "assistant"])
 entries = st.one_of(
     st.builds(MessageEntry, texts, texts, roles, st.lists(blocks, max_size=3).map(tuple), metas),
-    st.builds(CompactionEntry, texts, texts, texts, texts, st.integers(0)),
+    st.builds(
+        CompactionEntry,
+        texts,
+        texts,
+        texts,
+        texts,
+        st.integers(0),
+        st.lists(texts, min_size=1, max_size=2).map(tuple),
+        st.dictionaries(texts, seen, max_size=2),
+        st.lists(texts, max_size=2).map(tuple),
+        texts,
+    ),
     st.builds(
         MarkEntry,
         texts,
