@@ -10,7 +10,7 @@ import asyncio
 import dataclasses
 import logging
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -39,7 +39,7 @@ from agent.model.base import Model, ToolSpec
 from agent.promise import Promise
 from agent.room import Room
 from agent.session.archive import Archive, SessionInfo, new_id
-from agent.session.compact import Compacted, compact
+from agent.session.compact import Compacted, compact, is_one_turn, made_for
 from agent.session.consolidate import concerned, consolidate
 from agent.session.entries import Header, MessageEntry, Recalled, Seen
 from agent.session.flush import Loss, before_context_loss
@@ -193,17 +193,38 @@ class Agent:
         the scope; its flush and its paragraph in HISTORY.md follow behind (`run`)."""
         return await self._leave(key, scope, Loss.NEW)
 
-    async def compact(self, key: SessionKey, scope: Scope, focus: str = "", model: str | None = None) -> Compacted:
-        """Replace the older part of the talk by a summary, now. No turn of the session may run meanwhile. Raises
+    async def compact(
+        self,
+        key: SessionKey,
+        scope: Scope,
+        focus: str = "",
+        model: str | None = None,
+        asked: str = "",
+        begins: Callable[[], Awaitable[None]] | None = None,
+    ) -> Compacted:
+        """Replace the older part of the talk by a summary, now. No turn of the session may run meanwhile. `asked` names
+        the request, which is done once over restarts; `begins` is called where there is something to do. Raises
         `NotCompacted` (the talk is then as it was) and `ModelError`."""
-        conversation = await self._take_up(key, scope)
-        specs = tuple(tool.spec for tool in conversation.tools)
-        known = self._talks.get(conversation.transcript.path)
-        talk = await self._talk(key, scope, conversation.transcript, known.specs if known else specs, model)
-        await before_context_loss(talk, Loss.COMMAND)
-        done = await compact(talk, focus)
+        talk = await self._taken_up_talk(key, scope, model)
+        done = made_for(talk, asked)
+        if done is None:
+            in_turn = is_one_turn(talk)
+            if begins is not None:
+                await begins()
+            await before_context_loss(talk, Loss.COMMAND)
+            done = await compact(talk, focus, in_turn=in_turn, asked=asked)
         await self._compacted(talk, done)
         return done
+
+    async def compacted(self, key: SessionKey, scope: Scope, asked: str) -> Compacted | None:
+        """What `compact` has made of that request, although it was cancelled; None where the talk is as it was."""
+        return made_for(await self._taken_up_talk(key, scope, None), asked)
+
+    async def _taken_up_talk(self, key: SessionKey, scope: Scope, model: str | None) -> Talk:
+        conversation = await self._take_up(key, scope)
+        known = self._talks.get(conversation.transcript.path)
+        specs = known.specs if known else tuple(tool.spec for tool in conversation.tools)
+        return await self._talk(key, scope, conversation.transcript, specs, model)
 
     async def sessions(self, key: SessionKey | None = None) -> tuple[SessionInfo, ...]:
         """All sessions, or those of one key, the one used last first."""

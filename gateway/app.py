@@ -202,7 +202,6 @@ async def open_gateway(
         questions = Questions(database, clock)
         await questions.load()
         rewording = Rewording(database, inbox, outbox, questions)
-        spawn = spawner.spawn
         house = House(
             database=database,
             clock=clock,
@@ -217,7 +216,6 @@ async def open_gateway(
             ledger=ledger,
             questions=questions,
             rewording=rewording,
-            spawn=spawn,
         )
         table.open(house)
         router = Router(
@@ -232,7 +230,7 @@ async def open_gateway(
             rewording,
             acknowledgement,
             by_name,
-            spawn,
+            spawner.spawn,
         )
         operations = all_operations(house, home, config)
         yield Gateway(terminal, operations, sources, router, turns, outbox, agents.values(), spawner, warm, patience)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import TypeVar
 
 from channels.message import OutboundMessage, SendError
 from gateway.lanes import Lanes
@@ -22,6 +23,13 @@ _DISK = (
     "My disk takes no more writing (it may be full), so I can't work on your message. It is kept, and I'll answer it "
     "as soon as there is room again."
 )
+
+
+T = TypeVar("T")
+
+
+class WasStopped(Exception):
+    """A person has ended the work."""
 
 
 @dataclass(slots=True)
@@ -45,7 +53,7 @@ class Running:
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """What `/stop` has ended: whether a turn ran, and how many messages waited behind it."""
+    """What `/stop` has ended: whether a turn or other work ran, and how many messages waited behind it."""
 
     ran: bool
     waiting: int
@@ -58,6 +66,7 @@ class Turns:
         self._disk_wait = disk_wait
         self._running: dict[str, Running] = {}
         self._locks: dict[str, asyncio.Lock] = {}
+        self._beside: dict[tuple[str, int], asyncio.Task[object]] = {}
         self._told_of_disk: set[str] = set()
         self.lanes: Lanes[str, int] = Lanes(self._serve)
 
@@ -71,9 +80,15 @@ class Turns:
     def is_running(self, session: str) -> bool:
         return session in self._running
 
+    def is_busy(self, session: str) -> bool:
+        """Whether `alone` would have to wait."""
+        lock = self._locks.get(session)
+        return lock is not None and lock.locked()
+
     async def stop(self, session: str, before: int) -> Stopped:
-        """End the running turn and set aside what waits behind it, as far as it came before number `before` of the
-        inbox: what a person says after a command is not what the command is about. Raises `StoreUnavailable`."""
+        """End the running turn and other work, and set aside what waits behind it, as far as it came before number
+        `before` of the inbox: what a person says after a command is not what the command is about. Raises
+        `StoreUnavailable`."""
         ran, seqs = self._halt(session, before)
         await self._set_aside(session, seqs)
         return Stopped(ran, len(seqs))
@@ -86,12 +101,29 @@ class Turns:
             await self._set_aside(session, seqs)
             yield Stopped(ran, len(seqs))
 
+    async def unless_stopped(self, session: str, seq: int, work: Coroutine[object, object, T]) -> T:
+        """Do something else with a session than a turn, as message `seq` asks. Raises `WasStopped` where it was ended
+        as a turn is ended."""
+        task = asyncio.create_task(work, name=f"work beside turns of {session}")
+        self._beside[session, seq] = task
+        try:
+            await asyncio.wait({task})
+        finally:
+            del self._beside[session, seq]
+            task.cancel()
+            await asyncio.wait({task})
+        if task.cancelled():
+            raise WasStopped
+        return task.result()
+
     def _halt(self, session: str, before: int) -> tuple[bool, list[int]]:
-        """At once. Whether a turn ran, and what waited."""
+        """At once. Whether anything ran, and what waited."""
         lane = self.lanes.get(session)
         seqs = lane.take_where(lambda seq: seq < before) if lane is not None else []
+        beside = [task for (of, seq), task in self._beside.items() if of == session and seq < before and task.cancel()]
         running = self._running.get(session)
-        return running is not None and running.turn.rows[0].seq < before and running.cancel("stop"), seqs
+        ran = running is not None and running.turn.rows[0].seq < before and running.cancel("stop")
+        return ran or bool(beside), seqs
 
     async def _set_aside(self, session: str, seqs: Sequence[int]) -> None:
         try:

@@ -71,6 +71,8 @@ def uncompacted_entry(id: str, ts: str, turn: str, why: str) -> MarkEntry:
 
 def made_for(talk: Talk, asked: str) -> Compacted | None:
     """The compaction that was made for that request of a person, by this process or an earlier one."""
+    if not asked:
+        return None
     for entry in reversed(talk.transcript.entries):
         if isinstance(entry, CompactionEntry) and entry.asked == asked:
             return Compacted(entry.tokens_before, talk.projected(), entry.id, entry.summary)
@@ -85,6 +87,16 @@ def place_to_cut(talk: Talk, *, in_turn: bool = False) -> int:
     if cut is None:
         raise NothingToCompact
     return cut
+
+
+def is_one_turn(talk: Talk) -> bool:
+    """Whether it can only be cut between steps. Raises `NothingToCompact`."""
+    try:
+        place_to_cut(talk)
+    except NothingToCompact:
+        place_to_cut(talk, in_turn=True)
+        return True
+    return False
 
 
 async def compact(

@@ -117,9 +117,9 @@ class CompactionEntry:
 
 @dataclass(frozen=True, slots=True)
 class MarkEntry:
-    """An entry without a message: `flush`, `prune` (older tool results are shown shortened), `uncompacted` (a turn could
-    not shorten the talk), `reset` (the context starts anew behind it), or a type of a later version, which is kept and
-    not acted upon. `fields` is the rest of the line."""
+    """An entry without a message: `flush`, `prune` (older tool results are shown shortened), `uncompacted` (a turn
+    could not shorten the talk), `reset` (the context starts anew behind it), or a type of a later version, which is
+    kept and not acted upon. `fields` is the rest of the line."""
 
     id: str
     ts: str

@@ -55,7 +55,8 @@ _ADDING = frozenset({"memory_append", "memory_save", "memory_update"})
 SYSTEM_PROMPT = "The earlier part of this talk will soon be shortened to a summary."
 PROMPT = (
     "Write down now what should last and is not in memory yet: facts about people, preferences, decisions with "
-    "reasons, promises, open tasks, names, numbers and identifiers as they are; nothing of the moment, nothing recalled."
+    "reasons, promises, open tasks, names, numbers and identifiers as they are; nothing of the moment, nothing "
+    "recalled."
 )
 SAFETY = """\
 Nobody reads your answer. Go on with no task, answer no question.

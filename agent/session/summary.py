@@ -65,8 +65,8 @@ class Useless(Exception):
 def instruction(
     room: int, kept: Sequence[Shown] = (), focus: str = "", failed: str = "", *, in_turn: bool = False
 ) -> str:
-    """What a model is asked. `room` in tokens; `kept`: what stays word for word, where the model sees it too; `in_turn`:
-    the talk is cut between two steps; `failed`: why the first attempt was no use."""
+    """What a model is asked. `room` in tokens; `kept`: what stays word for word, where the model sees it too;
+    `in_turn`: the talk is cut between two steps; `failed`: why the first attempt was no use."""
     first = next((text for entry in kept if (text := _said(entry))), "")
     which = _UP_TO.format(quoted=f"“{' '.join(first.split())[:80]}”") if first else ""
     which = _UP_TO_STEP if in_turn else which

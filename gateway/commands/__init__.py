@@ -1,6 +1,6 @@
 """Commands: a name, a sentence, a small async function. One table serves text, the platforms' menus and `/help`.
 
-They are answered at once, beside whatever turn is running, and never wait for a model.
+They are answered at once, beside whatever turn is running, and never wait for a model; `/compact` does, and says so.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class CommandError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class House:
-    """What commands may ask of the gateway. `spawn` runs work behind an answer and owns it."""
+    """What commands may ask of the gateway."""
 
     database: Database
     clock: Clock
@@ -70,7 +70,6 @@ class House:
     ledger: UsageLedger
     questions: Questions
     rewording: Rewording
-    spawn: Callable[[Awaitable[None], str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +84,20 @@ class Ask:
     @property
     def agent(self) -> Agent:
         return self.house.agents[self.conversation.session.agent]
+
+    @property
+    def name(self) -> str:
+        """Of the command that was given, the same over restarts."""
+        return f"command:{self.row.message.address.channel}:{self.row.message.id}"
+
+    async def begin(self) -> None:
+        """Count an attempt at what may be cut by a crash. Raises `StoreUnavailable`."""
+        await self.house.inbox.take([self.row], self.name)
+
+    async def tell(self, text: str) -> None:
+        """Say something before the answer; once, however often the command is taken up. Raises `StoreUnavailable`."""
+        drafts = self.house.outbox.drafts(f"{self.name}:before:{{}}", self.row.message.address, text)
+        await self.house.outbox.write(drafts)
 
     async def chosen_model(self) -> str | None:
         """The model that this talk was given with `/model`, None for the configured one."""
@@ -152,9 +165,9 @@ class Commands:
             return Wanted(match[1].lower(), (match[2] or "").strip())
         return Wanted(_ANSWER, f"{question.id} {message.text.strip()}") if question is not None else None
 
-    async def answer(self, wanted: Wanted, row: InboxRow, conversation: Conversation) -> Answer:
+    async def answer(self, wanted: Wanted, ask: Ask) -> Answer:
         """Do what a message asks for; the answer, whatever happens."""
-        assert self._house is not None
+        conversation = ask.conversation
         command = self._table.get(wanted.name)
         if command is None:
             return Answer(self._unknown(wanted.name))
@@ -163,7 +176,7 @@ class Commands:
         ):
             return Answer(f"/{command.name} is for my owner, in a private chat.")
         try:
-            said = await command.run(Ask(wanted.words, row, conversation, self._house))
+            said = await command.run(ask)
         except CommandError as error:
             return Answer(str(error))
         except Exception:
@@ -174,12 +187,13 @@ class Commands:
     async def run(self, wanted: Wanted, row: InboxRow, conversation: Conversation) -> None:
         """Answer a command and write its end down, in one commit."""
         assert self._house is not None
-        answer = await self.answer(wanted, row, conversation)
         message = row.message
+        ask = Ask(wanted.words, row, conversation, self._house)
+        answer = await self.answer(wanted, ask)
         channel = self._house.channels[message.address.channel]
         quotes = channel.pace(message.address).quotes or not conversation.is_private
         drafts = self._house.outbox.drafts(
-            f"{_turn_name(row)}:{{}}",
+            f"{ask.name}:{{}}",
             message.address,
             answer.text,
             reply_to=message.platform_id if quotes and not answer.replaces else "",
@@ -189,7 +203,7 @@ class Commands:
         settles = answer.settles
         while True:
             try:
-                await self._house.inbox.take([row], _turn_name(row))
+                await ask.begin()
                 await self._house.inbox.finish([row], "command", drafts, settles.id if settles else "")
                 break
             except StoreUnavailable as error:
@@ -210,7 +224,3 @@ class Commands:
             if command.is_listed and (owner or command.audience is For.EVERYONE)
         ]
         return "\n".join(["Write to me as you would to a person. Besides, there is:", "", *lines])
-
-
-def _turn_name(row: InboxRow) -> str:
-    return f"command:{row.message.address.channel}:{row.message.id}"

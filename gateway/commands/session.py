@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 
 from agent.memory.files import FileError, rewrite
 from agent.model.base import ModelError
 from agent.session.archive import NoSuchSession
-from agent.session.compact import NotCompacted
+from agent.session.compact import Compacted, NotCompacted
 from agent.session.transcript import Unusable
 from gateway.commands import Ask, Command, CommandError, For
 from gateway.commands.reports import context_text, why_text
+from gateway.store.database import StoreUnavailable
+from gateway.turn import MOST_ATTEMPTS
+from gateway.turns import WasStopped
 
 _LISTED = 10
+_PUTTING_IN_ORDER = "I am putting the earlier part of this talk in order, and will say when it is done."
 
 
 async def new(ask: Ask) -> str:
@@ -24,27 +29,36 @@ async def new(ask: Ask) -> str:
 
 
 async def compact(ask: Ask) -> str:
-    """Answers at once; the summary is made behind the answer, when no turn runs, and its outcome told."""
-    ask.house.spawn(_compacted(ask), f"compaction of {ask.conversation.session}")
-    return "I am putting the earlier part of this talk in order, and will say when it is done."
+    """Says at once that it takes a while, where it does; its answer is the outcome. Until then the command is open in
+    the inbox: after a crash the next process takes it up, and finds in the talk whether the summary was made."""
+    if ask.row.attempts >= MOST_ATTEMPTS:
+        return "I have been restarted several times while shortening this talk, so I keep it as it is."
+    turns, session = ask.house.turns, str(ask.conversation.session)
+    try:
+        await ask.begin()
+        if turns.is_busy(session):
+            await ask.tell(_PUTTING_IN_ORDER)
+        done = await turns.unless_stopped(session, ask.row.seq, _compacted(ask))
+    except WasStopped:
+        made = await ask.agent.compacted(ask.conversation.session, ask.conversation.scope, ask.name)
+        return _outcome(made) if made is not None else "Shortening is stopped; the talk stays as it was."
+    except NotCompacted as problem:
+        return str(problem)
+    except ModelError as problem:
+        return f"The talk stays as it is. {problem}"
+    except (OSError, StoreUnavailable) as problem:
+        return f"The talk stays as it is: {problem}"
+    return _outcome(done)
 
 
-async def _compacted(ask: Ask) -> None:
-    session = str(ask.conversation.session)
-    model = await ask.chosen_model()
-    async with ask.house.turns.alone(session):
-        try:
-            done = await ask.agent.compact(ask.conversation.session, ask.conversation.scope, ask.words, model)
-            outcome = f"Done: about {done.before:,} tokens of talk became {done.after:,}. Nothing is lost on disk."
-        except NotCompacted as problem:
-            outcome = str(problem)
-        except ModelError as problem:
-            outcome = f"The talk stays as it is. {problem}"
-        except OSError as problem:
-            outcome = f"The talk stays as it is: {problem}"
-    message = ask.row.message
-    drafts = ask.house.outbox.drafts(f"compacted:{ask.row.seq}:{{}}", message.address, outcome)
-    await ask.house.outbox.write(drafts)
+async def _compacted(ask: Ask) -> Compacted:
+    key, scope, model = ask.conversation.session, ask.conversation.scope, await ask.chosen_model()
+    async with ask.house.turns.alone(str(key)):
+        return await ask.agent.compact(key, scope, ask.words, model, ask.name, partial(ask.tell, _PUTTING_IN_ORDER))
+
+
+def _outcome(done: Compacted) -> str:
+    return f"Done: about {done.before:,} tokens of talk became {done.after:,}. Nothing is lost on disk."
 
 
 async def stop(ask: Ask) -> str:

@@ -141,6 +141,49 @@ async def test_compacting_with_a_focus_and_with_nothing_to_compact(tmp_path: Pat
     assert [entry["reason"] for entry in talk.flushes()] == ["compact-command"]
 
 
+async def test_a_request_to_compact_is_done_once_over_a_crash_before_its_answer(tmp_path: Path) -> None:
+    """The next process finds in the talk what the last one made, and owes its paragraph once more."""
+    talk = LongTalk(tmp_path)
+    await talk.fill(4)
+    begun: list[str] = []
+
+    async def begins() -> None:
+        begun.append("begun")
+
+    first = await talk.agent.compact(OWNER, talk.scope, asked="command:7", begins=begins)
+    talk.started_anew()
+    again = await talk.agent.compact(OWNER, talk.scope, asked="command:7", begins=begins)
+    assert (again.entry, again.before) == (first.entry, first.before) and begun == ["begun"]
+    assert len(talk.asked_for("compaction")) == 1 and len(talk.entries("compaction")) == 1
+    assert await talk.agent.compacted(OWNER, talk.scope, "command:7") == again
+    assert await talk.agent.compacted(OWNER, talk.scope, "command:8") is None
+    assert len(list(talk.sessions.rglob("*.owed"))) == 1
+
+
+async def test_nothing_to_compact_asks_for_nothing_and_says_nothing_before(tmp_path: Path) -> None:
+    talk = LongTalk(tmp_path)
+    await talk.say()
+
+    async def begins() -> None:
+        raise AssertionError("there is nothing to do")
+
+    with pytest.raises(NotCompacted, match="nothing yet"):
+        await talk.agent.compact(OWNER, talk.scope, begins=begins)
+    assert not talk.model.silent
+
+
+async def test_one_turn_of_many_steps_is_compacted_by_command(tmp_path: Path) -> None:
+    talk = LongTalk(tmp_path)
+    calls = [Answer(calls=(Call("read", {"n": n}),)) for n in range(6)]
+    talk.model.then(*calls)
+    await talk.say("Read it all", tool("read", lambda _: "word " * 600))
+    assert not talk.entries("compaction")
+    done = await talk.agent.compact(OWNER, talk.scope)
+    assert done.after < done.before
+    await talk.say("and now?")
+    assert "Read it all" in told(talk.model.requests[-1])
+
+
 async def test_a_talk_larger_than_the_window_is_summarised_in_parts(tmp_path: Path) -> None:
     talk = LongTalk(tmp_path, window=60_000, reserve=4_000)
     await talk.fill(20, size=1_500)
