@@ -195,19 +195,20 @@ class _Flush:
     async def run(self) -> None:
         """On the talk as it was last sent, which the server has in its cache; where that is too large, on the newest
         part that fits. Raises `ModelError`: `ContextOverflow` where no part of the talk does."""
-        room = self._talk.budget.window - _PROMPT_TOKENS - _LEAST_TOKENS
-        if self._size <= room:
+        fixed = self._talk.fixed
+        room = self._talk.budget.window - _PROMPT_TOKENS - _LEAST_TOKENS - fixed
+        if self._size <= fixed + room:
             try:
                 return await self._rounds(self._talk.context(self._entries).messages, self._size)
             except ContextOverflow:
-                room = self._size // 2
+                room = (self._size - fixed) // 2
         self.is_of_a_part = True
         for left in reversed(range(_HALVINGS)):
-            part = fitted(self._entries, room - self._talk.fixed)
+            part = fitted(self._entries, room)
             if not part:
                 break
             try:
-                return await self._rounds(self._talk.context(part).messages, room)
+                return await self._rounds(self._talk.context(part).messages, fixed + room)
             except ContextOverflow:
                 if not left:
                     raise

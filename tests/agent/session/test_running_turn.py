@@ -84,6 +84,7 @@ async def test_a_server_smaller_than_it_says_refuses_within_the_turn_and_it_goes
     end = await talk.say(QUESTION, tool("read", lambda _: "word " * 700))
     assert end.text.endswith("Bob signed it.")
     assert QUESTION in told(talk.model.requests[-1])
+    assert not talk.entries("prune")
     valid(talk)
 
 
