@@ -7,7 +7,9 @@ keeps prefixes as the prompt cache does. Beside it what the same requests cost a
 fixed part of others (numbers as published or measured by their users).
 
 A flush, all its calls, is held against the turn before it, all of its: in that talk, and in one of the usual window in
-which every flush follows a turn of one call and a few words, the least that a turn costs.
+which every flush follows a turn of one call and a few words, the least that a turn costs. What a flush adds (its prompt
+and what it writes) is the same in every window, so in a small one it is a larger share of such a turn; that is shown,
+and no goal.
 """
 
 from __future__ import annotations
@@ -102,12 +104,14 @@ class Sum:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """`flushes`: `Book.flush_shares` of the talk; `least_turns`: of the one whose flushes follow the least of turns."""
+    """`flushes`: `Book.flush_shares` of the talk; `least_turns`: of the one whose flushes follow the least of turns;
+    `small`: the same in the small window."""
 
     fixed: int
     compactions: int
     flushes: tuple[float, ...]
     least_turns: tuple[float, ...]
+    small: tuple[float, ...]
     warm_hit_share: float
     sums: tuple[Sum, ...]
 
@@ -149,7 +153,8 @@ async def measured(turns: int) -> Figures:
         report.fixed,
         report.compactions,
         tuple(book.flush_shares()),
-        tuple(await _least_turns()),
+        tuple(await _least_turns(DEFAULT_WINDOW)),
+        tuple(await _least_turns(WINDOW)),
         _warm_hit_share(talk),
         tuple(_sum(purpose, book.records, prices) for purpose in dict.fromkeys(r.purpose for r in book.records)),
     )
@@ -163,11 +168,13 @@ async def _long_talk(turns: int) -> tuple[Book, ContextReport]:
         return talk.book, await talk.agent.context_report(talk.key, talk.scope)
 
 
-async def _least_turns() -> list[float]:
+async def _least_turns(window: int) -> list[float]:
     """Two flushes."""
     session = AgentSettings().session
-    limits = budget(None, session.reserve_tokens, session.flush_soft_threshold_tokens, AgentSettings().model.max_tokens)
-    async with _talking(DEFAULT_WINDOW) as talk:
+    limits = budget(
+        window, session.reserve_tokens, session.flush_soft_threshold_tokens, AgentSettings().model.max_tokens
+    )
+    async with _talking(window) as talk:
         while len(shares := talk.book.flush_shares()) < 2:
             is_near = talk.book.size > limits.flush_at - _A_PASTE
             await talk.say("Short: fine?" if is_near else f"A paste: {_WORDS * (_A_PASTE // 20)}")
@@ -248,12 +255,15 @@ def told(figures: Figures) -> str:
             f"Fixed part: {figures.fixed:,} tokens (goal: {MOST_FIXED:,}; {fixed})",
             _told_of("A flush against the turn before it", figures.flushes),
             _told_of("A flush against a turn of one call and a few words", figures.least_turns),
+            f"The same in a window of {WINDOW:,}: median {median(figures.small):.3f}, worst {max(figures.small):.3f}",
             *(f"MISSED: {said}" for said in figures.misses),
         ]
     )
 
 
 def _told_of(what: str, shares: Sequence[float]) -> str:
+    if not shares:
+        return f"{what}: there was none"
     reached = "reached" if max(shares) <= MOST_FLUSH else "missed"
     return f"{what}: median {median(shares):.3f}, worst {max(shares):.3f} (goal: {MOST_FLUSH}, {reached})"
 
