@@ -10,7 +10,7 @@ import pytest
 from gateway.outbox import REPEAT_MARK
 from tests.fakes.anthropic import FakeAnthropic, Held
 from tests.fakes.telegram import FakeTelegram
-from tests.flows.process import GatewayProcess
+from tests.flows.process import START_S, GatewayProcess
 from tests.flows.story import ALICE, Story, story
 from tests.flows.test_forgetting import KEEP, SMALL, Careful, _server, say
 
@@ -131,7 +131,7 @@ async def test_killed_within_compact_the_next_process_makes_it_and_tells_once(
         if at == "receipt":
             sending.release()
         await gateway.start()
-        await gateway.while_alive(telegram.wait_for(lambda: heard("tokens of talk became")))
+        await gateway.while_alive(telegram.wait_for(lambda: heard("tokens of talk became"), START_S))
         telegram.say("the last question", chat=ALICE)
         await gateway.while_alive(telegram.wait_for(lambda: len(heard("Heard")) > 5))
         for part in (BEGUN, "tokens of talk became"):  # one that was killed in the act is sent again, and says so
