@@ -10,7 +10,7 @@ import asyncio
 import dataclasses
 import logging
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -92,7 +92,7 @@ class _News:
 
 class Agent:
     """`workspace` and `sessions` are folders of this agent's home; `model` may be shared and is closed by its owner.
-    The change history stands beside the sessions.
+    The change history stands beside the sessions. `configured` as in `Skills`.
 
     Every method may raise `OSError` (`NotJournaled` is one) where the disk does not do its part, and
     `agent.memory.files.FileError` where a workspace file cannot be written; what was asked for is then not done.
@@ -106,10 +106,11 @@ class Agent:
         model: Model,
         clock: Clock,
         search: Search = search,
+        configured: Collection[str] = (),
     ) -> None:
         self.settings = settings
         self.workspace = workspace
-        self.skills = Skills(workspace)
+        self.skills = Skills(workspace, configured=configured)
         self.history = History(sessions.parent / "history" / f"{settings.name}.db", clock)
         self._recall = Recall(clock, settings.memory.recall, search)
         self._archive = Archive(sessions, settings.name)

@@ -14,7 +14,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from importlib.resources import files as package_files
@@ -73,11 +73,15 @@ _Stamp = tuple[int, datetime]
 
 
 class Skills:
-    """The skills of a workspace. A file is read and parsed once, and again when it has changed."""
+    """The skills of a workspace. A file is read and parsed once, and again when it has changed. `configured`: names of
+    variables that are set elsewhere than in the environment, in the home's `.env`."""
 
-    def __init__(self, workspace: Path, environ: Mapping[str, str] = os.environ) -> None:
+    def __init__(
+        self, workspace: Path, environ: Mapping[str, str] = os.environ, configured: Collection[str] = ()
+    ) -> None:
         self._workspace = workspace
         self._environ = environ
+        self._configured = frozenset(configured)
         self._parsed: dict[str, tuple[_Stamp, Skill]] = {}
         self._built_in: tuple[Skill, ...] | None = None
 
@@ -150,7 +154,7 @@ class Skills:
             if shutil.which(name, path=self._environ.get("PATH")) is None:
                 yield f"the program {name}"
         for name in skill.env:
-            if not self._environ.get(name):
+            if not self._environ.get(name) and name not in self._configured:
                 yield f"the environment variable {name}"
 
 

@@ -30,7 +30,7 @@ from gateway.acknowledgement import Acknowledgement
 from gateway.choices import Choices
 from gateway.commands import House
 from gateway.commands.table import all_commands
-from gateway.config import AgentConfig, Config, ModelConfig
+from gateway.config import AgentConfig, Config, ModelConfig, dotenv_names
 from gateway.control import Operation
 from gateway.home import Home, HomeError, TokenBusy, hold_token
 from gateway.inbox import Inbox
@@ -243,7 +243,8 @@ async def _agent(name: str, config: AgentConfig, home: Home, model: Model, clock
     except OSError as error:
         what = f"the workspace {workspace} of agent {name} cannot be used: {error.strerror or error}"
         raise HomeError(f"{what}; make it a folder that you can write to, or set agents.{name}.workspace") from error
-    return Agent(_settings(name, config), workspace, home.sessions, model, clock)
+    configured = await asyncio.to_thread(dotenv_names, home)
+    return Agent(_settings(name, config), workspace, home.sessions, model, clock, configured=configured)
 
 
 def _settings(name: str, config: AgentConfig) -> AgentSettings:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from agent.session.transcript import Transcript, Unusable
 from gateway import workspace_check
-from gateway.config import Config, ConfigError, load
+from gateway.config import Config, ConfigError, dotenv_names, load
 from gateway.finding import Finding
 from gateway.home import Home
 from gateway.reach import Reply, get
@@ -114,7 +114,7 @@ def _workspaces(home: Home, config: Config) -> Iterator[Finding]:
             yield Finding("workspace", False, f"{folder} (agent {name}) is not a writable folder", cure)
         else:
             yield from _unreadable_pages(folder)
-            yield from workspace_check.skills(folder)
+            yield from workspace_check.skills(folder, dotenv_names(home))
             yield from workspace_check.index(folder, agent.memory.max_index_lines, agent.memory.max_index_bytes)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from agent.memory.files import read_text
@@ -12,8 +12,8 @@ from agent.skills import Skills
 from gateway.finding import Finding
 
 
-def skills(folder: Path) -> Iterator[Finding]:
-    every = Skills(folder).every()
+def skills(folder: Path, configured: Collection[str] = ()) -> Iterator[Finding]:
+    every = Skills(folder, configured=configured).every()
     for skill in every:
         if skill.problem:
             cure = "mend it, or move it out of skills/; `daybook skills check` looks again"
@@ -21,7 +21,7 @@ def skills(folder: Path) -> Iterator[Finding]:
         elif skill.missing:
             yield Finding("skills", True, f"{skill.name} cannot be used now, missing: {', '.join(skill.missing)}")
     if not any(skill.problem for skill in every):
-        yield Finding("skills", True, f"{len(every)} skills can be read")
+        yield Finding("skills", True, f"{len(every)} skill{'s' if len(every) != 1 else ''} can be read")
 
 
 def index(folder: Path, most_lines: int, most_bytes: int) -> Iterator[Finding]:

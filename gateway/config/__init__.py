@@ -1,6 +1,6 @@
 """The configuration: what may be written in `config.yaml`, and reading it with errors that help."""
 
-from gateway.config.load import Loaded, load
+from gateway.config.load import Loaded, dotenv_names, load
 from gateway.config.model import (
     AgentConfig,
     ChannelsConfig,
@@ -34,6 +34,7 @@ __all__ = [
     "TelegramConfig",
     "ToolsConfig",
     "WebConfig",
+    "dotenv_names",
     "load",
     "schema",
     "secrets_of",

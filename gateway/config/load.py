@@ -49,6 +49,12 @@ def parse(text: str, variables: Mapping[str, str], file: str = "config.yaml") ->
     return _Document(file, tree.parse(text, file), variables).loaded()
 
 
+def dotenv_names(home: Home) -> frozenset[str]:
+    """The variables that the home's `.env` gives a value, without the values. Blocks. Raises `ConfigError`."""
+    values, _ = dotenv.parse(_read(home.env_file) or "", str(home.env_file))
+    return frozenset(name for name, value in values.items() if value)
+
+
 def _variables(home: Home, environ: Mapping[str, str]) -> tuple[dict[str, str], list[Problem]]:
     text = _read(home.env_file)
     values, warnings = dotenv.parse(text or "", str(home.env_file))

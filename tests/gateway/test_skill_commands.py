@@ -75,4 +75,16 @@ def test_doctor_names_a_broken_skill_and_hints_at_a_long_index(home: Home) -> No
 def test_doctor_has_nothing_to_say_where_all_is_well(home: Home) -> None:
     assert run(home, "list").exit_code == 0  # the workspace is there now
     findings = [one for one in examine(home, {}) if one.check in ("skills", "memory")]
-    assert [(one.ok, one.message) for one in findings] == [(True, "1 skills can be read")]
+    assert [(one.ok, one.message) for one in findings] == [(True, "1 skill can be read")]
+
+
+def test_what_a_skill_requires_may_stand_in_the_homes_env_file(home: Home) -> None:
+    teach(home, "sound", "---\ndescription: d\nrequires: {env: [DAYBOOK_SKILL_KEY]}\n---\nx\n")
+    (home.path / ".env").write_text("DAYBOOK_SKILL_KEY=\n")
+    assert "missing: the environment variable DAYBOOK_SKILL_KEY" in run(home, "check").output
+    (home.path / ".env").write_text("DAYBOOK_SKILL_KEY=CANARY-VALUE\n")
+    checked = run(home, "check")
+    assert (checked.exit_code, checked.output) == (0, "All skills can be used.\n")
+    found = [one.message for one in examine(home, {}) if one.check == "skills"]
+    assert found == ["2 skills can be read"]
+    assert "CANARY-VALUE" not in run(home, "show", "sound", "--json").output
