@@ -42,6 +42,20 @@ def shortened(path: Path, before: bytes | None, after: bytes | None) -> str | No
     return f"{path.name} is today's log, which only grows: keep its text and add at its end, or use memory_append"
 
 
+_OPENING = re.compile(r"# [^\n]*\n")
+_TIMED = re.compile(r"- (?:\d{2}:\d{2} )?")
+
+
+def struck(text: str, mark: str) -> str:
+    """What stands in the place of text that is struck out of a log: the mark, behind the time of its first entry. The
+    log's first line and blank lines before the text stay."""
+    begin = _OPENING.match(text)
+    start = begin.end() if begin is not None else 0
+    start += len(text[start:]) - len(text[start:].lstrip("\n"))
+    timed = next(filter(None, map(_TIMED.match, text[start:].splitlines())), None)
+    return f"{text[:start]}{timed[0] if timed is not None else ''}{mark}"
+
+
 def new_log(day: date) -> str:
     return f"# {day.isoformat()}\n\n"
 

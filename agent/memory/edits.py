@@ -59,8 +59,9 @@ def addition_of(path: str, at: int, end: bytes, added: bytes, *, existed: bool) 
     return Edit(path, at, b"", added, above, b"", existed)
 
 
-def undone(edit: Edit, now: bytes | None) -> bytes | None:
-    """What the file says without the edit, everything else in it kept; None: no such file. Raises `Conflict`."""
+def undone(edit: Edit, now: bytes | None, leaving: bytes | None = None) -> bytes | None:
+    """What the file says without the edit, everything else in it kept; None: no such file. `leaving` is put where the
+    edit stands instead of what was there before it. Raises `Conflict`."""
     if not edit.exists:
         if now in (None, edit.removed):
             return edit.removed
@@ -70,7 +71,8 @@ def undone(edit: Edit, now: bytes | None) -> bytes | None:
     at = _place(edit, now)
     if at is None:
         raise Conflict(f"{edit.path} has been changed at that place since; nothing was undone. {_says(now)}")
-    rest = now[:at] + edit.removed + now[at + len(edit.added) :]
+    before = edit.removed if leaving is None else leaving
+    rest = now[:at] + before + now[at + len(edit.added) :]
     return None if not edit.existed and not rest.strip() else rest
 
 
@@ -87,15 +89,18 @@ def shown(edit: Edit) -> str:
 
 def _place(edit: Edit, now: bytes) -> int | None:
     """Where the edit stands in the file as it is now."""
-    whole = edit.above + edit.added + edit.below
-    if edit.at >= len(edit.above) and now.startswith(whole, edit.at - len(edit.above)):
+    behind, whole = edit.above + edit.added, edit.above + edit.added + edit.below
+    begin = edit.at - len(edit.above)
+    if begin >= 0 and now.startswith(whole, begin) and (edit.below or _ends(now, begin + len(whole))):
         return edit.at
+    if edit.added.strip() and begin >= 0 and now.startswith(behind, begin) and _ends(now, begin + len(behind)):
+        return edit.at  # only what follows has changed
     if edit.above or edit.below:
-        at = _only(now, whole)
+        at = _only(now, whole, ends=not edit.below)
         if at is not None:
             return at + len(edit.above)
     if edit.added.strip():
-        return _only(now, edit.added)
+        return _only(now, edit.added, ends=True)
     for part, offset in ((edit.above, len(edit.above)), (edit.below, 0)):
         at = _only(now, part) if part.strip() and not edit.added else None
         if at is not None:
@@ -103,13 +108,20 @@ def _place(edit: Edit, now: bytes) -> int | None:
     return None
 
 
-def _only(now: bytes, part: bytes) -> int | None:
-    """The one place where `part` begins a line."""
+def _only(now: bytes, part: bytes, *, ends: bool = False) -> int | None:
+    """The one place where `part` begins a line and, if asked for, ends one."""
+    found: list[int] = []
     at = now.find(part)
-    while at > 0 and now[at - 1] != ord("\n"):
+    while at >= 0 and len(found) < 2:
+        if (at == 0 or now[at - 1] == ord("\n")) and (not ends or _ends(now, at + len(part))):
+            found.append(at)
         at = now.find(part, at + 1)
-    again = now.find(part, at + 1) if at >= 0 else -1
-    return at if at >= 0 and again < 0 else None
+    return found[0] if len(found) == 1 else None
+
+
+def _ends(now: bytes, at: int) -> bool:
+    """Whether a line ends before `at`, or right there."""
+    return at == 0 or now[at - 1] == ord("\n") or now[at : at + 1] in (b"", b"\n")
 
 
 def _lines(data: bytes) -> list[bytes]:

@@ -22,7 +22,6 @@ from agent.memory.words import fold, is_unspaced, query_terms, terms
 
 _FACTS = ("USER.md", "MEMORY.md", "memory.md", "GROUP.md")
 _BULLET = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
-_TIME = re.compile(r"- (?:\d{2}:\d{2} )?")
 _LEAST = 2
 """Characters that what is to be forgotten must have: one letter is in everything."""
 
@@ -111,7 +110,7 @@ def _without(places: Sequence[Place], mark: str, now: bytes | None) -> bytes | N
         passage = place.text.encode("utf-8", "surrogateescape").decode("utf-8", "surrogateescape").split("\n")
         at = _nearest(lines, passage, place.line - 1)
         if at is not None:
-            kept = [_struck(lines[at], mark)] if mark else []
+            kept = [daily.struck(lines[at], mark)] if mark else []
             lines[at : at + len(passage)] = kept
     return "\n".join(lines).encode("utf-8", "surrogateescape")
 
@@ -122,12 +121,6 @@ def _nearest(lines: Sequence[str], passage: Sequence[str], wanted: int) -> int |
         at for at in range(len(lines) - size + 1) if [line.rstrip() for line in lines[at : at + size]] == list(passage)
     ]
     return min(found, key=lambda at: abs(at - wanted), default=None)
-
-
-def _struck(line: str, mark: str) -> str:
-    """An entry keeps its time."""
-    match = _TIME.match(line)
-    return (match[0] if match else "") + mark
 
 
 def _places(path: str, text: str, holds: Callable[[str], bool]) -> Iterator[Place]:

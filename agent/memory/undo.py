@@ -1,9 +1,16 @@
-"""Taking a change of memory back: all of it or nothing, and never over what somebody wrote since. Blocks."""
+"""Taking a change of memory back: all of it or nothing, and never over what somebody wrote since. Blocks.
+
+In the log of a past day, which otherwise only grows, what was added is struck out by a mark (`[undone 2026-11-21]`) in
+its place, as forgetting does. That is the one exception of invariant 7.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
 from functools import partial
+from pathlib import Path
 
 from agent.clock import Clock
 from agent.memory import daily
@@ -29,24 +36,44 @@ def restore(history: History, scope: Scope, clock: Clock, change: Change, sessio
     edits = history.edits(change)
     if edits is None:
         raise NotRestored("the text of this change was forgotten and is not kept anywhere")
-    redacts = change.by == FORGET
-    _rehearse(scope, clock, edits, redacts)
+    today = clock.today()
+    undoings = [_undoing(scope, today, change, edit) for edit in reversed(edits)]
+    _rehearse(scope, undoings)
     with history.author(scope, session).writes(UNDO) as unit:
-        for edit in reversed(edits):
-            put_back(inside(scope, edit.path), scope.folder, clock.today(), partial(undone, edit), redacts=redacts)
+        for one in undoings:
+            put_back(one.path, scope.folder, today, partial(undone, one.edit, leaving=one.leaving), redacts=one.redacts)
     history.undone(change, unit.id or UNDO)
     return tuple(dict.fromkeys(edit.path for edit in edits))
 
 
-def _rehearse(scope: Scope, clock: Clock, edits: Sequence[Edit], redacts: bool) -> None:
+@dataclass(frozen=True, slots=True)
+class _Undoing:
+    """How one edit is taken back. `leaving` stands in the place of what was added, where it is not what was there
+    before; `redacts`: the file is the log of a past day."""
+
+    path: Path
+    edit: Edit
+    leaving: bytes | None
+    redacts: bool
+
+
+def _undoing(scope: Scope, today: date, change: Change, edit: Edit) -> _Undoing:
+    path = inside(scope, edit.path)
+    past = daily.closed(path, today) is not None
+    if not past or change.by == FORGET or (change.by == UNDO and edit.removed):  # brings back what stood there
+        return _Undoing(path, edit, None, past)
+    if not edit.added.startswith(edit.removed):
+        raise NotRestored(f"{edit.path} is the log of another day, in which a change cannot be undone, only struck out")
+    added = edit.added[len(edit.removed) :].decode("utf-8", "surrogateescape")
+    end = "\n" if added.endswith("\n") else ""
+    mark = daily.struck(added, f"[undone {today.isoformat()}]") + end
+    return _Undoing(path, edit, edit.removed + mark.encode("utf-8", "surrogateescape"), past)
+
+
+def _rehearse(scope: Scope, undoings: Sequence[_Undoing]) -> None:
     """So that a change of several files is undone in all of them or in none."""
-    now: dict[str, bytes | None] = {}
-    for edit in reversed(edits):
-        path = inside(scope, edit.path)
-        if not redacts and daily.closed(path, clock.today()):
-            raise NotRestored(
-                f"{edit.path} is the log of another day, which is never changed; /forget strikes things out"
-            )
-        if edit.path not in now:
-            now[edit.path] = read_bytes(path, scope.folder)
-        now[edit.path] = undone(edit, now[edit.path])
+    now: dict[Path, bytes | None] = {}
+    for one in undoings:
+        if one.path not in now:
+            now[one.path] = read_bytes(one.path, scope.folder)
+        now[one.path] = undone(one.edit, now[one.path], leaving=one.leaving)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,26 @@ async def test_undo_in_the_chat_and_the_model_is_told_once(tmp_path: Path) -> No
             told.say("What do I drink?")
             await told.hears(reply)
         assert told.last_asked.count("daybook-changed name") == 1
+        told.no_request_was_refused()
+
+
+async def test_undo_after_midnight_strikes_out_yesterdays_entry_and_goes_on_to_older_ones(tmp_path: Path) -> None:
+    async with story(tmp_path) as told, told.running():
+        told.write("MEMORY.md", "# Memory\n\n- tea\n")
+        told.moment = datetime(2026, 11, 21, 22, 58, tzinfo=UTC)
+        told.model.answer(tool=("memory_update", {"old_text": "- tea", "new_text": "- coffee"}))
+        told.model.answer("Coffee it is.")
+        told.say("I drink coffee now")
+        await told.hears("Coffee it is.")
+        told.say("/remember the car is blue")
+        await told.hears("Noted in")
+        told.moment = datetime(2026, 11, 21, 23, 2, tzinfo=UTC)
+        told.say("/undo")
+        await told.hears("Undone in memory/2026-11-21.md")
+        assert told.read("memory/2026-11-21.md") == "# 2026-11-21\n\n- 23:58 [undone 2026-11-22]\n"
+        told.say("/undo")
+        await told.hears("Undone in MEMORY.md")
+        assert told.read("MEMORY.md") == "# Memory\n\n- tea\n"
         told.no_request_was_refused()
 
 

@@ -147,6 +147,15 @@ async def test_where_the_place_itself_was_edited_nothing_is_clobbered(book: Book
     assert book.history.changes()[0].undone_by == ""
 
 
+async def test_a_last_line_that_a_hand_went_on_with_is_not_clobbered(book: Book) -> None:
+    book.write("MEMORY.md", "- tea")
+    await book.call("memory_update", old_text="- tea", new_text="- coffee")
+    book.write("MEMORY.md", "- coffee, but only in the morning")
+    with pytest.raises(Conflict, match="only in the morning"):
+        book.undo()
+    assert book.read("MEMORY.md") == "- coffee, but only in the morning"
+
+
 async def test_a_change_of_two_files_is_undone_in_both_or_in_none(book: Book) -> None:
     await book.call("memory_save", name="Luna", description="the cat", type="user", content="Grey.")
     book.write("memory/notes/luna.md", "all different")
@@ -156,12 +165,65 @@ async def test_a_change_of_two_files_is_undone_in_both_or_in_none(book: Book) ->
     assert book.state() == before
 
 
-async def test_invariant_07_a_past_day_is_not_undone(book: Book) -> None:
-    await book.call("memory_append", text="one")
+async def test_invariant_07_in_a_past_day_what_is_undone_is_struck_out_by_a_mark(book: Book) -> None:
+    await book.call("memory_append", text="one\nin two lines", heading="Boats")
+    await book.call("memory_append", text="two")
+    await book.call("memory_append", text="three")
+    yesterday = book.read(TODAY)
     book.watch.later(days=1)
-    with pytest.raises(NotRestored, match="another day"):
+    assert book.undo() == (TODAY,)
+    assert book.read(TODAY) == yesterday.replace("three", "[undone 2026-11-22]")
+    book.undo()
+    book.undo()
+    mark = "- 08:30 [undone 2026-11-22]\n"
+    assert book.read(TODAY) == f"# 2026-11-21\n\n{mark * 3}"
+    assert book.history.last("main/owner") is None
+
+
+async def test_what_was_struck_out_of_a_past_day_can_be_brought_back_in_any_order(book: Book) -> None:
+    for text in ("tea", "milk"):
+        await book.call("memory_append", text=text)
+    yesterday = book.read(TODAY)
+    two, one = book.history.changes()
+    book.watch.later(days=1)
+    undoings = []
+    for change in (one, two):
+        restore(book.history, book.scope, book.watch.clock, change)
+        undoings.append(book.history.changes()[0])
+    assert "tea" not in book.read(TODAY) and "milk" not in book.read(TODAY)
+    for undoing in undoings:
+        restore(book.history, book.scope, book.watch.clock, undoing)
+    assert book.read(TODAY) == yesterday
+
+
+async def test_what_was_undone_before_midnight_comes_back_after_it(book: Book) -> None:
+    for text in ("one", "two"):
+        await book.call("memory_append", text=text)
+    yesterday = book.read(TODAY)
+    book.undo()
+    book.watch.later(days=1)
+    restore(book.history, book.scope, book.watch.clock, book.history.changes()[0])
+    assert book.read(TODAY) == yesterday
+    book.undo()
+    assert book.read(TODAY) == yesterday.replace("two", "[undone 2026-11-22]")
+
+
+async def test_a_past_day_edited_by_hand_keeps_the_hands_words(book: Book) -> None:
+    await book.call("memory_append", text="one")
+    book.write(TODAY, book.read(TODAY).replace("one", "one, and more"))
+    edited = book.read(TODAY)
+    book.watch.later(days=1)
+    with pytest.raises(Conflict, match="and more"):
         book.undo()
-    assert "one" in book.read(TODAY)
+    assert book.read(TODAY) == edited
+
+
+async def test_what_a_whole_days_log_was_written_by_is_struck_out_too(book: Book) -> None:
+    book.write(TODAY, "# 2026-11-21\n\n- 07:00 by hand")
+    await book.call("edit_file", path=TODAY, old_text="- 07:00 by hand", new_text="- 07:00 by hand\n- 07:01 caf\u00e9")
+    book.watch.later(days=1)
+    book.undo()
+    assert book.read(TODAY) == "# 2026-11-21\n\n- 07:00 by hand\n- 07:01 [undone 2026-11-22]"
 
 
 async def test_undone_once_only(book: Book) -> None:
