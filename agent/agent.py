@@ -160,6 +160,8 @@ class Agent:
             async for event in events:
                 if isinstance(event, End) and event.kind is EndKind.REPLY and shelter.failure:
                     event = dataclasses.replace(event, text=f"{event.text}\n\n_({shelter.failure})_")
+                if isinstance(event, End) and event.kind is EndKind.REPLY:
+                    self._behind.again()
                 yield event
 
     async def stopped(self, session: SessionKey, turn_id: str, shown: str) -> None:
@@ -402,7 +404,7 @@ class Agent:
         return await asyncio.to_thread(self._new_session, key, scope)
 
     async def _settle(self, owed: Owed) -> None:
-        """What a talk leaves behind. Raises `OSError`: it is then still owed."""
+        """What a talk leaves behind. Raises `OSError` and `Unsettled`: it is then still owed."""
         key = SessionKey(self.settings.name, owed.path)
         path = self._archive.path(key, owed.session)
         known = self._talks.get(path)

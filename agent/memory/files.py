@@ -18,7 +18,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from agent.clock import Clock
-from agent.memory import daily, disk
+from agent.memory import daily, disk, paragraphs
 from agent.memory.edits import addition_of, edit_of
 from agent.memory.reach import FileError, Folder, OutOfReach, Unreadable, holding, inside, name_below, opened
 from agent.memory.recording import recorded
@@ -240,17 +240,16 @@ def append_section(scope: Scope, clock: Clock, heading: str, body: str) -> Path:
     return path
 
 
-def append_history(scope: Scope, clock: Clock, paragraph: str, source: str = "") -> Path:
+def append_history(scope: Scope, clock: Clock, paragraph: str, source: str = "", *, extract: bool = False) -> Path:
     """Add a paragraph `[YYYY-MM-DD HH:MM] text`, one line, on an ended or compacted talk to `memory/HISTORY.md`.
-    `source` names the talk at its end; a paragraph of the same source is not added twice. Returns the file's path.
-    Raises `NotWritten`."""
+    `source` names the talk at its end; a paragraph of the same source is not added twice, and one that comes after the
+    `extract` of its source says so. Returns the file's path. Raises `NotWritten`."""
     now = clock.now()
     path = scope.folder / "memory" / "HISTORY.md"
-    named = f" ({source})" if source else ""
-    line = f"[{now:%Y-%m-%d %H:%M}] {' '.join(clean(paragraph).split())}{named}\n"
 
     def addition(before: str) -> str:
-        return "" if named and f"{named}\n" in before else daily.gap(before) + line
+        line = paragraphs.addition(before, now, clean(paragraph), source, extract=extract)
+        return daily.gap(before) + line if line else ""
 
     _append(path, scope.folder, addition, "# History\n\n")
     return path

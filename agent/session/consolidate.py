@@ -3,7 +3,7 @@ HISTORY.md, and what of it belongs into the curated memory.
 
 The model answers with one tool-like call, `save_memory`. Its changes are edits of passages, never a rewrite; a change
 that would drop more than a quarter of the file is not made but kept as a proposal for the owner. Runs behind the
-answer.
+answer. Where the model cannot be asked, an extract stands in HISTORY.md until it can.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from agent.memory.files import FileError, append_history
 from agent.memory.scope import Scope
 from agent.model.base import Completed, Json, Message, ModelError, ModelRequest, ToolSpec
 from agent.session.entries import CompactionEntry, Entry
+from agent.session.owed import Unsettled
 from agent.session.reading import lines
 from agent.session.replay import in_context
 from agent.silence import spoken
@@ -116,23 +117,27 @@ def concerned(entries: Sequence[Entry], upto: str) -> Sequence[Entry]:
 
 
 async def consolidate(talk: Talk, entries: Sequence[Entry], source: str) -> None:
-    """Write down what those entries leave behind. Where the model fails, an extract takes its place. Never raises for
-    what a model or a workspace does."""
+    """Write down what those entries leave behind; doing it twice adds nothing. Raises `Unsettled`, to be done again,
+    where HISTORY.md cannot be written, and where the model fails: an extract is then written."""
     said = _said(entries, talk.clock)
     if not said:
         return
     try:
         found = await _findings(talk, said)
     except ModelError as problem:
-        _log.warning("%s: the paragraph of %s is made without a model: %s", talk.session, source, problem)
-        found = Findings("")
+        await _written(talk, Findings(_extract(entries, talk.clock)), source, extract=True)
+        raise Unsettled(f"the model could not be asked ({problem})") from problem
     if not found.history.strip():
         found = dataclasses.replace(found, history=_extract(entries, talk.clock))
+    await _written(talk, found, source)
+
+
+async def _written(talk: Talk, found: Findings, source: str, *, extract: bool = False) -> None:
     try:
         with talk.author.writes(PURPOSE):
-            await asyncio.to_thread(_keep, talk.scope, talk.clock, found, source)
+            await asyncio.to_thread(_keep, talk.scope, talk.clock, found, source, extract)
     except FileError as problem:
-        _log.error("%s: %s", source, problem)
+        raise Unsettled(str(problem)) from problem
 
 
 async def _findings(talk: Talk, said: str) -> Findings:
@@ -155,11 +160,11 @@ async def _findings(talk: Talk, said: str) -> Findings:
     return _read(await asked(talk.model, request))
 
 
-def _keep(scope: Scope, clock: Clock, found: Findings, source: str) -> None:
+def _keep(scope: Scope, clock: Clock, found: Findings, source: str, extract: bool) -> None:
     """Write the paragraph and make the edits. Blocks. Raises `FileError` where the paragraph cannot be written; an edit
     that does not fit the file any more is passed over. Doing it twice adds nothing."""
     if found.history.strip():
-        append_history(scope, clock, found.history[:_MOST_PARAGRAPH_CHARS], source)
+        append_history(scope, clock, found.history[:_MOST_PARAGRAPH_CHARS], source, extract=extract)
     if not found.edits:
         return
     path = notes.index_path(scope)

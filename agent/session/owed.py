@@ -15,6 +15,10 @@ from agent.session.flush import Loss
 _SUFFIX = ".owed"
 
 
+class Unsettled(Exception):
+    """Something owed could not be done now, and is to be tried again. The text says why."""
+
+
 @dataclass(frozen=True, slots=True)
 class Owed:
     """`path` is the session key's, `session` the transcript's id. `upto`: the compaction whose dropped part is meant,
@@ -41,10 +45,27 @@ class Debts:
 
     def note(self, owed: Owed) -> None:
         """Raises `OSError`."""
+        self._write(owed, tries=0)
+
+    def failed(self, owed: Owed) -> int:
+        """Count a try that failed; gives how many there were. Raises `OSError`."""
+        tries = self._tries(owed) + 1
+        self._write(owed, tries)
+        return tries
+
+    def _tries(self, owed: Owed) -> int:
+        try:
+            tries = json.loads(self._place(owed).read_text("utf-8")).get("tries")
+        except (OSError, ValueError, AttributeError):
+            return 0
+        return tries if isinstance(tries, int) else 0
+
+    def _write(self, owed: Owed, tries: int) -> None:
         place = self._place(owed)
         place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         scope = owed.scope
         data = {
+            "tries": tries,
             "session": owed.session,
             "audience": str(scope.audience),
             "id": scope.id,

@@ -6,6 +6,7 @@ import itertools
 import re
 from pathlib import Path
 
+from agent.behind import MOST_TRIES
 from agent.model.base import AccessDenied
 from agent.model.scripted import Answer, Call, Reply
 from tests.agent.long_talk import OWNER, LongTalk, told
@@ -68,6 +69,74 @@ async def test_without_a_model_an_extract_is_the_paragraph(tmp_path: Path) -> No
     talk = LongTalk(tmp_path, consolidation=AccessDenied("The key is wrong."))
     await ended(talk)
     assert "My boat is called Luna" in talk.read("memory/HISTORY.md")
+
+
+async def test_what_no_model_could_be_asked_is_made_up_for_once_it_answers(tmp_path: Path) -> None:
+    down = AccessDenied("The key is wrong.")
+    talk = LongTalk(tmp_path, consolidation=down)
+    (talk.workspace / "MEMORY.md").write_text("- likes tea\n- lives in Kiel\n- works as a nurse\n- has two sons\n")
+    async with talk.behind_it():
+        await talk.say("My boat is called Luna")
+        await talk.agent.new_session(OWNER, talk.scope)
+    talk.started_anew()
+    async with talk.behind_it():
+        pass
+    assert talk.read("memory/HISTORY.md").count("My boat is called Luna") == 1
+    assert len(list(talk.sessions.rglob("*.owed"))) == 1
+
+    talk.watch.later(days=1)
+    talk.behind["consolidation"] = save("They spoke of a boat.", ("tea", "coffee"), ("", "- boat: Luna"))
+    talk.started_anew()
+    async with talk.behind_it():
+        pass
+    extract, paragraph = [line for line in talk.read("memory/HISTORY.md").splitlines() if line.startswith("[")]
+    assert re.fullmatch(r"\[2026-11-21 08:30\] My boat is called Luna \(extract of (talk \S+ e\d+)\)", extract)
+    (source,) = re.findall(r"extract of (talk \S+ e\d+)", extract)
+    assert paragraph == (
+        f"[2026-11-22 08:30] In place of the extract of 2026-11-21 08:30: They spoke of a boat. ({source})"
+    )
+    assert talk.read("MEMORY.md").splitlines()[0] == "- likes coffee" and "- boat: Luna" in talk.read("MEMORY.md")
+    assert not list(talk.sessions.rglob("*.owed"))
+    after = (talk.read("memory/HISTORY.md"), talk.read("MEMORY.md"))
+    talk.started_anew()
+    async with talk.behind_it():
+        await talk.say("good morning")
+    assert (talk.read("memory/HISTORY.md"), talk.read("MEMORY.md")) == after
+
+
+async def test_a_turn_that_is_answered_is_the_next_chance(tmp_path: Path) -> None:
+    talk = LongTalk(tmp_path, consolidation=AccessDenied("The key is wrong."))
+    async with talk.behind_it():
+        await talk.say("My boat is called Luna")
+        await talk.agent.new_session(OWNER, talk.scope)
+        await talk.agent.idle()
+        talk.behind["consolidation"] = save("They spoke of a boat.")
+        await talk.say("are you there again?")
+    assert "In place of the extract of 2026-11-21 08:30: They spoke of a boat." in talk.read("memory/HISTORY.md")
+
+
+async def test_the_tries_are_bounded_over_restarts(tmp_path: Path) -> None:
+    talk = LongTalk(tmp_path, consolidation=AccessDenied("The key is wrong."))
+    await ended(talk)
+    for _ in range(MOST_TRIES + 2):
+        talk.started_anew()
+        async with talk.behind_it():
+            pass
+    assert len(talk.asked_for("consolidation")) == MOST_TRIES
+    assert not list(talk.sessions.rglob("*.owed"))
+    assert talk.read("memory/HISTORY.md").count("My boat is called Luna") == 1
+
+
+async def test_where_history_cannot_be_written_its_paragraph_stays_owed(tmp_path: Path) -> None:
+    talk = LongTalk(tmp_path, consolidation=save("They spoke of a boat."))
+    history = talk.workspace / "memory/HISTORY.md"
+    history.mkdir(parents=True)
+    await ended(talk)
+    history.rmdir()
+    talk.started_anew()
+    async with talk.behind_it():
+        pass
+    assert talk.read("memory/HISTORY.md").count("They spoke of a boat.") == 1
 
 
 async def test_garbage_changes_nothing_and_passes_over_what_does_not_fit(tmp_path: Path) -> None:

@@ -1,0 +1,26 @@
+"""The shape of a paragraph in HISTORY.md: one line, `[YYYY-MM-DD HH:MM] text (source)`. Pure text.
+
+The file only grows. Where no model could be asked, an extract stands there first; the paragraph that is made later
+follows at the end and says whose place it takes.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+
+_MOMENT = r"^\[(\d{4}-\d{2}-\d{2} \d{2}:\d{2})\] "
+
+
+def addition(before: str, now: datetime, text: str, source: str, *, extract: bool) -> str:
+    """The line to add to a file that ends with `before`; nothing where what `source` names is told already."""
+    words = " ".join(text.split())
+    if not source:
+        return f"[{now:%Y-%m-%d %H:%M}] {words}\n"
+    known = re.search(rf"{_MOMENT}.* \(extract of {re.escape(source)}\)$", before, re.MULTILINE)
+    if f" ({source})\n" in before or (extract and known is not None):
+        return ""
+    if extract:
+        return f"[{now:%Y-%m-%d %H:%M}] {words} (extract of {source})\n"
+    instead = f"In place of the extract of {known[1]}: " if known is not None else ""
+    return f"[{now:%Y-%m-%d %H:%M}] {instead}{words} ({source})\n"
