@@ -11,7 +11,7 @@ import dataclasses
 import logging
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -29,9 +29,11 @@ from agent.context.prompt import fixed_part
 from agent.context.recalled import Recall, Search
 from agent.context.turn_header import rendered
 from agent.ending import ending
+from agent.forgetting import bring_back, mentions, redact
 from agent.loop import run_turn
 from agent.memory.daily import log_path
 from agent.memory.files import FileError, append_section, read_text
+from agent.memory.forget import Finding, speaks_of
 from agent.memory.history import Author, History
 from agent.memory.scope import Scope
 from agent.memory.search import search
@@ -280,6 +282,38 @@ class Agent:
             return report.why_report(transcript, self.workspace, self._clock) if transcript else None
 
         return await asyncio.to_thread(look)
+
+    async def mentions(self, is_meant: Callable[[SessionKey], bool], finding: Finding) -> int:
+        """How many messages of those sessions speak of what is to be forgotten."""
+        talks = await asyncio.to_thread(self._transcripts, is_meant)
+        return await asyncio.to_thread(mentions, talks, speaks_of(finding))
+
+    async def redact(
+        self, is_meant: Callable[[SessionKey], bool], scope: Scope, finding: Finding, change: str
+    ) -> tuple[int, int]:
+        """Have what was forgotten with that change of memory read as a mark in those sessions, in what is shown,
+        searched and sent. Gives how many messages of how many talks."""
+        talks = await asyncio.to_thread(self._transcripts, is_meant)
+        skills = await asyncio.to_thread(self.skills.usable)
+        fixed = await asyncio.to_thread(fixed_part, scope, self._clock.today(), self.settings.memory, skills)
+        return await redact(talks, speaks_of(finding), self._clock, change, fixed)
+
+    async def bring_back(self, is_meant: Callable[[SessionKey], bool], change: str) -> None:
+        """Undo `redact`."""
+        talks = await asyncio.to_thread(self._transcripts, is_meant)
+        await bring_back(talks, self._clock, change)
+
+    def _transcripts(self, is_meant: Callable[[SessionKey], bool]) -> list[Transcript]:
+        """Of all sessions that are meant; those in memory as they are held there. Blocks."""
+        held = {talk.transcript.path: talk.transcript for talk in self._talks.values()}
+        held |= {one.transcript.path: one.transcript for one in self._open.values()}
+        found: list[Transcript] = []
+        for info in self._archive.sessions():
+            if is_meant(info.key):
+                path = self._archive.path(info.key, info.id)
+                with suppress(OSError, Unusable):  # gone, or no transcript: `doctor` tells
+                    found.append(held.get(path) or Transcript.read(path))
+        return found
 
     async def last_activity(self, key: SessionKey) -> datetime | None:
         """When a person last said something in the current session."""

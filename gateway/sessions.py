@@ -19,6 +19,12 @@ MAIN_CHAT = "main"
 """The chat of a local channel that belongs to the owner's own session; any other name is a session of its own."""
 
 
+def belongs_to(key: SessionKey, scope: Scope) -> bool:
+    """Whether what is said in a session is said in that scope."""
+    audience, _, rest = key.path.partition("/")
+    return audience == scope.audience and (scope.audience is Audience.OWNER or rest.split("/")[0] == scope.id)
+
+
 @dataclass(frozen=True, slots=True)
 class AgentHome:
     """What the policy needs to know of an agent."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from agent.model.base import Block, Json, ToolSpec
-from agent.session.entries import CompactionEntry, Entry, MessageEntry
+from agent.session.entries import CompactionEntry, Entry, MessageEntry, RedactionEntry
 from agent.session.prune import is_prune
 from agent.session.replay import in_context
 
@@ -95,7 +95,7 @@ def _changed_since(entries: Sequence[Entry], counted: MessageEntry) -> bool:
     for entry in reversed(entries):
         if entry is counted:
             return False
-        if isinstance(entry, CompactionEntry) or is_prune(entry):
+        if isinstance(entry, CompactionEntry | RedactionEntry) or is_prune(entry):
             return True
     return False
 

@@ -21,7 +21,7 @@ from agent.context.skill_list import KEY as SKILLS
 from agent.context.skill_list import skill_list, skills_seen
 from agent.memory.files import FileText, Unreadable
 from agent.memory.scope import Scope
-from agent.session.entries import NO_FILE, CompactionEntry, Entry, Header, MessageEntry, Seen
+from agent.session.entries import NO_FILE, CompactionEntry, Entry, Header, MessageEntry, RedactionEntry, Seen
 from agent.settings import MemorySettings
 from agent.skills import Skills
 
@@ -45,7 +45,7 @@ def seen_by(header: Header, entries: Iterable[Entry]) -> dict[str, Seen]:
     for entry in entries:
         if isinstance(entry, MessageEntry):
             seen.update(entry.meta.files)
-        elif isinstance(entry, CompactionEntry) and entry.system:
+        elif isinstance(entry, CompactionEntry | RedactionEntry) and entry.system:
             seen = dict(entry.files)
     return seen
 

@@ -22,6 +22,8 @@ from agent.memory.words import fold, is_unspaced, query_terms, terms
 
 _FACTS = ("USER.md", "MEMORY.md", "memory.md", "GROUP.md")
 _BULLET = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
+_LEAST_LINE = 8
+"""Characters of a line that is known by itself, whatever it speaks of."""
 _LEAST = 2
 """Characters that what is to be forgotten must have: one letter is in everything."""
 
@@ -46,6 +48,14 @@ class Finding:
     unread: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """`files` that changed, and the id of the change, empty where there is none."""
+
+    files: tuple[str, ...]
+    change: str
+
+
 def find(scope: Scope, wanted: str) -> Finding:
     """Where the scope's facts, notes and logs speak of `wanted`: as a phrase, or, where it is nowhere, all of its
     words in one passage. Raises `FileError` where it is too short to be looked for."""
@@ -60,9 +70,9 @@ def find(scope: Scope, wanted: str) -> Finding:
     return Finding(wanted, (), tuple(unread))
 
 
-def forget(history: History, scope: Scope, clock: Clock, session: str, finding: Finding) -> tuple[str, ...]:
-    """Remove what was found, where it still stands as it was shown; gives the files that changed. For ten minutes the
-    change can be undone, then nothing of it is left. Raises `FileError`."""
+def forget(history: History, scope: Scope, clock: Clock, session: str, finding: Finding) -> Forgotten:
+    """Remove what was found, where it still stands as it was shown. For ten minutes the change can be undone, then
+    nothing of it is left. Raises `FileError`."""
     by_path: dict[str, list[Place]] = {}
     for place in finding.places:
         by_path.setdefault(place.path, []).append(place)
@@ -80,7 +90,25 @@ def forget(history: History, scope: Scope, clock: Clock, session: str, finding: 
         return path in deleted or any(line.strip() in gone or holds(line) for line in text.splitlines())
 
     history.forget(scope.name, held)
-    return tuple(changed)
+    return Forgotten(tuple(changed), unit.id)
+
+
+def speaks_of(finding: Finding) -> Callable[[str], bool]:
+    """Whether a line of a talk speaks of what is to be forgotten, or is one of a note on it."""
+    phrase, words = _phrase(finding.wanted), _words(finding.wanted)
+    by_words = bool(finding.places) and not any(place.whole or phrase(place.text) for place in finding.places)
+    notes_on_it = [front_matter.parse(place.text).body for place in finding.places if place.whole]
+    told = {bare for text in notes_on_it for line in text.splitlines() if len(bare := _bare(line)) >= _LEAST_LINE}
+
+    def holds(line: str) -> bool:
+        return phrase(line) or (by_words and words(line)) or _bare(line) in told
+
+    return holds
+
+
+def _bare(line: str) -> str:
+    """A line's words, without a bullet."""
+    return _BULLET.sub("", line, count=1).strip()
 
 
 def _remove(scope: Scope, clock: Clock, path: str, places: Sequence[Place]) -> None:

@@ -7,7 +7,7 @@ would be used: a line that is not what it must be raises `ValueError`, and the t
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import TypeAlias, cast
@@ -127,7 +127,23 @@ class MarkEntry:
     fields: Mapping[str, Json] = field(default_factory=dict)
 
 
-Entry: TypeAlias = MessageEntry | CompactionEntry | MarkEntry
+@dataclass(frozen=True, slots=True)
+class RedactionEntry:
+    """Words of earlier entries were forgotten: the `lines` (numbers of a text in its entry, and of a line in that
+    text) are read as a mark with the `day`. `change` is the id of the change of memory that it belongs to, or empty;
+    `lifts` the id of an earlier redaction that this one takes back. `system` and `files` as in `CompactionEntry`."""
+
+    id: str
+    ts: str
+    day: str = ""
+    lines: Mapping[str, Sequence[tuple[int, int]]] = field(default_factory=dict)
+    change: str = ""
+    lifts: str = ""
+    system: tuple[str, ...] = ()
+    files: Mapping[str, Seen] = field(default_factory=dict)
+
+
+Entry: TypeAlias = MessageEntry | CompactionEntry | RedactionEntry | MarkEntry
 
 
 def header_line(header: Header) -> bytes:
@@ -162,6 +178,12 @@ def entry_line(entry: Entry) -> bytes:
                 start |= {"said": list(entry.said)}
             if entry.asked:
                 start |= {"asked": entry.asked}
+        case RedactionEntry():
+            lines: dict[str, Json] = {id: [[*line] for line in places] for id, places in entry.lines.items()}
+            start |= {"type": "redaction", "day": entry.day, "lines": lines}
+            start |= {"change": entry.change, "lifts": entry.lifts}
+            if entry.system:
+                start |= {"system": list(entry.system), "files": _files_json(entry.files)}
         case MarkEntry():
             start |= {"type": entry.type} | dict(entry.fields)
     return _line(start)
@@ -204,6 +226,17 @@ def read_entry(line: bytes) -> Entry:
                 _read_files(data.get("files", {})),
                 tuple(_string(id) for id in _array(data.get("said", []))),
                 _text(data, "asked", ""),
+            )
+        case "redaction":
+            return RedactionEntry(
+                id,
+                ts,
+                _text(data, "day"),
+                {id: _read_lines(places) for id, places in _object(data.get("lines", {})).items()},
+                _text(data, "change", ""),
+                _text(data, "lifts", ""),
+                tuple(_string(part) for part in _array(data.get("system", []))),
+                _read_files(data.get("files", {})),
             )
         case _:
             return MarkEntry(
@@ -266,6 +299,11 @@ def _read_files(data: Json) -> dict[str, Seen]:
         size, first, last, total = _ints(numbers, 4)
         files[path] = Seen(_string(sha), size, (first, last), total)
     return files
+
+
+def _read_lines(data: Json) -> list[tuple[int, int]]:
+    pairs = [_ints(pair, 2) for pair in _array(data)]
+    return [(text, line) for text, line in pairs]
 
 
 def _read_recalled(data: Json) -> Recalled:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from agent.model.base import Block, Message
-from agent.session.entries import CompactionEntry, Entry, Header, MarkEntry, MessageEntry
+from agent.session.entries import CompactionEntry, Entry, Header, MarkEntry, MessageEntry, RedactionEntry
 from agent.session.prune import Shortenings
 
 THINKING = frozenset({"thinking", "redacted_thinking"})
@@ -27,9 +27,12 @@ def context(entries: Sequence[Entry], basis: str) -> Context:
     """The conversation to send. `basis` names all that stands before it: model, tools, system.
 
     Thinking is signed over everything before it (model API, "preserved thinking"), so it goes only where exactly that
-    is sent again; after another model, other tools or a lost line it is left out.
+    is sent again; after another model, other tools, a lost line or forgotten words it is left out.
     """
     prefix = hashlib.sha256(basis.encode())
+    for entry in entries:  # words before any of the answers may be gone
+        if isinstance(entry, RedactionEntry):
+            prefix.update(entry.id.encode())
     parts: list[tuple[str, tuple[Block, ...]]] = []
     for entry in in_context(entries):
         match entry:
@@ -49,9 +52,10 @@ def context(entries: Sequence[Entry], basis: str) -> Context:
 
 
 def system_of(header: Header, entries: Sequence[Entry]) -> tuple[str, ...]:
-    """The fixed part as it is sent now: frozen at the start of the session, and anew at each compaction."""
+    """The fixed part as it is sent now: frozen at the start of the session, anew at each compaction, and where
+    something in it was forgotten."""
     for entry in reversed(entries):
-        if isinstance(entry, CompactionEntry) and entry.system:
+        if isinstance(entry, CompactionEntry | RedactionEntry) and entry.system:
             return entry.system
     return header.system
 

@@ -15,7 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent.session.entries import Entry, Header, entry_line, header_line, read_entry, read_header
+from agent.session.entries import Entry, Header, RedactionEntry, entry_line, header_line, read_entry, read_header
+from agent.session.redaction import redacted
 
 _OUR_ID = re.compile(r"e\d{6,12}", re.ASCII)
 _log = logging.getLogger(__name__)
@@ -49,7 +50,8 @@ class Transcript:
         self.path = path
         self.header = header
         self.damage = tuple(damage)
-        self._entries = list(entries)
+        self._written = list(entries)
+        self._entries = redacted(entries)
         self._next = max([lines, *(int(entry.id[1:]) + 1 for entry in entries if _OUR_ID.fullmatch(entry.id))])
         self._size = size
         self._torn = any(found.torn for found in damage)
@@ -57,6 +59,7 @@ class Transcript:
 
     @property
     def entries(self) -> Sequence[Entry]:
+        """As they are to be read: what was forgotten is a mark."""
         return self._entries
 
     @property
@@ -126,7 +129,11 @@ class Transcript:
                     raise NotJournaled(_sentence(error)) from error
                 _log.error("%s: %s", self.path.name, _sentence(error))
             else:
-                self._entries.extend(entries)
+                self._written.extend(entries)
+                if any(isinstance(entry, RedactionEntry) for entry in entries):
+                    self._entries[:] = redacted(self._written)
+                else:
+                    self._entries.extend(entries)
                 self._size += len(data)
             if cancelled is not None:
                 raise cancelled

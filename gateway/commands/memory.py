@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from functools import partial
 
 from pydantic import TypeAdapter
 
 from agent.memory.files import FileError, append_log
 from agent.memory.forget import Finding, Place, find, forget
-from agent.memory.history import HistoryUnavailable
+from agent.memory.history import FORGET as FORGETTING
 from agent.memory.undo import restore
 from gateway.access import Role
 from gateway.commands import Answer, Ask, Command, CommandError
 from gateway.questions import answer_of, buttons
+from gateway.sessions import belongs_to
 from gateway.store.question_rows import Question
 
 FORGET = "forget"
@@ -43,7 +45,9 @@ async def undo(ask: Ask) -> str:
         if change is None:
             return "There is no change of memory from this talk that I could undo."
         paths = await asyncio.to_thread(restore, history, scope, ask.house.clock, change, session)
-    except (FileError, HistoryUnavailable) as error:
+        if change.by == FORGETTING:
+            await ask.agent.bring_back(partial(belongs_to, scope=scope), change.id)
+    except (FileError, OSError) as error:
         raise CommandError(f"That could not be undone: {error}") from error
     return f"Undone in {_files(paths)}: {change.summary}"
 
@@ -69,17 +73,18 @@ async def take_forget(ask: Ask, question: Question, said: bool) -> str:
         return "Nothing was forgotten."
     try:
         return await _forget(ask, _FINDING.validate_json(question.subject))
-    except (FileError, HistoryUnavailable) as error:
+    except (FileError, OSError) as error:
         raise CommandError(f"That could not be forgotten: {error}") from error
 
 
 async def _ask_first(ask: Ask) -> Answer:
     try:
         finding = await asyncio.to_thread(find, ask.conversation.scope, ask.words)
+        said = await ask.agent.mentions(partial(belongs_to, scope=ask.conversation.scope), finding)
     except FileError as error:
         raise CommandError(f"That could not be looked for: {error}") from error
     unread = [f"Not looked into: {reason}" for reason in finding.unread]
-    if not finding.places:
+    if not finding.places and not said:
         return Answer("\n\n".join([f"I have nothing in memory about “{ask.words}”.", *unread]))
     message, questions = ask.row.message, ask.house.questions
     subject = _FINDING.dump_json(finding).decode()
@@ -88,6 +93,8 @@ async def _ask_first(ask: Ask) -> Answer:
     listed = [_line(place) for place in finding.places[:_LISTED]]
     if (more := len(finding.places) - _LISTED) > 0:
         listed.append(f"- and {more} more")
+    if said:
+        listed.append(f"- {_messages(said)} of our talks, where a mark will stand instead")
     text = "\n\n".join(
         [
             f"This is what I would forget about “{ask.words}”:",
@@ -101,13 +108,22 @@ async def _ask_first(ask: Ask) -> Answer:
 
 async def _forget(ask: Ask, finding: Finding) -> str:
     history, session, scope = ask.agent.history, str(ask.conversation.session), ask.conversation.scope
-    changed = await asyncio.to_thread(forget, history, scope, ask.house.clock, session, finding)
-    if not changed:
+    done = await asyncio.to_thread(forget, history, scope, ask.house.clock, session, finding)
+    said, talks = await ask.agent.redact(partial(belongs_to, scope=scope), scope, finding, done.change)
+    if not done.files and not said:
         return "It was gone already."
+    places = [_files(done.files)] if done.files else []
+    places += [f"{_messages(said)} of {'a talk' if talks == 1 else f'{talks} talks'}"] if said else []
+    second = "For ten minutes /undo brings it back, then no copy of it is left in memory. " if done.files else ""
     return (
-        f"Forgotten in {_files(changed)}. For ten minutes /undo brings it back, then no copy of it is left in memory. "
-        "Past talks keep their words, and this one has them before it until /new."
+        f"Forgotten in {' and '.join(places)}. {second}"
+        "I no longer see, search or send the words; the transcripts' files under `state/sessions` still have them, "
+        "until `daybook sessions prune` deletes those talks. This chat on your platform keeps its own copy."
     )
+
+
+def _messages(number: int) -> str:
+    return f"{number} {'message' if number == 1 else 'messages'}"
 
 
 def _line(place: Place) -> str:

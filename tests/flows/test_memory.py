@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.flows.story import BOB, GROUP, story
+from tests.flows.story import ALICE, BOB, GROUP, story
 
 
 async def test_remember_this_ends_on_disk_though_the_model_does_nothing(tmp_path: Path) -> None:
@@ -100,6 +102,73 @@ async def test_forget_shows_asks_removes_and_is_not_in_the_way_of_a_talk(tmp_pat
         told.say("/undo")
         await told.hears("Undone in")
         assert "Luna ate" in past.read_text() and "Luna" in told.read("MEMORY.md")
+        told.no_request_was_refused()
+
+
+async def test_what_is_forgotten_is_gone_from_the_talks_too(tmp_path: Path) -> None:
+    async with story(tmp_path) as told, told.running() as gateway:
+        told.write("MEMORY.md", "# Memory\n\n- tea\n- Luna is a cat\n")
+        told.model.answer("Luna is a fine name.\nI noted tea.", thinking="a cat called Luna")
+        told.say("My cat is called Luna.\nI drink tea.")
+        await told.hears("fine name")
+        told.model.answer(tool=("memory_append", {"text": "Luna saw the vet"}), thinking="hm")
+        told.model.answer("Noted.")
+        told.say("We went to the vet")
+        await told.hears("Noted.")
+        told.say("/new")
+        await told.hears("A new talk begins")
+        told.model.answer("Hello.")
+        told.say("hello")
+        await told.hears("Hello.")
+        told.say("/forget luna")
+        asked = await told.hears("This is what I would forget")
+        assert "messages of our talks" in asked.text
+        told.say("yes")
+        done = await told.hears("Forgotten in")
+        assert "messages of" in done.text and "state/sessions" in done.text
+
+        sessions: Any = await gateway.operations["sessions.list"]({})
+        for session in sessions:
+            assert "luna" not in str(await gateway.operations["sessions.show"]({"id": session["id"]})).lower()
+        told.model.answer("So it is.", thinking="hm")
+        told.say("is all well?")
+        await told.hears("So it is.")
+        assert "luna" not in told.last_asked.lower() and "- tea" in told.last_asked
+        told.say(f"/switch {min(session['id'] for session in sessions)}")
+        await told.hears("Back in the talk")
+        told.model.answer("Yes.", thinking="hm")
+        told.say("and now?")
+        await told.hears("Yes.")
+        asked_now = next(one for one in reversed(told.asked) if "and now?" in one.last_user_text)
+        assert "luna" not in json.dumps(asked_now.body).lower() and "I drink tea." in asked_now.text
+        assert "[forgotten " in asked_now.text
+
+        told.say("/undo")
+        await told.hears("Undone in")
+        told.model.answer("She is back.")
+        told.say("Who is my cat?")
+        await told.hears("She is back.")
+        assert "My cat is called Luna." in told.last_asked and "Luna saw the vet" in told.last_asked
+        told.no_request_was_refused()
+
+
+async def test_what_only_the_talks_know_can_be_forgotten_and_other_scopes_keep_theirs(tmp_path: Path) -> None:
+    async with story(tmp_path) as told, told.running():
+        for chat, name in ((ALICE, "Alice"), (BOB, "Bob")):
+            told.model.answer(f"Aha, {name}.")
+            told.say("The parcel holds marzipan", chat=chat, name=name)
+            await told.hears("Aha", chat)
+        told.say("/forget marzipan")
+        await told.hears("1 message of our talks")
+        told.say("yes")
+        await told.hears("Forgotten in 1 message of a talk.")
+        for chat, name in ((ALICE, "Alice"), (BOB, "Bob")):
+            told.model.answer(f"Hm, {name}.")
+            told.say("what was in it?", chat=chat, name=name)
+            await told.hears("Hm", chat)
+            assert ("marzipan" in told.last_asked) == (chat == BOB)
+        told.say("/forget marzipan")
+        await told.hears("nothing in memory about")
         told.no_request_was_refused()
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.memory.forget import Finding, find, forget
+from agent.memory.forget import Finding, find, forget, speaks_of
 from agent.memory.history import FORGET, SECOND_THOUGHTS
 from agent.memory.reach import FileError
 from agent.memory.search import search
@@ -24,7 +24,7 @@ def book(tmp_path: Path) -> Book:
 
 def forgotten(book: Book, wanted: str) -> tuple[Finding, tuple[str, ...]]:
     finding = find(book.scope, wanted)
-    return finding, forget(book.history, book.scope, book.watch.clock, "main/owner", finding)
+    return finding, forget(book.history, book.scope, book.watch.clock, "main/owner", finding).files
 
 
 def every_byte(book: Book) -> bytes:
@@ -149,3 +149,19 @@ def test_bytes_that_are_not_utf_8_stay(book: Book) -> None:
     (book.scope.folder / "MEMORY.md").write_bytes(b"- caf\xe9\n- Luna\n- tea\r\n")
     forgotten(book, "Luna")
     assert (book.scope.folder / "MEMORY.md").read_bytes() == b"- caf\xe9\n- tea\r\n"
+
+
+async def test_in_a_talk_the_phrase_and_the_lines_of_a_note_on_it_are_meant(book: Book) -> None:
+    await book.call("memory_save", name="Luna", description="the cat", type="user", content="- Grey as dust.\n\nFish!")
+    meant = speaks_of(find(book.scope, "luna"))
+    assert [line for line in ("Our LUNA", "Lunatic", "Grey as dust.", "Fish!", "---", "type: user") if meant(line)] == [
+        "Our LUNA",
+        "Grey as dust.",
+    ]
+
+
+def test_in_a_talk_all_words_are_meant_where_the_phrase_is_nowhere(book: Book) -> None:
+    book.write("MEMORY.md", "- a car, blue\n")
+    by_words, by_phrase = speaks_of(find(book.scope, "blue car")), speaks_of(find(book.scope, "car"))
+    assert by_words("is the car still blue?") and not by_words("blue sky")
+    assert by_phrase("a car") and not by_phrase("Carla")

@@ -1,0 +1,57 @@
+"""Forgetting in the talks of a scope: what `/forget` does to transcripts, beside what it does to memory."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from agent.clock import Clock, utc_stamp
+from agent.context.prompt import FixedPart
+from agent.session.entries import RedactionEntry
+from agent.session.redaction import open_redactions, places
+from agent.session.replay import system_of
+from agent.session.transcript import Transcript
+
+Holds = Callable[[str], bool]
+"""Whether a line speaks of what is to be forgotten."""
+
+
+def mentions(transcripts: Sequence[Transcript], holds: Holds) -> int:
+    """How many messages and summaries speak of it. Blocks."""
+    return sum(len(places(transcript.entries, holds)) for transcript in transcripts)
+
+
+async def redact(
+    transcripts: Sequence[Transcript], holds: Holds, clock: Clock, change: str, fixed: FixedPart
+) -> tuple[int, int]:
+    """Have every line that speaks of it read as a mark from now on, and the fixed part of a talk that holds it replaced
+    by `fixed`. `change` as in `RedactionEntry`. Gives how many messages of how many talks. Raises `NotJournaled`."""
+    messages = talks = 0
+    for transcript in transcripts:
+        found = await asyncio.to_thread(places, transcript.entries, holds)
+        system = system_of(transcript.header, transcript.entries)
+        in_prompt = any(holds(line) for part in system for line in part.splitlines())
+        if not found and not in_prompt:
+            continue
+        await transcript.append(
+            RedactionEntry(
+                transcript.new_id(),
+                utc_stamp(clock.now()),
+                clock.today().isoformat(),
+                found,
+                change,
+                system=fixed.system if in_prompt else (),
+                files=fixed.files if in_prompt else {},
+            )
+        )
+        messages += len(found)
+        talks += bool(found)
+    return messages, talks
+
+
+async def bring_back(transcripts: Sequence[Transcript], clock: Clock, change: str) -> None:
+    """Take back the redactions made with that change. Raises `NotJournaled`."""
+    for transcript in transcripts:
+        for mark in open_redactions(transcript.entries, change):
+            lift = RedactionEntry(transcript.new_id(), utc_stamp(clock.now()), mark.day, lifts=mark.id)
+            await transcript.append(lift)
