@@ -425,7 +425,7 @@ class Agent:
             return
         transcript = await asyncio.to_thread(self._current, request.session)
         last = await self.last_activity(request.session)
-        if transcript is None or last is None or self._clock.now() - last < timedelta(minutes=minutes):
+        if transcript is None or last is None or self._clock.instant() - last < timedelta(minutes=minutes):
             return
         known = {id for e in transcript.entries if isinstance(e, MessageEntry) for id in e.meta.said}
         if not any(said.id in known for said in request.said):

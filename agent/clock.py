@@ -23,6 +23,11 @@ class Clock:
         """The present moment in the user's zone."""
         return self.read().astimezone(self.zone)
 
+    def instant(self) -> datetime:
+        """The present moment in UTC, for spans and deadlines: two wall-clock times of one zone are subtracted as they
+        stand on the wall, an hour wrong over a change of the clock."""
+        return self.read().astimezone(UTC)
+
     def today(self) -> date:
         return self.now().date()
 

@@ -41,7 +41,7 @@ class Windows:
     async def _asked(self, model: str) -> int | None:
         """As the server says; one that did not say is asked again only after a while."""
         window, ask_again = self._said.get(model, (None, None))
-        if window is None and (ask_again is None or self._clock.now() >= ask_again):
+        if window is None and (ask_again is None or self._clock.instant() >= ask_again):
             window = await self._model.context_window(model)
-            self._said[model] = (window, self._clock.now() + _ASK_AGAIN)
+            self._said[model] = (window, self._clock.instant() + _ASK_AGAIN)
         return window

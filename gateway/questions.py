@@ -50,7 +50,7 @@ class Questions:
     def new(self, kind: str, address: Address, asked: str, subject: str, within: timedelta) -> Question:
         """A question with an id of its own, not put yet (see `put`)."""
         id = "".join(secrets.choice(CODE_LETTERS) for _ in range(_ID_LENGTH))
-        return Question(id, kind, address, asked, subject, utc_stamp(self._clock.now() + within))
+        return Question(id, kind, address, asked, subject, utc_stamp(self._clock.instant() + within))
 
     async def put(self, question: Question) -> None:
         """Write a question down, before it is shown. One that was put to the same person in the same chat before is no

@@ -16,7 +16,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from agent.clock import Clock, utc_stamp
@@ -168,7 +168,7 @@ class History:
 
     def begin(self, scope: str, session: str, by: str, edit: Edit) -> str:
         """A new change with its first edit; its id."""
-        now = self._clock.now().astimezone(UTC)
+        now = self._clock.instant()
         id = f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
         summary = _FORGOTTEN if by == FORGET else _summary(edit)
         with self._writing() as db:
@@ -192,7 +192,7 @@ class History:
     def _add(self, db: sqlite3.Connection, id: str, by: str, edit: Edit) -> None:
         text: Sequence[bytes | None] = (edit.removed, edit.added, edit.above, edit.below)
         if by == FORGET:
-            kept = self._second_thoughts.setdefault(id, _Remembered(self._clock.now() + SECOND_THOUGHTS))
+            kept = self._second_thoughts.setdefault(id, _Remembered(self._clock.instant() + SECOND_THOUGHTS))
             kept.edits.append(edit)
             text = (None, None, None, None)
         db.execute(
@@ -202,7 +202,7 @@ class History:
         )
 
     def _let_go(self) -> None:
-        now = self._clock.now()
+        now = self._clock.instant()
         self._second_thoughts = {id: kept for id, kept in self._second_thoughts.items() if kept.until > now}
 
     @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,20 @@ async def test_second_thoughts_bring_it_back_for_ten_minutes_past_days_too(book:
     with pytest.raises(NotRestored, match="not kept anywhere"):
         restore(book.history, book.scope, book.watch.clock, change)
     assert b"Luna" not in every_byte(book)
+
+
+@pytest.mark.parametrize("moment", ["2026-10-25T00:55", "2026-03-29T00:55"])
+async def test_ten_minutes_are_ten_over_a_change_of_the_clock(book: Book, moment: str) -> None:
+    book.watch.moment = datetime.fromisoformat(f"{moment}+00:00")
+    book.write("MEMORY.md", "- Luna is a cat\n")
+    forgotten(book, "Luna")
+    book.watch.later(minutes=9)
+    book.undo()
+    forgotten(book, "Luna")
+    change = book.history.changes()[0]
+    book.watch.later(minutes=11)
+    with pytest.raises(NotRestored, match="not kept anywhere"):
+        restore(book.history, book.scope, book.watch.clock, change)
 
 
 def test_a_phrase_first_and_else_all_of_its_words(book: Book) -> None:

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.context.repair import repair
+from agent.memory.files import append_log
 from agent.model.base import AccessDenied, ContextOverflow, ModelRequest
 from agent.model.scripted import Answer, Call, Hold, Reply, Step
 from agent.session.entries import CompactionEntry, Entry, MarkEntry
@@ -200,6 +201,43 @@ async def test_midnight_within_a_flush_moves_no_file(tmp_path: Path) -> None:
     assert not (talk.workspace / "memory/2026-11-22.md").exists()
 
 
+@pytest.mark.parametrize(
+    ("start", "end", "entry", "next_entry"),
+    [
+        ("2026-10-25T00:59", "2026-10-25T01:01", "02:59", "02:01"),  # 02:59 CEST, then 02:01 CET
+        ("2026-03-29T00:59", "2026-03-29T01:01", "01:59", "03:01"),  # 01:59 CET, then 03:01 CEST
+        ("2026-10-24T21:59", "2026-10-24T22:01", "23:59", "00:01"),
+        ("2026-10-25T22:59", "2026-10-25T23:01", "23:59", "00:01"),  # of the day of 25 hours
+    ],
+)
+async def test_a_change_of_the_clock_within_a_flush_moves_nothing(
+    tmp_path: Path, start: str, end: str, entry: str, next_entry: str
+) -> None:
+    talk = LongTalk(tmp_path)
+    before, after = (datetime.fromisoformat(f"{moment}+00:00") for moment in (start, end))
+    day, next_day = (talk.watch.clock.local(moment).date() for moment in (before, after))
+    log = talk.workspace / f"memory/{day}.md"
+    log.parent.mkdir()
+    log.write_text(f"# {day}\n\n- 00:30 woke up\n")
+    talk.watch.moment = before
+    number = iter(range(10))
+
+    def flush(request: ModelRequest) -> Reply:
+        talk.watch.moment = after
+        return "NO_REPLY" if next(number) else Call("memory_append", {"text": "Alice sails."})
+
+    talk.behind["flush"] = flush
+    await talk.until("flush")
+    asked = str(talk.asked_for("flush")[-1].messages)
+    assert f"Today is {day}, {entry} Europe/Berlin. Today's log is memory/{day}.md" in asked
+    assert log.read_text() == f"# {day}\n\n- 00:30 woke up\n- {entry} Alice sails.\n"
+    if next_day != day:
+        assert not (talk.workspace / f"memory/{next_day}.md").exists()
+    append_log(talk.scope, talk.watch.clock, "rain")
+    lines = (talk.workspace / f"memory/{next_day}.md").read_text()
+    assert lines.endswith(f"- {next_entry} rain\n") and lines.count("# ") == 1
+
+
 async def test_where_nothing_can_be_written_it_is_skipped_and_the_reason_kept(tmp_path: Path) -> None:
     talk = LongTalk(tmp_path)
     (talk.workspace / "memory").write_text("a file in the folder's place")
@@ -245,6 +283,26 @@ async def test_invariant_05_the_gate_stands_before_every_way_of_losing_context(t
         if b'"state":"done"' in line
     ]
     assert sorted(reasons) == ["idle", "new", "switch"]
+
+
+@pytest.mark.parametrize(
+    ("last", "minutes", "reset"),
+    [
+        ("2026-10-25T00:50", 59, False),  # the hour that comes twice
+        ("2026-10-25T00:50", 61, True),
+        ("2026-03-29T00:50", 20, False),  # the hour that is left out
+        ("2026-03-29T00:50", 61, True),
+    ],
+)
+async def test_an_idle_hour_is_an_hour_over_a_change_of_the_clock(
+    tmp_path: Path, last: str, minutes: int, reset: bool
+) -> None:
+    talk = LongTalk(tmp_path, idle=60)
+    talk.watch.moment = datetime.fromisoformat(f"{last}+00:00")
+    await talk.say("first")
+    talk.watch.later(minutes=minutes)
+    await talk.say("second")
+    assert len(await talk.agent.sessions(OWNER)) == (2 if reset else 1)
 
 
 async def test_new_waits_for_no_model_and_what_it_owes_survives_a_crash(tmp_path: Path) -> None:
