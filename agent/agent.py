@@ -34,7 +34,7 @@ from agent.loop import run_turn
 from agent.memory.daily import log_path
 from agent.memory.files import FileError, append_section, read_text
 from agent.memory.forget import Finding, speaks_of
-from agent.memory.history import Author, History
+from agent.memory.history import Author, History, HistoryUnavailable
 from agent.memory.scope import Scope
 from agent.memory.search import search
 from agent.model.base import Model, ToolSpec
@@ -90,6 +90,14 @@ class _News:
     blocks: tuple[str, ...] = ()
     files: Mapping[str, Seen] = field(default_factory=dict)
     recalled: tuple[Recalled, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A new talk. `unnoted`: why the end of the one before could not be noted in the log, a sentence, else empty."""
+
+    info: SessionInfo
+    unnoted: str = ""
 
 
 class Agent:
@@ -193,7 +201,7 @@ class Agent:
         rest = shown.removeprefix(said).strip()
         await steps.stopped(f"{rest}\n\n{_STOPPED_HERE}" if rest else _STOPPED_HERE)
 
-    async def new_session(self, key: SessionKey, scope: Scope) -> SessionInfo:
+    async def new_session(self, key: SessionKey, scope: Scope) -> Begun:
         """End the session and start a new one, without waiting for a model: the end of the talk goes to today's log of
         the scope; its flush and its paragraph in HISTORY.md follow behind (`run`)."""
         return await self._leave(key, scope, Loss.NEW)
@@ -431,7 +439,7 @@ class Agent:
         if not any(said.id in known for said in request.said):
             await self._leave(request.session, request.scope, Loss.IDLE)
 
-    async def _leave(self, key: SessionKey, scope: Scope, reason: Loss) -> SessionInfo:
+    async def _leave(self, key: SessionKey, scope: Scope, reason: Loss) -> Begun:
         left = await asyncio.to_thread(self._current, key)
         if left is not None:
             await self._owe(key, scope, left, reason)
@@ -469,17 +477,28 @@ class Agent:
         header = Header(new_id(now), key.path, key.agent, utc_stamp(now), fixed.system, fixed.files)
         return Transcript(self._archive.path(key, header.id), header, (), (), lines=1, size=0)
 
-    def _new_session(self, key: SessionKey, scope: Scope) -> SessionInfo:
+    def _new_session(self, key: SessionKey, scope: Scope) -> Begun:
         ended = self._current(key)
-        talk = snapshot(ended, self._clock) if ended is not None else None
-        if talk is not None:
+        unnoted = self._note_end(ended, scope) if ended is not None else ""
+        header = self._start(key, scope).header
+        started = datetime.fromisoformat(header.started)
+        return Begun(SessionInfo(header.id, key, started, started, messages=0), unnoted)
+
+    def _note_end(self, ended: Transcript, scope: Scope) -> str:
+        """Write the end of a talk into the log; why that could not be done, else "". Whatever the log is, a new talk
+        can begin: the old one stays on disk."""
+        talk = snapshot(ended, self._clock)
+        if talk is None:
+            return ""
+        try:
             log = read_text(log_path(scope, self._clock.today()), scope.folder)
             if log is None or talk.body not in log.text:
                 with self.history.author(scope).writes("/new"):
                     append_section(scope, self._clock, talk.heading, talk.body)
-        header = self._start(key, scope).header
-        started = datetime.fromisoformat(header.started)
-        return SessionInfo(header.id, key, started, started, messages=0)
+        except (FileError, HistoryUnavailable) as problem:
+            _log.error("the end of %s is not in the log: %s", ended.header.id, problem)
+            return str(problem)
+        return ""
 
     def _tools(self, key: SessionKey, scope: Scope, written: set[Path]) -> tuple[Tool, ...]:
         memory, files, author = self.settings.memory, self.settings.files_tools, self._author(key, scope)

@@ -122,8 +122,13 @@ def _unreadable_pages(folder: Path) -> Iterator[Finding]:
     """The owner's own files, which anybody may have edited with anything."""
     bad = 0
     for page in sorted(folder.rglob("*.md")):
+        if page.is_dir() and not page.is_symlink():
+            bad += 1
+            yield Finding("workspace", False, f"{page} is a folder, where a file is to be", "move it away")
         if page.is_symlink() or not page.is_file():
             continue
+        if not page.stat().st_mode & stat.S_IWUSR:
+            yield Finding("workspace", True, f"{page} is read-only: I write nothing into it; chmod u+w to change that")
         try:
             page.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
@@ -151,6 +156,9 @@ def _transcripts(home: Home) -> Iterator[Finding]:
                 yield Finding("transcripts", False, what, "restore the file from a backup, or delete that line")
     if not bad:
         yield Finding("transcripts", True, f"{count} transcripts are sound")
+    if owed := sum(1 for _ in home.sessions.rglob("*.owed")):
+        waits = "1 part of a talk waits" if owed == 1 else f"{owed} parts of talks wait"
+        yield Finding("transcripts", True, f"{waits} to be told in HISTORY.md; that is done when a model answers")
 
 
 def _disk(home: Home) -> Iterator[Finding]:

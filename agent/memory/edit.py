@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 
-from agent.memory.files import clean, decoded
+from agent.memory.daily import gap_before_entry
+from agent.memory.files import clean, decoded, text_of
 from agent.memory.reach import FileError
 
 _SHOWN_CHARS = 600
@@ -33,6 +34,16 @@ def edited(before: bytes, old_text: str, new_text: str, name: str) -> bytes:
         lines = ", ".join(str(before.count(b"\n", 0, place) + 1) for place in places)
         raise NoSuchEdit(f"old_text is in {name} more than once (lines {lines}); take in more of the text around it")
     return before[: places[0]] + new.encode() + before[places[0] + len(old.encode()) :]
+
+
+def added(before: bytes, text: str, name: str) -> bytes:
+    """`before` with `text` as lines of its own at the end, in the file's own line ends. Raises `Unreadable` where it is no UTF-8 text, to which nothing could be added."""
+    text_of(before, name)
+    end_of_line = b"\r\n" if b"\r\n" in before else b"\n"
+    new = clean(text).strip("\n").encode().replace(b"\r\n", b"\n").replace(b"\n", end_of_line)
+    end = b"" if before.endswith(b"\n") or not before else end_of_line
+    gap = gap_before_entry(decoded(before + end).replace("\r\n", "\n")).encode().replace(b"\n", end_of_line)
+    return before + end + gap + new + end_of_line
 
 
 def _places(data: bytes, part: bytes, most: int = 6) -> list[int]:

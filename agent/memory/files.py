@@ -301,6 +301,8 @@ def _append(path: Path, root: Path, addition: Callable[[str], str], beginning: s
         known = folder.stat(real_name)
         _unless(_protected(name, known))
         end = disk.tail(folder, real_name, _TAIL_BYTES) if known is not None else b""
+        if b"\0" in end:
+            raise Unreadable(f"{name} is a binary file, or UTF-16 text; save it as UTF-8")
         before = end.decode("utf-8", "replace")
         start = "" if before else beginning
         if before and not before.endswith("\n"):

@@ -101,7 +101,7 @@ def save(
         index,
         scope.folder,
         clock.today(),
-        lambda before: index_lines.with_line(before or b"", f"{FOLDER}/{path.name}", title, summary),
+        lambda before: index_lines.with_line(_text(before, index.name), f"{FOLDER}/{path.name}", title, summary),
     )
     return Saved(path, file, replaced, index, index_file)
 
@@ -169,6 +169,12 @@ def _places(scope: Scope, clock: Clock, title: str) -> list[Path]:
     names = [f"{base}.md", *(f"{base}-{number}.md" for number in range(2, _MOST_OF_ONE_SLUG))]
     present = [Path(note.path).name for note in listing(scope, clock) if _same_name(note.name, title)]
     return [scope.folder / FOLDER / name for name in present + names]
+
+
+def _text(data: bytes | None, name: str) -> bytes:
+    """Raises `Unreadable` for what is no UTF-8 text: a line could only damage it."""
+    files.text_of(data or b"", name)
+    return data or b""
 
 
 def _one_line(text: str) -> str:

@@ -19,8 +19,7 @@ from agent.clock import Clock
 from agent.context import marked
 from agent.context.budget import estimate, shortened
 from agent.memory import files, notes
-from agent.memory.daily import gap_before_entry
-from agent.memory.edit import edited
+from agent.memory.edit import added, edited
 from agent.memory.files import FileError, append_history
 from agent.memory.scope import Scope
 from agent.model.base import Completed, Json, Message, ModelError, ModelRequest, ToolSpec
@@ -39,6 +38,8 @@ _MOST_TALK_TOKENS = 16_000
 _MOST_PARAGRAPH_CHARS = 1_200
 _EXTRACT_CHARS = 200
 _MOST_EDITS = 12
+_TOO_MUCH = "it would have dropped more than a quarter of the file"
+_REFUSED = "the file could not be written ({why})"
 _SAFE_SHARE = 4
 """A change may drop at most one part in so many of the file."""
 
@@ -162,7 +163,8 @@ async def _findings(talk: Talk, said: str) -> Findings:
 
 def _keep(scope: Scope, clock: Clock, found: Findings, source: str, extract: bool) -> None:
     """Write the paragraph and make the edits. Blocks. Raises `FileError` where the paragraph cannot be written; an edit
-    that does not fit the file any more is passed over. Doing it twice adds nothing."""
+    that does not fit the file any more is passed over. Where the file takes none, they are kept as a proposal. Doing it
+    twice adds nothing."""
     if found.history.strip():
         append_history(scope, clock, found.history[:_MOST_PARAGRAPH_CHARS], source, extract=extract)
     if not found.edits:
@@ -171,9 +173,11 @@ def _keep(scope: Scope, clock: Clock, found: Findings, source: str, extract: boo
     try:
         files.rewrite(path, scope.folder, clock.today(), lambda before: _changed(before or b"", found.edits, path.name))
     except TooMuch as refused:
-        _propose(scope, clock, path, refused.after, source)
+        _propose(scope, clock, path, refused.after, source, _TOO_MUCH)
     except FileError as problem:
-        _log.warning("%s was not brought up to date: %s", path.name, problem)
+        wished = "\n".join(edit.new_text for edit in found.edits if edit.new_text.strip())
+        _log.warning("%s was not brought up to date: %s", path, problem)
+        _propose(scope, clock, path, files.clean(wished).encode() + b"\n", source, _REFUSED.format(why=problem))
 
 
 def _extract(entries: Sequence[Entry], clock: Clock) -> str:
@@ -205,11 +209,12 @@ def _edits(given: Json) -> list[Edit]:
 
 
 def _changed(before: bytes, edits: Sequence[Edit], name: str) -> bytes:
-    """Raises `TooMuch`."""
+    """Raises `TooMuch`, and `Unreadable` where the file is no UTF-8 text."""
+    files.text_of(before, name)
     after = before
     for edit in edits:
         try:
-            after = edited(after, edit.old_text, edit.new_text, name) if edit.old_text else _added(after, edit.new_text)
+            after = _edited(after, edit, name)
         except FileError as problem:
             _log.info("an edit of %s was passed over: %s", name, problem)
     if _lost(before, after) * _SAFE_SHARE > len(before):
@@ -217,12 +222,12 @@ def _changed(before: bytes, edits: Sequence[Edit], name: str) -> bytes:
     return after
 
 
-def _added(before: bytes, text: str) -> bytes:
-    new = files.clean(text).strip("\n").encode()
-    if new in before:
+def _edited(before: bytes, edit: Edit, name: str) -> bytes:
+    if edit.old_text:
+        return edited(before, edit.old_text, edit.new_text, name)
+    if files.clean(edit.new_text).strip("\n").encode() in before.replace(b"\r\n", b"\n"):
         return before
-    end = b"" if before.endswith(b"\n") or not before else b"\n"
-    return before + end + gap_before_entry(files.decoded(before + end)).encode() + new + b"\n"
+    return added(before, edit.new_text, name)
 
 
 def _lost(before: bytes, after: bytes) -> int:
@@ -231,18 +236,18 @@ def _lost(before: bytes, after: bytes) -> int:
     return sum(len(line) + 1 for line in before.splitlines() if line not in kept)
 
 
-def _propose(scope: Scope, clock: Clock, path: Path, after: bytes, source: str) -> None:
+def _propose(scope: Scope, clock: Clock, path: Path, after: bytes, source: str, why: str) -> None:
     """Keep a refused change beside the memory, for the owner to take over or throw away."""
     now = clock.now()
     folder = scope.folder / "memory" / "proposals"
     place = folder / f"{now:%Y-%m-%d-%H%M}-{path.stem.lower()}.md"
     note = (
-        f"<!-- Proposed for {path.name} on {now:%Y-%m-%d %H:%M} ({source}); not done, for it would have dropped more "
-        "than a quarter of the file. Copy over what is right, then delete this. -->\n\n"
+        f"<!-- Proposed for {path.name} on {now:%Y-%m-%d %H:%M} ({source}); not done, for {why}. "
+        "Copy over what is right, then delete this. -->\n\n"
     )
     try:
         files.rewrite(place, scope.folder, clock.today(), lambda before: (before or b"") + note.encode() + after)
-        _log.warning("a change of %s would drop more than a quarter of it; it is kept as %s", path.name, place)
+        _log.warning("a change of %s was not made, for %s; it is kept as %s", path.name, why, place)
     except FileError as problem:
         _log.warning("a proposal for %s could not be kept: %s", path.name, problem)
 

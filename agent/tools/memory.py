@@ -6,7 +6,7 @@ from datetime import date
 
 from agent.memory import files, notes
 from agent.memory.age import OUT_OF_DATE, age_in_words, may_be_out_of_date
-from agent.memory.daily import gap_before_entry
+from agent.memory.edit import added
 from agent.memory.files import inside
 from agent.memory.reach import FileError
 from agent.memory.search import Found, Hit, search
@@ -128,18 +128,12 @@ async def _update(desk: Desk, arguments: Arguments) -> str:
 
 
 async def _add(desk: Desk, name: str, new_text: str) -> str:
-    added = files.clean(new_text).strip("\n")
-    if not added.strip():
+    if not files.clean(new_text).strip():
         raise ToolError("old_text and new_text are both empty; there is nothing to change")
-
-    def change(present: bytes | None) -> bytes:
-        before = present or b""
-        end = b"" if before.endswith(b"\n") or not before else b"\n"
-        gap = gap_before_entry(files.decoded(before + end)).encode()
-        return before + end + gap + added.encode() + b"\n"
-
     path = desk.scope.folder / name
-    file = await desk.blocking(files.rewrite, path, desk.scope.folder, desk.clock.today(), change)
+    file = await desk.blocking(
+        files.rewrite, path, desk.scope.folder, desk.clock.today(), lambda now: added(now or b"", new_text, name)
+    )
     desk.wrote(path)
     return f"Added to {name}." + desk.fullness(path, file)
 

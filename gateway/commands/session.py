@@ -23,9 +23,10 @@ _PUTTING_IN_ORDER = "I am putting the earlier part of this talk in order, and wi
 async def new(ask: Ask) -> str:
     session = str(ask.conversation.session)
     async with ask.house.turns.stopped(session, ask.row.seq) as stopped:
-        await ask.agent.new_session(ask.conversation.session, ask.conversation.scope)
+        begun = await ask.agent.new_session(ask.conversation.session, ask.conversation.scope)
     ended = " What I was working on is stopped." if stopped.ran else ""
-    return f"A new talk begins.{ended} The old one is noted in today's log; /sessions lists it, /switch returns to it."
+    noted = f"could not be noted in today's log ({begun.unnoted})" if begun.unnoted else "is noted in today's log"
+    return f"A new talk begins.{ended} The old one {noted}; /sessions lists it, /switch returns to it."
 
 
 async def compact(ask: Ask) -> str:

@@ -620,7 +620,7 @@ async def test_a_new_session_leaves_the_talk_in_the_daily_log(home: Home) -> Non
     agent, model = home.agent("It flies at nine.", "Fresh.", "Back.")
     await end(agent, home.request("When is my flight to Lisbon?"))
     old = (await agent.sessions(OWNER))[0]
-    fresh = await agent.new_session(OWNER, home.owner)
+    fresh = (await agent.new_session(OWNER, home.owner)).info
     log = (home.workspace / "memory" / "2026-11-21.md").read_text()
     assert f"## 08:30 talk-when-is-my-flight-to-lisbon-{old.id}" in log.replace(" (", "-").replace("talk ", "talk-")
     assert "Alice: When is my flight to Lisbon?" in log and "Assistant: It flies at nine." in log

@@ -152,6 +152,26 @@ def test_a_page_that_is_no_text_is_named(home: Home) -> None:
     assert "MEMORY.md is not UTF-8" in finding.message
 
 
+def test_a_folder_in_a_pages_place_and_a_read_only_page_are_named(home: Home) -> None:
+    memory = home.path / "workspace" / "memory"
+    (memory / "2026-11-21.md").mkdir(parents=True)
+    (home.path / "workspace" / "MEMORY.md").write_text("- tea\n")
+    (home.path / "workspace" / "MEMORY.md").chmod(0o400)
+    (memory / "2026-11-20.md").write_bytes(b"- caf\xe9\n")
+    found = {Path(one.message.split()[0]).name: one for one in examine(home, {}) if one.check == "workspace"}
+    assert not found["2026-11-21.md"].ok and "is a folder" in found["2026-11-21.md"].message
+    assert not found["2026-11-20.md"].ok and "UTF-8" in found["2026-11-20.md"].message
+    assert found["MEMORY.md"].ok and "is read-only" in found["MEMORY.md"].message
+
+
+def test_what_a_talk_is_still_owed_is_told(home: Home) -> None:
+    folder = home.sessions / "main" / "owner"
+    folder.mkdir(parents=True)
+    (folder / "20261121-073000-000-aaaa-e000002.owed").write_text("{}")
+    (told,) = (one for one in examine(home, {}) if "HISTORY.md" in one.message)
+    assert told.ok and told.message.startswith("1 part of a talk waits")
+
+
 def test_damaged_transcripts_are_named_and_a_torn_tail_is_no_damage(home: Home) -> None:
     folder = home.sessions / "main" / "owner"
     folder.mkdir(parents=True)
