@@ -6,7 +6,7 @@ import os
 import stat
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
@@ -103,8 +103,9 @@ def probe(folder: Folder) -> None:
         folder.remove(SCRATCH)
 
 
-def replace(folder: Folder, name: str, data: bytes, mode: int) -> None:
-    """Give `name` the content `data` in one step. To be called under `locked`. Raises `OSError`; the old file stays."""
+def replace(folder: Folder, name: str, data: bytes, mode: int, check: Callable[[], None]) -> None:
+    """Give `name` the content `data` in one step. To be called under `locked`. `check` is called when only that step is
+    left, and may raise. Raises `OSError`; the old file stays."""
     with suppress(FileNotFoundError):
         folder.remove(SCRATCH)  # of a process that was killed here
     fd = folder.open(SCRATCH, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
@@ -115,6 +116,7 @@ def replace(folder: Folder, name: str, data: bytes, mode: int) -> None:
                 os.fchmod(fd, mode)
             file.flush()
             os.fsync(fd)
+        check()
         folder.rename(SCRATCH, name)
     except BaseException:
         with suppress(OSError):

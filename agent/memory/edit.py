@@ -37,7 +37,8 @@ def edited(before: bytes, old_text: str, new_text: str, name: str) -> bytes:
 
 
 def added(before: bytes, text: str, name: str) -> bytes:
-    """`before` with `text` as lines of its own at the end, in the file's own line ends. Raises `Unreadable` where it is no UTF-8 text, to which nothing could be added."""
+    """`before` with `text` as lines of its own at the end, in the file's own line ends. Raises `Unreadable` where it is
+    no UTF-8 text, to which nothing could be added."""
     text_of(before, name)
     end_of_line = b"\r\n" if b"\r\n" in before else b"\n"
     new = clean(text).strip("\n").encode().replace(b"\r\n", b"\n").replace(b"\n", end_of_line)

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
 
 from agent.clock import Clock
@@ -56,6 +57,9 @@ MAX_BYTES = 4_000_000
 
 _TAIL_BYTES = 65_536  # how far back an appended heading looks for itself
 _NEW_FILE = 0o600
+_TRIES = 5
+"""At a file that others change at the same time."""
+_BUSY = "{name} is being changed by another program; try again in a moment"
 _SYSTEM_SAYS = {
     errno.ENOSPC: "the disk is full",
     errno.EDQUOT: "the disk quota is used up",
@@ -71,6 +75,10 @@ _SYSTEM_SAYS = {
 
 class NotWritten(FileError):
     """The file is as it was before."""
+
+
+class _Overtaken(Exception):
+    """Somebody else, a hand most likely, has changed the file between our reading and our writing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +178,7 @@ def _changed(
     name = name_below(path, root)
     with _writing(path, root, name) as (folder, real_name):
         real = folder.path / real_name
-        for _ in range(5):
+        for _ in range(_TRIES):
             known = folder.stat(real_name)
             _unless(_protected(name, known))
             before = _bytes(folder, real_name, name) if known is not None else None
@@ -179,33 +187,48 @@ def _changed(
             _unless(refusal(real, before, after))
             if after == before:
                 return _state(after) if after is not None else None
-            if not _same(known, folder.stat(real_name)):
+            check = partial(_not_overtaken, folder, real_name, known)
+            try:
+                check()
+                with recorded(edit_of(name, before, after)):
+                    if after is None:
+                        check()
+                        folder.remove(real_name)
+                        folder.sync()
+                    else:
+                        mode = stat.S_IMODE(known.st_mode) if known is not None else _NEW_FILE
+                        disk.replace(folder, real_name, after, mode, check)
+            except _Overtaken:
                 continue
-            with recorded(edit_of(name, before, after)):
-                if after is None:
-                    folder.remove(real_name)
-                    folder.sync()
-                else:
-                    mode = stat.S_IMODE(known.st_mode) if known is not None else _NEW_FILE
-                    disk.replace(folder, real_name, after, mode)
             return _state(after) if after is not None else None
-        raise NotWritten(f"{name} is being changed by another program; try again in a moment")
+        raise NotWritten(_BUSY.format(name=name))
 
 
-def remove(path: Path, root: Path, today: date) -> FileText | None:
-    """Delete a file; gives back what it said, or None where there was none. A daily log is never deleted."""
+def remove(path: Path, root: Path, today: date, may_go: Callable[[bytes], None] = lambda data: None) -> FileText | None:
+    """Delete a file; gives back what it said, or None where there was none. A daily log is never deleted. `may_go` is
+    asked before that, and raises `FileError` to say no. What a hand changes at that moment is kept: `NotWritten` says
+    what it says now."""
     name = name_below(path, root)
     with _writing(path, root, name, make=False) as (folder, real_name):
         real = folder.path / real_name
+        known = folder.stat(real_name)
         try:
             data = _bytes(folder, real_name, name)
         except FileNotFoundError:
             return None
         refusal = daily.closed(real, today) or daily.shortened(real, data, None)
-        _unless(refusal or _protected(name, folder.stat(real_name)))
-        with recorded(edit_of(name, data, None)):
-            folder.remove(real_name)
-            folder.sync()
+        _unless(refusal or _protected(name, known))
+        may_go(data)
+        try:
+            with recorded(edit_of(name, data, None)):
+                _not_overtaken(folder, real_name, known)
+                folder.remove(real_name)
+                folder.sync()
+        except _Overtaken as overtaken:
+            now = decoded(_bytes(folder, real_name, name)) if folder.stat(real_name) is not None else ""
+            raise NotWritten(
+                f"{name} was just changed by somebody else, so it is kept. It says now:\n{now}"
+            ) from overtaken
         return _state(data)
 
 
@@ -298,22 +321,39 @@ def _append(path: Path, root: Path, addition: Callable[[str], str], beginning: s
     starts with `beginning`."""
     name = name_below(path, root)
     with _writing(path, root, name) as (folder, real_name):
-        known = folder.stat(real_name)
-        _unless(_protected(name, known))
-        end = disk.tail(folder, real_name, _TAIL_BYTES) if known is not None else b""
-        if b"\0" in end:
-            raise Unreadable(f"{name} is a binary file, or UTF-16 text; save it as UTF-8")
-        before = end.decode("utf-8", "replace")
-        start = "" if before else beginning
-        if before and not before.endswith("\n"):
-            start = "\n"
-        added = addition(before + start)
-        if not added:
+        for _ in range(_TRIES):
+            known = folder.stat(real_name)
+            _unless(_protected(name, known))
+            end = disk.tail(folder, real_name, _TAIL_BYTES) if known is not None else b""
+            if b"\0" in end:
+                raise Unreadable(f"{name} is a binary file, or UTF-16 text; save it as UTF-8")
+            data = _appended(end.decode("utf-8", "replace"), addition, beginning)
+            if not data:
+                return
+            size = known.st_size if known is not None else 0
+            try:
+                with recorded(addition_of(name, size, end, data, existed=known is not None)):
+                    _not_overtaken(folder, real_name, known)
+                    disk.append(folder, real_name, data)
+            except _Overtaken:
+                continue
             return
-        data = (start + added).encode()
-        size = known.st_size if known is not None else 0
-        with recorded(addition_of(name, size, end, data, existed=known is not None)):
-            disk.append(folder, real_name, data)
+        raise NotWritten(_BUSY.format(name=name))
+
+
+def _appended(before: str, addition: Callable[[str], str], beginning: str) -> bytes:
+    """What is to be written behind `before`, the end of a file."""
+    start = "" if before else beginning
+    if before and not before.endswith("\n"):
+        start = "\n"
+    added = addition(before + start)
+    return (start + added).encode() if added else b""
+
+
+def _not_overtaken(folder: Folder, name: str, known: os.stat_result | None) -> None:
+    """Raises `_Overtaken` where the file is not the one that was read."""
+    if not _same(known, folder.stat(name)):
+        raise _Overtaken(name)
 
 
 def _entry(item: os.DirEntry[str]) -> Entry | None:

@@ -134,13 +134,16 @@ def _write(
     raise files.NotWritten(f"there are too many notes whose names look like {head['name']!r}; choose another name")
 
 
-def delete(scope: Scope, clock: Clock, path: str) -> Deleted:
-    """Remove a note and its index line. Raises `FileError`."""
+def delete(
+    scope: Scope, clock: Clock, path: str, may_go: Callable[[Path, bytes], None] = lambda path, before: None
+) -> Deleted:
+    """Remove a note and its index line. `may_go` is asked before that and raises `FileError` to say no. Raises
+    `FileError`."""
     place = files.inside(scope, path)
     relative = place.relative_to(scope.folder).as_posix()
     if place.parent != scope.folder / FOLDER or place.suffix != ".md":
         raise files.NotWritten(f"only notes can be deleted, by their path {FOLDER}/….md; memory_list shows them")
-    gone = files.remove(place, scope.folder, clock.today())
+    gone = files.remove(place, scope.folder, clock.today(), partial(may_go, place))
     if gone is None:
         names = [f"{FOLDER}/{entry.name}" for entry in files.entries(place.parent, scope.folder)]
         near = difflib.get_close_matches(relative, names, n=3, cutoff=0.5)

@@ -123,6 +123,18 @@ class Desk:
         if path in self._known:
             self.may_replace(path, before)
 
+    def may_delete(self, path: Path, before: bytes) -> None:
+        """Raises `Unseen` where the conversation knows the file and it has been changed by others since."""
+        known = self._known.get(path)
+        if known is None or known.sha == sha_of(before):
+            return
+        file = text_of(before, self.name(path))
+        self.has_made(path, file)
+        raise Unseen(
+            f"{self.name(path)} was not deleted: it has been changed since this conversation saw it. It says now:\n"
+            f"{file.text[:_SHOWN_CHARS]}"
+        )
+
     def _has_seen(self, path: Path, data: bytes) -> bool:
         known = self._known.get(path)
         return known is not None and known.sha == sha_of(data) and known.lines >= count_lines(text_of(data, "").text)

@@ -198,7 +198,7 @@ async def _list(desk: Desk, arguments: Arguments) -> str:
 
 
 async def _delete(desk: Desk, arguments: Arguments) -> str:
-    deleted = await desk.blocking(notes.delete, desk.scope, desk.clock, text(arguments, "path"))
+    deleted = await desk.blocking(notes.delete, desk.scope, desk.clock, text(arguments, "path"), desk.may_delete)
     desk.wrote(deleted.path)
     if deleted.index is not None:
         desk.wrote(deleted.index)

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from agent.behind import MOST_TRIES
-from agent.model.base import AccessDenied
+from agent.model.base import AccessDenied, ModelRequest
 from agent.model.scripted import Answer, Call, Reply
 from tests.agent.long_talk import OWNER, LongTalk, told
 from tests.agent.places import group
@@ -137,6 +137,21 @@ async def test_where_history_cannot_be_written_its_paragraph_stays_owed(tmp_path
     async with talk.behind_it():
         pass
     assert talk.read("memory/HISTORY.md").count("They spoke of a boat.") == 1
+
+
+async def test_what_a_hand_writes_while_the_model_is_asked_is_kept(tmp_path: Path) -> None:
+    talk = LongTalk(tmp_path)
+    index = talk.workspace / "MEMORY.md"
+    index.write_text("- tea at four\n- lives in Kiel\n- works as a nurse\n")
+    by_hand = "- tea at five\n- lives in Kiel, by hand\n- works as a nurse\n- has two sons\n- by hand, and longer"
+
+    def asked(request: ModelRequest) -> Reply:
+        index.write_text(by_hand)
+        return save("They spoke.", ("- tea at four", "- no tea"), ("as a nurse", "as a doctor"), ("", "- boat: Luna"))
+
+    talk.behind["consolidation"] = asked
+    await ended(talk)
+    assert index.read_text() == by_hand.replace("a nurse", "a doctor") + "\n- boat: Luna\n"
 
 
 async def test_garbage_changes_nothing_and_passes_over_what_does_not_fit(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A talk is flushed, shortened and ended over files of any kind: the reply comes, and nothing that stood there is lost."""
+"""A talk is flushed, shortened and ended over files of any kind: replies come, and nothing that was there is lost."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def put(file: Path, kind: str) -> bytes | None:
         (file / "inside.txt").write_text("kept")
         return None
     data = {"UTF-16": LINES.decode().encode("utf-16"), "binary": b"\0\1" + LINES, "read-only": LINES}.get(kind)
-    data = KINDS[kind] if kind in KINDS else data
+    data = KINDS.get(kind, data)
     if data is not None:
         file.write_bytes(data)
     if kind == "read-only":
