@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from functools import partial
 
 from agent.agent import Agent
 from agent.memory.edits import shown
-from agent.memory.history import Change, HistoryUnavailable, NoSuchChange
+from agent.memory.history import FORGET, Change, HistoryUnavailable, NoSuchChange
 from agent.memory.reach import FileError
 from agent.memory.scope import scope_named
 from agent.memory.undo import restore
 from agent.model.base import Json
 from gateway.commands import House
 from gateway.control import Operation, OperationError, Params
+from gateway.sessions import belongs_to
 
 
 class HistoryOperations:
@@ -51,10 +53,12 @@ class HistoryOperations:
         scope = scope_named(change.scope, agent.workspace)
         try:
             paths = await asyncio.to_thread(restore, agent.history, scope, self._house.clock, change)
+            if change.by == FORGET:
+                await agent.bring_back(partial(belongs_to, scope=scope), change.id)
         except FileError as error:
             raise OperationError(str(error)) from error
-        except HistoryUnavailable as error:
-            raise OperationError(str(error.strerror)) from error
+        except OSError as error:
+            raise OperationError(str(error.strerror or error)) from error
         return {**_change_json(change), "paths": list(paths), "message": f"Undone in {', '.join(paths)}."}
 
     async def _find(self, parameters: Params) -> tuple[Agent, Change]:

@@ -87,6 +87,7 @@ class History:
         self._file = file
         self._clock = clock
         self._second_thoughts: dict[str, _Remembered] = {}
+        self._passed_over: set[str] = set()
 
     def author(self, scope: Scope, session: str = "") -> Author:
         return Author(self, scope, session)
@@ -113,15 +114,19 @@ class History:
         return Change(*exact[0])
 
     def last(self, session: str) -> Change | None:
-        """The last change of a session that can still be taken back."""
+        """The last change of a session that can still be taken back, and was not passed over."""
         self._let_go()
         with self._reading() as db:
             rows = db.execute(
                 f"SELECT {_COLUMNS} FROM changes WHERE session = ? AND undone_by = '' AND by != ? ORDER BY number DESC",
                 [session, UNDO],
             )
-            changes = (Change(*row) for row in rows)
+            changes = (Change(*row) for row in rows if row[0] not in self._passed_over)
             return next((one for one in changes if one.summary != _FORGOTTEN or one.id in self._second_thoughts), None)
+
+    def pass_over(self, change: Change) -> None:
+        """It cannot be taken back and somebody was told so: it no longer stands before older ones."""
+        self._passed_over.add(change.id)
 
     def edits(self, change: Change) -> tuple[Edit, ...] | None:
         """The edits of a change in their order; None where their text is forgotten."""

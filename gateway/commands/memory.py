@@ -8,6 +8,7 @@ from functools import partial
 
 from pydantic import TypeAdapter
 
+from agent.memory.edits import Conflict
 from agent.memory.files import FileError, append_log
 from agent.memory.forget import Finding, Place, find, forget
 from agent.memory.history import FORGET as FORGETTING
@@ -42,11 +43,18 @@ async def undo(ask: Ask) -> str:
     history, session, scope = ask.agent.history, str(ask.conversation.session), ask.conversation.scope
     try:
         change = await asyncio.to_thread(history.last, session)
-        if change is None:
-            return "There is no change of memory from this talk that I could undo."
+    except OSError as error:
+        raise CommandError(f"That could not be undone: {error}") from error
+    if change is None:
+        return "There is no change of memory from this talk that I could undo."
+    try:
         paths = await asyncio.to_thread(restore, history, scope, ask.house.clock, change, session)
         if change.by == FORGETTING:
             await ask.agent.bring_back(partial(belongs_to, scope=scope), change.id)
+    except Conflict as conflict:
+        history.pass_over(change)
+        what = f"“{change.summary}” could not be undone: {conflict}"
+        raise CommandError(f"{what}\n\n/undo again takes back the change before it.") from conflict
     except (FileError, OSError) as error:
         raise CommandError(f"That could not be undone: {error}") from error
     return f"Undone in {_files(paths)}: {change.summary}"
@@ -117,8 +125,9 @@ async def _forget(ask: Ask, finding: Finding) -> str:
     second = "For ten minutes /undo brings it back, then no copy of it is left in memory. " if done.files else ""
     return (
         f"Forgotten in {' and '.join(places)}. {second}"
-        "I no longer see, search or send the words; the transcripts' files under `state/sessions` still have them, "
-        "until `daybook sessions prune` deletes those talks. This chat on your platform keeps its own copy."
+        "I no longer see, search or send the words. The transcripts' files under `state/sessions` still have them, "
+        "until `daybook sessions prune` deletes those talks; what was received and sent stays in `state/daybook.db` "
+        "for up to a month, and this chat on your platform keeps its own copy."
     )
 
 

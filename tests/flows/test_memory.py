@@ -76,6 +76,24 @@ async def test_undo_after_midnight_strikes_out_yesterdays_entry_and_goes_on_to_o
         told.no_request_was_refused()
 
 
+async def test_a_change_that_a_hand_wrote_over_blocks_no_older_one(tmp_path: Path) -> None:
+    async with story(tmp_path) as told, told.running():
+        told.write("MEMORY.md", "# Memory\n\n- tea\n")
+        told.say("/remember the car is blue")
+        await told.hears("Noted in")
+        told.model.answer(tool=("memory_update", {"old_text": "- tea", "new_text": "- coffee"}))
+        told.model.answer("Coffee it is.")
+        told.say("I drink coffee now")
+        await told.hears("Coffee it is.")
+        told.write("MEMORY.md", "# Memory\n\n- coffee, by hand\n")
+        told.say("/undo")
+        refused = await told.hears("could not be undone")
+        assert "coffee, by hand" in refused.text and "/undo again" in refused.text
+        told.say("/undo")
+        await told.hears("Undone in")
+        assert told.read("MEMORY.md") == "# Memory\n\n- coffee, by hand\n" and not told.log().exists()
+
+
 async def test_forget_shows_asks_removes_and_is_not_in_the_way_of_a_talk(tmp_path: Path) -> None:
     async with story(tmp_path) as told, told.running():
         told.write("MEMORY.md", "# Memory\n\n- Luna is a cat\n- tea\n")
