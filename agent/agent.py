@@ -25,7 +25,7 @@ from agent.calls import STOPPED_CALL, Calls
 from agent.clock import Clock, utc_stamp
 from agent.context.budget import Budget
 from agent.context.freshness import Freshness, seen_by
-from agent.context.prompt import fixed_part
+from agent.context.prompt import FixedPart, fixed_part
 from agent.context.recalled import Recall, Search
 from agent.context.turn_header import rendered
 from agent.ending import ending
@@ -302,8 +302,7 @@ class Agent:
         """Have what was forgotten with that change of memory read as a mark in those sessions, in what is shown,
         searched and sent. Gives how many messages of how many talks."""
         talks = await asyncio.to_thread(self._transcripts, is_meant)
-        skills = await asyncio.to_thread(self.skills.usable)
-        fixed = await asyncio.to_thread(fixed_part, scope, self._clock.today(), self.settings.memory, skills)
+        fixed = await asyncio.to_thread(self._fixed_part, scope)
         return await redact(talks, speaks_of(finding), self._clock, change, fixed)
 
     async def bring_back(self, is_meant: Callable[[SessionKey], bool], change: str) -> None:
@@ -399,6 +398,10 @@ class Agent:
             _log.error("%s is left as it is, and the talk goes on in a new session: %s", path, problem)
             return None
 
+    def _fixed_part(self, scope: Scope) -> FixedPart:
+        """As it reads now. Blocks."""
+        return fixed_part(scope, self._clock.today(), self.settings.memory, self.skills.usable())
+
     async def _talk(
         self, key: SessionKey, scope: Scope, transcript: Transcript, specs: tuple[ToolSpec, ...], model: str | None
     ) -> Talk:
@@ -406,7 +409,8 @@ class Agent:
         name = model or self.settings.model.name
         room = await self._windows.budget(name)
         author = self.history.author(scope)
-        talk = Talk(key, scope, transcript, specs, self._model, name, self.settings, room, self._clock, author)
+        read = partial(self._fixed_part, scope)
+        talk = Talk(key, scope, transcript, specs, self._model, name, self.settings, room, self._clock, author, read)
         self._talks[transcript.path] = talk
         self._talks.move_to_end(transcript.path)
         while len(self._talks) > _KEPT_OPEN:
@@ -473,7 +477,7 @@ class Agent:
     def _unsaved(self, key: SessionKey, scope: Scope) -> Transcript:
         """A session that is not on disk."""
         now = self._clock.now()
-        fixed = fixed_part(scope, now.date(), self.settings.memory, self.skills.usable())
+        fixed = self._fixed_part(scope)
         header = Header(new_id(now), key.path, key.agent, utc_stamp(now), fixed.system, fixed.files)
         return Transcript(self._archive.path(key, header.id), header, (), (), lines=1, size=0)
 

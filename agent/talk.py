@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from agent.clock import Clock
 from agent.context.budget import Budget, estimate, estimate_tools, projected
+from agent.context.prompt import FixedPart
 from agent.context.repair import repair
 from agent.context.turn_header import header
 from agent.memory.history import Author
@@ -29,7 +30,7 @@ from agent.turn import Said, SessionKey
 @dataclass(frozen=True, slots=True)
 class Talk:
     """`model_name` is the one of this session; `specs` are all tools that its requests offer; `author` signs what
-    Daybook writes down on its own accord."""
+    Daybook writes down on its own accord; `read_fixed` reads the fixed part anew, and blocks."""
 
     session: SessionKey
     scope: Scope
@@ -41,6 +42,7 @@ class Talk:
     budget: Budget
     clock: Clock
     author: Author
+    read_fixed: Callable[[], FixedPart]
 
     @property
     def system(self) -> tuple[str, ...]:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from agent.clock import utc_stamp
 from agent.context.budget import estimate, shortened
-from agent.context.prompt import fixed_part
 from agent.model.base import Block, ContextOverflow, Message
 from agent.model.offline import NAME as OFFLINE
 from agent.session.cut import Shown, cut_at_step, cut_point, passes, said_before, size_of
@@ -120,7 +119,7 @@ async def compact(
             "The summary would not have been shorter than what it replaces, so I kept the talk as it is."
         )
     before = talk.projected()
-    fixed = await asyncio.to_thread(fixed_part, talk.scope, talk.clock.today(), talk.settings.memory)
+    fixed = await asyncio.to_thread(talk.read_fixed)
     entry = CompactionEntry(
         transcript.new_id(),
         utc_stamp(talk.clock.now()),

@@ -130,6 +130,12 @@ async def test_identifiers_that_a_summary_forgot_are_added(tmp_path: Path) -> No
         assert one in summary
 
 
+async def test_after_a_compaction_the_skills_are_still_listed(tmp_path: Path) -> None:
+    talk = LongTalk(tmp_path)
+    await compacted(talk)
+    assert all("read it with skill_read" in "\n".join(request.system) for request in talk.model.requests)
+
+
 async def test_compacting_with_a_focus_and_with_nothing_to_compact(tmp_path: Path) -> None:
     talk = LongTalk(tmp_path)
     with pytest.raises(NotCompacted, match="nothing yet"):

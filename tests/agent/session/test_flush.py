@@ -229,7 +229,7 @@ async def test_a_change_of_the_clock_within_a_flush_moves_nothing(
     talk.behind["flush"] = flush
     await talk.until("flush")
     asked = str(talk.asked_for("flush")[-1].messages)
-    assert f"Today is {day}, {entry} Europe/Berlin. Today's log is memory/{day}.md" in asked
+    assert f"Today is {day}, {entry} Europe/Berlin; memory_append writes to memory/{day}.md" in asked
     assert log.read_text() == f"# {day}\n\n- 00:30 woke up\n- {entry} Alice sails.\n"
     if next_day != day:
         assert not (talk.workspace / f"memory/{next_day}.md").exists()
