@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Awaitable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
+from pathlib import Path
 from typing import TypeVar
 
 from telegram import (
@@ -18,20 +19,19 @@ from telegram import (
     BotCommand,
     BotCommandScopeAllGroupChats,
     BotCommandScopeAllPrivateChats,
+    InputFile,
     LinkPreviewOptions,
 )
-from telegram.constants import ChatAction
 from telegram.error import (
     ChatMigrated,
     EndPointNotFound,
-    Forbidden,
     InvalidToken,
-    RetryAfter,
     TelegramError,
 )
 
 from channels.message import (
     Address,
+    Attachment,
     ChannelStatus,
     CommandInfo,
     Event,
@@ -46,20 +46,25 @@ from channels.message import (
 )
 from channels.split import split
 from channels.telegram import format as look
+from channels.telegram.albums import Albums
 from channels.telegram.connection import connect
+from channels.telegram.downloads import Downloads
 from channels.telegram.errors import (
     ODD_ANSWER,
     is_about_markup,
+    is_about_picture,
     is_about_topic,
     is_unchanged,
     redacted,
     refuses_drafts,
-    seconds,
     send_error,
 )
 from channels.telegram.inbound import ALLOWED_UPDATES, CHANNEL, BotIdentity, migrated, read, unreadable
-from channels.telegram.outbound import Attempt, keyboard, library_entities, number, reply_to, topic
+from channels.telegram.outbound import Attempt, keyboard, library_entities, reply_to
 from channels.telegram.poller import LONG_POLL, Pause, Poller, Trouble
+from channels.telegram.signs import Signs
+from channels.telegram.tasks import end
+from channels.telegram.uploads import prepared
 
 log = logging.getLogger(__name__)
 
@@ -71,8 +76,8 @@ GROUP_PACE = Pace(PreviewStyle.EDIT, interval=3.5)
 CONNECTIONS = 16
 """At most so many calls at once: more than Telegram's 30 messages a second need. The library's pool looks at every idle
 connection at every call, which with a hundred of them costs more than the calls."""
-TYPING_EVERY = 4.0
-"""Seconds between two signs of typing; Telegram shows one for 5."""
+_UPLOAD_PATIENCE = 4
+"""A file's answer may take so many times longer than a text's: Telegram looks at it before it answers."""
 
 NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 
@@ -104,6 +109,8 @@ class TelegramChannel:
             request=self._request,
             get_updates_request=self._request,  # unused: the poller has a connection of its own
         )
+        self._downloads = Downloads(self._request, f"{base_url}{token}", f"{base_file_url}{token}")
+        self._upload_timeout = _UPLOAD_PATIENCE * answer_timeout
         self._commands = tuple(commands)
         self._pause = pause
         self._long_poll = long_poll
@@ -111,6 +118,8 @@ class TelegramChannel:
         self._status = ChannelStatus(Health.OFF)
         self._receive: Receive | None = None
         self._moved: dict[int, int] = {}
+        self._signs = Signs(self._bot, pause, self._moved)
+        self._albums = Albums()
         self._unannounced: list[Migrated] = []
         self._chats_without_drafts: set[str] = set()
         self._drafts_exist = True
@@ -152,7 +161,7 @@ class TelegramChannel:
         finally:
             self._receive = None
             if menu is not None:
-                await _end(menu)
+                await end(menu)
 
     async def _who_am_i(self) -> BotIdentity:
         """The bot's own id and name; asks until Telegram answers. Raises `SourceFailed` for a wrong token."""
@@ -173,7 +182,8 @@ class TelegramChannel:
 
     async def _offer(self, updates: Sequence[object], bot: BotIdentity, receive: Receive) -> None:
         known = list(self._unannounced)
-        events: list[Event] = [*known, *(event for update in updates if (event := _event(update, bot)))]
+        news = [event for update in updates if (event := _event(update, bot))]
+        events: list[Event] = [*known, *self._albums.called_as_one(news)]
         if events:
             await receive(events)
         self._unannounced = [one for one in self._unannounced if one not in known]
@@ -209,23 +219,20 @@ class TelegramChannel:
         return True  # Telegram keeps it for who is away
 
     def split(self, text: str) -> list[str]:
-        """Pure and safe in a thread; about 3 ms for a message."""
+        """Pure and safe in a thread; about 3 ms for a message.
+
+        A long answer stays messages of text. Rich messages (Bot API 10.1) would hold it in one, but older apps show
+        nothing of them, Telegram's own parser would read the model's Markdown (and load the pictures it names), and
+        where one is refused a single send would have to become several. A document is read outside the chat."""
         return split(text, look.length, look.MAX_TEXT)
 
     async def send(self, message: OutboundMessage) -> str:
         attempt = self._first_attempt(message)
+        if message.file is not None:
+            attempt = replace(attempt, upload=await prepared(message.file))
         while True:
             try:
-                sent = await self._bot.send_message(
-                    attempt.chat_id,
-                    attempt.text,
-                    entities=library_entities(attempt.entities),
-                    message_thread_id=attempt.thread_id,
-                    link_preview_options=NO_PREVIEW,
-                    reply_parameters=reply_to(message.reply_to if not attempt.moved else ""),
-                    reply_markup=keyboard(message.buttons),
-                )
-                return str(sent.message_id)
+                return await self._posted(attempt, message)
             except TelegramError as error:
                 other = await self._other_way(attempt, error, message.text)
                 if other is None:
@@ -233,6 +240,35 @@ class TelegramChannel:
                 attempt = other
             except ODD_ANSWER as error:
                 raise OutcomeUnknown(f"Telegram's answer cannot be read: {redacted(error)}") from None
+
+    async def _posted(self, attempt: Attempt, message: OutboundMessage) -> str:
+        """One call; returns the id of the message that it made."""
+        entities = library_entities(attempt.entities)
+        reply_parameters = reply_to(message.reply_to if not attempt.moved else "")
+        reply_markup = keyboard(message.buttons)
+        if attempt.upload is None:
+            sent = await self._bot.send_message(
+                attempt.chat_id,
+                attempt.text,
+                entities=entities,
+                message_thread_id=attempt.thread_id,
+                link_preview_options=NO_PREVIEW,
+                reply_parameters=reply_parameters,
+                reply_markup=reply_markup,
+            )
+            return str(sent.message_id)
+        post = self._bot.send_photo if attempt.upload.is_photo else self._bot.send_document
+        sent = await post(
+            attempt.chat_id,
+            InputFile(attempt.upload.content, attempt.upload.name),
+            caption=attempt.text or None,
+            caption_entities=entities,
+            message_thread_id=attempt.thread_id,
+            reply_parameters=reply_parameters,
+            reply_markup=reply_markup,
+            read_timeout=self._upload_timeout,
+        )
+        return str(sent.message_id)
 
     async def edit(self, platform_id: str, message: OutboundMessage) -> None:
         attempt = self._first_attempt(message)
@@ -280,11 +316,18 @@ class TelegramChannel:
                 self._chats_without_drafts.add(address.chat_id)
             raise send_error(error) from None
 
+    async def fetch(self, attachment: Attachment, to: Path, most: int) -> None:
+        await self._downloads.fetch(attachment, to, most)
+
+    async def react(self, address: Address, platform_id: str, emoji: str) -> None:
+        await self._signs.react(address, platform_id, emoji)
+
     def typing(self, address: Address) -> AbstractAsyncContextManager[None]:
-        return self._typing(address)
+        return self._signs.typing(address)
 
     async def aclose(self) -> None:
         await self._request.shutdown()
+        await self._downloads.aclose()
         self._report(ChannelStatus(Health.OFF))
 
     def _first_attempt(self, message: OutboundMessage) -> Attempt:
@@ -298,6 +341,8 @@ class TelegramChannel:
             return replace(attempt, text=look.plain(markdown), entities=())
         if is_about_topic(error) and attempt.thread_id is not None:
             return replace(attempt, thread_id=None)  # the topic was deleted: better in the chat than nowhere
+        if is_about_picture(error) and attempt.upload is not None and attempt.upload.is_photo:
+            return replace(attempt, upload=replace(attempt.upload, is_photo=False))
         if isinstance(error, ChatMigrated) and not attempt.moved:
             await self._announce(migrated(attempt.chat_id, error.new_chat_id))
             return replace(attempt, chat_id=error.new_chat_id, thread_id=None, moved=True)
@@ -314,33 +359,6 @@ class TelegramChannel:
     def _has_drafts(self, address: Address) -> bool:
         private = not address.chat_id.startswith("-")
         return private and self._drafts_exist and address.chat_id not in self._chats_without_drafts
-
-    @asynccontextmanager
-    async def _typing(self, address: Address) -> AsyncIterator[None]:
-        sign = asyncio.create_task(self._keep_typing(address))
-        try:
-            yield
-        finally:
-            await _end(sign)
-
-    async def _keep_typing(self, address: Address) -> None:
-        try:
-            chat_id, thread_id = number(address.chat_id, "chat"), topic(address)
-        except Refused:
-            return  # nobody can be shown anything there
-        while True:
-            delay = TYPING_EVERY
-            try:
-                await self._bot.send_chat_action(
-                    self._moved.get(chat_id, chat_id), ChatAction.TYPING, message_thread_id=thread_id
-                )
-            except RetryAfter as error:
-                delay = max(delay, seconds(error))
-            except Forbidden:
-                return
-            except (TelegramError, *ODD_ANSWER) as error:
-                log.debug("no sign of typing in %s: %s", address, redacted(error))
-            await self._pause(delay)
 
     async def _quietly(self, call: Awaitable[T]) -> T | None:
         """For what people would not miss; None where it failed."""
@@ -360,11 +378,3 @@ def _event(update: object, bot: BotIdentity) -> Event | None:
     except Exception as error:
         log.exception("an update could not be read")
         return unreadable(update, f"{type(error).__name__}: {error}")
-
-
-async def _end(task: asyncio.Task[None]) -> None:
-    """Cancel a task of ours and wait for it; what went wrong in it is told."""
-    task.cancel()
-    await asyncio.wait([task])
-    if not task.cancelled() and (error := task.exception()) is not None:
-        log.error("a task of Telegram's channel failed: %s", redacted(error))

@@ -28,6 +28,18 @@ def connect(base_url: str, *, read_timeout: float, connections: int) -> HTTPXReq
     )
 
 
+def download_client(file_url: str) -> httpx.AsyncClient:
+    """For files, which the library's layer would hold in memory as a whole. Follows no redirect: the address of a
+    file has the token in it."""
+    return httpx.AsyncClient(
+        headers={"Accept-Encoding": "identity"},
+        verify=_tls(),
+        trust_env=not is_loopback(file_url),
+        timeout=httpx.Timeout(20.0, connect=10.0, pool=60.0),
+        limits=httpx.Limits(max_connections=4, max_keepalive_connections=1),
+    )
+
+
 def is_loopback(url: str) -> bool:
     """Whether an address is this machine: a proxy from the environment has no business there."""
     host = urlsplit(url).hostname or ""

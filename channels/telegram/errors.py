@@ -62,6 +62,8 @@ def send_error(error: TelegramError) -> SendError:
             return NotSent(f"Telegram refuses the bot: {text}", retry_after=_REJECTED_TOKEN_PAUSE)
         case Forbidden() | BadRequest() | ChatMigrated():
             return Refused(f"Telegram refuses this: {text}")
+        case NetworkError() if is_too_large(error):
+            return Refused("Telegram refuses this: it is too large")
         case NetworkError() if never_sent(error):
             return NotSent(f"Telegram cannot be reached: {text}")
         case TimedOut():
@@ -75,6 +77,19 @@ def send_error(error: TelegramError) -> SendError:
 def never_sent(error: TelegramError) -> bool:
     """Whether the request did not leave this machine."""
     return isinstance(error.__cause__, _NEVER_SENT)
+
+
+def is_too_large(error: TelegramError) -> bool:
+    """Status 413, which the library does not tell apart from a broken server; a proxy answers it without JSON."""
+    return isinstance(error, NetworkError) and "request entity too large" in str(error).casefold()
+
+
+def is_about_picture(error: TelegramError) -> bool:
+    """Whether the same file may be taken as a document: as a photo its size, shape or content is wrong, or the chat
+    allows no photos."""
+    text = str(error).casefold()
+    words = ("photo", "image_process_failed", "too big", "wrong file type")
+    return is_too_large(error) or (isinstance(error, BadRequest) and any(word in text for word in words))
 
 
 def is_about_markup(error: TelegramError) -> bool:

@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TypeVar
 
 from channels.message import (
     Address,
@@ -25,6 +24,8 @@ from channels.message import (
     Sender,
     Unreadable,
 )
+from channels.telegram.fields import Json, Malformed, get, need, need_object, object_of, text_of
+from channels.telegram.media import attachments, named, somebody_elses
 from channels.text import clean, utf16_len
 
 CHANNEL = "telegram"
@@ -38,33 +39,6 @@ GENERAL_TOPIC = 1
 CUT_BY_CLIENT = 4000
 """A text this long (UTF-16 units) was probably cut by the client, which sends at most 4096 and cuts at white space."""
 
-Json = Mapping[str, object]
-
-MEDIA = (
-    ("animation", "animation"),
-    ("audio", "audio"),
-    ("document", "document"),
-    ("live_photo", "photo"),
-    ("paid_media", "paid media"),
-    ("photo", "photo"),
-    ("sticker", "sticker"),
-    ("story", "story"),
-    ("video", "video"),
-    ("video_note", "video note"),
-    ("voice", "voice"),
-    ("checklist", "checklist"),
-    ("contact", "contact"),
-    ("dice", "dice"),
-    ("game", "game"),
-    ("giveaway", "giveaway"),
-    ("invoice", "invoice"),
-    ("location", "location"),
-    ("poll", "poll"),
-    ("venue", "venue"),
-)
-"""Fields of a message that carry something besides text, with a word for people."""
-NAME_FIELDS = ("file_name", "title", "question", "emoji", "first_name")
-
 
 @dataclass(frozen=True, slots=True)
 class BotIdentity:
@@ -74,22 +48,18 @@ class BotIdentity:
     username: str
 
 
-class _Malformed(Exception):
-    """A field that a message needs is missing or of another type."""
-
-
 def read(update: Json, bot: BotIdentity) -> InboundMessage | Migrated | Unreadable | None:
     """The event in an update. None: nothing for us (service messages, our own, channels, no person behind it)."""
     try:
-        event_id = f"update:{_need(update, 'update_id', int)}"
+        event_id = f"update:{need(update, 'update_id', int)}"
         for kind in ("message", "edited_message"):
-            if message := _object(update, kind):
+            if message := object_of(update, kind):
                 return _message(message, bot, event_id, edit=kind == "edited_message")
-        if press := _object(update, "callback_query"):
+        if press := object_of(update, "callback_query"):
             return _press(press, event_id)
-        if stop := _object(update, "stopped_message_generation"):
+        if stop := object_of(update, "stopped_message_generation"):
             return _stop(stop, event_id)
-    except (_Malformed, ValueError, OverflowError, OSError) as error:
+    except (Malformed, ValueError, OverflowError, OSError) as error:
         return unreadable(update, str(error))
     return None
 
@@ -103,17 +73,19 @@ def unreadable(update: object, why: str) -> Unreadable:
 
 
 def _message(message: Json, bot: BotIdentity, event_id: str, *, edit: bool) -> InboundMessage | Migrated | None:
-    chat = _need_object(message, "chat")
-    chat_id = _need(chat, "id", int)
+    chat = need_object(message, "chat")
+    chat_id = need(chat, "id", int)
     if moved := _migration(message, chat_id):
         return moved
-    person = _object(message, "from")
-    if person is None or _has_no_person(message, chat) or _need(person, "id", int) == bot.id:
+    person = object_of(message, "from")
+    if person is None or _has_no_person(message, chat) or need(person, "id", int) == bot.id:
         return None
     written = _Written.of(message)
-    attachments = tuple(_attachments(message))
-    if not written.text and not attachments:
+    own = next(attachments(message), None)
+    if not written.text and own is None:
         return None  # a service message
+    if edit and not written.text and object_of(message, "location"):
+        return None  # a live location moves every few seconds
     kind = ChatKind.PRIVATE if chat.get("type") == "private" else ChatKind.GROUP
     quote = _quote(message)
     forwarded = _forward(message, written)
@@ -125,21 +97,22 @@ def _message(message: Json, bot: BotIdentity, event_id: str, *, edit: bool) -> I
         sender=_sender(person),
         text=text,
         sent_at=_moment(message, "edit_date" if edit and "edit_date" in message else "date"),
-        platform_id=str(_need(message, "message_id", int)),
-        attachments=attachments,
+        platform_id=str(need(message, "message_id", int)),
+        attachments=tuple(_enclosed(message)),
         quote=forwarded or quote,
         calls_bot=kind is ChatKind.PRIVATE or written.calls(bot) or _answers(message, bot, written),
         edit=edit,
         continues=not edit and utf16_len(written.text) >= CUT_BY_CLIENT,
-        group_name="" if kind is ChatKind.PRIVATE else _text(chat, "title"),
+        album="" if edit else text_of(message, "media_group_id"),
+        group_name="" if kind is ChatKind.PRIVATE else text_of(chat, "title"),
     )
 
 
 def _migration(message: Json, chat_id: int) -> Migrated | None:
     """Both service messages of a migration are read, as one event."""
-    if new := _get(message, "migrate_to_chat_id", int):
+    if new := get(message, "migrate_to_chat_id", int):
         return migrated(chat_id, new)
-    if old := _get(message, "migrate_from_chat_id", int):
+    if old := get(message, "migrate_from_chat_id", int):
         return migrated(old, chat_id)
     return None
 
@@ -157,32 +130,32 @@ def _has_no_person(message: Json, chat: Json) -> bool:
 
 def _press(press: Json, event_id: str) -> InboundMessage | None:
     """A button of ours: what it stands for, as if the person had written it."""
-    message = _object(press, "message")
-    data = _text(press, "data")
+    message = object_of(press, "message")
+    data = text_of(press, "data")
     if message is None or not data:
         return None
-    chat = _need_object(message, "chat")
+    chat = need_object(message, "chat")
     private = chat.get("type") == "private"
     return InboundMessage(
         id=event_id,
-        address=Address(CHANNEL, str(_need(chat, "id", int)), _topic(message)),
+        address=Address(CHANNEL, str(need(chat, "id", int)), _topic(message)),
         kind=ChatKind.PRIVATE if private else ChatKind.GROUP,
-        sender=_sender(_need_object(press, "from")),
+        sender=_sender(need_object(press, "from")),
         text=data,
         sent_at=datetime.now(UTC),  # a press carries no time
-        platform_id=str(_need(message, "message_id", int)),
+        platform_id=str(need(message, "message_id", int)),
         origin=Origin.COMMAND,
-        group_name="" if private else _text(chat, "title"),
+        group_name="" if private else text_of(chat, "title"),
     )
 
 
 def _stop(stop: Json, event_id: str) -> InboundMessage | None:
     """The Stop button of a draft. Drafts exist in private chats only, whose id is the person's."""
-    chat = _need_object(stop, "chat")
-    chat_id = _need(chat, "id", int)
+    chat = need_object(stop, "chat")
+    chat_id = need(chat, "id", int)
     if chat_id <= 0:
         return None
-    thread = _get(stop, "message_thread_id", int)
+    thread = get(stop, "message_thread_id", int)
     return InboundMessage(
         id=event_id,
         address=Address(CHANNEL, str(chat_id), str(thread) if thread and thread != GENERAL_TOPIC else None),
@@ -215,7 +188,7 @@ class _Written:
     @classmethod
     def of(cls, message: Json) -> _Written:
         for field, entities in (("text", "entities"), ("caption", "caption_entities")):
-            if text := _get(message, field, str):
+            if text := get(message, field, str):
                 return cls(clean(text), tuple(_marks(text, message.get(entities))))
         return cls(clean(_rich_text(message.get("rich_message"))).strip(), ())
 
@@ -292,13 +265,13 @@ def _answers(message: Json, bot: BotIdentity, written: _Written) -> bool:
     replied = _replied(message)
     if replied is None or written.is_for_another_bot(bot):
         return False
-    author = _object(replied, "from")
+    author = object_of(replied, "from")
     return author is not None and author.get("id") == bot.id
 
 
 def _replied(message: Json) -> Json | None:
     """The message that this one answers. In a topic everything is told as a reply to the message that opened it."""
-    replied = _object(message, "reply_to_message")
+    replied = object_of(message, "reply_to_message")
     if replied is None or "forum_topic_created" in replied:
         return None
     opened_topic = message.get("is_topic_message") is True and replied.get("message_id") == message.get(
@@ -308,108 +281,77 @@ def _replied(message: Json) -> Json | None:
 
 
 def _quote(message: Json) -> Quote | None:
-    """What a message replies to: the part that was chosen, else the whole of it."""
+    """What a message replies to: the part that was chosen, else the whole of it, its files by name."""
+    quoted = _quoted(message)
+    if quoted is None:
+        return None
+    chosen = object_of(message, "quote")
+    part = text_of(chosen, "text") if chosen else ""
+    text = " ".join(filter(None, (part or _Written.of(quoted).text, named(attachments(quoted)))))
+    return Quote(_author(quoted), text) if text else None
+
+
+def _quoted(message: Json) -> Json | None:
+    """The message that is replied to, here or (as far as Telegram tells of it) in another chat."""
     replied = _replied(message)
-    external = _object(message, "external_reply")
-    chosen = _object(message, "quote")
-    part = _text(chosen, "text") if chosen else ""
-    if replied is not None:
-        text = part or _Written.of(replied).text or _names_of(_attachments(replied))
-        author = _object(replied, "from") or _object(replied, "sender_chat")
-        return Quote(_name(author) if author else "somebody", text) if text else None
-    if external is not None:
-        text = part or _names_of(_attachments(external))
-        return Quote(_origin_name(_object(external, "origin")), text) if text else None
-    return None
+    return replied if replied is not None else object_of(message, "external_reply")
+
+
+def _author(message: Json) -> str:
+    for field in ("from", "sender_chat"):
+        if who := object_of(message, field):
+            return _name(who)
+    return _origin_name(object_of(message, "origin") or object_of(message, "forward_origin"))
 
 
 def _forward(message: Json, written: _Written) -> Quote | None:
-    """A forwarded text is somebody else's: data, never an order or a command."""
-    origin = _object(message, "forward_origin")
-    return Quote(_origin_name(origin), written.text, forwarded=True) if origin is not None else None
+    """What is forwarded is somebody else's: data, never an order or a command."""
+    origin = object_of(message, "forward_origin")
+    if origin is None:
+        return None
+    text = " ".join(filter(None, (written.text, named(attachments(message)))))
+    return Quote(_origin_name(origin), text, forwarded=True)
+
+
+def _enclosed(message: Json) -> Iterator[Attachment]:
+    """What came with a message, and the files of what it quotes. Whose they are is told by their kind."""
+    forwarded = object_of(message, "forward_origin") is not None
+    for one in attachments(message):
+        yield somebody_elses(one, "forwarded") if forwarded else one
+    quoted = _quoted(message)
+    for one in attachments(quoted) if quoted is not None else ():
+        if one.handle:
+            yield somebody_elses(one, "quoted")
 
 
 def _origin_name(origin: Json | None) -> str:
     if origin is None:
         return "somebody"
-    if name := _text(origin, "sender_user_name"):
+    if name := text_of(origin, "sender_user_name"):
         return name
     for field in ("sender_user", "sender_chat", "chat"):
-        if who := _object(origin, field):
+        if who := object_of(origin, field):
             return _name(who)
     return "somebody"
 
 
-def _attachments(message: Json) -> Iterator[Attachment]:
-    for field, kind in MEDIA:
-        value = message.get(field)
-        if (field == "document" and "animation" in message) or (field == "location" and "venue" in message):
-            continue  # the same thing a second time, for old clients
-        if isinstance(value, list) and value:
-            value = value[-1]  # a photo in sizes, the largest last
-        if isinstance(value, Mapping):
-            names = (_text(value, name) for name in NAME_FIELDS)
-            yield Attachment(kind, next(filter(None, names), ""), _get(value, "file_size", int))
-
-
-def _names_of(attachments: Iterator[Attachment]) -> str:
-    return ", ".join(f"[{one.kind} {one.name}]" if one.name else f"[{one.kind}]" for one in attachments)
-
-
 def _topic(message: Json) -> str | None:
     """The topic, only where Telegram says that the message is in one: replies carry a thread id too."""
-    thread = _get(message, "message_thread_id", int)
+    thread = get(message, "message_thread_id", int)
     if thread is None or thread == GENERAL_TOPIC or message.get("is_topic_message") is not True:
         return None
     return str(thread)
 
 
 def _sender(person: Json) -> Sender:
-    return Sender(str(_need(person, "id", int)), _name(person), is_bot=person.get("is_bot") is True)
+    return Sender(str(need(person, "id", int)), _name(person), is_bot=person.get("is_bot") is True)
 
 
 def _name(who: Json) -> str:
     """A name for people's eyes, on one line."""
-    full = " ".join(filter(None, (_text(who, "first_name"), _text(who, "last_name")))) or _text(who, "title")
+    full = " ".join(filter(None, (text_of(who, "first_name"), text_of(who, "last_name")))) or text_of(who, "title")
     return " ".join(full.split()) or str(who.get("id", "somebody"))
 
 
 def _moment(message: Json, field: str) -> datetime:
-    return datetime.fromtimestamp(_need(message, field, int), UTC)
-
-
-def _text(parent: Json, field: str) -> str:
-    return clean(_get(parent, field, str) or "")
-
-
-Scalar = TypeVar("Scalar", int, str)
-
-
-def _get(parent: Json, field: str, kind: type[Scalar]) -> Scalar | None:
-    """A field of the expected type; None where it is missing or of another."""
-    value = parent.get(field)
-    return value if isinstance(value, kind) and not isinstance(value, bool) else None
-
-
-def _need(parent: Json, field: str, kind: type[Scalar]) -> Scalar:
-    value = _get(parent, field, kind)
-    if value is None:
-        raise _Malformed(_complaint(parent, field))
-    return value
-
-
-def _object(parent: Json, field: str) -> Json | None:
-    value = parent.get(field)
-    return value if isinstance(value, Mapping) else None
-
-
-def _need_object(parent: Json, field: str) -> Json:
-    value = _object(parent, field)
-    if value is None:
-        raise _Malformed(_complaint(parent, field))
-    return value
-
-
-def _complaint(parent: Json, field: str) -> str:
-    found = parent.get(field)
-    return f"the field {field!r} is {'missing' if found is None else f'of the type {type(found).__name__}'}"
+    return datetime.fromtimestamp(need(message, field, int), UTC)

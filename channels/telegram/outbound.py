@@ -10,6 +10,10 @@ from telegram import InlineKeyboardButton, InlineKeyboardMarkup, MessageEntity, 
 from channels.message import Address, Button, OutboundMessage, Refused
 from channels.telegram.format import Entity, formatted
 from channels.telegram.inbound import GENERAL_TOPIC
+from channels.telegram.uploads import Upload
+
+MAX_BUTTON_DATA = 64
+"""Bytes of a button's callback_data (Bot API, InlineKeyboardButton)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +25,7 @@ class Attempt:
     text: str
     entities: tuple[Entity, ...]
     moved: bool = False
+    upload: Upload | None = None
 
     @classmethod
     def of(cls, message: OutboundMessage) -> Attempt:
@@ -62,8 +67,13 @@ def reply_to(platform_id: str) -> ReplyParameters | None:
 
 
 def keyboard(rows: Sequence[Sequence[Button]]) -> InlineKeyboardMarkup | None:
+    """Raises `Refused` for a button that Telegram would refuse together with the text above it."""
     if not rows:
         return None
+    for button in (button for row in rows for button in row):
+        size = len(button.data.encode())
+        if not 1 <= size <= MAX_BUTTON_DATA:
+            raise Refused(f"the button {button.label!r} carries {size} bytes; Telegram takes 1 to {MAX_BUTTON_DATA}")
     return InlineKeyboardMarkup(
         [[InlineKeyboardButton(button.label, callback_data=button.data) for button in row] for row in rows]
     )

@@ -1,0 +1,147 @@
+"""The bytes behind a `file_id`: where Telegram has them (getFile), and from there to a file of ours."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import BinaryIO
+from urllib.parse import quote
+
+import httpx
+from telegram.error import BadRequest, Forbidden, TelegramError
+from telegram.request import BaseRequest, RequestData
+from telegram.request._requestparameter import RequestParameter  # what RequestData is made of; not exported
+
+from channels.message import Attachment, NotFetched
+from channels.telegram.connection import download_client, is_loopback
+from channels.telegram.errors import ODD_ANSWER, redacted
+
+_LIMIT = "Telegram lets bots download at most 20 MB"
+"""getFile, https://core.telegram.org/bots/api#getfile; a server of one's own started with --local has no limit."""
+_FIND_PATIENCE = 90.0
+"""Seconds for getFile: a server of one's own answers only when it has the whole file."""
+_DEADLINE = 300.0
+"""Seconds for a whole download, however steadily it drips."""
+
+
+class Downloads:
+    """`request` asks the Bot API under `api_url` (token included), `file_url` is where files lie (token included)."""
+
+    def __init__(self, request: BaseRequest, api_url: str, file_url: str) -> None:
+        self._request = request
+        self._api_url = api_url
+        self._file_url = file_url
+        self._client = download_client(file_url)
+
+    async def fetch(self, attachment: Attachment, to: Path, most: int) -> None:
+        """As `Channel.fetch`. What was written of a file that then failed is taken away again."""
+        if not attachment.handle:
+            raise NotFetched(f"there is no file behind this {attachment.kind}")
+        if attachment.size is not None and attachment.size > most:
+            raise _too_big(attachment.size, most)
+        path = await self._found(attachment)
+        try:
+            async with asyncio.timeout(_DEADLINE):
+                if _is_absolute(path):
+                    await self._copied(path, to, most)
+                else:
+                    await self._downloaded(path, to, most)
+        except BaseException as error:
+            await asyncio.to_thread(to.unlink, missing_ok=True)
+            if isinstance(error, TimeoutError):
+                raise NotFetched("Telegram takes too long to send this file", passing=True) from None
+            raise
+
+    async def aclose(self) -> None:
+        await self._client.aclose()
+
+    async def _found(self, attachment: Attachment) -> str:
+        """Where the file lies: relative to the address of files, or absolute on a server of one's own."""
+        form = RequestData([RequestParameter.from_input("file_id", attachment.handle)])
+        try:
+            found = await self._request.post(f"{self._api_url}/getFile", form, read_timeout=_FIND_PATIENCE)
+        except TelegramError as error:
+            raise _not_found(error, attachment) from None
+        except ODD_ANSWER as error:
+            raise NotFetched(f"Telegram's answer cannot be read: {redacted(error)}", passing=True) from None
+        path = found.get("file_path") if isinstance(found, dict) else None
+        if not isinstance(path, str) or not path:
+            raise NotFetched("Telegram does not say where this file is", passing=True)
+        return path
+
+    async def _downloaded(self, path: str, to: Path, most: int) -> None:
+        try:
+            async with self._client.stream("GET", f"{self._file_url}/{quote(path)}") as answer:
+                if answer.status_code != httpx.codes.OK:  # the place was told a moment ago, so it is there soon
+                    raise NotFetched(
+                        f"Telegram does not hand this file out (status {answer.status_code})", passing=True
+                    )
+                await _written(answer, to, most)
+        except httpx.HTTPError as error:
+            raise NotFetched(f"the download broke off: {redacted(error)}", passing=True) from None
+
+    async def _copied(self, path: str, to: Path, most: int) -> None:
+        """From the disk of a Bot API server that runs with --local. Only one on this machine may name our files."""
+        if not is_loopback(self._file_url):
+            raise NotFetched(
+                "the Bot API server keeps files on its own disk, which I can't read: run it without --local, "
+                "or on the machine that I run on"
+            )
+        await asyncio.to_thread(_copy, Path(path), to, most)
+
+
+async def _written(answer: httpx.Response, to: Path, most: int) -> None:
+    size = 0
+    file: BinaryIO = await asyncio.to_thread(to.open, "wb")
+    try:
+        async for part in answer.aiter_raw(256 * 1024):
+            size += len(part)
+            if size > most:
+                raise _too_big(None, most)
+            await asyncio.to_thread(file.write, part)
+    finally:
+        await asyncio.to_thread(file.close)
+
+
+def _copy(source: Path, to: Path, most: int) -> None:
+    try:
+        if not source.is_file():
+            raise FileNotFoundError(f"{source} is no file")
+        reader = source.open("rb")
+    except OSError as error:
+        raise NotFetched(f"the Bot API server names a file that I can't read: {error}") from None
+    with reader, to.open("wb") as writer:
+        size = 0
+        while part := reader.read(256 * 1024):
+            size += len(part)
+            if size > most:
+                raise _too_big(source.stat().st_size, most)
+            writer.write(part)
+
+
+def _is_absolute(path: str) -> bool:
+    return PurePosixPath(path).is_absolute() or PureWindowsPath(path).is_absolute()
+
+
+def _not_found(error: TelegramError, attachment: Attachment) -> NotFetched:
+    text = str(error).casefold()
+    if isinstance(error, BadRequest) and "too big" in text:
+        this = f"this file has {_megabytes(attachment.size)}" if attachment.size else "this file is bigger"
+        return NotFetched(f"{_LIMIT}; {this}")
+    if isinstance(error, BadRequest) and "temporarily unavailable" not in text:
+        return NotFetched(f"Telegram does not have this file: {redacted(error)}")
+    if isinstance(error, Forbidden):
+        return NotFetched(f"Telegram refuses this file: {redacted(error)}")
+    return NotFetched(f"Telegram does not hand this file out now: {redacted(error)}", passing=True)
+
+
+def _too_big(size: int | None, most: int) -> NotFetched:
+    this = f"it has {_megabytes(size)}" if size is not None else "it is bigger"
+    return NotFetched(f"I take files of at most {_megabytes(most)}; {this}")
+
+
+def _megabytes(size: int) -> str:
+    """Rounded up, so that what is over a limit never reads as the limit; small ones with their kilobytes."""
+    if size < 1_000_000:
+        return f"{-(-size // 1000)} kB"
+    return f"{-(-size // 1_000_000)} MB"

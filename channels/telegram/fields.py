@@ -1,0 +1,51 @@
+"""Fields of the Bot API's JSON, read with the type that they should have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+from channels.text import clean
+
+Json = Mapping[str, object]
+
+
+class Malformed(Exception):
+    """A field that a message needs is missing or of another type."""
+
+
+def text_of(parent: Json, field: str) -> str:
+    return clean(get(parent, field, str) or "")
+
+
+Scalar = TypeVar("Scalar", int, str)
+
+
+def get(parent: Json, field: str, kind: type[Scalar]) -> Scalar | None:
+    """A field of the expected type; None where it is missing or of another."""
+    value = parent.get(field)
+    return value if isinstance(value, kind) and not isinstance(value, bool) else None
+
+
+def need(parent: Json, field: str, kind: type[Scalar]) -> Scalar:
+    value = get(parent, field, kind)
+    if value is None:
+        raise Malformed(_complaint(parent, field))
+    return value
+
+
+def object_of(parent: Json, field: str) -> Json | None:
+    value = parent.get(field)
+    return value if isinstance(value, Mapping) else None
+
+
+def need_object(parent: Json, field: str) -> Json:
+    value = object_of(parent, field)
+    if value is None:
+        raise Malformed(_complaint(parent, field))
+    return value
+
+
+def _complaint(parent: Json, field: str) -> str:
+    found = parent.get(field)
+    return f"the field {field!r} is {'missing' if found is None else f'of the type {type(found).__name__}'}"

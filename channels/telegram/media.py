@@ -1,0 +1,150 @@
+"""What a message of the Bot API carries besides text: files that can be fetched, and things that say what they are in
+words. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+
+from channels.message import Attachment
+from channels.telegram.fields import Json, get, object_of, text_of
+
+_FILES = (
+    ("animation", "animation", "video/mp4"),
+    ("audio", "audio", "audio/mpeg"),
+    ("document", "document", ""),
+    ("video", "video", "video/mp4"),
+    ("video_note", "video note", "video/mp4"),
+    ("voice", "voice", "audio/ogg"),
+)
+"""Field, a word for people, and the media type where the message names none."""
+
+
+def attachments(message: Json) -> Iterator[Attachment]:
+    """In a fixed order: pictures, other files, then what has only words."""
+    yield from _photo(message)
+    yield from _sticker(message)
+    for field, kind, media_type in _FILES:
+        file = object_of(message, field)
+        if file is None or (field == "document" and "animation" in message):
+            continue  # an animation is told a second time as a document, for old clients
+        yield Attachment(
+            kind,
+            name=_line(text_of(file, "file_name")),
+            size=get(file, "file_size", int),
+            media_type=text_of(file, "mime_type") or media_type,
+            handle=text_of(file, "file_id"),
+            words=_joined(", ", text_of(file, "performer"), text_of(file, "title")),
+        )
+    for field, (kind, words) in _SAYINGS.items():
+        thing = object_of(message, field)
+        if thing is None or (field == "location" and "venue" in message):
+            continue
+        yield Attachment(kind, words=_line(words(thing)))
+
+
+def somebody_elses(attachment: Attachment, how: str) -> Attachment:
+    """Marked as not said by who sent it: `a quoted photo`, `a forwarded voice`."""
+    return replace(attachment, kind=f"{how} {attachment.kind}")
+
+
+def named(found: Iterator[Attachment]) -> str:
+    """What a message carries, where only a text can tell it: `[document a.pdf] [location 48.1, 11.6]`."""
+    return " ".join("[" + _joined(" ", one.kind, one.name, one.words) + "]" for one in found)
+
+
+def _photo(message: Json) -> Iterator[Attachment]:
+    live = object_of(message, "live_photo")  # has its photo inside, and again beside it for old clients
+    sizes = message.get("photo") or (live or {}).get("photo")
+    pictures = [one for one in sizes if isinstance(one, Mapping)] if isinstance(sizes, list) else []
+    if pictures:
+        largest = max(pictures, key=lambda one: (get(one, "width", int) or 0) * (get(one, "height", int) or 0))
+        size, handle = get(largest, "file_size", int), text_of(largest, "file_id")
+        yield Attachment("photo", size=size, media_type="image/jpeg", handle=handle)
+    elif live is not None:
+        yield Attachment("photo")
+
+
+def _sticker(message: Json) -> Iterator[Attachment]:
+    """A still sticker is a picture; of one that moves only the emoji is told."""
+    sticker = object_of(message, "sticker")
+    if sticker is None:
+        return
+    words = text_of(sticker, "emoji")
+    if sticker.get("is_animated") is True or sticker.get("is_video") is True:
+        yield Attachment("sticker", words=words)
+    else:
+        size, handle = get(sticker, "file_size", int), text_of(sticker, "file_id")
+        yield Attachment("sticker", size=size, media_type="image/webp" if handle else "", handle=handle, words=words)
+
+
+def _location(place: Json) -> str:
+    position = [place.get(field) for field in ("latitude", "longitude")]
+    numbers = [
+        f"{one:g}" if isinstance(one, int) else f"{one:.6f}" for one in position if isinstance(one, (int, float))
+    ]
+    return ", ".join(numbers) + (" (live)" if "live_period" in place else "")
+
+
+def _venue(venue: Json) -> str:
+    where = _location(object_of(venue, "location") or {})
+    return _joined(", ", text_of(venue, "title"), text_of(venue, "address"), where)
+
+
+def _contact(contact: Json) -> str:
+    name = _joined(" ", text_of(contact, "first_name"), text_of(contact, "last_name"))
+    return _joined(", ", name, text_of(contact, "phone_number"))
+
+
+def _poll(poll: Json) -> str:
+    return _with_list(text_of(poll, "question"), [text_of(option, "text") for option in _objects(poll, "options")])
+
+
+def _checklist(checklist: Json) -> str:
+    tasks = _objects(checklist, "tasks")
+    lines = [("[x] " if get(task, "completion_date", int) else "[ ] ") + text_of(task, "text") for task in tasks]
+    return _with_list(text_of(checklist, "title"), lines)
+
+
+def _dice(dice: Json) -> str:
+    return f"{text_of(dice, 'emoji')} {get(dice, 'value', int) or ''}".strip()
+
+
+def _titled(thing: Json) -> str:
+    return _joined(": ", text_of(thing, "title"), text_of(thing, "description"))
+
+
+def _nothing(_: Json) -> str:
+    return ""
+
+
+_SAYINGS: Mapping[str, tuple[str, Callable[[Json], str]]] = {
+    "checklist": ("checklist", _checklist),
+    "contact": ("contact", _contact),
+    "dice": ("dice", _dice),
+    "game": ("game", _titled),
+    "giveaway": ("giveaway", lambda giveaway: text_of(giveaway, "prize_description")),
+    "invoice": ("invoice", _titled),
+    "location": ("location", _location),
+    "paid_media": ("paid media", _nothing),
+    "poll": ("poll", _poll),
+    "story": ("story", _nothing),
+    "venue": ("venue", _venue),
+}
+
+
+def _objects(parent: Json, field: str) -> list[Json]:
+    value = parent.get(field)
+    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
+
+
+def _with_list(title: str, items: list[str]) -> str:
+    return _joined(": ", title, "; ".join(items))
+
+
+def _joined(between: str, *parts: str) -> str:
+    return between.join(part for part in parts if part)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

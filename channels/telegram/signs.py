@@ -1,0 +1,77 @@
+"""Signs that a chat shows for a while or on the side: typing, and reactions. Nobody would miss one, so nothing that
+Telegram says about them is raised."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+
+from telegram import Bot
+from telegram.constants import ChatAction, ReactionEmoji
+from telegram.error import Forbidden, RetryAfter, TelegramError
+
+from channels.message import Address, Refused
+from channels.telegram.errors import ODD_ANSWER, redacted, seconds
+from channels.telegram.outbound import number, topic
+from channels.telegram.poller import Pause
+from channels.telegram.tasks import end
+
+log = logging.getLogger(__name__)
+
+TYPING_EVERY = 4.0
+"""Seconds between two signs of typing; Telegram shows one for 5."""
+_PRESENTATION = "\ufe0f"
+"""Makes a character an emoji; Telegram's reactions are written without."""
+_REACTIONS = {emoji.value.replace(_PRESENTATION, ""): emoji for emoji in ReactionEmoji}
+
+
+class Signs:
+    """`moved`: chats that have another id by now."""
+
+    def __init__(self, bot: Bot, pause: Pause, moved: Mapping[int, int]) -> None:
+        self._bot = bot
+        self._pause = pause
+        self._moved = moved
+
+    async def react(self, address: Address, platform_id: str, emoji: str) -> None:
+        """As `Channel.react`. Telegram has some seventy reactions; another emoji is none, and not tried."""
+        reaction = _REACTIONS.get(emoji.replace(_PRESENTATION, ""))
+        if emoji and reaction is None:
+            log.debug("%r is no reaction that Telegram has", emoji)
+            return
+        try:
+            chat_id = number(address.chat_id, "chat")
+            await self._bot.set_message_reaction(
+                self._moved.get(chat_id, chat_id), number(platform_id, "message"), [reaction] if reaction else []
+            )
+        except (Refused, TelegramError, *ODD_ANSWER) as error:
+            log.debug("no reaction in %s: %s", address, redacted(error))
+
+    @asynccontextmanager
+    async def typing(self, address: Address) -> AsyncIterator[None]:
+        sign = asyncio.create_task(self._keep_typing(address))
+        try:
+            yield
+        finally:
+            await end(sign)
+
+    async def _keep_typing(self, address: Address) -> None:
+        try:
+            chat_id, thread_id = number(address.chat_id, "chat"), topic(address)
+        except Refused:
+            return  # nobody can be shown anything there
+        while True:
+            delay = TYPING_EVERY
+            try:
+                await self._bot.send_chat_action(
+                    self._moved.get(chat_id, chat_id), ChatAction.TYPING, message_thread_id=thread_id
+                )
+            except RetryAfter as error:
+                delay = max(delay, seconds(error))
+            except Forbidden:
+                return
+            except (TelegramError, *ODD_ANSWER) as error:
+                log.debug("no sign of typing in %s: %s", address, redacted(error))
+            await self._pause(delay)
