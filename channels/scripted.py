@@ -126,6 +126,7 @@ class ScriptedChannel:
         is_bot: bool = False,
         edit_of: str = "",
         continues: bool = False,
+        album: str = "",
         quote: Quote | None = None,
         attachments: Sequence[Attachment] = (),
         id: str = "",
@@ -146,6 +147,7 @@ class ScriptedChannel:
             calls_bot=calls_bot or not group,
             edit=bool(edit_of),
             continues=continues,
+            album=album,
             group_name=f"Group {chat}" if group else "",
         )
         self.push(message)

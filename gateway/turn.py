@@ -6,6 +6,7 @@ agent, then write the end of the messages and the reply in one commit.
 
 from __future__ import annotations
 
+import itertools
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
@@ -175,14 +176,18 @@ class Turn:
         )
 
     def _arrived(self) -> Sequence[Said]:
-        """Steering: what was said in this chat since, taken from the lane."""
+        """Steering: what was said in this chat since, taken from the lane. An album may still be on its way, and is to
+        be answered as one: it waits for the next turn, and what was said after it waits too."""
         if self._queue.mode != "steer":
             return ()
         inbox = self._rooms.inbox
         here = self.rows[0].message.address
-        waiting = self._lane.take_where(
-            lambda seq: not inbox.row(seq).turn and inbox.row(seq).message.address == here, self._queue.cap
+        said_here = [inbox.row(seq) for seq in self._lane if inbox.row(seq).message.address == here]
+        before_album = itertools.takewhile(
+            lambda row: not row.message.album, (row for row in said_here if not row.turn)
         )
+        steering = {row.seq for row in before_album}
+        waiting = self._lane.take_where(lambda seq: seq in steering, self._queue.cap)
         rows = [inbox.row(seq) for seq in waiting]
         self._offered.update((said_id(row.message), row) for row in rows)
         return [said(row.message) for row in rows]

@@ -18,7 +18,9 @@ from gateway.turn import Rooms, SessionLane, Turn
 log = logging.getLogger(__name__)
 
 PASTE_WINDOW = 1.0
-"""Seconds to wait for the rest of a text that the person's client has cut."""
+"""Seconds to wait for the rest of a text that the person's client has cut, or of an album."""
+LARGEST_ALBUM = 10
+"""Messages; Telegram's and Discord's limit."""
 _DISK = (
     "My disk takes no more writing (it may be full), so I can't work on your message. It is kept, and I'll answer it "
     "as soon as there is room again."
@@ -154,7 +156,7 @@ class Turns:
         """One turn, and again as long as it is interrupted or the disk takes nothing."""
         carried: list[InboxRow] = []
         while True:
-            await self._whole_paste(lane)
+            await self._all_said(lane)
             async with self.alone(lane.key):
                 rows = self._gather(lane)
                 if not rows:  # a stop came first
@@ -170,13 +172,13 @@ class Turns:
             if disk is not None:
                 await self._wait_for_disk(rows[0], disk)
 
-    async def _whole_paste(self, lane: SessionLane) -> None:
-        """Wait for the rest of a text that the person's client has cut."""
-        parts = _paste(self._waiting(lane))
-        while parts and parts[-1].message.continues and not parts[0].turn:
+    async def _all_said(self, lane: SessionLane) -> None:
+        """Wait for the rest of a text that the person's client has cut, and of an album."""
+        parts = _one_thing_said(self._waiting(lane))
+        while parts and _may_go_on(parts) and not parts[0].turn:
             try:
                 async with asyncio.timeout(PASTE_WINDOW):
-                    while len(now := _paste(self._waiting(lane))) == len(parts):
+                    while len(now := _one_thing_said(self._waiting(lane))) == len(parts):
                         await lane.posted()
             except TimeoutError:
                 return
@@ -187,15 +189,15 @@ class Turns:
 
     def _gather(self, lane: SessionLane) -> list[InboxRow]:
         """The next messages that one turn answers: the oldest, what an earlier process had bound to the same turn, the
-        rest of a cut paste; and what else waits in the same chat, in a `collect` session or where so much waits that
-        answers one by one would come too late for anybody."""
+        rest of a cut paste or of an album; and what else waits in the same chat, in a `collect` session or where so
+        much waits that answers one by one would come too late for anybody."""
         waiting = self._waiting(lane)
         if not waiting:
             return []
         first = waiting[0]
         if first.turn:
             return self._take(lane, lambda row: row.turn == first.turn)
-        parts = {row.seq for row in _paste(waiting)}
+        parts = {row.seq for row in _one_thing_said(waiting)}
         rows = self._take(lane, lambda row: row.seq in parts)
         cap = self._rooms.queues[self._rooms.conversation(first).session.agent].cap
         if self._mode(first) == "collect" or len(waiting) > cap:
@@ -247,12 +249,16 @@ def _together(one: InboxRow, other: InboxRow) -> bool:
     return one.message.address == other.message.address
 
 
-def _paste(waiting: Sequence[InboxRow]) -> list[InboxRow]:
-    """The oldest message, and the rest of its text where the person's client has cut it."""
+def _one_thing_said(waiting: Sequence[InboxRow]) -> list[InboxRow]:
+    """The oldest message, the rest of its text where the person's client has cut it, and the rest of its album."""
     parts = list(waiting[:1])
     for row in waiting[1:]:
-        if not parts[-1].message.continues:
-            break
-        if _together(row, parts[0]) and row.message.sender.id == parts[0].message.sender.id:
+        message, first = row.message, parts[0].message
+        belongs = parts[-1].message.continues or (message.album and message.album == first.album)
+        if belongs and _together(row, parts[0]) and message.sender.id == first.sender.id:
             parts.append(row)
     return parts
+
+
+def _may_go_on(parts: Sequence[InboxRow]) -> bool:
+    return parts[-1].message.continues or (bool(parts[0].message.album) and len(parts) < LARGEST_ALBUM)

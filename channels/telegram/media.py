@@ -58,11 +58,15 @@ def _photo(message: Json) -> Iterator[Attachment]:
     sizes = message.get("photo") or (live or {}).get("photo")
     pictures = [one for one in sizes if isinstance(one, Mapping)] if isinstance(sizes, list) else []
     if pictures:
-        largest = max(pictures, key=lambda one: (get(one, "width", int) or 0) * (get(one, "height", int) or 0))
+        largest = sorted(pictures, key=_area)[-1]
         size, handle = get(largest, "file_size", int), text_of(largest, "file_id")
         yield Attachment("photo", size=size, media_type="image/jpeg", handle=handle)
     elif live is not None:
         yield Attachment("photo")
+
+
+def _area(picture: Json) -> int:
+    return (get(picture, "width", int) or 0) * (get(picture, "height", int) or 0)
 
 
 def _sticker(message: Json) -> Iterator[Attachment]:

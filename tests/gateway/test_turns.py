@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -155,6 +156,79 @@ async def test_a_text_at_the_limit_without_a_rest_is_answered(daybook: Daybook) 
     async with daybook.running():
         daybook.chat.say("exactly as long as it may be", continues=True)
         assert await daybook.chat.wait_heard() == ["Well."]
+
+
+def album(daybook: Daybook, *captions: str, name: str = "a1", **said: Any) -> None:
+    """Pictures sent together, each a message of its own."""
+    for caption in captions:
+        daybook.chat.say(caption, album=name, attachments=[daybook.chat.attach(b"x", kind="photo")], **said)
+
+
+async def test_an_album_is_one_turn_however_it_arrives(daybook: Daybook) -> None:
+    daybook.model.then("Nice cats.")
+    async with daybook.running() as gateway:
+        album(daybook, "")
+        await daybook.chat.wait_until(lambda: daybook.chat.offered == 1)
+        album(daybook, "Which cat is fatter?")
+        await daybook.chat.wait_until(lambda: daybook.chat.offered == 2)
+        album(daybook, "")
+        assert await daybook.chat.wait_heard() == ["Nice cats."]
+        await settled(gateway)
+    assert len(daybook.model.requests) == 1
+    assert daybook.asked().count("a photo") == 3
+
+
+async def test_albums_and_people_are_kept_apart(daybook: Daybook) -> None:
+    daybook.group(mention="optional")
+    daybook.model.then("To Bob.", "To Alice.", "To Bob again.")
+    async with daybook.running() as gateway:
+        group: dict[str, Any] = {"chat": GROUP, "group": True}
+        album(daybook, "Bob's", sender="7", **group)
+        album(daybook, "Alice's", name="a2", sender=ALICE, **group)
+        album(daybook, "", sender="7", **group)
+        album(daybook, "Bob's other", name="a3", sender="7", **group)
+        assert await daybook.chat.wait_heard(3, chat=GROUP) == ["To Bob.", "To Alice.", "To Bob again."]
+        await settled(gateway)
+    assert [daybook.asked(number).count("a photo") for number in range(3)] == [2, 1, 1]
+
+
+async def test_an_album_does_not_steer_a_running_turn_bit_by_bit(daybook: Daybook) -> None:
+    hold = Hold()
+    daybook.model.then(Answer(calls=(Call("memory_append", {"text": "tea"}),), hold=hold), "Noted.", "Two cats.")
+    async with daybook.running() as gateway:
+        daybook.chat.say("Note: tea")
+        await hold.reached.wait()
+        album(daybook, "How many cats?", "")
+        await taken_in(daybook, "Be quick")
+        hold.released.set()
+        assert (await daybook.chat.wait_heard(2))[:2] == ["Noted.", "Two cats."]
+        daybook.model.then("Yes.")
+        await settled(gateway)
+    assert "cats" not in daybook.asked(1)
+    assert daybook.asked(2).count("a photo") == 2
+
+
+async def test_an_album_that_was_cut_by_a_restart_is_one_turn(daybook: Daybook) -> None:
+    async with daybook.running() as gateway:
+        album(daybook, "Which cat is fatter?", "")
+        await daybook.chat.wait_until(lambda: daybook.chat.offered == 1)
+        await gateway.kill()
+    daybook.model.then("The left one.")
+    async with daybook.running() as gateway:
+        album(daybook, "")
+        assert await daybook.chat.wait_heard() == ["The left one."]
+        await settled(gateway)
+    assert len(daybook.model.requests) == 1
+    assert daybook.asked().count("a photo") == 3
+
+
+async def test_a_whole_album_is_not_waited_for(daybook: Daybook) -> None:
+    daybook.model.then("Ten.")
+    async with daybook.running() as gateway:
+        album(daybook, "How many?", *[""] * 9)
+        assert await daybook.chat.wait_heard() == ["Ten."]
+        await settled(gateway)
+    assert daybook.asked().count("a photo") == 10
 
 
 async def test_in_a_group_others_do_not_join_a_paste(daybook: Daybook) -> None:

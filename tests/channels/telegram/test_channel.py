@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 
 import pytest
 
 from channels.message import (
     Address,
     Button,
-    ChannelStatus,
-    CommandInfo,
     Event,
     Health,
     InboundMessage,
@@ -29,85 +25,8 @@ from channels.message import (
     SourceFailed,
     Unreadable,
 )
-from channels.telegram.channel import TelegramChannel
+from tests.channels.telegram.desk import ALICE, GROUP, Desk
 from tests.fakes.telegram import FakeTelegram
-
-ALICE = Address("telegram", "11111")
-GROUP = Address("telegram", "-1001234567890")
-COMMANDS = (CommandInfo("help", "What I can do"), CommandInfo("pair", "Let somebody in", owner_only=True))
-
-
-@dataclass
-class Desk:
-    """A channel that runs against the fake, what it received, the pauses it took (which take no time) and its
-    status at each."""
-
-    telegram: FakeTelegram
-    channel: TelegramChannel = field(init=False)
-    events: list[Event] = field(default_factory=list)
-    pauses: list[float] = field(default_factory=list)
-    troubles: list[ChannelStatus] = field(default_factory=list)
-    answer_timeout: float = 30.0
-    refuse: Callable[[Sequence[Event]], None] = lambda events: None
-    _changed: asyncio.Condition = field(default_factory=asyncio.Condition)
-
-    def __post_init__(self) -> None:
-        self.channel = TelegramChannel(
-            self.telegram.token,
-            base_url=self.telegram.base_url,
-            base_file_url=self.telegram.base_file_url,
-            commands=COMMANDS,
-            pause=self.pause,
-            long_poll=20,
-            answer_timeout=self.answer_timeout,
-        )
-
-    async def pause(self, seconds: float) -> None:
-        async with self._changed:
-            self.pauses.append(seconds)
-            self.troubles.append(self.channel.status)
-            self._changed.notify_all()
-        await asyncio.sleep(0)
-
-    async def receive(self, events: Sequence[Event]) -> None:
-        self.refuse(events)
-        async with self._changed:
-            self.events.extend(events)
-            self._changed.notify_all()
-
-    async def until(self, reached: Callable[[], bool]) -> None:
-        async with asyncio.timeout(10), self._changed:
-            await self._changed.wait_for(reached)
-
-    async def received(self, count: int = 1) -> list[Event]:
-        await self.until(lambda: len(self.events) >= count)
-        return self.events
-
-    @asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
-        task = asyncio.create_task(self.channel.run(self.receive))
-        try:
-            yield
-        finally:
-            task.cancel()
-            await asyncio.wait([task])
-
-    async def polled(self, times: int = 1) -> None:
-        """Until the channel has asked for updates so many times more with an answer that worked."""
-        telegram = self.telegram
-        before = len([call for call in telegram.called("getUpdates") if call.status == 200])
-        await telegram.wait_for(
-            lambda: len([call for call in telegram.called("getUpdates") if call.status == 200]) >= before + times
-        )
-
-
-@pytest.fixture
-async def desk() -> AsyncIterator[Desk]:
-    async with FakeTelegram() as telegram:
-        desk = Desk(telegram)
-        telegram.add_chat(11111)
-        yield desk
-        await desk.channel.aclose()
 
 
 async def test_a_message_comes_in_and_its_answer_goes_out(desk: Desk) -> None:
@@ -540,3 +459,76 @@ async def test_a_long_answer_is_split_into_messages_that_telegram_takes(desk: De
     assert len(shown) == len(pieces) > 4
     assert sum(message.text.count("🙂") for message in shown) == answer.count("🙂")
     assert sum(message.text.count("x = ") for message in shown) == 900
+
+
+async def test_a_reaction_is_put_changed_and_taken_away(desk: Desk) -> None:
+    said = desk.telegram.say("hi")["message"]["message_id"]
+    shown = []
+    for emoji in ("👀", "❤️", "✅", ""):
+        await desk.channel.react(ALICE, str(said), emoji)
+        shown.append([one["emoji"] for one in desk.telegram.reactions.get((11111, said), [])])
+    assert shown == [["👀"], ["❤"], ["❤"], []], "what Telegram has no reaction for is not tried"
+    assert {call.status for call in desk.telegram.called("setMessageReaction")} == {200}
+
+
+async def test_a_reaction_that_fails_is_nobodys_concern(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
+    said = desk.telegram.say("hi")["message"]["message_id"]
+    desk.telegram.fail("setMessageReaction", status=400, description="Bad Request: REACTION_INVALID")
+    desk.telegram.abort("setMessageReaction")
+    desk.telegram.junk("setMessageReaction", status=200, body="[]")
+    for _ in range(3):
+        await desk.channel.react(ALICE, str(said), "👀")
+    await desk.channel.react(ALICE, "4711", "👀")
+    await desk.channel.react(Address("telegram", "alice"), "x", "👀")
+    assert not caplog.records
+    assert desk.telegram.token not in caplog.text
+
+
+async def test_an_edit_without_buttons_takes_them_away(desk: Desk) -> None:
+    sent = await desk.channel.send(OutboundMessage(ALICE, "Sure?", buttons=((Button("Yes", "/yes 1"),),)))
+    await desk.channel.edit(sent, OutboundMessage(ALICE, "Sure?"))
+    (message,) = desk.telegram.messages(11111)
+    assert (message.text, message.buttons) == ("Sure?", [])
+
+
+@pytest.mark.parametrize("data", ["", "/answer " + "界" * 19])
+async def test_a_button_that_carries_too_much_or_nothing_is_refused_before_it_is_sent(desk: Desk, data: str) -> None:
+    message = OutboundMessage(ALICE, "Sure?", buttons=((Button("Yes", data),),))
+    with pytest.raises(Refused, match=r"'Yes' carries \d+ bytes; Telegram takes 1 to 64"):
+        await desk.channel.send(message)
+    with pytest.raises(Refused, match="carries"):
+        await desk.channel.edit("5", message)
+    assert not desk.telegram.called("sendMessage")
+
+
+async def test_a_press_in_a_topic_comes_from_the_topic_and_from_who_pressed(desk: Desk) -> None:
+    forum = Address("telegram", "-1001234567890", "7")
+    desk.telegram.say("hi", chat=-1001234567890, thread=7)
+    sent = await desk.channel.send(OutboundMessage(forum, "Sure?", buttons=((Button("Yes", "/yes 1"),),)))
+    async with desk.running():
+        desk.telegram.press(int(sent), "/yes 1", chat=-1001234567890, user=22222)
+        event = (await desk.received(2))[1]
+    assert isinstance(event, InboundMessage)
+    assert (event.address, event.sender.id, event.platform_id) == (forum, "22222", sent)
+
+
+@pytest.mark.parametrize(
+    "description",
+    [
+        "Bad Request: chat not found",
+        "Bad Request: not enough rights to send text messages to the chat",
+        "Bad Request: CHAT_WRITE_FORBIDDEN",
+        "Bad Request: TOPIC_CLOSED",
+    ],
+)
+async def test_what_may_never_be_sent_is_refused_with_the_reason(desk: Desk, description: str) -> None:
+    desk.telegram.fail("sendMessage", status=400, description=description)
+    error = await refusal(desk)
+    assert isinstance(error, Refused)
+    assert description.split(": ")[1].casefold() in str(error).casefold()
+
+
+@pytest.mark.parametrize("description", ["bot was kicked from the group chat", "user is deactivated"])
+async def test_a_chat_that_is_closed_to_the_bot_is_refused(desk: Desk, description: str) -> None:
+    desk.telegram.fail("sendMessage", status=403, description=f"Forbidden: {description}")
+    assert isinstance(await refusal(desk), Refused)

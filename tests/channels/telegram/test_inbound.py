@@ -88,7 +88,8 @@ def test_a_caption_is_the_text_and_its_entities_count() -> None:
     event = heard(
         chat=GROUP, photo=photo, caption="@my_bot look", caption_entities=[entity("@my_bot", "@my_bot", "mention")]
     )
-    assert (event.text, event.calls_bot, event.attachments) == ("look", True, (Attachment("photo", "", 99),))
+    largest = Attachment("photo", size=99, media_type="image/jpeg", handle="l")
+    assert (event.text, event.calls_bot, event.attachments) == ("look", True, (largest,))
 
 
 def test_a_reply_to_the_bot_calls_it_and_quotes() -> None:
@@ -135,19 +136,148 @@ def test_a_paste_cut_by_the_client_goes_on() -> None:
     assert not heard(text="x" * 3999).continues
 
 
+PLACE = {"latitude": 48.137154, "longitude": 11.5}
+LIVE_PHOTO = {"file_id": "v", "photo": [{"file_id": "p", "width": 90, "height": 60, "file_size": 7}]}
+OPTIONS = [{"text": "Tea", "voter_count": 0}, {"text": "Coffee", "voter_count": 1}]
+TASKS = [{"id": 1, "text": "milk", "completion_date": 5}, {"id": 2, "text": "bread"}]
+
+
 @pytest.mark.parametrize(
     ("fields", "attachment"),
     [
-        ({"document": {"file_name": "a.pdf", "file_size": 5}}, Attachment("document", "a.pdf", 5)),
-        ({"voice": {"duration": 3, "file_size": 9}}, Attachment("voice", "", 9)),
-        ({"animation": {"file_name": "a.mp4"}, "document": {"file_name": "a.mp4"}}, Attachment("animation", "a.mp4")),
-        ({"sticker": {"emoji": "🙂"}}, Attachment("sticker", "🙂")),
-        ({"venue": {"title": "Café"}, "location": {"latitude": 1}}, Attachment("venue", "Café")),
+        (
+            {"document": {"file_id": "d", "file_name": "a.pdf", "file_size": 5, "mime_type": "application/pdf"}},
+            Attachment("document", "a.pdf", 5, "application/pdf", "d"),
+        ),
+        (
+            {"document": {"file_id": "d", "file_name": "../../etc/\npasswd"}},
+            Attachment("document", "../../etc/ passwd", handle="d"),
+        ),
+        ({"voice": {"file_id": "v", "file_size": 9}}, Attachment("voice", "", 9, "audio/ogg", "v")),
+        (
+            {"audio": {"file_id": "a", "performer": "Bach", "title": "Air", "mime_type": "audio/flac"}},
+            Attachment("audio", media_type="audio/flac", handle="a", words="Bach, Air"),
+        ),
+        ({"video": {"file_id": "v", "file_name": "a.mov"}}, Attachment("video", "a.mov", None, "video/mp4", "v")),
+        ({"video_note": {"file_id": "v", "length": 240}}, Attachment("video note", media_type="video/mp4", handle="v")),
+        (
+            {"animation": {"file_id": "a", "file_name": "a.mp4"}, "document": {"file_id": "a", "file_name": "a.mp4"}},
+            Attachment("animation", "a.mp4", media_type="video/mp4", handle="a"),
+        ),
+        (
+            {"live_photo": LIVE_PHOTO, "photo": LIVE_PHOTO["photo"]},
+            Attachment("photo", "", 7, "image/jpeg", "p"),
+        ),
+        ({"live_photo": LIVE_PHOTO}, Attachment("photo", "", 7, "image/jpeg", "p")),
+        (
+            {"sticker": {"file_id": "s", "emoji": "🙂", "is_animated": False, "is_video": False}},
+            Attachment("sticker", media_type="image/webp", handle="s", words="🙂"),
+        ),
+        ({"sticker": {"file_id": "s", "emoji": "🙂", "is_video": True}}, Attachment("sticker", words="🙂")),
+        ({"location": PLACE}, Attachment("location", words="48.137154, 11.500000")),
+        ({"location": PLACE | {"live_period": 60}}, Attachment("location", words="48.137154, 11.500000 (live)")),
+        (
+            {"venue": {"title": "Café", "address": "Main St 1", "location": PLACE}, "location": PLACE},
+            Attachment("venue", words="Café, Main St 1, 48.137154, 11.500000"),
+        ),
+        (
+            {"contact": {"first_name": "Bob", "last_name": "Bell", "phone_number": "+4989123"}},
+            Attachment("contact", words="Bob Bell, +4989123"),
+        ),
+        ({"poll": {"question": "What?", "options": OPTIONS}}, Attachment("poll", words="What?: Tea; Coffee")),
+        (
+            {"checklist": {"title": "Shop", "tasks": TASKS}},
+            Attachment("checklist", words="Shop: [x] milk; [ ] bread"),
+        ),
+        ({"dice": {"emoji": "🎲", "value": 4}}, Attachment("dice", words="🎲 4")),
+        ({"game": {"title": "Chess", "description": "A game"}}, Attachment("game", words="Chess: A game")),
+        ({"story": {"id": 1}}, Attachment("story")),
+        ({"voice": {"file_id": 5, "mime_type": []}}, Attachment("voice", media_type="audio/ogg")),
     ],
 )
-def test_files_are_named(fields: dict[str, Any], attachment: Attachment) -> None:
+def test_what_comes_with_a_message(fields: dict[str, Any], attachment: Attachment) -> None:
     event = heard(**fields)
     assert (event.attachments, event.text) == ((attachment,), "")
+
+
+PHOTO = [{"file_id": "p", "width": 9, "height": 9}]
+
+
+def test_forwarded_media_is_somebody_elses() -> None:
+    """What a stranger says in a voice note is not said by who forwards it."""
+    origin = {"type": "hidden_user", "sender_user_name": "Bob", "date": 1}
+    event = heard(voice={"file_id": "v"}, caption="listen", forward_origin=origin)
+    assert event.quote == Quote("Bob", "listen [voice]", forwarded=True)
+    assert event.attachments == (Attachment("forwarded voice", media_type="audio/ogg", handle="v"),)
+    assert heard(location=PLACE, forward_origin=origin).quote == Quote(
+        "Bob", "[location 48.137154, 11.500000]", forwarded=True
+    )
+
+
+def test_the_files_of_a_quoted_message_can_be_fetched_too() -> None:
+    """Somebody answers a photo with a question about it."""
+    photo = {"message_id": 3, "from": {"id": 5, "first_name": "Bob"}, "photo": PHOTO, "caption": "my cat"}
+    event = heard(text="what breed?", reply_to_message=photo)
+    assert event.quote == Quote("Bob", "my cat [photo]")
+    assert event.attachments == (Attachment("quoted photo", media_type="image/jpeg", handle="p"),)
+    place = {"message_id": 3, "from": {"id": 5, "first_name": "Bob"}, "location": PLACE}
+    event = heard(text="where?", reply_to_message=place)
+    assert (event.quote, event.attachments) == (Quote("Bob", "[location 48.137154, 11.500000]"), ())
+
+
+def test_what_is_quoted_from_another_chat_is_read_as_far_as_telegram_tells_it() -> None:
+    external = {
+        "origin": {"type": "channel", "chat": {"id": -7, "type": "channel", "title": "News"}, "date": 1},
+        "document": {"file_id": "d", "file_name": "a.pdf"},
+    }
+    event = heard(text="true?", external_reply=external, quote={"text": "They say", "position": 0})
+    assert event.quote == Quote("News", "They say [document a.pdf]")
+    assert event.attachments == (Attachment("quoted document", "a.pdf", handle="d"),)
+
+
+def test_a_live_location_that_moves_is_no_new_wording() -> None:
+    moved = {"update_id": 9, "edited_message": message(location=PLACE | {"live_period": 60}, edit_date=1_763_000_050)}
+    assert read(moved, BOT) is None
+
+
+def test_messages_of_an_album_share_its_name() -> None:
+    assert heard(photo=PHOTO, media_group_id="13579").album == "13579"
+    assert heard(photo=PHOTO).album == ""
+    edited = {"update_id": 9, "edited_message": message(photo=PHOTO, caption="better", media_group_id="13579")}
+    event = read(edited, BOT)
+    assert isinstance(event, InboundMessage)
+    assert (event.edit, event.album, event.text) == (True, "", "better")
+
+
+def test_topics_of_a_private_chat_are_answered_in_the_topic() -> None:
+    opener = {"message_id": 70, "from": ALICE, "forum_topic_created": {"name": "Trip"}}
+    event = heard(text="hi", message_thread_id=70, is_topic_message=True, reply_to_message=opener)
+    assert (event.address, event.kind, event.quote) == (Address("telegram", "11111", "70"), ChatKind.PRIVATE, None)
+    stop = {"chat": PRIVATE, "draft_id": 9, "message_thread_id": 70}
+    stopped = read({"update_id": 5, "stopped_message_generation": stop}, BOT)
+    assert isinstance(stopped, InboundMessage)
+    assert stopped.address.thread_id == "70"
+    pressed = read(
+        {
+            "update_id": 6,
+            "callback_query": {
+                "id": "1",
+                "from": ALICE,
+                "data": "/go",
+                "message": message(message_thread_id=70, is_topic_message=True),
+            },
+        },
+        BOT,
+    )
+    assert isinstance(pressed, InboundMessage)
+    assert pressed.address.thread_id == "70"
+
+
+def test_a_press_under_a_message_too_old_to_be_told_is_still_a_press() -> None:
+    old = {"chat": PRIVATE, "message_id": 3, "date": 0}
+    event = read({"update_id": 6, "callback_query": {"id": "1", "from": ALICE, "data": "/go", "message": old}}, BOT)
+    assert isinstance(event, InboundMessage)
+    assert (event.text, event.platform_id, event.origin) == ("/go", "3", Origin.COMMAND)
 
 
 def test_rich_messages_are_read() -> None:
@@ -232,6 +362,7 @@ JSON = st.recursive(
 FIELDS = [
     *("message_id", "date", "chat", "from", "text", "entities", "caption", "photo", "reply_to_message", "quote"),
     *("forward_origin", "external_reply", "message_thread_id", "is_topic_message", "rich_message", "venue"),
+    *("voice", "sticker", "live_photo", "location", "contact", "poll", "checklist", "dice", "media_group_id"),
 ]
 
 

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from tests.fakes.telegram.wire import ApiError, JsonObject
 
 MAX_TEXT = 4096
+MAX_CAPTION = 1024
 MAX_RAW_BYTES = 32768
 MAX_ENTITIES = 100
 MAX_CALLBACK_DATA = 64
@@ -67,7 +68,12 @@ def found_entities(text: str) -> list[JsonObject]:
 
 
 def checked_text(
-    text: str, entities: list[Any] | None, parse_mode: str, *, too_long: str = "Message is too long"
+    text: str,
+    entities: list[Any] | None,
+    parse_mode: str,
+    *,
+    too_long: str = "Message is too long",
+    most: int = MAX_TEXT,
 ) -> tuple[str, list[JsonObject]]:
     """Text and entities as they will be shown. Raises `ApiError` in the original's words."""
     if parse_mode and not entities:
@@ -82,10 +88,17 @@ def checked_text(
     text, checked = _trimmed(text, checked)
     if all(character in INVISIBLE for character in text):
         raise ApiError("Text must be non-empty")
-    if units(text) > MAX_TEXT:
+    if units(text) > most:
         raise ApiError(too_long)
     _check_nesting(checked)
     return text, checked
+
+
+def checked_caption(text: str, entities: list[Any] | None, parse_mode: str) -> tuple[str, list[JsonObject]]:
+    """As `checked_text`; a caption may be missing."""
+    if not text:
+        return "", []
+    return checked_text(text, entities, parse_mode, too_long="message caption is too long", most=MAX_CAPTION)
 
 
 def _entity(entity: Any) -> JsonObject:

@@ -6,18 +6,23 @@ Words and order of checks follow tdlib/telegram-bot-api (`Client.cpp`) and what 
 from __future__ import annotations
 
 import re
+import struct
 import time
 from collections.abc import Callable
+from pathlib import PurePosixPath
 
 from telegram.constants import ReactionEmoji
 
-from tests.fakes.telegram.markup import checked_buttons, checked_text
-from tests.fakes.telegram.wire import ApiError, JsonObject, Params
+from tests.fakes.telegram.markup import checked_buttons, checked_caption, checked_text
+from tests.fakes.telegram.wire import ApiError, JsonObject, Params, Upload
 from tests.fakes.telegram.world import GENERAL_TOPIC, Chat, Draft, Message, Typing, World
 
 Method = Callable[[World, Params], object]
 
 MAX_DOWNLOAD = 20 * 1024 * 1024
+MAX_UPLOAD, MAX_PHOTO = 50 * 1024 * 1024, 10 * 1024 * 1024
+MAX_SIDES, MAX_RATIO = 10_000, 20
+"""Of a photo: width and height together, and the longer by the shorter side."""
 MAX_COMMANDS = 100
 REACTIONS = frozenset(str(emoji.value) for emoji in ReactionEmoji)
 UPLOADS = frozenset(("video", "voice", "audio", "video_note"))
@@ -65,6 +70,80 @@ def send_message(world: World, params: Params) -> object:
     chat.messages[message.id] = message
     chat.draft = None
     return world.message_json(message)
+
+
+def send_photo(world: World, params: Params) -> object:
+    """A picture is looked at: what is none, or is too large or too long a strip, is refused."""
+    upload = params.file("photo")
+    if isinstance(upload, Upload):
+        if len(upload.content) > MAX_PHOTO:
+            raise ApiError(f"file is too big: photo of {len(upload.content)} bytes")
+        width, height = _sides(upload.content)
+        if width + height > MAX_SIDES or max(width, height) > MAX_RATIO * min(width, height):
+            raise ApiError("PHOTO_INVALID_DIMENSIONS")
+        size = {"width": width, "height": height}
+    else:
+        size = {"width": 90, "height": 90}
+    return _send_file(world, params, "photo", upload, lambda file: [file | size])
+
+
+def send_document(world: World, params: Params) -> object:
+    upload = params.file("document")
+    name = {"file_name": PurePosixPath(upload.name).name} if isinstance(upload, Upload) else {}
+    return _send_file(world, params, "document", upload, lambda file: file | name)
+
+
+def _send_file(
+    world: World, params: Params, kind: str, upload: Upload | str, described: Callable[[JsonObject], object]
+) -> object:
+    chat = world.chat(params.get("chat_id"))
+    if kind in chat.refused_kinds:
+        raise ApiError(f"not enough rights to send {kind}s to the chat")
+    caption, entities = checked_caption(
+        params.text("caption"), params.array("caption_entities"), params.text("parse_mode")
+    )
+    thread = _thread(chat, params)
+    reply_to = _reply(chat, params)
+    markup = checked_buttons(params.object("reply_markup"))
+    if isinstance(upload, Upload):
+        if not upload.content:
+            raise ApiError("file must be non-empty")
+        file_id = world.add_file(upload.content, PurePosixPath(upload.name).name)
+    elif not upload:
+        raise ApiError(f"there is no {kind} in the request")
+    elif upload not in world.files:
+        raise ApiError("wrong file identifier/HTTP URL specified")
+    else:
+        file_id = upload
+    message = Message(
+        id=chat.ids.next(),
+        chat=chat.id,
+        thread=thread,
+        sender=world.bot_json(),
+        text="",
+        date=int(time.time()),
+        reply_to=reply_to,
+        markup=markup,
+        at=time.monotonic(),
+        extra={kind: described({"file_id": file_id, "file_unique_id": file_id[-8:]})},
+    )
+    if caption:
+        message.extra |= {"caption": caption, "caption_entities": entities}
+    chat.messages[message.id] = message
+    chat.draft = None
+    return world.message_json(message)
+
+
+def _sides(content: bytes) -> tuple[int, int]:
+    """Width and height of a PNG or JPEG. Raises `ApiError` for what is neither (the original reads some more kinds)."""
+    if content.startswith(b"\x89PNG\r\n\x1a\n") and content[12:16] == b"IHDR" and len(content) > 24:
+        width, height = struct.unpack(">II", content[16:24])
+        return width, height
+    frame = re.search(rb"\xff[\xc0\xc1\xc2]..\x08(....)", content, re.DOTALL)
+    if content.startswith(b"\xff\xd8\xff") and frame:
+        height, width = struct.unpack(">HH", frame[1])
+        return width, height
+    raise ApiError("IMAGE_PROCESS_FAILED")
 
 
 def send_message_draft(world: World, params: Params) -> object:
@@ -180,7 +259,7 @@ def get_file(world: World, params: Params) -> object:
         raise ApiError("wrong file_id or the file is temporarily unavailable")
     path, content = world.files[file_id]
     size = content if isinstance(content, int) else len(content)
-    if size > MAX_DOWNLOAD:
+    if size > MAX_DOWNLOAD and not PurePosixPath(path).is_absolute():
         raise ApiError("file is too big")
     return {"file_id": file_id, "file_unique_id": file_id[-8:], "file_size": size, "file_path": path}
 
@@ -203,6 +282,8 @@ METHODS: dict[str, Method] = {
     "getMe": get_me,
     "sendMessage": send_message,
     "sendMessageDraft": send_message_draft,
+    "sendPhoto": send_photo,
+    "sendDocument": send_document,
     "editMessageText": edit_message_text,
     "editMessageReplyMarkup": edit_message_reply_markup,
     "deleteMessage": delete_message,

@@ -13,10 +13,12 @@ from http import HTTPStatus
 from aiohttp import web
 
 from tests.fakes.telegram.faults import Fault, FaultKind, Flood, Hold
-from tests.fakes.telegram.methods import METHODS
-from tests.fakes.telegram.wire import ApiError, JsonObject, Params, read_params
+from tests.fakes.telegram.methods import MAX_UPLOAD, METHODS
+from tests.fakes.telegram.wire import ApiError, JsonObject, Params, Upload, read_params
 from tests.fakes.telegram.world import Message, World
 
+DOWNLOAD = "download"
+"""What faults and holds call the fetching of a file."""
 PLAUSIBLE_TOKEN = "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw0"
 MAX_BODY = 60 * 1024 * 1024
 MAX_POLL_SECONDS = 50
@@ -203,6 +205,7 @@ class BotApiServer(World):
         try:
             self._check_token(request.match_info["token"])
             params = read_params(request.query_string, request.headers.get("Content-Type", ""), await request.read())
+            self._check_size(params)
         except ApiError as error:
             answer = self._logged(method, Params({}), arrived, _refusal(error))
         else:
@@ -210,17 +213,43 @@ class BotApiServer(World):
             answer = await (work if method == "getUpdates" else self._to_the_end(work))
         if answer.status == 0 and request.transport is not None:
             request.transport.abort()
-        return web.Response(status=answer.status or 500, text=answer.body, content_type=answer.content_type)
+        return _shown(answer)
 
     async def _download(self, request: web.Request) -> web.StreamResponse:
         try:
             self._check_token(request.match_info["token"])
+            await self._meet(DOWNLOAD, Params({}), after_effect=False)
             content = next(content for path, content in self.files.values() if path == request.match_info["path"])
         except ApiError as error:
             return web.json_response(error.body(), status=error.status)
         except StopIteration:
             return web.json_response(ApiError("Not Found", 404).body(), status=404)
-        return web.Response(body=content if isinstance(content, bytes) else bytes(content))
+        except _Instead as instead:
+            return self._cut_off(request) if instead.answer.status == 0 else _shown(instead.answer)
+        body = content if isinstance(content, bytes) else bytes(content)
+        try:
+            await self._meet(DOWNLOAD, Params({}), after_effect=True)
+        except _Instead:
+            return await self._half(request, body)
+        return web.Response(body=body)
+
+    @staticmethod
+    def _cut_off(request: web.Request) -> web.StreamResponse:
+        if request.transport is not None:
+            request.transport.abort()
+        return web.Response(status=500)
+
+    async def _half(self, request: web.Request, body: bytes) -> web.StreamResponse:
+        """The beginning of a file; then the connection breaks."""
+        response = web.StreamResponse(headers={"Content-Length": str(len(body))})
+        await response.prepare(request)
+        await response.write(body[: len(body) // 2])
+        return self._cut_off(request)
+
+    @staticmethod
+    def _check_size(params: Params) -> None:
+        if any(isinstance(value, Upload) and len(value.content) > MAX_UPLOAD for value in params.values()):
+            raise ApiError("Request Entity Too Large", 413)
 
     def _check_token(self, token: str) -> None:
         if not re.fullmatch(r"\d+:[A-Za-z0-9_-]{30,}", token):
@@ -310,6 +339,10 @@ class BotApiServer(World):
             raise _error(fault)
         else:
             raise _Instead(_Answer(0 if fault.kind is FaultKind.ABORT else fault.status, fault.body, "text/html"))
+
+
+def _shown(answer: _Answer) -> web.Response:
+    return web.Response(status=answer.status or 500, text=answer.body, content_type=answer.content_type)
 
 
 def _error(fault: Fault) -> ApiError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from email import message_from_bytes, policy
 from typing import Any, ClassVar
 from urllib.parse import parse_qsl
@@ -16,6 +17,14 @@ PLAIN_TEXT = frozenset(
 """Parameters that are never JSON: a message that reads `42` stays the text `42`."""
 
 
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file in a multipart body, with the name that its sender gave it."""
+
+    name: str
+    content: bytes
+
+
 class ApiError(Exception):
     """A refusal as the Bot API words it. The first letter is lowered and the class of the error put in front, unless
     the text is a code such as `BUTTON_DATA_INVALID` (telegram-bot-api, `Client::fail_query_with_error`)."""
@@ -26,6 +35,7 @@ class ApiError(Exception):
         403: "Forbidden",
         404: "Not Found",
         409: "Conflict",
+        413: "Request Entity Too Large",
     }
 
     def __init__(self, description: str, status: int = 400, parameters: JsonObject | None = None) -> None:
@@ -83,6 +93,15 @@ class Params(Mapping[str, Any]):
     def flag(self, name: str) -> bool:
         return bool(self.get(name, False))
 
+    def file(self, name: str) -> Upload | str:
+        """What was uploaded, or the id of a file that Telegram has; the empty string where the parameter is missing."""
+        value = self.get(name, "")
+        if isinstance(value, str) and value.startswith("attach://"):
+            value = self.get(value.removeprefix("attach://"), "")
+        if isinstance(value, Upload | str):
+            return value
+        raise ApiError(f'Field "{name}" must be of type String')
+
     def array(self, name: str) -> list[Any] | None:
         """None where the parameter is missing."""
         value = self.get(name)
@@ -136,7 +155,8 @@ def _multipart(content_type: str, body: bytes) -> JsonObject:
         name = str(part.get_param("name", "", header="content-disposition"))
         payload = part.get_payload(decode=True)
         content = payload if isinstance(payload, bytes) else b""
-        values[name] = content if part.get_filename() is not None else content.decode("utf-8")
+        filename = part.get_filename()
+        values[name] = content.decode("utf-8") if filename is None else Upload(filename, content)
     return values
 
 

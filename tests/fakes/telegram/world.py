@@ -6,6 +6,7 @@ import itertools
 import time
 from collections import deque
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Literal, TypedDict
 
 from tests.fakes.bell import Bell
@@ -42,6 +43,10 @@ class Message:
     edit_date: int | None = None
     at: float = 0.0
     extra: JsonObject = field(default_factory=dict)
+
+    @property
+    def caption(self) -> str:
+        return str(self.extra.get("caption", ""))
 
     @property
     def buttons(self) -> list[list[JsonObject]]:
@@ -95,6 +100,7 @@ class Chat:
     moved_to: int | None = None
     ids: MessageIds = field(default_factory=lambda: MessageIds())
     is_forum: bool = False
+    refused_kinds: set[str] = field(default_factory=set)
 
     def json(self) -> JsonObject:
         if self.type == "private":
@@ -124,6 +130,7 @@ class World:
         self._queue: deque[JsonObject] = deque()
         self._update_ids = itertools.count(first_update_id)
         self._private_ids = MessageIds()
+        self._album_ids = itertools.count(1)
 
     # What people do
 
@@ -139,17 +146,20 @@ class World:
         entities: list[JsonObject] | None = None,
         reply_to: int | None = None,
         message_id: int | None = None,
+        caption: str = "",
         **extra: Any,
     ) -> JsonObject:
         """A person writes to the bot; returns the update that is queued.
 
         A positive chat is private, a negative one a supergroup. Where `entities` is None, commands, @mentions and links
-        are found as Telegram finds them. `thread` is a topic, made when it is new (1: the General topic of a forum,
-        whose messages carry no thread). Further fields of the message (photo, forward_origin…) are taken as they are;
-        `from_bot=True` makes the sender a bot.
+        are found as Telegram finds them, in a `caption` always. `thread` is a topic, made when it is new (1: the General
+        topic of a forum, whose messages carry no thread). Further fields of the message (photo, forward_origin…) are
+        taken as they are; `from_bot=True` makes the sender a bot.
         """
         if text is not None and units(text) > MAX_TEXT:
             raise ValueError(f"clients cut a text at {MAX_TEXT} units; use paste()")
+        if caption:
+            extra |= {"caption": caption, "caption_entities": found_entities(caption)}
         with self.bell.lock:
             place = self._visited(chat, name, thread, chat_type)
             sender = self._person(
@@ -238,6 +248,39 @@ class World:
             file_id = f"AgACAgIAAx{len(self.files):06d}"
             self.files[file_id] = (f"documents/file_{len(self.files)}_{name}", content)
             return file_id
+
+    def add_local_file(self, path: Path) -> str:
+        """A file on the disk of a Bot API server that runs with --local. Returns its `file_id`."""
+        with self.bell.lock:
+            file_id = f"AgACAgIAAx{len(self.files):06d}"
+            self.files[file_id] = (str(path), path.stat().st_size)
+            return file_id
+
+    def sent_file(self, message: Message) -> tuple[str, bytes]:
+        """The name (empty for a photo) and the bytes of a file that the bot has sent. Raises `KeyError`."""
+        extra = message.extra
+        told = extra["document"] if "document" in extra else extra["photo"][-1]
+        _, content = self.files[told["file_id"]]
+        assert isinstance(content, bytes)
+        return told.get("file_name", ""), content
+
+    def allow_no(self, chat: int, *kinds: str) -> None:
+        """An administrator forbids what the bot may send: `photo`, `document`."""
+        with self.bell.lock:
+            self.chats[chat].refused_kinds.update(kinds)
+
+    def add_album(self, chat: int, *captions: str, **said: Any) -> list[JsonObject]:
+        """A person sends photos as an album, each with a caption or an empty one."""
+        with self.bell.lock:
+            album = f"1{next(self._album_ids):016d}"
+            return [
+                self.say(None, chat=chat, media_group_id=album, photo=[self._photo()], caption=one, **said)
+                for one in captions
+            ]
+
+    def _photo(self) -> JsonObject:
+        file_id = self.add_file(b"\xff\xd8\xff a photo", "photo.jpg")
+        return {"file_id": file_id, "file_unique_id": file_id[-8:], "width": 90, "height": 60, "file_size": 11}
 
     def mention(self, text: str) -> MarkedText:
         """Text that calls the bot, for `say(**mention("hi"))`: `{bot}` becomes the mention, else that stands first."""
