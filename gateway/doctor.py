@@ -13,9 +13,11 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from agent.model.base import Json
 from agent.session.transcript import Transcript, Unusable
 from gateway import workspace_check
 from gateway.config import Config, ConfigError, dotenv_names, load
+from gateway.config.model import TelegramConfig
 from gateway.finding import Finding
 from gateway.home import Home
 from gateway.reach import Reply, get
@@ -228,7 +230,32 @@ def _telegram(config: Config) -> list[Finding]:
     bot = reply.body.get("result")
     if reply.status != 200 or not isinstance(bot, Mapping):
         return [Finding("telegram", False, f"{where} answers with status {reply.status}", "try again in some minutes")]
-    return [Finding("telegram", True, f"@{bot.get('username')} is there"), *_clock(reply, where)]
+    found = [Finding("telegram", True, f"@{bot.get('username')} is there"), *_clock(reply, where)]
+    if bot.get("can_read_all_group_messages") is False:
+        found += _privacy_mode(telegram, f"{telegram.base_url}{token}", bot)
+    return found
+
+
+def _privacy_mode(telegram: TelegramConfig, api: str, bot: Mapping[str, Json]) -> list[Finding]:
+    """Telegram keeps from a bot what does not call it, except from one that is an administrator or whose owner has
+    switched that off (https://core.telegram.org/bots/features#privacy-mode)."""
+    name, found = bot.get("username"), list[Finding]()
+    for chat, group in telegram.groups.items():
+        if group.mention == "required":
+            continue
+        member = get(f"{api}/getChatMember?chat_id={chat}&user_id={bot.get('id')}", {}).body.get("result")
+        if isinstance(member, Mapping) and member.get("status") == "administrator":
+            continue
+        what = f"group {chat} has mention: optional, but @{name}'s privacy mode keeps what does not call it from me"
+        cure = (
+            f"@BotFather: /setprivacy, @{name}, Disable; then take the bot out of the group and add it again "
+            "(or make it an administrator there, or set mention: required)"
+        )
+        found.append(Finding("telegram groups", False, what, cure))
+    if telegram.groups and not found:
+        what = f"@{name}'s privacy mode is on: in groups I get only what calls me, unless I am an administrator there"
+        found.append(Finding("telegram groups", True, what))
+    return found
 
 
 def _model(config: Config) -> list[Finding]:

@@ -103,6 +103,35 @@ def test_servers_are_asked_past_any_proxy_with_the_key(
     assert "key-1" in world.keys
 
 
+def in_groups(home: Home, world: World, groups: str, **bot: object) -> list[Finding]:
+    """What is said of groups, with a bot as Telegram tells of it."""
+    connect(home, world)
+    settings = home.config_file.read_text().replace("base_url: '", f"groups: {groups}, base_url: '", 1)
+    home.config_file.write_text(settings)
+    world.answers[f"/bot{TOKEN}/getMe"] = (200, {"ok": True, "result": {"id": 42, "username": "ann_bot"} | bot})
+    return [finding for finding in examine(home, {}) if finding.check == "telegram groups"]
+
+
+def test_privacy_mode_that_makes_the_bot_deaf_is_told_with_its_cure(home: Home, world: World) -> None:
+    """Where it should answer without being called, but Telegram passes on only what calls it."""
+    groups = "{-1001: {mention: optional}, -1002: {mention: optional}, -1003: {mention: required}}"
+    administrator = {"ok": True, "result": {"status": "administrator"}}
+    world.answers[f"/bot{TOKEN}/getChatMember?chat_id=-1002&user_id=42"] = (200, administrator)
+    (deaf,) = in_groups(home, world, groups, can_read_all_group_messages=False)
+    assert not deaf.ok
+    assert "-1001" in deaf.message
+    assert "/setprivacy" in deaf.cure
+    assert TOKEN not in str(deaf)
+    assert in_groups(home, world, groups, can_read_all_group_messages=True) == []
+
+
+def test_privacy_mode_is_explained_where_it_does_no_harm(home: Home, world: World) -> None:
+    (explained,) = in_groups(home, world, "{-1003: {mention: required}}", can_read_all_group_messages=False)
+    assert explained.ok
+    assert "privacy mode is on" in explained.message
+    assert in_groups(home, world, "{}", can_read_all_group_messages=False) == []
+
+
 def test_refused_keys_and_unreachable_servers_are_told_without_the_secret(home: Home, world: World) -> None:
     connect(home, world)
     world.answers = {f"/bot{TOKEN}/getMe": (401, {}), "/v1/models/m": (401, {})}

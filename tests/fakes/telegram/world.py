@@ -152,9 +152,9 @@ class World:
         """A person writes to the bot; returns the update that is queued.
 
         A positive chat is private, a negative one a supergroup. Where `entities` is None, commands, @mentions and links
-        are found as Telegram finds them, in a `caption` always. `thread` is a topic, made when it is new (1: the General
-        topic of a forum, whose messages carry no thread). Further fields of the message (photo, forward_origin…) are
-        taken as they are; `from_bot=True` makes the sender a bot.
+        are found as Telegram finds them, in a `caption` always. `thread` is a topic, made when it is new (1: the
+        General topic of a forum, whose messages carry no thread). Further fields of the message (photo,
+        forward_origin…) are taken as they are; `from_bot=True` makes the sender a bot.
         """
         if text is not None and units(text) > MAX_TEXT:
             raise ValueError(f"clients cut a text at {MAX_TEXT} units; use paste()")
