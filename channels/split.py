@@ -18,6 +18,8 @@ Measure = Callable[[str], int]
 _FENCE = re.compile(r"(?P<prefix>[ >]*(?:(?:[-*+]|\d{1,9}[.)])[ ]+)?)(?P<mark>`{3,}|~{3,})(?P<info>.*)", re.DOTALL)
 _TABLE_RULE = re.compile(r"[ ]{0,3}(?=[^\n]*\|)(?=[^\n]*-)[-:| \t]+")
 _LIST_ITEM = re.compile(r"[ ]*(?:[-*+]|\d{1,9}[.)])[ ]")
+_OTHER_BLOCK = re.compile(r"[ ]*(?:(?:[-*+]|\d{1,9}[.)])[ ]|#{1,6}[ \t]|>|(?:[-*_][ \t]*){3,}$)")
+"""What ends a table without a blank line before it."""
 _HEADING = re.compile(r"[ ]{0,3}#{1,6}[ \t]")
 _SENTENCE_END = re.compile(r"(?:[.!?…][\"'”’»)\]*_]*\s+|[。！？][”’」』）]*)(?![-+*#>=~`|:]|\d{1,9}[.)])")
 _WORD_END = re.compile(r"\s+(?![-+*#>=~`|:\s]|\d{1,9}[.)])")
@@ -57,7 +59,8 @@ class _Fence:
 
 @dataclass(frozen=True, slots=True)
 class _Context:
-    """What is open at the start of a line. `table` is its header; `header` a line that may turn out to be one."""
+    """What is open at the start of a line. `table` is its header; `header` a line that may turn out to be one. `dedent`
+    is the margin that a message takes away which begins inside a list, `within_line`: in the middle of a line."""
 
     fence: _Fence | None = None
     table: str = ""
@@ -65,31 +68,43 @@ class _Context:
     in_list: bool = False
     after_blank: bool = False
     dedent: int = 0
+    within_line: bool = False
 
     def after(self, line: str) -> _Context:
         if self.fence is not None:
             closed = self.fence.is_closed_by(line)
-            return replace(self, fence=None, header="", after_blank=False) if closed else self
+            return replace(self, fence=None, header="", after_blank=False, within_line=False) if closed else self
         if ("```" in line or "~~~" in line) and (fence := _Fence.opened_by(line)):
-            return replace(self, fence=fence, table="", header="", after_blank=False)
+            return replace(self, fence=fence, table="", header="", after_blank=False, within_line=False)
         blank = not line.strip()
-        table = "" if blank else self.table
+        table = "" if blank or self._table_ends(line) else self.table
         if self.header and _TABLE_RULE.fullmatch(line.rstrip("\n")):
             table = self.header + line
         header = line if "|" in line else ""
-        in_list = (self.in_list and (blank or line[0] in " \t")) or bool(_LIST_ITEM.match(line))
-        if (table, header, in_list, blank) == (self.table, self.header, self.in_list, self.after_blank):
+        goes_on = blank or line[0] in " \t" or self.within_line
+        in_list = (self.in_list and goes_on) or bool(_LIST_ITEM.match(line))
+        now = (table, header, in_list, blank, False)
+        if now == (self.table, self.header, self.in_list, self.after_blank, self.within_line):
             return self
         return _Context(None, table, header, in_list, blank, self.dedent)
 
-    def as_start(self, following: str) -> _Context:
-        """The context of a new message that begins here with the line `following`."""
-        indent = len(following) - len(following.lstrip(" "))
+    def _table_ends(self, line: str) -> bool:
+        """Whether a line is no row any more. The rows of a quoted table are quoted."""
+        if ">" in self.table.partition("|")[0]:
+            return not line.lstrip(" ").startswith(">")
+        return bool(_OTHER_BLOCK.match(line))
+
+    def as_start(self, following: str, cut_line: str) -> _Context:
+        """The context of a new message that begins here with the line `following`, which is the rest of `cut_line` if
+        that is not empty."""
+        item = _LIST_ITEM.match(cut_line)
+        indent = item.end() if item else _margin(cut_line or following)
         if self.fence is not None:
             width = 0 if ">" in self.fence.prefix else len(self.fence.prefix)
             fence = self.fence if width == 0 else replace(self.fence, prefix="")
             return replace(self, fence=fence, dedent=max(width, self.dedent), table="")
-        return replace(self, dedent=indent if self.in_list else 0)
+        table = "" if not cut_line and self._table_ends(following) else self.table
+        return replace(self, table=table, dedent=indent if self.in_list else 0, within_line=bool(cut_line))
 
     @property
     def opening(self) -> str:
@@ -180,10 +195,11 @@ def _best_cut(text: str, start: int, end: int, context: _Context) -> int:
 def _line_cuts(text: str, start: int, end: int, context: _Context, least: int) -> tuple[int, int, int]:
     """The last cut (relative to `start`) between paragraphs, between blocks, and between lines; 0 for none."""
     paragraphs = blocks = lines = 0
-    offset, said, before = 0, "", context
+    offset, said = 0, ""
+    before, has_code = context, True
     for line in _lines(text[start:end]):
         if offset > least and offset and line.strip() and text[start + offset - 1] == "\n":
-            opened_now = context.fence is not None and before.fence is None
+            opened_now = context.fence is not None and not has_code
             after_rule = bool(context.table) and not before.table
             if not opened_now and not after_rule and not _TABLE_RULE.fullmatch(line.rstrip("\n")):
                 lines = offset
@@ -193,6 +209,7 @@ def _line_cuts(text: str, start: int, end: int, context: _Context, least: int) -
                         paragraphs = offset
         offset += len(line)
         before, context = context, context.after(line)
+        has_code = context.fence is None or (before.fence is not None and (has_code or bool(line.strip(" >\n"))))
         said = line if line.strip() else said
     if end < len(text) and text[end - 1] == "\n" and lines == 0 and context.fence is None and not context.table:
         lines = end - start
@@ -203,13 +220,13 @@ def _compose(body: str, context: _Context) -> _Piece:
     end = context
     lines: list[str] = []
     dedent = context.dedent
-    for line in _lines(body):
+    for number, line in enumerate(_lines(body)):
         end = end.after(line)
-        indent = len(line) - len(line.lstrip(" "))
-        if dedent and line.strip() and indent < dedent and end.fence is None:
-            dedent = 0
-        lines.append(line[min(indent, dedent) :])
-    end = replace(end, dedent=dedent)
+        margin = _margin(line)
+        if line.strip() and end.fence is None and not (context.within_line and number == 0):
+            dedent = min(dedent, margin)
+        lines.append(line[min(margin, dedent) :])
+    end = replace(end, dedent=dedent, within_line=False)
     text = "".join(lines)
     text = text.removesuffix("\n") if end.fence is not None else text.rstrip()
     return _Piece(context.opening + text + end.closing, end)
@@ -231,7 +248,8 @@ def _resume(text: str, end: int, context: _Context, limit: int) -> tuple[int, _C
         if text[end - 1] != "\n" and (gap := _GAP.match(text, end)):
             end = gap.end()
     following = next(_lines(text, end), "")
-    context = context.as_start(following)
+    cut_line = text[text.rfind("\n", 0, end) + 1 : end]
+    context = context.as_start(following, cut_line)
     if len(context.opening) + len(context.closing) > limit // 4:  # no room left for what it would open
         context = _Context(in_list=context.in_list)
     return end, context
@@ -243,6 +261,10 @@ def _lines(text: str, start: int = 0) -> Iterator[str]:
         end = text.find("\n", start) + 1 or len(text)
         yield text[start:end]
         start = end
+
+
+def _margin(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
 
 
 def _before_character(text: str, start: int, end: int) -> int:

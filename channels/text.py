@@ -15,6 +15,8 @@ from functools import cache
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from channels.delimiters import extend, is_inside_word
+
 _DEEPEST = 60
 """Levels of nesting. The parser drops what lies deeper, so such a text is shown as it was written."""
 
@@ -51,6 +53,7 @@ class Mark(enum.StrEnum):
     STRONG = "strong"
     EMPHASIS = "emphasis"
     STRIKE = "strike"
+    SPOILER = "spoiler"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +131,8 @@ Block = Paragraph | Heading | ListBlock | Table | CodeBlock | QuoteBlock | Rule
 
 
 def parse(markdown: str) -> tuple[Block, ...]:
-    """The tree of a Markdown text (CommonMark with tables and strikethrough). Never raises."""
+    """The tree of a Markdown text: CommonMark with tables, strikethrough and `||spoilers||`, and with eyes for scripts
+    without spaces. Never raises."""
     tokens = _parser().parse(markdown)
     if any(token.level >= _DEEPEST - 2 for token in tokens):
         return (Paragraph((Text(markdown),)),)
@@ -161,6 +165,7 @@ def spelled_out(label: str, url: str) -> str:
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"maxNesting": _DEEPEST}).enable(["table", "strikethrough"])
     parser.disable(["reference"])  # a definition that nothing refers to would vanish
+    extend(parser)
     return parser
 
 
@@ -322,12 +327,18 @@ def _close(span: _Span, follows: str) -> list[Inline]:
     inlines, markup = span.inlines, span.opener.markup
     if span.opener.type == "link_open":
         return [Link(str(span.opener.attrs.get("href", "")), tuple(inlines))]
-    inside_word = span.before.isalnum() and follows.isalnum()
     only = inlines[0].text if len(inlines) == 1 and isinstance(inlines[0], Text) else ""
-    if inside_word or (markup == "__" and _DUNDER.fullmatch(only)):
+    if is_inside_word(span.before, follows) or (markup == "__" and _DUNDER.fullmatch(only)):
         return [Text(markup), *inlines, Text(markup)]
-    mark = {"em_open": Mark.EMPHASIS, "strong_open": Mark.STRONG, "s_open": Mark.STRIKE}[span.opener.type]
-    return [Marked(mark, tuple(inlines))]
+    return [Marked(_MARKS[span.opener.type], tuple(inlines))]
+
+
+_MARKS = {
+    "em_open": Mark.EMPHASIS,
+    "strong_open": Mark.STRONG,
+    "s_open": Mark.STRIKE,
+    "spoiler_open": Mark.SPOILER,
+}
 
 
 def _add_text(inlines: list[Inline], text: str) -> None:

@@ -44,12 +44,15 @@ MAX_ENTITIES = 100
 _RULE = "—" * 10
 _WIDEST_COLUMN = 40
 """Columns of a table are padded up to this width; a longer cell pushes its row out."""
+_WIDEST_TABLE = 48
+"""Characters. A wider one would be wrapped on a phone, where its columns are no longer seen."""
 
 
 class EntityType(enum.StrEnum):
     BOLD = "bold"
     ITALIC = "italic"
     STRIKETHROUGH = "strikethrough"
+    SPOILER = "spoiler"
     CODE = "code"
     PRE = "pre"
     TEXT_LINK = "text_link"
@@ -175,7 +178,7 @@ def _block(block: Block, style: _Style) -> list[_Line]:
         case CodeBlock(text, language):
             return _pre_lines(text, language, style)
         case Table():
-            return _pre_lines("\n".join(_table_rows(block)), "", style)
+            return _table_lines(block, style)
         case QuoteBlock(blocks):
             return _quote_lines(blocks, style)
         case Rule():
@@ -217,6 +220,23 @@ def _indented(lines: Sequence[_Line], first: str, others: str, style: _Style) ->
 def _pre_lines(text: str, language: str, style: _Style) -> list[_Line]:
     inside = style.within(EntityType.PRE, language=language)
     return [(_Run(line, inside),) for line in text.split("\n")]
+
+
+def _table_lines(table: Table, style: _Style) -> list[_Line]:
+    """A narrow table in columns; of a wide one each row is a paragraph, in which links can be pressed."""
+    drawn = _table_rows(table)
+    if len(table.rows) < 2 or max(map(_width, drawn)) <= _WIDEST_TABLE:
+        return _pre_lines("\n".join(drawn), "", style)
+    lines: list[_Line] = []
+    for row in table.rows[1:]:
+        if lines:
+            lines.append((_Run("", style),))
+        bold = style.within(EntityType.BOLD)  # what the row is about stands in its first column
+        for number, (header, cell) in enumerate(zip(table.rows[0], row, strict=True)):
+            inner = style if number else bold
+            named = (*header, Text(": ")) if visible(header).strip() and visible(cell).strip() else header
+            lines.extend(_inline_lines((*named, *cell), inner))
+    return lines
 
 
 def _table_rows(table: Table) -> list[str]:
@@ -275,6 +295,7 @@ _MARKS = {
     Mark.STRONG: EntityType.BOLD,
     Mark.EMPHASIS: EntityType.ITALIC,
     Mark.STRIKE: EntityType.STRIKETHROUGH,
+    Mark.SPOILER: EntityType.SPOILER,
 }
 
 

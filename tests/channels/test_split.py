@@ -150,3 +150,21 @@ def test_work_grows_with_the_text_and_not_with_its_square(text: str) -> None:
     pieces = split(text, measure, 4096)
     assert measured < 8 * len(text) + 100_000
     assert all(len(piece) <= 4096 for piece in pieces)
+
+
+def test_an_item_cut_in_its_first_line_loses_its_margin_in_the_rest() -> None:
+    """Else the rest would be drawn as code."""
+    text = "- one\n\n  - " + "word " * 30 + "\n    *more* of it\n\n    ```\n    x\n    ```\n  - two"
+    pieces = split(text, len, 120)
+    assert pieces[1].endswith("word \n*more* of it\n\n```\nx\n```\n- two")
+
+
+def test_what_follows_a_table_without_a_blank_line_is_no_row_of_it() -> None:
+    text = "1. one\n\n   | a | b |\n   |---|---|\n   | c | d |\n2. " + "word " * 60
+    pieces = split(text, len, 120)
+    assert all("---" not in piece for piece in pieces[1:])
+
+
+def test_no_message_ends_with_a_code_block_that_has_nothing_in_it_yet() -> None:
+    text = "word " * 20 + "\n\n```py\n\nx = 1\n" + "y = 2\n" * 30 + "```"
+    assert "```" not in split(text, len, 112)[0]

@@ -1,0 +1,111 @@
+"""What opens and closes emphasis, beyond CommonMark: scripts that put no spaces between words, and spoilers.
+
+CommonMark decides by the characters beside a mark whether it can open or close, and takes every letter for the inside
+of a word. In Chinese and Japanese that leaves `**「重要」**は` with its asterisks. Here a wide character beside a mark
+never forbids it (as in https://github.com/tats-u/markdown-cjk-friendly).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+from markdown_it import MarkdownIt
+from markdown_it.common.utils import isMdAsciiPunct, isPunctChar, isWhiteSpace
+from markdown_it.rules_inline import StateInline
+from markdown_it.rules_inline.state_inline import Delimiter
+
+_UNSPACED = re.compile(r"[\u0e00-\u109f\u1780-\u17ff]")
+"""Thai, Lao, Tibetan, Burmese, Khmer."""
+
+
+def extend(parser: MarkdownIt) -> None:
+    """Give a parser these rules in place of CommonMark's, and `||spoilers||` (tokens `spoiler_open`, `_close`)."""
+    inline = parser.inline
+    inline.ruler.at("emphasis", _emphasis)
+    inline.add_terminator_char("|")
+    inline.ruler.at("strikethrough", _doubled)
+    inline.ruler.after("emphasis", "spoiler", _doubled)
+    inline.ruler2.before("fragments_join", "spoiler", _paired_spoilers)
+
+
+def is_inside_word(before: str, after: str) -> bool:
+    """Whether marks between these characters stand inside a word (`2*3*4`, `a_b`), in a script that has spaces."""
+    return all(one.isalnum() and not _is_wide(one) and not _UNSPACED.match(one) for one in (before, after))
+
+
+def _is_wide(character: str) -> bool:
+    """Of Chinese, Japanese or Korean, their punctuation too, or an emoji."""
+    return bool(character) and unicodedata.east_asian_width(character) in "WFH"
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """So many equal marks in a row, and what they can do."""
+
+    length: int
+    opens: bool
+    closes: bool
+
+
+def _scan(state: StateInline, splits_words: bool) -> _Run:
+    start, end = state.pos, state.pos
+    while end < state.posMax and state.src[end] == state.src[start]:
+        end += 1
+    before = state.src[start - 1] if start > 0 else " "
+    after = state.src[end] if end < state.posMax else " "
+    space_before, space_after = isWhiteSpace(ord(before)), isWhiteSpace(ord(after))
+    point_before, point_after = _is_punctuation(before), _is_punctuation(after)
+    wide_before, wide_after = _is_wide(before), _is_wide(after)
+    left = not space_after and (not point_after or wide_after or space_before or point_before or wide_before)
+    right = not space_before and (not point_before or wide_before or space_after or point_after or wide_after)
+    opens = left and (splits_words or not right or point_before)
+    closes = right and (splits_words or not left or point_after)
+    return _Run(end - start, opens, closes)
+
+
+def _is_punctuation(character: str) -> bool:
+    return isMdAsciiPunct(ord(character)) or isPunctChar(character)
+
+
+def _emphasis(state: StateInline, silent: bool) -> bool:
+    """The library's rule with other eyes for what stands beside the marks."""
+    mark = state.src[state.pos]
+    if silent or mark not in "*_":
+        return False
+    run = _scan(state, splits_words=mark == "*")
+    for _ in range(run.length):
+        _push(state, mark, run, run.length)
+    state.pos += run.length
+    return True
+
+
+def _doubled(state: StateInline, silent: bool) -> bool:
+    """`~~` and `||`: more or fewer of them are only characters."""
+    mark = state.src[state.pos]
+    if silent or mark not in "~|":
+        return False
+    run = _scan(state, splits_words=True)
+    if run.length == 2:
+        _push(state, mark * 2, run, 0)
+    else:
+        state.pending += mark * run.length
+    state.pos += run.length
+    return True
+
+
+def _push(state: StateInline, text: str, run: _Run, length: int) -> None:
+    """`length` 0: the rule that makes `***` ambiguous is not asked."""
+    state.push("text", "", 0).content = text
+    state.delimiters.append(Delimiter(ord(text[0]), length, len(state.tokens) - 1, -1, run.opens, run.closes))
+
+
+def _paired_spoilers(state: StateInline) -> None:
+    for delimiters in (state.delimiters, *(meta["delimiters"] for meta in state.tokens_meta if meta)):
+        for delimiter in delimiters:
+            if delimiter.marker == ord("|") and delimiter.end != -1:
+                ends = ((delimiter.token, "spoiler_open", 1), (delimiters[delimiter.end].token, "spoiler_close", -1))
+                for index, kind, nesting in ends:
+                    token = state.tokens[index]
+                    token.type, token.nesting, token.markup, token.content = kind, nesting, "||", ""
