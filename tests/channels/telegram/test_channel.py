@@ -532,3 +532,29 @@ async def test_what_may_never_be_sent_is_refused_with_the_reason(desk: Desk, des
 async def test_a_chat_that_is_closed_to_the_bot_is_refused(desk: Desk, description: str) -> None:
     desk.telegram.fail("sendMessage", status=403, description=f"Forbidden: {description}")
     assert isinstance(await refusal(desk), Refused)
+
+
+ALPHABETS = {
+    "latin": "Grüße aus Łódź und São Paulo. ",
+    "cyrillic": "Съешь же ещё этих мягких булок. ",
+    "arabic": "نص عربي طويل فيه كلمات كثيرة. ",
+    "chinese": "天地玄黄，宇宙洪荒。日月盈昃，辰宿列张。",
+    "emoji": "👩‍👩‍👧👍🏽🇩🇪🏴󠁧󠁢󠁥󠁮󠁧󠁿",
+}
+
+
+@pytest.mark.parametrize("alphabet", ALPHABETS)
+async def test_ten_thousand_characters_of_any_script_arrive_whole(desk: Desk, alphabet: str) -> None:
+    """Without a single paragraph to cut at, and with a fence inside a fence behind it."""
+    words = ALPHABETS[alphabet]
+    fences = "\n\n````md\n```py\n" + "x = 1\n" * 900 + "```\n````\n\n**end**"
+    for piece in desk.channel.split(words * (10_000 // len(words)) + fences):
+        await desk.channel.send(OutboundMessage(ALICE, piece))
+    shown = desk.telegram.messages(11111)
+    whole = "".join(message.text for message in shown)
+    squeezed = "".join(words.split())
+    assert "".join(whole.split()).startswith(squeezed * (10_000 // len(words)))
+    assert whole.count("x = 1") == 900
+    assert shown[-1].text.endswith("end")
+    assert whole.count("```") == 2, "the inner fence is code, the outer one is drawn"
+    assert {call.status for call in desk.telegram.called("sendMessage")} == {200}
