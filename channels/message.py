@@ -102,6 +102,9 @@ class InboundMessage:
     album         messages of one album share it: they are one thing said
     group_name    a group's title, for people's eyes
     parent_chat   what lists of allowed groups name, where that is not the chat itself (a thread's channel)
+    server        the community that the chat is a room of (Discord), which lists may name as a whole
+    answer_with   what every part of the answer must give as its `reply_to` to be shown in the right place (a command
+                  from the platform's menu has one); empty: the answer is a message like any other
     """
 
     id: str
@@ -120,6 +123,8 @@ class InboundMessage:
     origin: Origin = Origin.CHAT
     group_name: str = ""
     parent_chat: str = ""
+    server: str = ""
+    answer_with: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +179,11 @@ class OutboundMessage:
     """One message to send: Markdown that fits the channel's limits (see `Channel.split`), or one file.
 
     key         the same for every attempt at this message and unlike any other (for platforms with idempotency keys)
-    reply_to    `platform_id` of the message it answers; the channel sends without it where that message is gone
+    reply_to    `platform_id` of the message it answers; the channel sends without it where that message is gone. Or
+                the `answer_with` of what it answers
     file        the text is a short caption then (at most 200 characters), or empty
+    preview     worth something only now: where it would have to wait for a rate limit, it is refused by `NotSent`, so
+                that no final text waits behind it
     """
 
     address: Address
@@ -184,6 +192,7 @@ class OutboundMessage:
     reply_to: str = ""
     buttons: tuple[tuple[Button, ...], ...] = ()
     file: OutboundFile | None = None
+    preview: bool = False
 
 
 class PreviewStyle(enum.StrEnum):
@@ -267,11 +276,13 @@ class Source(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CommandInfo:
-    """A command for the platform's menu: a name of `[a-z]` and a sentence. `owner_only`: not shown in groups."""
+    """A command for the platform's menu: a name of `[a-z]` and a sentence. `owner_only`: not shown in groups. `usage`:
+    what may stand behind the name, in brackets what need not."""
 
     name: str
     description: str
     owner_only: bool = False
+    usage: str = ""
 
 
 class Channel(Source, Protocol):

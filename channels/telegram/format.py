@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import enum
 import itertools
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from urllib.parse import urlsplit
 
+from channels.table import columns, drawn
 from channels.text import (
-    Align,
     Block,
     CodeBlock,
     CodeSpan,
@@ -42,8 +41,6 @@ MAX_TEXT = 4096
 MAX_ENTITIES = 100
 
 _RULE = "—" * 10
-_WIDEST_COLUMN = 40
-"""Columns of a table are padded up to this width; a longer cell pushes its row out."""
 _WIDEST_TABLE = 48
 """Characters. A wider one would be wrapped on a phone, where its columns are no longer seen."""
 
@@ -224,45 +221,19 @@ def _pre_lines(text: str, language: str, style: _Style) -> list[_Line]:
 
 def _table_lines(table: Table, style: _Style) -> list[_Line]:
     """A narrow table in columns; of a wide one each row is a paragraph, in which links can be pressed."""
-    drawn = _table_rows(table)
-    if len(table.rows) < 2 or max(map(_width, drawn)) <= _WIDEST_TABLE:
-        return _pre_lines("\n".join(drawn), "", style)
-    lines: list[_Line] = []
+    lines = drawn(table)
+    if len(table.rows) < 2 or max(map(columns, lines)) <= _WIDEST_TABLE:
+        return _pre_lines("\n".join(lines), "", style)
+    paragraphs: list[_Line] = []
     for row in table.rows[1:]:
-        if lines:
-            lines.append((_Run("", style),))
+        if paragraphs:
+            paragraphs.append((_Run("", style),))
         bold = style.within(EntityType.BOLD)  # what the row is about stands in its first column
         for number, (header, cell) in enumerate(zip(table.rows[0], row, strict=True)):
             inner = style if number else bold
             named = (*header, Text(": ")) if visible(header).strip() and visible(cell).strip() else header
-            lines.extend(_inline_lines((*named, *cell), inner))
-    return lines
-
-
-def _table_rows(table: Table) -> list[str]:
-    """A table in characters of one width, its header underlined."""
-    rows = [[" ".join(visible(cell).split()) for cell in row] for row in table.rows]
-    widths = [min(max(map(_width, column)), _WIDEST_COLUMN) for column in zip(*rows, strict=True)]
-    drawn = [
-        " | ".join(_padded(*cell) for cell in zip(row, widths, table.aligns, strict=True)).rstrip() for row in rows
-    ]
-    return [drawn[0], "-+-".join("-" * width for width in widths), *drawn[1:]]
-
-
-def _padded(cell: str, width: int, align: Align) -> str:
-    space = max(0, width - _width(cell))
-    before = {Align.LEFT: 0, Align.CENTER: space // 2, Align.RIGHT: space}[align]
-    return " " * before + cell + " " * (space - before)
-
-
-def _width(text: str) -> int:
-    """Columns of a text in a font of one width, where East Asian characters and emoji take two."""
-    if text.isascii():
-        return len(text)
-    return sum(
-        0 if unicodedata.combining(character) else 2 if unicodedata.east_asian_width(character) in "WF" else 1
-        for character in text
-    )
+            paragraphs.extend(_inline_lines((*named, *cell), inner))
+    return paragraphs
 
 
 def _inline_lines(inlines: Sequence[Inline], style: _Style) -> list[_Line]:

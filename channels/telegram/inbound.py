@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from channels.fields import Json, Malformed, get, need, need_object, object_of, text_of
 from channels.message import (
     Address,
     Attachment,
@@ -24,7 +25,6 @@ from channels.message import (
     Sender,
     Unreadable,
 )
-from channels.telegram.fields import Json, Malformed, get, need, need_object, object_of, text_of
 from channels.telegram.media import attachments, named, somebody_elses
 from channels.text import clean, utf16_len
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
+from channels.fields import Json, get, object_of, text_of
 from channels.message import Attachment
-from channels.telegram.fields import Json, get, object_of, text_of
 
 _FILES = (
     ("animation", "animation", "video/mp4"),

@@ -1,8 +1,8 @@
-"""Fields of the Bot API's JSON, read with the type that they should have."""
+"""Fields of a platform's JSON, read with the type that they should have."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
 from channels.text import clean
@@ -12,10 +12,6 @@ Json = Mapping[str, object]
 
 class Malformed(Exception):
     """A field that a message needs is missing or of another type."""
-
-
-def text_of(parent: Json, field: str) -> str:
-    return clean(get(parent, field, str) or "")
 
 
 Scalar = TypeVar("Scalar", int, str)
@@ -34,6 +30,10 @@ def need(parent: Json, field: str, kind: type[Scalar]) -> Scalar:
     return value
 
 
+def text_of(parent: Json, field: str) -> str:
+    return clean(get(parent, field, str) or "")
+
+
 def object_of(parent: Json, field: str) -> Json | None:
     value = parent.get(field)
     return value if isinstance(value, Mapping) else None
@@ -44,6 +44,19 @@ def need_object(parent: Json, field: str) -> Json:
     if value is None:
         raise Malformed(_complaint(parent, field))
     return value
+
+
+def objects_of(parent: Json, field: str) -> Iterator[Json]:
+    """The objects of a list; none where it is missing or no list."""
+    value = parent.get(field)
+    for one in value if isinstance(value, list) else ():
+        if isinstance(one, Mapping):
+            yield one
+
+
+def strings_of(parent: Json, field: str) -> list[str]:
+    value = parent.get(field)
+    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
 
 
 def _complaint(parent: Json, field: str) -> str:

@@ -1,0 +1,371 @@
+"""Discord as a channel: events in through `Session`, `Intake` and `inbound`, out through REST.
+
+The library's errors end here. What is raised for them is raised `from None`, because they may carry an address with a
+token in it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import discord
+
+from channels.discord import format as look
+from channels.discord.doubts import Doubts
+from channels.discord.download import download
+from channels.discord.errors import (
+    CALL_FAILED,
+    ODD_ANSWER,
+    UNKNOWN_CHANNEL,
+    AnswerLost,
+    code,
+    is_about_reply,
+    redacted,
+    send_error,
+)
+from channels.discord.gap import Seen, SeenForNow
+from channels.discord.inbound import CHANNEL, BotIdentity
+from channels.discord.intake import Hears, Intake
+from channels.discord.interactions import EPHEMERAL, Interactions, Waiting
+from channels.discord.outbound import SUPPRESS_EMBEDS, content, form, room, sending
+from channels.discord.session import Pause, Session, Where
+from channels.discord.slash import sync
+from channels.message import (
+    Address,
+    Attachment,
+    ChannelStatus,
+    CommandInfo,
+    Health,
+    NotFetched,
+    NotSent,
+    OutboundMessage,
+    OutcomeUnknown,
+    Pace,
+    PreviewStyle,
+    Receive,
+    Refused,
+    SourceFailed,
+)
+from channels.split import split
+
+log = logging.getLogger(__name__)
+
+PACE = Pace(PreviewStyle.EDIT, interval=1.2)
+"""A channel takes five edits in five seconds; the final one wants room as well."""
+KNOWS_REPEATS = 120.0
+"""Seconds for which a nonce makes a repeated send harmless. Discord says "the past few minutes"."""
+TYPING_EVERY = 8.0
+"""Seconds between two signs of typing; Discord shows one for 10."""
+CALL_TIMEOUT = 90.0
+"""Seconds for a call with all that the library waits and repeats in it."""
+PREVIEW_TIMEOUT = 5.0
+
+_MESSAGES = "/channels/{channel_id}/messages"
+_MESSAGE = "/channels/{channel_id}/messages/{message_id}"
+_REACTION = "/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/@me"
+_TYPING = "/channels/{channel_id}/typing"
+_ANSWER = "/webhooks/{webhook_id}/{webhook_token}/messages/@original"
+_MORE = "/webhooks/{webhook_id}/{webhook_token}"
+_MOST_REACTIONS = 500
+
+
+def _hears_all(_server: str, _chat: str) -> bool:
+    return True
+
+
+class DiscordChannel:
+    """The adapter. `aclose` it after the last use; `run` may be called again after it ended, with a fresh client."""
+
+    repeats_for = KNOWS_REPEATS
+
+    def __init__(
+        self,
+        token: str,
+        *,
+        api_url: str = "https://discord.com/api/v10",
+        commands: Sequence[CommandInfo] = (),
+        hears: Hears = _hears_all,
+        seen: Seen | None = None,
+        pause: Pause = asyncio.sleep,
+    ) -> None:
+        """`commands` make the menu. `hears`: which channels of servers are of interest. `seen` keeps over restarts up
+        to where chats are on disk. `pause` waits between signs of typing and connections that break at once."""
+        self._token = token
+        self._api_url = api_url
+        self._commands = tuple(commands)
+        self._hears = hears
+        self._seen: Seen = seen or SeenForNow()
+        self._pause = pause
+        self._session: Session | None = None
+        self._interactions = Interactions()
+        self._doubts = Doubts(KNOWS_REPEATS)
+        self._rooms: dict[str, str] = {}
+        self._reactions: dict[tuple[str, str], str] = {}
+        self._status = ChannelStatus(Health.OFF)
+
+    @property
+    def name(self) -> str:
+        return CHANNEL
+
+    @property
+    def status(self) -> ChannelStatus:
+        return self._status
+
+    # In
+
+    async def run(self, receive: Receive) -> None:
+        """Listens until cancelled. Raises `SourceFailed`, and what `receive` raises; what it refused is fetched from
+        the history by the next run."""
+        self._report(ChannelStatus(Health.DEGRADED, "connecting to Discord"))
+        try:
+            session = await Session.open(self._token, self._api_url, self._pause)
+            await self._begin(session)
+            names = frozenset(command.name for command in self._commands)
+            bot = BotIdentity(session.user_id, session.user_name, names)
+            intake = Intake(bot, self._hears, self._seen, self._interactions, self._connected)
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._register_commands(session))
+                group.create_task(intake.run(session, receive))
+                group.create_task(session.listen(intake.offer, self._lost))
+        except asyncio.CancelledError:
+            self._report(ChannelStatus(Health.OFF))
+            raise
+        except Exception as error:
+            cause = _first(error)
+            self._report(ChannelStatus(Health.DOWN, redacted(cause)))
+            if isinstance(cause, CALL_FAILED):
+                raise SourceFailed(f"Discord does not answer as it should: {redacted(cause)}") from None
+            raise cause from None
+        finally:
+            self._interactions.give_up()
+
+    async def _begin(self, session: Session) -> None:
+        """What is sent from now on goes through the new session; the old one was kept for what was sent meanwhile."""
+        before, self._session = self._session, session
+        if before is not None:
+            await before.aclose()
+
+    async def _register_commands(self, session: Session) -> None:
+        try:
+            if self._commands and await sync(session, self._commands):
+                log.info("Discord has a new menu of commands")
+        except CALL_FAILED as error:
+            log.warning("Discord did not take the menu of commands: %s", redacted(error))
+
+    def _connected(self) -> None:
+        self._report(ChannelStatus(Health.OK))
+
+    def _lost(self) -> None:
+        self._report(ChannelStatus(Health.DEGRADED, "the connection to Discord broke and is being taken up again"))
+
+    def _report(self, status: ChannelStatus) -> None:
+        self._status = status
+
+    # Out
+
+    def pace(self, address: Address) -> Pace:
+        return PACE
+
+    def reachable(self, address: Address) -> bool:
+        return self._session is not None  # from then on Discord keeps it for who is away
+
+    def split(self, text: str) -> list[str]:
+        """Pure and safe in a thread."""
+        return split(text, look.length, look.MAX_TEXT)
+
+    async def send(self, message: OutboundMessage) -> str:
+        session = self._open_session()
+        waiting = await self._interactions.waiting(message.reply_to)
+        if waiting and not message.file and (answered := await self._answer(session, waiting, message)):
+            return answered
+        chat = self._rooms.get(room(message), room(message))
+        if message.preview:
+            _keep_room(session, "POST", _MESSAGES, {"channel_id": chat})
+        self._doubts.check(message.key)
+        try:
+            async with asyncio.timeout(CALL_TIMEOUT):
+                sent = await self._sent(session, chat, message)
+            message_id = str(sent["id"])
+        except CALL_FAILED as error:
+            failed = send_error(error, repeatable=bool(message.key))
+        except ODD_ANSWER as error:
+            failed = _unclear(message.key, error)
+        else:
+            self._doubts.settled(message.key)
+            return message_id
+        self._doubts.after(message.key, failed)
+        raise failed from None
+
+    async def _sent(self, session: Session, chat: str, message: OutboundMessage) -> Any:
+        """Send; another way where Discord refuses this one for what it can do without."""
+        try:
+            return await self._posted(session, chat, message, reply=True)
+        except discord.HTTPException as error:
+            if is_about_reply(error) and message.reply_to:
+                return await self._posted(session, chat, message, reply=False)
+            if code(error) == UNKNOWN_CHANNEL and (private := await self._private_chat_with(session, chat)):
+                return await self._posted(session, private, message, reply=True)
+            raise
+
+    @staticmethod
+    async def _posted(session: Session, chat: str, message: OutboundMessage, *, reply: bool) -> Any:
+        payload = sending(message, reply=reply)
+        if message.file is None:
+            return await session.call("POST", _MESSAGES, {"channel_id": chat}, json=payload)
+        try:
+            file = await asyncio.to_thread(discord.File, message.file.path, filename=message.file.name)
+        except OSError as error:
+            raise Refused(f"the file {message.file.name} cannot be read: {error.strerror}") from None
+        try:
+            fields = form(payload, file.filename, file.fp)
+            return await session.upload(_MESSAGES, {"channel_id": chat}, [file], fields)
+        finally:
+            file.close()
+
+    async def _private_chat_with(self, session: Session, user: str) -> str:
+        """The private chat with the person of that id; empty where it is nobody's."""
+        try:
+            found: object = await session.call("POST", "/users/@me/channels", json={"recipient_id": user})
+        except CALL_FAILED:
+            return ""
+        chat = str(found.get("id", "")) if isinstance(found, dict) else ""
+        if chat:
+            self._rooms[user] = chat
+        return chat
+
+    async def _answer(self, session: Session, waiting: Waiting, message: OutboundMessage) -> str:
+        """Answer a command where only its giver sees it. Empty where Discord does not take that any more."""
+        token = {"webhook_id": session.application_id, "webhook_token": waiting.token}
+        payload = content(message)
+        try:
+            async with asyncio.timeout(CALL_TIMEOUT):
+                if not waiting.answered:
+                    sent = await session.call("PATCH", _ANSWER, token, json=payload)
+                    waiting.answered = True
+                else:
+                    payload["flags"] = SUPPRESS_EMBEDS | EPHEMERAL
+                    sent = await session.call("POST", _MORE, token, json=payload)
+            return str(sent["id"])
+        except discord.HTTPException as error:
+            if error.status not in (401, 403, 404):
+                raise send_error(error, repeatable=not waiting.answered) from None
+            self._interactions.forget(message.reply_to)
+            return ""
+        except CALL_FAILED as error:
+            raise send_error(error, repeatable=not waiting.answered) from None
+        except ODD_ANSWER as error:
+            raise _unclear("", error) from None
+
+    async def edit(self, platform_id: str, message: OutboundMessage) -> None:
+        session = self._open_session()
+        chat = self._rooms.get(room(message), room(message))
+        where = {"channel_id": chat, "message_id": platform_id}
+        if message.preview:
+            _keep_room(session, "PATCH", _MESSAGE, where)
+        try:
+            async with asyncio.timeout(PREVIEW_TIMEOUT if message.preview else CALL_TIMEOUT):
+                await session.call("PATCH", _MESSAGE, where, json=content(message))
+        except CALL_FAILED as error:
+            raise send_error(error, repeatable=True) from None
+
+    async def draft(self, draft_id: int, message: OutboundMessage) -> None:
+        raise Refused("Discord has no drafts")
+
+    async def fetch(self, attachment: Attachment, to: Path, most: int) -> None:
+        try:
+            chat, message_id, file_id = attachment.handle.split("/")
+            session = self._open_session()
+            async with asyncio.timeout(CALL_TIMEOUT):
+                message = await session.call("GET", _MESSAGE, {"channel_id": chat, "message_id": message_id})
+        except ValueError:
+            raise NotFetched("there is nothing to fetch") from None
+        except NotSent as error:
+            raise NotFetched(str(error), passing=True) from None
+        except discord.HTTPException as error:
+            gone = error.status in (403, 404)
+            why = "the message with it is gone" if gone else f"Discord did not give it: {redacted(error)}"
+            raise NotFetched(why, passing=not gone) from None
+        except CALL_FAILED as error:
+            raise NotFetched(f"Discord did not give it: {redacted(error)}", passing=True) from None
+        await download(message, file_id, to, most)
+
+    async def react(self, address: Address, platform_id: str, emoji: str) -> None:
+        key = (address.chat_id, platform_id)
+        before = self._reactions.get(key, "")
+        if before == emoji or self._session is None:
+            return
+        where = {"channel_id": address.chat_id, "message_id": platform_id}
+        try:
+            if emoji:
+                await self._session.call("PUT", _REACTION, {**where, "emoji": emoji})
+            if before:
+                await self._session.call("DELETE", _REACTION, {**where, "emoji": before})
+        except CALL_FAILED as error:
+            log.debug("no sign on a message in %s: %s", address, redacted(error))
+            return
+        self._reactions.pop(key, None)
+        if emoji:
+            self._reactions[key] = emoji
+            if len(self._reactions) > _MOST_REACTIONS:
+                del self._reactions[next(iter(self._reactions))]
+
+    def typing(self, address: Address) -> AbstractAsyncContextManager[None]:
+        return self._typing(address)
+
+    async def aclose(self) -> None:
+        session, self._session = self._session, None
+        if session is not None:
+            await session.aclose()
+        self._report(ChannelStatus(Health.OFF))
+
+    def _open_session(self) -> Session:
+        if self._session is None:
+            raise NotSent("there is no connection to Discord yet")
+        return self._session
+
+    @asynccontextmanager
+    async def _typing(self, address: Address) -> AsyncIterator[None]:
+        sign = asyncio.create_task(self._keep_typing(address), name=f"typing in {address}")
+        try:
+            yield
+        finally:
+            sign.cancel()
+            await asyncio.wait([sign])
+            if not sign.cancelled() and (error := sign.exception()) is not None:
+                log.error("a sign of typing failed: %s", redacted(error))
+
+    async def _keep_typing(self, address: Address) -> None:
+        chat = self._rooms.get(address.chat_id, address.chat_id)
+        while True:
+            try:
+                if self._session is not None:
+                    await self._session.call("POST", _TYPING, {"channel_id": chat})
+            except discord.Forbidden:
+                return
+            except CALL_FAILED as error:
+                log.debug("no sign of typing in %s: %s", address, redacted(error))
+            await self._pause(TYPING_EVERY)
+
+
+def _keep_room(session: Session, method: str, path: str, where: Where) -> None:
+    """Raises `NotSent` where a preview would take the last room that a rate limit leaves."""
+    if wait := session.wait_for_room(method, path, where):
+        raise NotSent("a final text may want the room that is left", retry_after=wait)
+
+
+def _unclear(key: str, error: BaseException) -> NotSent | OutcomeUnknown:
+    """Discord's answer cannot be read. With a key the question may be put again."""
+    kind: Callable[[str], NotSent | OutcomeUnknown] = AnswerLost if key else OutcomeUnknown
+    return kind(f"Discord's answer cannot be read: {redacted(error)}")
+
+
+def _first(error: Exception) -> Exception:
+    """What ended a group of tasks: ours is more telling than a bug's consequence, so the first is taken."""
+    while isinstance(error, ExceptionGroup):
+        error = error.exceptions[0]
+    return error

@@ -1,0 +1,143 @@
+"""Which servers, channels, threads and roles there are: names for people's eyes, and what a thread belongs to.
+
+Ids and names only, nothing of members or messages, so that memory does not grow with a server's life.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from channels.fields import Json, get, object_of, objects_of, text_of
+
+THREAD_TYPES = frozenset({10, 11, 12})
+"""Announcement, public and private threads; a forum's post is a public one."""
+_PRIVATE_TYPES = frozenset({1, 3})
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A room where messages are. `server` is empty for a private chat, `parent` is a thread's channel; `newest` the id
+    of its last message as far as Discord has told."""
+
+    id: str
+    server: str = ""
+    name: str = ""
+    parent: str = ""
+    newest: str = ""
+
+    @property
+    def is_private(self) -> bool:
+        return not self.server
+
+    @property
+    def listed_as(self) -> str:
+        """The channel that lists of allowed channels name."""
+        return self.parent or self.id
+
+
+@dataclass(slots=True)
+class _Server:
+    name: str
+    roles: dict[str, str]
+    own_roles: frozenset[str]
+    places: set[str] = field(default_factory=set)
+
+
+class Directory:
+    """`bot_id` finds the bot's own role, by which it can be mentioned."""
+
+    def __init__(self, bot_id: str) -> None:
+        self._bot_id = bot_id
+        self._servers: dict[str, _Server] = {}
+        self._places: dict[str, Place] = {}
+
+    def place(self, place_id: str) -> Place | None:
+        return self._places.get(place_id)
+
+    def of_server(self, server: str) -> list[Place]:
+        known = self._servers.get(server)
+        return [self._places[one] for one in sorted(known.places)] if known else []
+
+    def title(self, place: Place) -> str:
+        """What people call it: `Home #general`, `Home #general › plan`."""
+        server = self._servers.get(place.server)
+        parent = self._places.get(place.parent)
+        room = f"#{parent.name} › {place.name}" if parent else f"#{place.name}" if place.name else ""
+        return " ".join(part for part in (server.name if server else "", room) if part)
+
+    def role(self, server: str, role_id: str) -> str:
+        known = self._servers.get(server)
+        return known.roles.get(role_id, "") if known else ""
+
+    def own_roles(self, server: str) -> frozenset[str]:
+        """The roles that are nobody's but the bot's: Discord makes one for each bot that a server lets in."""
+        known = self._servers.get(server)
+        return known.own_roles if known else frozenset()
+
+    # What the gateway tells
+
+    def server_seen(self, data: Json) -> str:
+        """GUILD_CREATE; returns the server's id."""
+        server = get(data, "id", str) or ""
+        self.server_gone(server)
+        roles = {get(role, "id", str) or "": text_of(role, "name") for role in objects_of(data, "roles")}
+        own = frozenset(get(role, "id", str) or "" for role in objects_of(data, "roles") if self._is_own(role))
+        self._servers[server] = _Server(text_of(data, "name"), roles, own)
+        for name in ("channels", "threads"):
+            for channel in objects_of(data, name):
+                self.place_seen(channel, server)
+        return server
+
+    def server_gone(self, server: str) -> None:
+        known = self._servers.pop(server, None)
+        for place in known.places if known else ():
+            self._places.pop(place, None)
+
+    def place_seen(self, data: Json, server: str = "") -> Place | None:
+        """A channel or thread as Discord describes it, from any event that carries one."""
+        place_id = get(data, "id", str)
+        if place_id is None:
+            return None
+        kind = get(data, "type", int)
+        server = "" if kind in _PRIVATE_TYPES else get(data, "guild_id", str) or server
+        if not server and kind not in _PRIVATE_TYPES:
+            return None
+        parent = get(data, "parent_id", str) or "" if kind in THREAD_TYPES else ""
+        place = Place(place_id, server, text_of(data, "name"), parent, get(data, "last_message_id", str) or "")
+        self._places[place_id] = place
+        if server in self._servers:
+            self._servers[server].places.add(place_id)
+        return place
+
+    def place_gone(self, data: Json) -> str:
+        place_id = get(data, "id", str) or ""
+        place = self._places.pop(place_id, None)
+        if place and place.server in self._servers:
+            self._servers[place.server].places.discard(place_id)
+        return place_id
+
+    def role_seen(self, data: Json) -> None:
+        server = self._servers.get(get(data, "guild_id", str) or "")
+        role = object_of(data, "role")
+        if server and role and (role_id := get(role, "id", str)):
+            server.roles[role_id] = text_of(role, "name")
+            if self._is_own(role):
+                server.own_roles |= {role_id}
+
+    def role_gone(self, data: Json) -> None:
+        server = self._servers.get(get(data, "guild_id", str) or "")
+        role_id = get(data, "role_id", str) or ""
+        if server:
+            server.roles.pop(role_id, None)
+            server.own_roles -= {role_id}
+
+    def private(self, place_id: str) -> Place:
+        """A private chat, of which Discord tells nothing but its id."""
+        place = self._places.get(place_id) or Place(place_id)
+        if not place.is_private:
+            place = replace(place, server="", parent="")
+        return place
+
+    def _is_own(self, role: Json) -> bool:
+        tags = object_of(role, "tags")
+        return tags is not None and get(tags, "bot_id", str) == self._bot_id

@@ -1,0 +1,58 @@
+"""The bytes of an attachment, from Discord's file server to a file, never more than are wanted."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import aiohttp
+
+from channels.discord.errors import redacted
+from channels.fields import Json, get, object_of, objects_of
+from channels.message import NotFetched
+
+_TIMEOUT = aiohttp.ClientTimeout(total=120.0, sock_connect=10.0, sock_read=30.0)
+_CHUNK = 1 << 16
+
+
+async def download(message: Json, file_id: str, to: Path, most: int) -> None:
+    """Fetch the attachment of that id. Its address is asked for each time, as part of the message: it expires after a
+    day. Raises `NotFetched`, and `OSError` where the file cannot be written."""
+    found = next((one for one in _attachments(message) if get(one, "id", str) == file_id), None)
+    url = get(found, "url", str) if found else None
+    if found is None or url is None or not url.startswith(("https://", "http://")):
+        raise NotFetched("the file is no longer in its message")
+    if (get(found, "size", int) or 0) > most:
+        raise NotFetched(_too_large(most))
+    try:
+        async with aiohttp.ClientSession(timeout=_TIMEOUT) as http, http.get(url) as answer:
+            if answer.status != 200:
+                passing = answer.status >= 500 or answer.status == 429
+                raise NotFetched(f"Discord's file server answers with status {answer.status}", passing=passing)
+            await _write(answer.content, to, most)
+    except (aiohttp.ClientError, TimeoutError) as error:
+        raise NotFetched(
+            f"Discord's file server does not answer as it should: {redacted(error)}", passing=True
+        ) from None
+
+
+async def _write(content: aiohttp.StreamReader, to: Path, most: int) -> None:
+    written = 0
+    with await asyncio.to_thread(to.open, "wb") as file:
+        async for chunk in content.iter_chunked(_CHUNK):
+            written += len(chunk)
+            if written > most:
+                raise NotFetched(_too_large(most))
+            await asyncio.to_thread(file.write, chunk)
+
+
+def _too_large(most: int) -> str:
+    return f"the file is larger than the {most / 1e6:.0f} MB that I take"
+
+
+def _attachments(message: Json) -> Iterator[Json]:
+    yield from objects_of(message, "attachments")
+    for one in objects_of(message, "message_snapshots"):
+        if snapshot := object_of(one, "message"):
+            yield from objects_of(snapshot, "attachments")

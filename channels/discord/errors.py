@@ -1,0 +1,125 @@
+"""What the library raises, said once in our words: by what can be done about it."""
+
+from __future__ import annotations
+
+import re
+
+import aiohttp
+import discord
+
+from channels.message import NotSent, OutcomeUnknown, Refused, SendError, SourceFailed
+
+BAD_TOKEN = (
+    "Discord does not accept the bot's token: check channels.discord.token (DISCORD_BOT_TOKEN); "
+    "discord.com/developers, your application, Bot, Reset Token shows a new one"
+)
+BAD_INTENTS = (
+    "Discord does not let the bot read messages: switch on Message Content Intent at discord.com/developers, "
+    "your application, Bot, Privileged Gateway Intents; then start again"
+)
+_FATAL_CLOSES = {
+    4004: BAD_TOKEN,
+    4010: "Discord says that the shard is invalid (4010): this Daybook is too old or the server is none of Discord's",
+    4011: "the bot is in more servers than one connection may serve (4011): a personal assistant belongs in a few",
+    4012: "Discord no longer speaks this version of its gateway (4012): update Daybook",
+    4013: "Discord does not know an intent that Daybook asks for (4013): update Daybook",
+    4014: BAD_INTENTS,
+}
+"""Close codes after which connecting again cannot help
+(https://discord.com/developers/docs/topics/opcodes-and-status-codes)."""
+
+ODD_ANSWER = (KeyError, TypeError, AttributeError, ValueError)
+"""What reading an answer raises that is JSON, but not what the call answers."""
+CALL_FAILED = (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError)
+"""What a call raises. `TimeoutError` is one of ours; the library's own errors are `DiscordException`s."""
+
+_TOKEN = re.compile(r"[\w-]{23,28}\.[\w-]{6,7}\.[\w-]{27,}")
+_CALL_TOKEN = re.compile(r"(?<=/)[\w-]{60,}")
+_REJECTED_TOKEN_PAUSE = 30.0
+
+UNKNOWN_CHANNEL, UNKNOWN_MESSAGE = 10003, 10008
+UNKNOWN_INTERACTION, ALREADY_ACKNOWLEDGED = 10062, 40060
+_NO_HISTORY = 160002
+_CURES = {
+    UNKNOWN_CHANNEL: "the channel is gone",
+    UNKNOWN_MESSAGE: "the message is gone",
+    40005: "the file is larger than Discord takes",
+    50001: "the bot may not see that channel",
+    50007: "the person takes no messages from this bot, or shares no server with it any more",
+    50013: "the bot lacks a permission there (Send Messages, Read Message History, Attach Files)",
+}
+
+
+class AnswerLost(NotSent):
+    """It may have been sent, and another try is worth making: Discord knows a repeat when it sees one."""
+
+
+def redacted(error: BaseException) -> str:
+    """What went wrong, in one line without a token."""
+    text = " ".join(str(error).split())[:300] or type(error).__name__
+    return _CALL_TOKEN.sub("***", _TOKEN.sub("***", text))
+
+
+def code(error: BaseException) -> int:
+    """Discord's own number for what it refuses; 0 where there is none."""
+    return error.code if isinstance(error, discord.HTTPException) else 0
+
+
+def source_failed(error: Exception) -> SourceFailed:
+    """Why the channel cannot go on by itself."""
+    match error:
+        case SourceFailed():
+            return error
+        case discord.LoginFailure():
+            return SourceFailed(BAD_TOKEN, fatal=True)
+        case discord.PrivilegedIntentsRequired():
+            return SourceFailed(BAD_INTENTS, fatal=True)
+        case discord.ConnectionClosed():
+            fatal = _FATAL_CLOSES.get(error.code)
+            return SourceFailed(fatal or f"Discord closed the connection ({error.code})", fatal=fatal is not None)
+        case discord.HTTPException() if error.status == 401:
+            return SourceFailed(BAD_TOKEN, fatal=True)
+        case discord.DiscordException() | aiohttp.ClientError() | OSError():
+            return SourceFailed(f"Discord does not answer as it should: {redacted(error)}")
+        case _:
+            return SourceFailed(f"Discord's library broke: {type(error).__name__}: {redacted(error)}")
+
+
+def send_error(error: Exception, *, repeatable: bool) -> SendError:
+    """Whether what was to be sent arrived, may have arrived, or never will. `repeatable`: Discord would know a repeat,
+    so that a lost answer is no more than a delay."""
+    text = redacted(error)
+    lost = AnswerLost if repeatable else OutcomeUnknown
+    match error:
+        case discord.RateLimited():
+            return NotSent(f"Discord asks to wait {error.retry_after:g} s", retry_after=error.retry_after)
+        case discord.HTTPException() if error.status == 429:
+            wait = retry_after(error)
+            return NotSent(f"Discord asks to wait {wait:g} s", retry_after=wait)
+        case discord.HTTPException() if error.status == 401:
+            return NotSent(f"Discord refuses the bot: {text}", retry_after=_REJECTED_TOKEN_PAUSE)
+        case discord.HTTPException() if error.status < 500:
+            return Refused(f"Discord refuses this: {_CURES.get(error.code) or text}")
+        case discord.HTTPException():
+            return lost(f"Discord is out of order: {text}")
+        case aiohttp.ClientConnectorError():
+            return NotSent(f"Discord cannot be reached: {text}")
+        case _:
+            return lost(f"the answer of Discord was lost: {text}")
+
+
+def retry_after(error: discord.HTTPException) -> float:
+    """The pause in seconds that a 429 asks for, of which the library tells us only the headers."""
+    headers = error.response.headers
+    for name in ("Retry-After", "X-RateLimit-Reset-After"):
+        try:
+            return max(float(headers[name]), 0.5)
+        except (KeyError, ValueError):
+            continue
+    return 5.0
+
+
+def is_about_reply(error: Exception) -> bool:
+    """Whether the same text may be taken when it names no message that it answers."""
+    about = isinstance(error, discord.HTTPException) and error.status in (400, 403)
+    return about and (code(error) == _NO_HISTORY or "message_reference" in str(error))

@@ -1,0 +1,209 @@
+"""Markdown as Discord shows it.
+
+Discord has a Markdown of its own, so the tree is written out again: with what it knows (headings of three levels,
+lists, quotes, code, bold, italics, links), and with everything else as plain characters. A character that would mean
+something to Discord and meant nothing to whoever wrote it gets a backslash, so that the text a reader sees is the text
+that was written. Rules by Discord's clients (simple-markdown), see
+https://support.discord.com/hc/en-us/articles/210298617.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from urllib.parse import urlsplit
+
+from channels.table import drawn
+from channels.text import (
+    Block,
+    CodeBlock,
+    CodeSpan,
+    Heading,
+    Inline,
+    Link,
+    ListBlock,
+    Mark,
+    Marked,
+    Paragraph,
+    QuoteBlock,
+    Rule,
+    Table,
+    Text,
+    clean,
+    parse,
+    spelled_out,
+    utf16_len,
+    visible,
+)
+
+MAX_TEXT = 2000
+"""Characters of a message; counted here in UTF-16 units, which are never fewer than what Discord counts."""
+
+_RULE = "—" * 10
+_DEEPEST_HEADING = 3
+_MARKS = {Mark.STRONG: "**", Mark.EMPHASIS: "*", Mark.STRIKE: "~~"}
+_ZERO_WIDTH = "\u200b"
+
+_ADDRESS = re.compile(r"https?://[^\s<>]+")
+_SPECIAL = re.compile(r"[\\*`_]|~(?=~)|(?<=~)~|\|(?=\|)|(?<=\|)\||<(?=[@#:/at]|https?:)|\[(?=[^\]\n]*\]\()")
+_LINE_START = re.compile(r"^([ \t]*)(?=(?:#{1,3}|-#|>{1,3}|-|\+)(?:[ \t]|$))", re.MULTILINE)
+_NUMBER_START = re.compile(r"^([ \t]*\d{1,9})(?=[.)](?:[ \t]|$))", re.MULTILINE)
+_LANGUAGE = re.compile(r"[A-Za-z0-9_+\-.#]+")
+_FENCE = "```"
+
+
+@lru_cache(maxsize=64)
+def rendered(markdown: str) -> str:
+    """The text to send. Remembered for a moment: a piece is measured when it is cut, and drawn when it is sent."""
+    source = clean(markdown)
+    text = "\n".join(_blocks(parse(source)))
+    return text if text.strip() else _escaped(source)
+
+
+def length(markdown: str) -> int:
+    """UTF-16 code units of a message once drawn."""
+    return utf16_len(rendered(markdown))
+
+
+def _blocks(blocks: Sequence[Block], *, apart: bool = True, nested: bool = False) -> list[str]:
+    """The lines of blocks one under the other, with an empty line between where they stand `apart`."""
+    lines: list[str] = []
+    for block in blocks:
+        if lines and apart:
+            lines.append("")
+        lines.extend(_block(block, nested=nested))
+    return lines
+
+
+def _block(block: Block, *, nested: bool) -> list[str]:
+    match block:
+        case Paragraph(inlines):
+            return _lines(inlines)
+        case Heading(level, inlines):
+            title = " ".join(_lines(inlines))
+            if nested or level > _DEEPEST_HEADING or not title.strip():
+                return [f"**{title}**" if title.strip() else ""]
+            return [f"{'#' * level} {title}"]
+        case ListBlock():
+            return _list_lines(block)
+        case CodeBlock(text, language):
+            return _code_lines(text, language)
+        case Table():
+            return _code_lines("\n".join(drawn(block)), "")
+        case QuoteBlock(blocks):
+            return [f"> {line}" for line in _blocks(blocks, nested=nested) or [""]]
+        case Rule():
+            return [_RULE]
+
+
+def _list_lines(block: ListBlock) -> list[str]:
+    lines: list[str] = []
+    for number, item in enumerate(block.items, block.start or 0):
+        if lines and not block.tight:
+            lines.append("")
+        mark = "- " if block.start is None else f"{number}. "
+        content = _blocks(item, apart=not block.tight, nested=True) or [""]
+        if content[0].startswith(_FENCE):
+            content.insert(0, "")
+        lines.extend(_indented(content, mark))
+    return lines
+
+
+def _indented(lines: Sequence[str], mark: str) -> list[str]:
+    """Lines behind a list's mark. Code keeps its own margin: its lines are to be copied as they are."""
+    indented: list[str] = []
+    in_code = False
+    for index, line in enumerate(lines):
+        is_fence = line.startswith(_FENCE)
+        if index == 0:
+            indented.append((mark + line).rstrip() if line else mark + _ZERO_WIDTH)
+        else:
+            indented.append(line if in_code or is_fence or not line else " " * len(mark) + line)
+        in_code ^= is_fence
+    return indented
+
+
+def _code_lines(text: str, language: str) -> list[str]:
+    """A fence cannot be made longer in Discord, so one inside the code is taken apart by a character of no width."""
+    inside = text.replace(_FENCE, f"`{_ZERO_WIDTH}`{_ZERO_WIDTH}`")
+    inside = inside + _ZERO_WIDTH if inside.endswith("`") or not inside.strip() else inside
+    name = language if _LANGUAGE.fullmatch(language) else ""
+    return [_FENCE + name, *inside.split("\n"), _FENCE]
+
+
+def _lines(inlines: Sequence[Inline]) -> list[str]:
+    text = "".join(_inline(inline, frozenset()) for inline in inlines)
+    return _NUMBER_START.sub(r"\1\\", _LINE_START.sub(r"\1\\", text)).split("\n")
+
+
+def _inline(inline: Inline, around: frozenset[Mark]) -> str:
+    match inline:
+        case Text(text):
+            return _escaped(text)
+        case CodeSpan(text):
+            return _code_span(text)
+        case Marked(mark, inner):
+            content = _inlines(inner, around | {mark})
+            return content if mark in around or not content.strip() else f"{_MARKS[mark]}{content}{_MARKS[mark]}"
+        case Link(url, inner):
+            return _link(url, inner, around)
+
+
+def _inlines(inlines: Iterable[Inline], around: frozenset[Mark]) -> str:
+    return "".join(_inline(inline, around) for inline in inlines)
+
+
+def _code_span(text: str) -> str:
+    """Between more backticks than it holds; Discord takes one or two."""
+    flat = text.replace("\n", " ")
+    if "`" not in flat:
+        return f"`{flat}`" if flat.strip() else _escaped(flat)
+    inside = flat.replace("``", f"`{_ZERO_WIDTH}`")
+    before, after = (" " if inside.startswith("`") else ""), (" " if inside.endswith("`") else "")
+    return f"``{before}{inside}{after}``"
+
+
+def _link(url: str, inner: Sequence[Inline], around: frozenset[Mark]) -> str:
+    """A link behind its label, where Discord makes one of it; else both are spelled out. An address as the label of
+    another address is shown as it is: nobody is led astray."""
+    label = visible(inner)
+    if not is_linkable(url):
+        return _escaped(spelled_out(label, url))
+    if spelled_out(label, url) == url:
+        return url
+    if "://" in label or "\n" in label:
+        return f"{_escaped(label)} ({url})"
+    return f"[{_inlines(inner, around)}]({url})"
+
+
+def is_linkable(url: str) -> bool:
+    """Whether Discord makes a link of an address. Others (javascript, file) are not for people to press."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+    except ValueError:
+        return False
+    plain = not any(character.isspace() or character in "()<>" for character in url)
+    return parts.scheme in ("http", "https") and bool(host) and plain
+
+
+def _escaped(text: str) -> str:
+    """Plain text, with a backslash before what Discord would take for more. Addresses stay as they are: nothing in
+    them means anything to Discord, and a backslash would break them."""
+    parts: list[str] = []
+    at = 0
+    for match in _ADDRESS.finditer(text):
+        parts += [_SPECIAL.sub(_backslash, text[at : match.start()]), match[0]]
+        at = match.end()
+    return "".join([*parts, _SPECIAL.sub(_backslash, text[at:])])
+
+
+def _backslash(match: re.Match[str]) -> str:
+    """A single underscore inside a word needs none."""
+    text, at = match.string, match.start()
+    if match[0] == "_":
+        before, after = text[at - 1 : at], text[at + 1 : at + 2]
+        if before.isalnum() and after.isalnum():
+            return "_"
+    return "\\" + match[0]

@@ -1,0 +1,284 @@
+"""A raw message or interaction of Discord as an event of ours. Pure: no network, no library objects.
+
+The same function reads what the gateway tells and what the history says. Whatever has fields that we do not know is
+read for those that we do; whatever lacks what a message needs becomes `Unreadable`, so that one odd event never stands
+in the way of the next.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from channels.discord.directory import Directory, Place
+from channels.fields import (
+    Json,
+    Malformed,
+    get,
+    need,
+    need_object,
+    object_of,
+    objects_of,
+    strings_of,
+    text_of,
+)
+from channels.message import Address, Attachment, ChatKind, InboundMessage, Origin, Quote, Sender, Unreadable
+from channels.text import clean
+
+CHANNEL = "discord"
+
+_WRITTEN_TYPES = frozenset({0, 19})
+"""A message and a reply; every other type is a notice of Discord's, or a bot's answer to a command."""
+_FORWARD = 1
+"""`message_reference.type` of a forwarded message."""
+_VOICE_FLAG = 1 << 13
+_SLASH, _PRESS = 2, 3
+"""Types of interaction: a command from the menu, a component of a message."""
+_KINDS = {"image": "photo", "video": "video", "audio": "audio"}
+_EPOCH_MS = 1_420_070_400_000
+"""The first moment of 2015, from which Discord's ids count."""
+
+_MARKUP = re.compile(
+    r"<(?:@!?(?P<user>\d+)|@&(?P<role>\d+)|#(?P<channel>\d+)|a?:(?P<emoji>\w+):\d+|/(?P<command>[\w -]+):\d+"
+    r"|t:(?P<moment>-?\d{1,12})(?::[A-Za-z])?)>"
+)
+_BEHIND_NAME = re.compile(r"[\s,:;]+")
+_COMMAND = re.compile(r"/([a-z]+)(?:\s|\Z)")
+
+
+@dataclass(frozen=True, slots=True)
+class BotIdentity:
+    """Who the bot is, and which of the words behind a slash are its commands."""
+
+    id: str
+    name: str
+    commands: frozenset[str] = field(default_factory=frozenset)
+
+
+def moment(snowflake: str) -> datetime:
+    """When what an id names was made."""
+    return datetime.fromtimestamp(((int(snowflake) >> 22) + _EPOCH_MS) / 1000, UTC)
+
+
+def snowflake(at: datetime) -> str:
+    """The smallest id of that moment."""
+    return str(max(0, int(at.timestamp() * 1000) - _EPOCH_MS) << 22)
+
+
+def read(
+    data: Json, bot: BotIdentity, place: Place, directory: Directory, *, edit: bool = False
+) -> InboundMessage | Unreadable | None:
+    """The message in MESSAGE_CREATE, MESSAGE_UPDATE (`edit`) or a page of history. None: nothing for us (our own
+    messages, notices of Discord, an update that changed no word)."""
+    try:
+        return _message(data, bot, place, directory, edit=edit)
+    except (Malformed, ValueError, OverflowError, OSError) as error:
+        return unreadable(data, str(error))
+
+
+def read_interaction(data: Json, place: Place, directory: Directory) -> InboundMessage | Unreadable | None:
+    """A command from the menu or a press of a button, as if its person had written it."""
+    try:
+        return _interaction(data, place, directory)
+    except (Malformed, ValueError, OverflowError, OSError) as error:
+        return unreadable(data, str(error))
+
+
+def unreadable(data: object, why: str) -> Unreadable:
+    """An event kept as it is; one without an id gets one from its content, so that a repeat is known."""
+    raw = json.dumps(data, ensure_ascii=True, sort_keys=True, default=str)
+    number = data.get("id") if isinstance(data, Mapping) else None
+    name = number if isinstance(number, str) else f"none:{hashlib.sha256(raw.encode()).hexdigest()[:16]}"
+    return Unreadable(f"event:{name}", CHANNEL, raw, why)
+
+
+def _message(data: Json, bot: BotIdentity, place: Place, directory: Directory, *, edit: bool) -> InboundMessage | None:
+    message_id = str(int(need(data, "id", str)))
+    author = need_object(data, "author")
+    if need(author, "id", str) == bot.id or get(data, "type", int) not in _WRITTEN_TYPES:
+        return None
+    edited = get(data, "edited_timestamp", str)
+    if edit and edited is None:
+        return None  # a link's preview came
+    written = _Written(data, bot, place, directory)
+    forwarded = _forwarded(data)
+    attachments = tuple(_attachments(data, f"{need(data, 'channel_id', str)}/{message_id}"))
+    if not written.text and not attachments and not forwarded and not written.calls:
+        return None
+    private = place.is_private
+    return InboundMessage(
+        id=f"edit:{message_id}:{edited}" if edit else f"message:{message_id}",
+        address=Address(CHANNEL, place.id),
+        kind=ChatKind.PRIVATE if private else ChatKind.GROUP,
+        sender=_sender(author, object_of(data, "member"), is_bot="webhook_id" in data),
+        text=written.spoken,
+        sent_at=_moment(edited) if edit and edited else _moment(need(data, "timestamp", str)),
+        platform_id=message_id,
+        attachments=attachments,
+        quote=forwarded or _quote(data, bot, place, directory),
+        calls_bot=private or written.calls or _answers(data, bot),
+        edit=edit,
+        group_name="" if private else directory.title(place),
+        parent_chat=place.parent,
+        server=place.server,
+    )
+
+
+class _Written:
+    """The text of a message: mentions as people see them, and whether they are of the bot."""
+
+    def __init__(self, data: Json, bot: BotIdentity, place: Place, directory: Directory) -> None:
+        content = text_of(data, "content")
+        people = {get(one, "id", str): _name(one, object_of(one, "member")) for one in objects_of(data, "mentions")}
+        own_roles = directory.own_roles(place.server)
+        bounds = {"user": bot.id}
+
+        def is_bot(match: re.Match[str]) -> bool:
+            return match["user"] == bounds["user"] or match["role"] in own_roles
+
+        def shown(match: re.Match[str]) -> str:
+            if (user := match["user"]) is not None:
+                return f"@{bot.name}" if user == bot.id else f"@{people.get(user) or user}"
+            if (role := match["role"]) is not None:
+                return f"@{directory.role(place.server, role) or role}"
+            if (channel := match["channel"]) is not None:
+                known = directory.place(channel)
+                return f"#{known.name if known else channel}"
+            if (at := match["moment"]) is not None:
+                return _said_moment(int(at))
+            return f":{match['emoji']}:" if match["emoji"] else f"/{match['command']}"
+
+        first = _MARKUP.match(content)
+        rest = content
+        if first is not None and is_bot(first):
+            behind = _BEHIND_NAME.match(content, first.end())
+            rest = content[behind.end() if behind else first.end() :]
+        self.text = content
+        self.spoken = _MARKUP.sub(shown, rest)
+        command = _COMMAND.match(self.spoken)
+        named = any(is_bot(match) for match in _MARKUP.finditer(content))
+        mentioned = any(get(one, "id", str) == bot.id for one in objects_of(data, "mentions"))
+        by_role = not own_roles.isdisjoint(strings_of(data, "mention_roles"))
+        # A reply's ping is in `mentions` too; it calls because it is a reply, which `_answers` knows.
+        self.calls = named or by_role or (mentioned and not _is_reply(data)) or _is_command(command, bot)
+
+
+def _is_command(command: re.Match[str] | None, bot: BotIdentity) -> bool:
+    return command is not None and command[1] in bot.commands
+
+
+def _said_moment(unix: int) -> str:
+    try:
+        return datetime.fromtimestamp(unix, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    except (ValueError, OverflowError, OSError):
+        return str(unix)
+
+
+def _is_reply(data: Json) -> bool:
+    return get(data, "type", int) == 19
+
+
+def _answers(data: Json, bot: BotIdentity) -> bool:
+    """Whether it is a reply to a message of the bot."""
+    replied = object_of(data, "referenced_message")
+    author = object_of(replied, "author") if replied else None
+    return _is_reply(data) and author is not None and get(author, "id", str) == bot.id
+
+
+def _quote(data: Json, bot: BotIdentity, place: Place, directory: Directory) -> Quote | None:
+    replied = object_of(data, "referenced_message")
+    if replied is None or not _is_reply(data):
+        return None
+    text = _Written(replied, bot, place, directory).spoken or _names_of(_attachments(replied, ""))
+    author = object_of(replied, "author")
+    return Quote(_name(author, None) if author else "somebody", text) if text else None
+
+
+def _forwarded(data: Json) -> Quote | None:
+    """A forwarded message is somebody else's: data, never an order. Whose it was, Discord does not say."""
+    texts = []
+    for one in objects_of(data, "message_snapshots"):
+        if snapshot := object_of(one, "message"):
+            texts.append(text_of(snapshot, "content") or _names_of(_attachments(snapshot, "")))
+    reference = object_of(data, "message_reference")
+    is_forward = reference is not None and get(reference, "type", int) == _FORWARD
+    return Quote("somebody", "\n\n".join(texts), forwarded=True) if texts and is_forward else None
+
+
+def _attachments(data: Json, where: str) -> Iterator[Attachment]:
+    """`where`: the channel and the message, for the handles. Addresses of files expire, so they are asked for when the
+    bytes are wanted."""
+    is_voice = bool((get(data, "flags", int) or 0) & _VOICE_FLAG)
+    for one in objects_of(data, "attachments"):
+        media_type = text_of(one, "content_type").partition(";")[0].strip()
+        kind = "voice" if is_voice else _KINDS.get(media_type.partition("/")[0], "document")
+        file_id = get(one, "id", str) or ""
+        name = text_of(one, "filename")
+        yield Attachment(kind, name, get(one, "size", int), media_type, f"{where}/{file_id}" if file_id else "")
+    for one in objects_of(data, "sticker_items"):
+        yield Attachment("sticker", text_of(one, "name"), words=text_of(one, "name"))
+    if (poll := object_of(data, "poll")) and (question := object_of(poll, "question")):
+        yield Attachment("poll", text_of(question, "text"), words=text_of(question, "text"))
+    for one in objects_of(data, "message_snapshots"):
+        if snapshot := object_of(one, "message"):
+            yield from _attachments(snapshot, where)
+
+
+def _names_of(attachments: Iterator[Attachment]) -> str:
+    return ", ".join(f"[{one.kind} {one.name}]" if one.name else f"[{one.kind}]" for one in attachments)
+
+
+def _interaction(data: Json, place: Place, directory: Directory) -> InboundMessage | None:
+    kind = get(data, "type", int)
+    inner = object_of(data, "data")
+    if kind not in (_SLASH, _PRESS) or inner is None:
+        return None
+    interaction_id = str(int(need(data, "id", str)))
+    member = object_of(data, "member")
+    person = need_object(member, "user") if member else need_object(data, "user")
+    pressed = object_of(data, "message") if kind == _PRESS else None
+    text = text_of(inner, "custom_id") if kind == _PRESS else _typed(inner)
+    if not text:
+        return None
+    private = place.is_private
+    return InboundMessage(
+        id=f"interaction:{interaction_id}",
+        address=Address(CHANNEL, place.id),
+        kind=ChatKind.PRIVATE if private else ChatKind.GROUP,
+        sender=_sender(person, member),
+        text=text,
+        sent_at=moment(interaction_id),
+        platform_id=need(pressed, "id", str) if pressed else "",
+        origin=Origin.COMMAND,
+        group_name="" if private else directory.title(place),
+        parent_chat=place.parent,
+        server=place.server,
+        answer_with=f"interaction:{interaction_id}" if kind == _SLASH else "",
+    )
+
+
+def _typed(command: Json) -> str:
+    """A command from the menu as somebody would write it."""
+    values = (str(option.get("value", "")) for option in objects_of(command, "options"))
+    words = clean(" ".join(value for value in values if value))
+    return f"/{need(command, 'name', str)} {words}".strip()
+
+
+def _sender(person: Json, member: Json | None, *, is_bot: bool = False) -> Sender:
+    return Sender(str(int(need(person, "id", str))), _name(person, member), is_bot=is_bot or person.get("bot") is True)
+
+
+def _name(person: Json, member: Json | None) -> str:
+    """A name for people's eyes, on one line: the server's, the person's own, the account's."""
+    nick = text_of(member, "nick") if member else ""
+    name = nick or text_of(person, "global_name") or text_of(person, "username")
+    return " ".join(name.split()) or str(person.get("id", "somebody"))
+
+
+def _moment(stamp: str) -> datetime:
+    at = datetime.fromisoformat(stamp)
+    return at if at.tzinfo else at.replace(tzinfo=UTC)

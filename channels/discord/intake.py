@@ -1,0 +1,239 @@
+"""Events of the gateway on their way to whoever receives them: in order, and seen only once they are on disk.
+
+One task takes events from a queue, so that what was missed comes before what is said now. Commands and presses have a
+way of their own beside it: Discord waits 3 seconds for a sign that they came.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+
+from channels.discord.directory import Directory, Place
+from channels.discord.errors import CALL_FAILED, UNKNOWN_CHANNEL, code, redacted
+from channels.discord.gap import LastSeen, Seen, missed, newest
+from channels.discord.inbound import BotIdentity, read, read_interaction, snowflake, unreadable
+from channels.discord.interactions import Interactions
+from channels.discord.session import Session
+from channels.fields import Json, get, object_of, objects_of
+from channels.message import Event, Receive
+
+log = logging.getLogger(__name__)
+
+MOST_MISSED = timedelta(days=7)
+"""What is older is not answered any more: the inbox knows repeats for nine days."""
+ACKNOWLEDGE_AFTER = 1.5
+"""Seconds that the disk has to take a command before Discord is told that it came; 3 are allowed for both."""
+
+_AT_ONCE = 100
+_CHATS_AT_ONCE = 8
+
+Hears = Callable[[str, str], bool]
+"""Whether anything said in a channel (its server, its id) is of interest."""
+
+
+class Intake:
+    """For one connection. `offer` takes what the gateway tells; `run` passes it on until cancelled."""
+
+    def __init__(
+        self, bot: BotIdentity, hears: Hears, seen: Seen, interactions: Interactions, connected: Callable[[], None]
+    ) -> None:
+        """`connected` is told when the gateway listens to us (again)."""
+        self._bot = bot
+        self._hears = hears
+        self._seen = seen
+        self._interactions = interactions
+        self._connected = connected
+        self._directory = Directory(bot.id)
+        self._queue: asyncio.Queue[tuple[str, Json]] = asyncio.Queue()
+        self._commands: asyncio.Queue[Json] = asyncio.Queue()
+        self._known_servers: set[str] = set()
+        self._marks: dict[str, LastSeen] = {}
+        self._since = ""
+
+    def offer(self, name: str, data: Json) -> None:
+        if name == "INTERACTION_CREATE":
+            self._interactions.note(data)
+            self._commands.put_nowait(data)
+        else:
+            self._queue.put_nowait((name, data))
+
+    async def run(self, session: Session, receive: Receive) -> None:
+        """Raises what `receive` and the disk raise, and what calls raise where the history cannot be had: then nothing
+        that was not passed on counts as seen."""
+        marks = await self._seen.load()
+        self._marks = {one.chat_id: one for one in marks}
+        self._since = newest(self._marks)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._pass_on(session, receive))
+            while True:
+                data = await self._commands.get()
+                group.create_task(self._command(session, receive, data))
+
+    # What was said
+
+    async def _pass_on(self, session: Session, receive: Receive) -> None:
+        while True:
+            batch = [await self._queue.get()]
+            while len(batch) < _AT_ONCE and not self._queue.empty():
+                batch.append(self._queue.get_nowait())
+            said: list[tuple[Json, Place, bool]] = []
+            for name, data in batch:
+                if name in ("MESSAGE_CREATE", "MESSAGE_UPDATE"):
+                    if (place := await self._place(session, data)) and self._is_heard(place):
+                        said.append((data, place, name == "MESSAGE_UPDATE"))
+                else:
+                    await self._offer(receive, said)
+                    said = []
+                    await self._turn_to(session, receive, name, data)
+            await self._offer(receive, said)
+
+    async def _offer(self, receive: Receive, said: Sequence[tuple[Json, Place, bool]]) -> None:
+        """Pass messages on; they count as seen when they are on disk."""
+        events = [event for data, place, edit in said if (event := self._event(data, place, edit=edit))]
+        if events:
+            await receive(events)
+        await self._note([(data, place) for data, place, edit in said if not edit])
+
+    def _event(self, data: Json, place: Place, *, edit: bool) -> Event | None:
+        """The event in a message. Whatever is wrong with it, those behind it must come through."""
+        try:
+            return read(data, self._bot, place, self._directory, edit=edit)
+        except Exception as error:
+            log.exception("a message could not be read")
+            return unreadable(data, f"{type(error).__name__}: {error}")
+
+    async def _note(self, said: Sequence[tuple[Json, Place]]) -> None:
+        newer: dict[str, LastSeen] = {}
+        for data, place in said:
+            message_id = get(data, "id", str) or ""
+            before = newer.get(place.id) or self._marks.get(place.id)
+            if message_id.isdecimal() and (before is None or int(before.message_id) < int(message_id)):
+                newer[place.id] = LastSeen(place.id, place.server, message_id)
+        if newer:
+            await self._seen.note(tuple(newer.values()))
+            self._marks |= newer
+
+    def _is_heard(self, place: Place) -> bool:
+        return place.is_private or self._hears(place.server, place.listed_as)
+
+    async def _place(self, session: Session, data: Json) -> Place | None:
+        """Where a message is. A thread that Discord has not told of is asked for."""
+        place_id = get(data, "channel_id", str) or ""
+        server = get(data, "guild_id", str)
+        if server is None:
+            return self._directory.private(place_id)
+        if known := self._directory.place(place_id):
+            return known
+        try:
+            described: object = await session.call("GET", "/channels/{channel_id}", {"channel_id": place_id})
+        except CALL_FAILED as error:
+            log.warning("it is not known what channel %s is: %s", place_id, redacted(error))
+            return Place(place_id, server)
+        return self._directory.place_seen(described, server) if isinstance(described, dict) else None
+
+    # What there is, and what was missed
+
+    async def _turn_to(self, session: Session, receive: Receive, name: str, data: Json) -> None:
+        match name:
+            case "READY":
+                self._connected()
+                self._known_servers = {get(one, "id", str) or "" for one in objects_of(data, "guilds")}
+                await self._catch_up(session, receive, self._missed_in_private())
+            case "RESUMED":
+                self._connected()
+            case "GUILD_CREATE" if data.get("unavailable") is not True:
+                server = self._directory.server_seen(data)
+                await self._catch_up(session, receive, self._missed_in_server(server))
+            case "GUILD_DELETE":
+                self._directory.server_gone(get(data, "id", str) or "")
+            case "GUILD_ROLE_CREATE" | "GUILD_ROLE_UPDATE":
+                self._directory.role_seen(data)
+            case "GUILD_ROLE_DELETE":
+                self._directory.role_gone(data)
+            case "CHANNEL_CREATE" | "CHANNEL_UPDATE" | "THREAD_CREATE" | "THREAD_UPDATE":
+                self._directory.place_seen(data)
+            case "CHANNEL_DELETE" | "THREAD_DELETE":
+                await self._seen.forget(self._directory.place_gone(data))
+            case "THREAD_LIST_SYNC":
+                for thread in objects_of(data, "threads"):
+                    self._directory.place_seen(thread, get(data, "guild_id", str) or "")
+            case _:
+                pass
+
+    def _missed_in_private(self) -> list[tuple[Place, str]]:
+        """A private chat says nothing of what is new in it, so each is looked into."""
+        return [
+            (self._directory.private(one.chat_id), one.message_id) for one in self._marks.values() if not one.server
+        ]
+
+    def _missed_in_server(self, server: str) -> list[tuple[Place, str]]:
+        """Where there is something newer than what was seen. A channel that nothing was seen in is looked into from the
+        last moment at which we heard of anything, unless the server is new to us."""
+        since = self._since if server in self._known_servers else ""
+        found: list[tuple[Place, str]] = []
+        for place in self._directory.of_server(server):
+            mark = self._marks.get(place.id)
+            after = mark.message_id if mark else since
+            if after and place.newest.isdecimal() and int(place.newest) > int(after) and self._is_heard(place):
+                found.append((place, after))
+        return found
+
+    async def _catch_up(self, session: Session, receive: Receive, chats: Sequence[tuple[Place, str]]) -> None:
+        room = asyncio.Semaphore(_CHATS_AT_ONCE)
+        oldest = snowflake(datetime.now(UTC) - MOST_MISSED)
+
+        async def one(place: Place, after: str) -> None:
+            async with room:
+                await self._catch_up_with(session, receive, place, max(after, oldest, key=int))
+
+        async with asyncio.TaskGroup() as group:
+            for place, after in chats:
+                group.create_task(one(place, after))
+
+    async def _catch_up_with(self, session: Session, receive: Receive, place: Place, after: str) -> None:
+        try:
+            async for page in missed(session, place.id, after):
+                log.info("%d messages of %s were missed and are read now", len(page), place.id)
+                await self._offer(receive, [(data, place, False) for data in page])
+        except CALL_FAILED as error:
+            status = getattr(error, "status", 0)
+            if status not in (403, 404):
+                raise
+            log.warning("the history of %s cannot be read: %s", place.id, redacted(error))
+            if code(error) == UNKNOWN_CHANNEL:
+                await self._seen.forget(place.id)
+
+    # Commands and presses
+
+    async def _command(self, session: Session, receive: Receive, data: Json) -> None:
+        """On disk, then acknowledged; a slow disk is not waited for beyond what Discord allows. Where the disk refuses,
+        Discord tells the person that nothing came of it."""
+        place = self._place_of_command(data)
+        if place is None or not self._is_heard(place):
+            return
+        event = read_interaction(data, place, self._directory)
+        kept = asyncio.ensure_future(receive([event] if event else []))
+        try:
+            await asyncio.wait({kept}, timeout=ACKNOWLEDGE_AFTER)
+            if not kept.done() or kept.exception() is None:
+                await self._interactions.acknowledge(session, data)
+            await kept
+        finally:
+            kept.cancel()
+        if place.is_private and (interaction_id := get(data, "id", str)):
+            await self._note([({"id": interaction_id}, place)])
+
+    def _place_of_command(self, data: Json) -> Place | None:
+        place_id = get(data, "channel_id", str)
+        if place_id is None:
+            return None
+        server = get(data, "guild_id", str)
+        if server is None:
+            return self._directory.private(place_id)
+        if known := self._directory.place(place_id):
+            return known
+        channel = object_of(data, "channel")
+        return (self._directory.place_seen(channel, server) if channel else None) or Place(place_id, server)

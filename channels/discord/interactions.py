@@ -1,0 +1,85 @@
+"""Commands from the menu and presses of buttons: told at once that they came, and answered where they were given.
+
+Discord waits 3 seconds for the first and 15 minutes for the second. The key to an answer is kept in memory only: after
+a restart an answer is a message like any other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass, field
+
+from channels.discord.errors import CALL_FAILED, redacted
+from channels.discord.session import Session
+from channels.fields import Json, get
+
+log = logging.getLogger(__name__)
+
+EPHEMERAL = 1 << 6
+"""A message that only its reader sees."""
+_DEFERRED_ANSWER, _DEFERRED_UPDATE = 5, 6
+_SLASH = 2
+_CALLBACK = "/interactions/{webhook_id}/{webhook_token}/callback"
+_LIFE = 14 * 60.0
+"""Seconds: a minute less than Discord gives."""
+
+
+@dataclass(slots=True)
+class Waiting:
+    """A command that waits for its answer. `acknowledged` says, once it is known, whether Discord took our word that
+    we have it; `answered`: the first part is there, the next are messages behind it."""
+
+    token: str
+    until: float
+    acknowledged: asyncio.Future[bool] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+    answered: bool = False
+
+
+class Interactions:
+    def __init__(self) -> None:
+        self._waiting: dict[str, Waiting] = {}
+
+    def note(self, data: Json) -> None:
+        """An interaction came."""
+        now = asyncio.get_running_loop().time()
+        self._waiting = {key: one for key, one in self._waiting.items() if one.until > now}
+        key, token = get(data, "id", str), get(data, "token", str)
+        if key and token and get(data, "type", int) == _SLASH:
+            self._waiting[f"interaction:{key}"] = Waiting(token, now + _LIFE)
+
+    async def acknowledge(self, session: Session, data: Json) -> None:
+        """Tell Discord that we have it. Where it is too late for that, the answer comes as a message."""
+        key, token = get(data, "id", str) or "", get(data, "token", str) or ""
+        is_slash = get(data, "type", int) == _SLASH
+        answer: dict[str, object] = {"type": _DEFERRED_ANSWER if is_slash else _DEFERRED_UPDATE}
+        if is_slash:
+            answer["data"] = {"flags": EPHEMERAL}
+        waiting = self._waiting.get(f"interaction:{key}")
+        taken = False
+        try:
+            where = {"webhook_id": key, "webhook_token": token}
+            await session.call("POST", _CALLBACK, where, json=answer)
+            taken = True
+        except CALL_FAILED as error:
+            log.warning("Discord did not hear in time that a command has come: %s", redacted(error))
+        finally:
+            if waiting is not None and not waiting.acknowledged.done():
+                waiting.acknowledged.set_result(taken)
+
+    async def waiting(self, reply_to: str) -> Waiting | None:
+        """The command that a message answers, once Discord knows that we have it; None where it waits no longer."""
+        found = self._waiting.get(reply_to)
+        if found is None or found.until < asyncio.get_running_loop().time():
+            return None
+        return found if await asyncio.shield(found.acknowledged) else None
+
+    def forget(self, reply_to: str) -> None:
+        """Its answers go to the chat from now on."""
+        self._waiting.pop(reply_to, None)
+
+    def give_up(self) -> None:
+        """Nobody will acknowledge what has not been by now."""
+        for one in self._waiting.values():
+            if not one.acknowledged.done():
+                one.acknowledged.set_result(False)

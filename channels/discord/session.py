@@ -1,0 +1,248 @@
+"""One client of the library: REST for as long as it is kept, and the gateway while it listens.
+
+The library is used for what it is good at (the protocol of the gateway, resuming, rate limits) and kept from the rest:
+
+- It has no cache. Events come to us as raw JSON, so that an odd one can break nothing, and nothing grows.
+- It does not reconnect to a gateway that cannot be reached, which it would do after up to 17 minutes and with bugs:
+  then `listen` ends, and the caller begins anew with a fresh client.
+- Its addresses are class attributes, which two clients in one process would share. Here each client has its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+import aiohttp
+import discord
+import yarl
+from discord.gateway import DiscordWebSocket
+from discord.http import HTTPClient, Ratelimit, Route
+from discord.state import ConnectionState
+
+from channels.discord.errors import source_failed
+from channels.fields import Json
+
+log = logging.getLogger(__name__)
+
+EVENTS = (
+    "READY",
+    "RESUMED",
+    "GUILD_CREATE",
+    "GUILD_DELETE",
+    "GUILD_ROLE_CREATE",
+    "GUILD_ROLE_UPDATE",
+    "GUILD_ROLE_DELETE",
+    "CHANNEL_CREATE",
+    "CHANNEL_UPDATE",
+    "CHANNEL_DELETE",
+    "THREAD_CREATE",
+    "THREAD_UPDATE",
+    "THREAD_DELETE",
+    "THREAD_LIST_SYNC",
+    "MESSAGE_CREATE",
+    "MESSAGE_UPDATE",
+    "INTERACTION_CREATE",
+)
+LONGEST_SLEEP = 30.0
+"""Seconds that the library may wait for a rate limit before it says so (its smallest value)."""
+LOGIN_TIMEOUT = 60.0
+
+_STEADY = 30.0
+"""Seconds: a connection that lasted so long is followed by the next at once."""
+_LONGEST_WAIT = 30.0
+
+Pause = Callable[[float], Awaitable[None]]
+Where = Mapping[str, str]
+"""What fills the places in a path."""
+OnEvent = Callable[[str, Json], None]
+"""Takes an event's name and its data, in the order of their arrival."""
+
+
+def intents() -> discord.Intents:
+    """The least that hears what is said: no members, no presences, no typing."""
+    wanted = discord.Intents.none()
+    wanted.guilds = wanted.guild_messages = wanted.dm_messages = wanted.message_content = True
+    return wanted
+
+
+class Session:
+    """Open with `open`, close with `aclose`."""
+
+    def __init__(self, api_url: str, pause: Pause) -> None:
+        self._client = _Client(api_url, pause)
+
+    @classmethod
+    async def open(cls, token: str, api_url: str, pause: Pause) -> Session:
+        """Log in. Raises `SourceFailed`."""
+        session = cls(api_url, pause)
+        try:
+            async with asyncio.timeout(LOGIN_TIMEOUT):
+                await session._client.login(token)
+                await session._client.own_http.find_gateway()
+        except Exception as error:
+            await session.aclose()
+            raise source_failed(error) from None
+        except BaseException:
+            await session.aclose()
+            raise
+        return session
+
+    @property
+    def user_id(self) -> str:
+        assert self._client.user is not None
+        return str(self._client.user.id)
+
+    @property
+    def user_name(self) -> str:
+        assert self._client.user is not None
+        return self._client.user.display_name
+
+    @property
+    def application_id(self) -> str:
+        return str(self._client.application_id)
+
+    async def listen(self, on_event: OnEvent, on_lost: Callable[[], None]) -> None:
+        """Hear the gateway until cancelled. `on_lost` is told when the connection broke and is being taken up again.
+        Raises `SourceFailed` where the gateway cannot be heard any more."""
+        self._client.on_event, self._client.on_lost = on_event, on_lost
+        try:
+            await self._client.connect(reconnect=False)
+        except Exception as error:
+            raise source_failed(error) from None
+        finally:
+            await self._client.close()
+        raise source_failed(ConnectionError("the gateway closed the connection"))
+
+    async def call(
+        self,
+        method: str,
+        path: str,
+        where: Where | None = None,
+        *,
+        json: object = None,
+        query: Mapping[str, str] | None = None,
+    ) -> Any:
+        """A call of the REST API, which waits for rate limits. Raises `CALL_FAILED`."""
+        more: dict[str, object] = {} if json is None else {"json": json}
+        if query:
+            more["params"] = query
+        return await self._client.own_http.request(Route(method, path, **(where or {})), **more)
+
+    async def upload(
+        self, path: str, where: Where, files: Sequence[discord.File], form: Sequence[Mapping[str, object]]
+    ) -> Any:
+        """POST a form with files."""
+        http = self._client.own_http
+        return await http.request(Route("POST", path, **where), files=files, form=[dict(one) for one in form])
+
+    def wait_for_room(self, method: str, path: str, where: Where) -> float:
+        """Seconds until a call would not take a bucket's last room; 0 where there is enough."""
+        return self._client.own_http.wait_for_room(Route(method, path, **where))
+
+    async def aclose(self) -> None:
+        await self._client.aclose()
+
+
+class _Http(HTTPClient):
+    """The library's HTTP with addresses of its own."""
+
+    def __init__(self, client: discord.Client, api_url: str, pause: Pause) -> None:
+        super().__init__(client.loop, max_ratelimit_timeout=LONGEST_SLEEP)
+        self._api_url = api_url.rstrip("/")
+        self._pause = pause
+        self._gateway: yarl.URL | None = None
+        self._connected_at: float | None = None
+        self._quick = 0
+        self._socket: aiohttp.ClientWebSocketResponse | None = None
+
+    async def request(self, route: Route, **more: Any) -> Any:
+        if route.url.startswith(Route.BASE):
+            route.url = self._api_url + route.url.removeprefix(Route.BASE)
+        try:
+            return await super().request(route, **more)
+        except RuntimeError as error:  # what aiohttp raises once the session is closed
+            raise ConnectionError(f"the connection is closed: {error}") from error
+
+    async def find_gateway(self) -> None:
+        """Ask where the gateway is. Raises what calls raise."""
+        answer = await self.request(Route("GET", "/gateway"))
+        self._gateway = yarl.URL(answer["url"])
+
+    async def ws_connect(self, url: str, *, compress: int = 0) -> aiohttp.ClientWebSocketResponse:
+        """Connect to the gateway; not without a break where connections last but a moment."""
+        loop = asyncio.get_running_loop()
+        if self._connected_at is not None:
+            self._quick = self._quick + 1 if loop.time() - self._connected_at < _STEADY else 0
+            if self._quick > 1:
+                await self._pause(min(_LONGEST_WAIT, 2.0 ** (self._quick - 1)))
+        self._connected_at = loop.time()
+        wanted = yarl.URL(url)
+        if self._gateway is not None and wanted.host == DiscordWebSocket.DEFAULT_GATEWAY.host:
+            wanted = self._gateway.with_query(wanted.query)
+        self._socket = await super().ws_connect(str(wanted), compress=compress)
+        return self._socket
+
+    async def hang_up(self) -> None:
+        """Close the gateway's connection, also one that the library had not finished making."""
+        if self._socket is not None and not self._socket.closed:
+            await self._socket.close(code=1000)
+
+    def wait_for_room(self, route: Route) -> float:
+        bucket = self._bucket(route)
+        if bucket is None or bucket.expires is None or bucket.limit <= 1:
+            return 0.0
+        left = bucket.expires - asyncio.get_running_loop().time()
+        return max(left, 0.0) if bucket.remaining <= 1 else 0.0
+
+    def _bucket(self, route: Route) -> Ratelimit | None:
+        known = self._bucket_hashes.get(route.key, route.key)
+        return self._buckets.get(f"{known}:{route.major_parameters}")
+
+
+class _Client(discord.Client):
+    def __init__(self, api_url: str, pause: Pause) -> None:
+        self._api_url = api_url
+        self.on_event: OnEvent | None = None
+        self.on_lost: Callable[[], None] | None = None
+        self._pause = pause
+        super().__init__(
+            intents=intents(),
+            max_messages=None,
+            chunk_guilds_at_startup=False,
+            member_cache_flags=discord.MemberCacheFlags.none(),
+        )
+
+    def _get_state(self, **options: Any) -> ConnectionState[Any]:
+        """Called by the library as it builds itself: the place to give it our HTTP and our parsers."""
+        self.own_http = _Http(self, self._api_url, self._pause)
+        self.http = self.own_http
+        state: ConnectionState[Any] = super()._get_state(**options)
+        state.parsers = {name: self._parser(name) for name in EVENTS}
+        return state
+
+    def _parser(self, name: str) -> Callable[[Any], None]:
+        def parse(data: Any) -> None:
+            if self.on_event and isinstance(data, Mapping):
+                self.on_event(name, data)
+            else:
+                log.warning("Discord sent %s without data", name)
+
+        return parse
+
+    def dispatch(self, event: str, /, *args: Any, **kwargs: Any) -> None:
+        """The library's own events; of these only the loss of the connection says anything new."""
+        if event == "disconnect" and self.on_lost:
+            self.on_lost()
+
+    async def close(self) -> None:
+        """The library calls this where it lost the gateway. What is to be sent still goes out, until `aclose`."""
+        if self.ws is not None and self.ws.open:
+            await self.ws.close(code=1000)
+        await self.own_http.hang_up()
+
+    async def aclose(self) -> None:
+        await self.close()
+        await super().close()

@@ -1,0 +1,63 @@
+"""Commands in Discord's menu, and how those that stand there are compared with ours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from channels.discord.session import Session
+from channels.fields import Json, get, objects_of
+from channels.message import CommandInfo
+
+_CHAT_INPUT, _TEXT_OPTION = 1, 3
+_SERVERS, _PRIVATE = 0, 1
+"""Contexts of a command: rooms of a server, and the private chat with the bot."""
+_LONGEST = 100
+"""Characters of a description."""
+
+
+async def sync(session: Session, commands: Sequence[CommandInfo]) -> bool:
+    """Put the menu there where it is another; returns whether it was. Discord takes 200 new commands a day, and needs
+    no telling at each start. Raises what calls raise."""
+    path, where = "/applications/{application_id}/commands", {"application_id": session.application_id}
+    there: object = await session.call("GET", path, where)
+    standing = [one for one in there if isinstance(one, dict)] if isinstance(there, list) else []
+    wanted = [payload(command) for command in commands]
+    if _essence(standing) == _essence(wanted):
+        return False
+    await session.call("PUT", path, where, json=wanted)
+    return True
+
+
+def payload(command: CommandInfo) -> dict[str, object]:
+    """A command as Discord wants it: what stands behind its name is one text. The owner's commands are offered in
+    private only."""
+    described: dict[str, object] = {
+        "name": command.name,
+        "description": command.description[:_LONGEST],
+        "type": _CHAT_INPUT,
+        "contexts": [_PRIVATE] if command.owner_only else [_SERVERS, _PRIVATE],
+    }
+    if command.usage:
+        described["options"] = [
+            {
+                "type": _TEXT_OPTION,
+                "name": "text",
+                "description": command.usage[:_LONGEST],
+                "required": not command.usage.startswith("["),
+            }
+        ]
+    return described
+
+
+def _essence(commands: Sequence[Json]) -> list[object]:
+    """What of commands is ours to say, in no order: Discord adds ids, versions and defaults."""
+    found: list[object] = []
+    for command in commands:
+        options = [
+            (get(one, "name", str), get(one, "description", str), one.get("required") is True)
+            for one in objects_of(command, "options")
+        ]
+        contexts = command.get("contexts")
+        allowed = sorted(contexts) if isinstance(contexts, list) else []
+        found.append((get(command, "name", str), get(command, "description", str), options, allowed))
+    return sorted(found, key=str)
