@@ -37,9 +37,9 @@ class Place:
 
 @dataclass(slots=True)
 class _Server:
-    name: str
-    roles: dict[str, str]
-    own_roles: frozenset[str]
+    name: str = ""
+    roles: dict[str, str] = field(default_factory=dict)
+    own_roles: frozenset[str] = frozenset()
     places: set[str] = field(default_factory=set)
 
 
@@ -80,13 +80,21 @@ class Directory:
         """GUILD_CREATE; returns the server's id."""
         server = get(data, "id", str) or ""
         self.server_gone(server)
-        roles = {get(role, "id", str) or "": text_of(role, "name") for role in objects_of(data, "roles")}
-        own = frozenset(get(role, "id", str) or "" for role in objects_of(data, "roles") if self._is_own(role))
-        self._servers[server] = _Server(text_of(data, "name"), roles, own)
+        self._servers[server] = _Server()
+        self.server_changed(data)
         for name in ("channels", "threads"):
             for channel in objects_of(data, name):
                 self.place_seen(channel, server)
         return server
+
+    def server_changed(self, data: Json) -> None:
+        """GUILD_UPDATE: another name, other roles; of channels it says nothing."""
+        server = self._servers.get(get(data, "id", str) or "")
+        if server:
+            roles = list(objects_of(data, "roles"))
+            server.name = text_of(data, "name")
+            server.roles = {get(role, "id", str) or "": text_of(role, "name") for role in roles}
+            server.own_roles = frozenset(get(role, "id", str) or "" for role in roles if self._is_own(role))
 
     def server_gone(self, server: str) -> None:
         known = self._servers.pop(server, None)

@@ -1,5 +1,5 @@
-"""Sends whose answer was lost. For some minutes Discord knows a repeat by its nonce; then nobody knows any more whether one
-would be the second."""
+"""Sends whose answer was lost. For some minutes Discord knows a repeat by its nonce; then nobody
+knows any more whether one would be the second."""
 
 from __future__ import annotations
 

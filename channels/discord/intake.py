@@ -147,6 +147,8 @@ class Intake:
             case "GUILD_CREATE" if data.get("unavailable") is not True:
                 server = self._directory.server_seen(data)
                 await self._catch_up(session, receive, self._missed_in_server(server))
+            case "GUILD_UPDATE":
+                self._directory.server_changed(data)
             case "GUILD_DELETE":
                 self._directory.server_gone(get(data, "id", str) or "")
             case "GUILD_ROLE_CREATE" | "GUILD_ROLE_UPDATE":

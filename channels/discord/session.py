@@ -31,6 +31,7 @@ EVENTS = (
     "READY",
     "RESUMED",
     "GUILD_CREATE",
+    "GUILD_UPDATE",
     "GUILD_DELETE",
     "GUILD_ROLE_CREATE",
     "GUILD_ROLE_UPDATE",

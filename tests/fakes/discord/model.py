@@ -63,6 +63,7 @@ class Role:
     id: int
     name: str
     members: set[int] = field(default_factory=set)
+    of_bot: int | None = None
 
     @property
     def mention(self) -> str:
@@ -241,6 +242,11 @@ class Guild:
     channels: dict[int, Channel] = field(default_factory=dict)
     members: dict[int, User] = field(default_factory=dict)
     nicks: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def bot_role(self) -> Role:
+        """The role that Discord made for the bot when it was let in, and that nobody else can have."""
+        return next(role for role in self.roles.values() if role.of_bot is not None)
 
     def text(self, name: str, id: int | None = None) -> Channel:
         return self.world.open_channel(self, name, TEXT, id)

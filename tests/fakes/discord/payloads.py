@@ -70,10 +70,10 @@ def role_json(guild: Guild, role: Role) -> JsonObject:
         "unicode_emoji": None,
         "position": 0 if role.id == guild.id else 1,
         "permissions": str(DEFAULT if role.id == guild.id else 0),
-        "managed": False,
+        "managed": role.of_bot is not None,
         "mentionable": True,
         "flags": 0,
-    }
+    } | ({"tags": {"bot_id": str(role.of_bot)}} if role.of_bot is not None else {})
 
 
 def channel_json(channel: Channel, bot: User) -> JsonObject:

@@ -81,6 +81,8 @@ class World:
         """A server with the bot in it; the gateway tells of it."""
         made = Guild(self, id or self.next_id(), name, owner or self.user("Owner"))
         made.roles[made.id] = Role(made.id, "@everyone")
+        own = Role(self.next_id(), self.bot.name, {self.bot.id}, of_bot=self.bot.id)
+        made.roles[own.id] = own
         made.members = {self.bot.id: self.bot, made.owner.id: made.owner}
         self.guilds[made.id] = made
         self.publish("GUILD_CREATE", guild_json(made, self.bot), GUILDS)
