@@ -225,6 +225,11 @@ class NotSent(SendError):
         self.retry_after = retry_after
 
 
+class AnswerLost(NotSent):
+    """It may have been sent, but another try with the same key does no harm: the platform knows a repeat when it sees
+    one, for as long as `Channel.repeat_window` says."""
+
+
 class OutcomeUnknown(SendError):
     """The connection ended while the platform had the request: it may or may not have been sent."""
 
@@ -295,6 +300,10 @@ class Channel(Source, Protocol):
 
     def reachable(self, address: Address) -> bool:
         """Whether a message sent now would get to somebody. Where not, nothing is begun: it waits."""
+
+    def repeat_window(self, message: OutboundMessage) -> float:
+        """Seconds after a send during which the platform knows a repeat by its key and does nothing but answer as it
+        did. 0: it has no such keys."""
 
     def split(self, text: str) -> list[str]:
         """Cut Markdown into pieces that each fit one message once rendered. Never empty for text that is not blank."""

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from importlib import import_module
 
-CHANNELS = {"telegram": "channels.telegram.channel:TelegramChannel"}
+CHANNELS = {
+    "telegram": "channels.telegram.channel:TelegramChannel",
+    "discord": "channels.discord.channel:DiscordChannel",
+}
 """Name of a channel -> `module:class`."""
 
 

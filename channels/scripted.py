@@ -279,6 +279,9 @@ class ScriptedChannel:
     def reachable(self, address: Address) -> bool:
         return True
 
+    def repeat_window(self, message: OutboundMessage) -> float:
+        return 0.0
+
     def split(self, text: str) -> list[str]:
         return split(text, len, self._limit)
 

@@ -164,6 +164,9 @@ class TerminalChannel:
     def reachable(self, address: Address) -> bool:
         return bool(self._listeners[address.chat_id])
 
+    def repeat_window(self, message: OutboundMessage) -> float:
+        return 0.0
+
     def split(self, text: str) -> list[str]:
         """A terminal has room for everything."""
         return [text] if text.strip() else []

@@ -50,10 +50,26 @@ class GroupRule:
 
 
 @dataclass(frozen=True, slots=True)
+class ServerRule:
+    """One rule for a server's channels; `channels` empty: for all of them."""
+
+    rule: GroupRule = GroupRule()
+    channels: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class ChannelRules:
+    """`groups` by chat id, `servers` by the id of the community that chats are rooms of."""
+
     dm_policy: DmPolicy = DmPolicy.PAIRING
     allow: frozenset[str] = frozenset()
     groups: Mapping[str, GroupRule] = field(default_factory=dict)
+    servers: Mapping[str, ServerRule] = field(default_factory=dict)
+
+    def of_server(self, server: str, chat: str) -> GroupRule | None:
+        """The rule for a room of a server, None where it is not listed."""
+        found = self.servers.get(server)
+        return found.rule if found and (not found.channels or chat in found.channels) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +219,11 @@ class Access:
 
     def _rule(self, message: InboundMessage, rules: ChannelRules) -> GroupRule | None:
         chat = message.parent_chat or message.address.chat_id
-        rule = rules.groups.get(chat) or rules.groups.get(self.first_chat_id(message.address.channel, chat))
+        rule = (
+            rules.groups.get(chat)
+            or rules.groups.get(self.first_chat_id(message.address.channel, chat))
+            or rules.of_server(message.server, chat)
+        )
         chosen = self._activation(self.chat_of(message)) if rule is not None else None
         return rule if rule is None or chosen is None else replace(rule, mention_required=chosen == "required")
 

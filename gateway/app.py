@@ -143,7 +143,7 @@ async def open_gateway(
     *,
     channels: bool,
     clock: Clock | None = None,
-    platforms: Callable[[Config, Sequence[CommandInfo]], list[Channel]] = build_channels,
+    platforms: Callable[[Config, Sequence[CommandInfo], Database], list[Channel]] = build_channels,
     model_of: Callable[[ModelConfig, UsageLedger, Clock], tuple[Model, AnthropicModel | None]] = build_model,
     patience: Patience = _USUAL,
 ) -> AsyncIterator[Gateway]:
@@ -178,7 +178,7 @@ async def open_gateway(
             agents[name] = await _agent(name, agent_config, home, model, clock)
         table = all_commands()
         terminal = TerminalChannel()
-        listening = platforms(config, table.menu) if channels else []
+        listening = platforms(config, table.menu, database) if channels else []
         by_name: dict[str, Channel] = {one.name: one for one in [terminal, *listening]}
         for channel in by_name.values():
             stack.push_async_callback(channel.aclose)

@@ -17,6 +17,7 @@ from agent.silence import SilentFilter, spoken
 from agent.turn import Discard, StepDone, Text, TurnEvent
 from channels.message import (
     Address,
+    AnswerLost,
     Channel,
     NotSent,
     OutboundMessage,
@@ -97,6 +98,8 @@ class Preview:
     async def open(self, reply: Reply) -> AsyncIterator[Preview]:
         before = await self._database.run(outbox_rows.preview_of, self._turn)
         self.message, self.uncertain = before or "", before == ""
+        if self.uncertain:
+            await self._ask_again()
         task = asyncio.create_task(self._follow(reply), name=f"preview {self._address}")
         try:
             yield self
@@ -104,6 +107,8 @@ class Preview:
             self._closing = True
             self._changed.set()
             await self._finish(task)
+            if self.uncertain:
+                await self._ask_again()
 
     def changed(self) -> None:
         """The reply has more to show."""
@@ -125,6 +130,8 @@ class Preview:
         started = False
         while await self._next_change():
             style = self._channel.pace(self._address).preview
+            if self.uncertain:
+                await self._ask_again()
             if style is PreviewStyle.NONE or self.uncertain:
                 continue
             if not started:
@@ -170,7 +177,7 @@ class Preview:
         if not pieces:
             return interval
         piece = pieces[-1] if len(pieces) == 1 else self._channel.split("… " + pieces[-1])[0]
-        out = OutboundMessage(self._address, piece, key=f"{self._turn}:preview", reply_to=self._reply_to)
+        out = self._out(piece)
         try:
             if style is PreviewStyle.DRAFT:
                 await self._channel.draft(self._draft_id, out)
@@ -197,6 +204,9 @@ class Preview:
         await self._database.run(outbox_rows.open_preview, self._turn, self._address.channel)
         try:
             platform_id = await self._channel.send(out)
+        except AnswerLost:
+            self.uncertain = True
+            raise
         except (NotSent, Refused):
             await self._database.run(outbox_rows.preview_lost, self._turn)
             raise
@@ -205,3 +215,24 @@ class Preview:
             raise
         self.message = platform_id
         await self._database.run(outbox_rows.preview_shown, self._turn, platform_id)
+
+    async def _ask_again(self) -> None:
+        """The id of a message that may stand, where sending it a second time does no more than tell that."""
+        out = self._out("…")
+        window = self._channel.repeat_window(out)
+        if not window:
+            return
+        age = await self._database.run(outbox_rows.preview_age, self._turn)
+        if age is None or age >= window:
+            return
+        try:
+            async with asyncio.timeout(_CLOSING):
+                platform_id = await self._channel.send(out)
+            await self._database.run(outbox_rows.preview_shown, self._turn, platform_id)
+        except (SendError, TimeoutError) as error:
+            log.info("whether a preview stands in %s is not known: %s", self._address, error)
+            return
+        self.message, self.uncertain = platform_id, False
+
+    def _out(self, text: str) -> OutboundMessage:
+        return OutboundMessage(self._address, text, key=f"{self._turn}:preview", reply_to=self._reply_to, preview=True)

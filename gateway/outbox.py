@@ -1,8 +1,8 @@
 """The outbox: a reply is on disk before it is sent, its receipt after, in order per chat (invariant 3).
 
 What happens to a send that fails depends on what is known. Certainly not sent: again, after the server's own delay.
-Perhaps sent: once more, with a mark that says so, for no platform here can be asked. An edit of a known message may be
-repeated at will. Never: recorded as failed, with the reason.
+Perhaps sent: once more, with a mark that says so where the platform would not know a repeat by its key. An edit of a
+known message may be repeated at will. Never: recorded as failed, with the reason.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import logging
 import random
 import sqlite3
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Concatenate, ParamSpec, TypeVar
 
 from agent.clock import Clock, utc_stamp
@@ -81,10 +82,11 @@ class Outbox:
         repeat: bool = False,
         buttons: Buttons = (),
         files: Sequence[OutboundFile] = (),
+        answer_with: str = "",
     ) -> list[Draft]:
         """Cut a reply into messages of its platform, ready to be written down. `edits`: the preview that the first of
-        them replaces. The first one answers `reply_to`, the last text has the `buttons`, and each of `files` is a
-        message of its own behind the text."""
+        them replaces. The first one answers `reply_to`, or each the message whose `answer_with` it is; the last text
+        has the `buttons`, and each of `files` is a message of its own behind the text."""
         channel = self._channels.get(address.channel)
         texts = channel.split(text) if channel else [text]
         pieces = [*((piece, None) for piece in texts), *(("", file) for file in files)]
@@ -93,7 +95,7 @@ class Outbox:
                 key=key.format(number),
                 address=address,
                 text=piece,
-                reply_to="" if number else reply_to,
+                reply_to=answer_with or ("" if number else reply_to),
                 edits="" if number or file else edits,
                 repeat=repeat and not number,
                 buttons=buttons if number == len(texts) - 1 else (),
@@ -123,7 +125,8 @@ class Outbox:
         await self._written(outbox_rows.prune)
         for row in await self._written(outbox_rows.open_rows):
             if row.sending and not row.edits:
-                await self._written(outbox_rows.again, row.seq, "the process ended in the act", repeat=True)
+                repeat = not self._is_known(row)
+                await self._written(outbox_rows.again, row.seq, "the process ended in the act", repeat=repeat)
             self.wake_chat(row.address)
         await self._chats.run()
 
@@ -150,15 +153,23 @@ class Outbox:
                 await self._sleep(_UNREACHABLE_WAIT)
             await self._deliver(rows[seq], channel)
 
+    def _is_known(self, row: OutboxRow) -> bool:
+        """Whether the platform would know it, if this is sent a second time."""
+        channel = self._channels.get(row.address.channel)
+        if channel is None or not row.begun_at:
+            return False
+        age = self._clock.now() - datetime.fromisoformat(row.begun_at)
+        return age < timedelta(seconds=channel.repeat_window(_message(row, row.text)))
+
     async def _deliver(self, row: OutboxRow, channel: Channel) -> None:
         edits, repeat, doubted, tries = row.edits, row.repeat, row.doubted, row.attempts
         while True:
             text = REPEAT_MARK + row.text if repeat and not edits else row.text
-            message = OutboundMessage(row.address, text, row.key, row.reply_to, row.buttons, row.file)
+            message = _message(row, text)
             tries += 1
             try:
                 if not edits:
-                    await self._written(outbox_rows.begin, row.seq)
+                    await self._written(outbox_rows.begin, row.seq, utc_stamp(self._clock.now()))
                 platform_id = await self._handed_over(channel, message, edits)
             except NotSent as error:
                 reason, wait = str(error), error.retry_after or self._backoff(tries)
@@ -220,3 +231,7 @@ class Outbox:
     @staticmethod
     def _backoff(tries: int) -> float:
         return float(min(_LONGEST_WAIT, _FIRST_WAIT * 2 ** min(tries - 1, 10)) * random.uniform(0.8, 1.2))
+
+
+def _message(row: OutboxRow, text: str) -> OutboundMessage:
+    return OutboundMessage(row.address, text, row.key, row.reply_to, row.buttons, row.file)

@@ -6,21 +6,28 @@ from collections.abc import Sequence
 
 from channels.message import Channel, CommandInfo
 from channels.registry import load
-from gateway.access import ChannelRules, DmPolicy, GroupRule
+from gateway.access import ChannelRules, DmPolicy, GroupRule, ServerRule
 from gateway.config import Config
+from gateway.config.model import GroupConfig, GuildConfig
+from gateway.seen import StoredSeen
+from gateway.store.database import Database
 
 
 def rules(config: Config) -> dict[str, ChannelRules]:
-    telegram = config.channels.telegram
+    telegram, discord = config.channels.telegram, config.channels.discord
     return {
         "telegram": ChannelRules(
             dm_policy=DmPolicy(telegram.dm_policy),
             allow=frozenset(telegram.allow),
-            groups={
-                chat: GroupRule(group.mention == "required", frozenset(group.allow), group.per_minute)
-                for chat, group in telegram.groups.items()
+            groups={chat: _rule(group) for chat, group in telegram.groups.items()},
+        ),
+        "discord": ChannelRules(
+            dm_policy=DmPolicy(discord.dm_policy),
+            allow=frozenset(discord.allow),
+            servers={
+                server: ServerRule(_rule(guild), frozenset(guild.channels)) for server, guild in discord.guilds.items()
             },
-        )
+        ),
     }
 
 
@@ -30,15 +37,39 @@ def signs(config: Config) -> dict[str, str]:
     return {name: sign for name, sign in wanted.items() if sign}
 
 
+def _rule(group: GroupConfig | GuildConfig) -> GroupRule:
+    return GroupRule(group.mention == "required", frozenset(group.allow), group.per_minute)
+
+
 def tokens(config: Config) -> dict[str, str]:
     """Per channel that is on, the token that only one gateway of this machine's user may poll with."""
-    telegram = config.channels.telegram
-    return {"telegram": telegram.token.get_secret_value()} if telegram.enabled and telegram.token else {}
+    telegram, discord = config.channels.telegram, config.channels.discord
+    on = {
+        "telegram": telegram.token if telegram.enabled else None,
+        "discord": discord.token if discord.enabled else None,
+    }
+    return {name: token.get_secret_value() for name, token in on.items() if token}
 
 
-def build_channels(config: Config, menu: Sequence[CommandInfo]) -> list[Channel]:
-    telegram = config.channels.telegram
-    return [
-        load(name)(token, base_url=telegram.base_url, base_file_url=telegram.base_file_url, commands=menu)
-        for name, token in tokens(config).items()
-    ]
+def build_channels(config: Config, menu: Sequence[CommandInfo], database: Database) -> list[Channel]:
+    telegram, discord = config.channels.telegram, config.channels.discord
+    on = tokens(config)
+    channels: list[Channel] = []
+    if token := on.get("telegram"):
+        make = load("telegram")
+        channels.append(
+            make(token, base_url=telegram.base_url, base_file_url=telegram.base_file_url, commands=menu),
+        )
+    if token := on.get("discord"):
+        make = load("discord")
+        listed = rules(config)["discord"]
+        channels.append(
+            make(
+                token,
+                api_url=discord.api_url,
+                commands=menu,
+                hears=lambda server, chat: listed.of_server(server, chat) is not None,
+                seen=StoredSeen(database, "discord"),
+            )
+        )
+    return channels

@@ -153,7 +153,10 @@ class Router:
 
     async def _offer_pairing(self, message: InboundMessage) -> None:
         request = self._access.new_request(message.address.channel, message.sender.id, message.sender.name)
-        drafts = self._outbox.drafts(f"pair:{request.code}:{{}}", message.address, _PAIRING.format(code=request.code))
+        text = _PAIRING.format(code=request.code)
+        drafts = self._outbox.drafts(
+            f"pair:{request.code}:{{}}", message.address, text, answer_with=message.answer_with
+        )
         now = utc_stamp(self._clock.now())
 
         def write(connection: sqlite3.Connection) -> None:

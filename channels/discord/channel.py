@@ -22,21 +22,21 @@ from channels.discord.errors import (
     CALL_FAILED,
     ODD_ANSWER,
     UNKNOWN_CHANNEL,
-    AnswerLost,
     code,
     is_about_reply,
     redacted,
     send_error,
 )
-from channels.discord.gap import Seen, SeenForNow
 from channels.discord.inbound import CHANNEL, BotIdentity
 from channels.discord.intake import Hears, Intake
-from channels.discord.interactions import EPHEMERAL, Interactions, Waiting
+from channels.discord.interactions import EPHEMERAL, INTERACTION, Interactions, Waiting
 from channels.discord.outbound import SUPPRESS_EMBEDS, content, form, room, sending
+from channels.discord.seen import Seen, SeenForNow
 from channels.discord.session import Pause, Session, Where
 from channels.discord.slash import sync
 from channels.message import (
     Address,
+    AnswerLost,
     Attachment,
     ChannelStatus,
     CommandInfo,
@@ -80,8 +80,6 @@ def _hears_all(_server: str, _chat: str) -> bool:
 
 class DiscordChannel:
     """The adapter. `aclose` it after the last use; `run` may be called again after it ended, with a fresh client."""
-
-    repeats_for = KNOWS_REPEATS
 
     def __init__(
         self,
@@ -173,6 +171,10 @@ class DiscordChannel:
 
     def reachable(self, address: Address) -> bool:
         return self._session is not None  # from then on Discord keeps it for who is away
+
+    def repeat_window(self, message: OutboundMessage) -> float:
+        """The answer to a command from the menu has no nonce."""
+        return KNOWS_REPEATS if message.key and not message.reply_to.startswith(INTERACTION) else 0.0
 
     def split(self, text: str) -> list[str]:
         """Pure and safe in a thread."""

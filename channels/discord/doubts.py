@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import asyncio
 
-from channels.discord.errors import AnswerLost
-from channels.message import OutcomeUnknown, Refused, SendError
+from channels.message import AnswerLost, OutcomeUnknown, Refused, SendError
 
 
 class Doubts:

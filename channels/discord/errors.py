@@ -7,7 +7,7 @@ import re
 import aiohttp
 import discord
 
-from channels.message import NotSent, OutcomeUnknown, Refused, SendError, SourceFailed
+from channels.message import AnswerLost, NotSent, OutcomeUnknown, Refused, SendError, SourceFailed
 
 BAD_TOKEN = (
     "Discord does not accept the bot's token: check channels.discord.token (DISCORD_BOT_TOKEN); "
@@ -48,10 +48,6 @@ _CURES = {
     50007: "the person takes no messages from this bot, or shares no server with it any more",
     50013: "the bot lacks a permission there (Send Messages, Read Message History, Attach Files)",
 }
-
-
-class AnswerLost(NotSent):
-    """It may have been sent, and another try is worth making: Discord knows a repeat when it sees one."""
 
 
 def redacted(error: BaseException) -> str:

@@ -13,9 +13,10 @@ from datetime import UTC, datetime, timedelta
 
 from channels.discord.directory import Directory, Place
 from channels.discord.errors import CALL_FAILED, UNKNOWN_CHANNEL, code, redacted
-from channels.discord.gap import LastSeen, Seen, missed, newest
+from channels.discord.gap import missed
 from channels.discord.inbound import BotIdentity, read, read_interaction, snowflake, unreadable
 from channels.discord.interactions import Interactions
+from channels.discord.seen import LastSeen, Seen, newest
 from channels.discord.session import Session
 from channels.fields import Json, get, object_of, objects_of
 from channels.message import Event, Receive

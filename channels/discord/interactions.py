@@ -16,6 +16,8 @@ from channels.fields import Json, get
 
 log = logging.getLogger(__name__)
 
+INTERACTION = "interaction:"
+"""What an `answer_with` of ours begins with; the id of the interaction follows."""
 EPHEMERAL = 1 << 6
 """A message that only its reader sees."""
 _DEFERRED_ANSWER, _DEFERRED_UPDATE = 5, 6
@@ -46,7 +48,7 @@ class Interactions:
         self._waiting = {key: one for key, one in self._waiting.items() if one.until > now}
         key, token = get(data, "id", str), get(data, "token", str)
         if key and token and get(data, "type", int) == _SLASH:
-            self._waiting[f"interaction:{key}"] = Waiting(token, now + _LIFE)
+            self._waiting[INTERACTION + key] = Waiting(token, now + _LIFE)
 
     async def acknowledge(self, session: Session, data: Json) -> None:
         """Tell Discord that we have it. Where it is too late for that, the answer comes as a message."""
@@ -55,7 +57,7 @@ class Interactions:
         answer: dict[str, object] = {"type": _DEFERRED_ANSWER if is_slash else _DEFERRED_UPDATE}
         if is_slash:
             answer["data"] = {"flags": EPHEMERAL}
-        waiting = self._waiting.get(f"interaction:{key}")
+        waiting = self._waiting.get(INTERACTION + key)
         taken = False
         try:
             where = {"webhook_id": key, "webhook_token": token}

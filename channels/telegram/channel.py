@@ -218,6 +218,9 @@ class TelegramChannel:
     def reachable(self, address: Address) -> bool:
         return True  # Telegram keeps it for who is away
 
+    def repeat_window(self, message: OutboundMessage) -> float:
+        return 0.0
+
     def split(self, text: str) -> list[str]:
         """Pure and safe in a thread; about 3 ms for a message.
 

@@ -152,7 +152,7 @@ class Commands:
     @property
     def menu(self) -> tuple[CommandInfo, ...]:
         return tuple(
-            CommandInfo(one.name, one.description, owner_only=one.audience is For.OWNER_IN_PRIVATE)
+            CommandInfo(one.name, one.description, one.audience is For.OWNER_IN_PRIVATE, one.usage)
             for one in self._table.values()
             if one.is_listed
         )
@@ -199,6 +199,7 @@ class Commands:
             reply_to=message.platform_id if quotes and not answer.replaces else "",
             edits=answer.replaces,
             buttons=answer.buttons,
+            answer_with=message.answer_with,
         )
         settles = answer.settles
         while True:

@@ -49,6 +49,7 @@ class OutboxRow:
     repeat: bool
     doubted: bool
     attempts: int
+    begun_at: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +106,19 @@ def open_rows(connection: sqlite3.Connection, address: Address | None = None) ->
             repeat=row["repeat"] > 0,
             doubted=row["repeat"] == _DOUBTED,
             attempts=row["attempts"],
+            begun_at=row["begun_at"],
         )
         for row in connection.execute(f"{query} ORDER BY seq", arguments)
     )
 
 
-def begin(connection: sqlite3.Connection, seq: int) -> None:
-    connection.execute("UPDATE outbox SET state = 'sending', attempts = attempts + 1 WHERE seq = ?", (seq,))
+def begin(connection: sqlite3.Connection, seq: int, at: str) -> None:
+    """An attempt begins; the time of the first one is kept."""
+    connection.execute(
+        "UPDATE outbox SET state = 'sending', attempts = attempts + 1,"
+        " begun_at = CASE begun_at WHEN '' THEN ? ELSE begun_at END WHERE seq = ?",
+        (at, seq),
+    )
 
 
 def receipt(connection: sqlite3.Connection, seq: int, platform_id: str, at: str) -> None:
@@ -159,7 +166,10 @@ def prune(connection: sqlite3.Connection, days: int = 30) -> None:
 
 
 def open_preview(connection: sqlite3.Connection, turn: str, channel: str) -> None:
-    connection.execute("INSERT OR REPLACE INTO preview (turn, channel) VALUES (?, ?)", (turn, channel))
+    connection.execute(
+        "INSERT OR REPLACE INTO preview (turn, channel, begun_at) VALUES (?, ?, strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))",
+        (turn, channel),
+    )
 
 
 def preview_shown(connection: sqlite3.Connection, turn: str, platform_id: str) -> None:
@@ -175,3 +185,11 @@ def preview_of(connection: sqlite3.Connection, turn: str) -> str | None:
     """Platform id of a turn's preview; empty where one may stand whose id is not known; None without one."""
     row = connection.execute("SELECT platform_id FROM preview WHERE turn = ?", (turn,)).fetchone()
     return None if row is None else str(row["platform_id"])
+
+
+def preview_age(connection: sqlite3.Connection, turn: str) -> float | None:
+    """Seconds since a turn's preview was first sent; None without one."""
+    row = connection.execute(
+        "SELECT (julianday('now') - julianday(begun_at)) * 86400.0 FROM preview WHERE turn = ?", (turn,)
+    ).fetchone()
+    return None if row is None else row[0]

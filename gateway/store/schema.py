@@ -107,6 +107,17 @@ _STEPS = (
         fresh INTEGER NOT NULL
     );
     """,
+    """
+    CREATE TABLE seen (                   -- up to where chats are on disk, where the platform offers nothing again
+        channel TEXT NOT NULL,
+        chat_id TEXT NOT NULL,
+        server TEXT NOT NULL,             -- empty: a private chat
+        message_id TEXT NOT NULL,
+        PRIMARY KEY (channel, chat_id)
+    );
+    ALTER TABLE outbox ADD COLUMN begun_at TEXT NOT NULL DEFAULT '';   -- the first attempt
+    ALTER TABLE preview ADD COLUMN begun_at TEXT NOT NULL DEFAULT '';
+    """,
 )
 
 

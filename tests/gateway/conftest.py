@@ -147,7 +147,7 @@ class Daybook:
                 self.config,
                 channels=True,
                 clock=self.moment.clock,
-                platforms=lambda _config, _menu: channels,
+                platforms=lambda _config, _menu, _database: channels,
                 model_of=lambda _config, _ledger, _clock: (self.model, None),
                 patience=self.patience,
             ) as gateway,

@@ -10,8 +10,8 @@ from typing import TypeVar
 import pytest_asyncio
 
 from channels.discord.channel import DiscordChannel
-from channels.discord.gap import SeenForNow
 from channels.discord.intake import Hears
+from channels.discord.seen import SeenForNow
 from channels.message import Address, CommandInfo, Event, InboundMessage
 from tests.fakes.bell import Bell
 from tests.fakes.discord import Channel, FakeDiscord
