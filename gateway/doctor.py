@@ -18,6 +18,7 @@ from agent.session.transcript import Transcript, Unusable
 from gateway import workspace_check
 from gateway.config import Config, ConfigError, dotenv_names, load
 from gateway.config.model import TelegramConfig
+from gateway.discord_check import discord
 from gateway.finding import Finding
 from gateway.home import Home
 from gateway.reach import Reply, get
@@ -42,6 +43,7 @@ def examine(home: Home, environ: Mapping[str, str]) -> list[Finding]:
     warnings = [Finding("config", True, f"warning: {one}") for one in loaded.warnings]
     checks: list[Callable[[], list[Finding]]] = [
         lambda: _telegram(config),
+        lambda: discord(config.channels.discord),
         lambda: _model(config),
         lambda: list(_home(home)),
         lambda: list(_contents(home, config)),

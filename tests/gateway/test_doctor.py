@@ -244,3 +244,27 @@ def test_a_home_that_may_not_be_entered_is_one_problem(tmp_path: Path, name: str
         assert {finding.check for finding in bad(Home(closed / name))} <= {"config", "home"}
     finally:
         closed.chmod(0o700)
+
+
+def discord_findings(world: World, home: Home, answer: tuple[int, object], more: str = "") -> list[Finding]:
+    world.answers["/api/v10/applications/@me"] = answer
+    home.config_file.write_text(f"channels: {{discord: {{token: t0, api_url: '{world.url}/api/v10'{more}}}}}")
+    return [finding for finding in examine(home, {}) if finding.check == "discord"]
+
+
+def test_discord_is_there_and_its_bot_may_read(world: World, home: Home) -> None:
+    found = discord_findings(world, home, (200, {"name": "Ann", "flags": 1 << 19}), ", guilds: {42: {}}")
+    assert [one.message for one in found] == ["Ann is there", "the bot may read messages", "servers that are listed: 1"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "cure"),
+    [
+        ((401, {}), "Reset Token"),
+        ((200, {"name": "Ann", "flags": 0}), "Message Content Intent"),
+        ((503, {}), "some minutes"),
+    ],
+)
+def test_what_is_wrong_with_discord(world: World, home: Home, answer: tuple[int, object], cure: str) -> None:
+    (found,) = [one for one in discord_findings(world, home, answer) if not one.ok]
+    assert cure in found.cure
