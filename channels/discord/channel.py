@@ -49,7 +49,6 @@ from channels.message import (
     PreviewStyle,
     Receive,
     Refused,
-    SourceFailed,
 )
 from channels.split import split
 
@@ -136,8 +135,6 @@ class DiscordChannel:
         except Exception as error:
             cause = _first(error)
             self._report(ChannelStatus(Health.DOWN, redacted(cause)))
-            if isinstance(cause, CALL_FAILED):
-                raise SourceFailed(f"Discord does not answer as it should: {redacted(cause)}") from None
             raise cause from None
         finally:
             self._interactions.give_up()

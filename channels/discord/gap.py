@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 
+import discord
+
+from channels.discord.errors import CALL_FAILED, UNKNOWN_CHANNEL, code, redacted, source_failed
 from channels.discord.session import Session
 from channels.fields import Json
 
@@ -15,12 +18,28 @@ PAGE = 100
 """The most messages of one answer."""
 
 
+class NoHistory(Exception):
+    """A chat whose past is closed to us. `gone`: so is its future."""
+
+    def __init__(self, why: str, *, gone: bool = False) -> None:
+        super().__init__(why)
+        self.gone = gone
+
+
 async def missed(session: Session, chat_id: str, after: str) -> AsyncIterator[Sequence[Json]]:
-    """The messages behind `after`, oldest first, page by page. Raises what calls raise."""
+    """The messages behind `after`, oldest first, page by page. Raises `NoHistory`, and `SourceFailed` where it cannot be
+    had now."""
     path = "/channels/{channel_id}/messages"
     while True:
         query = {"after": after, "limit": str(PAGE)}
-        answer: object = await session.call("GET", path, {"channel_id": chat_id}, query=query)
+        try:
+            answer: object = await session.call("GET", path, {"channel_id": chat_id}, query=query)
+        except discord.NotFound as error:
+            raise NoHistory(redacted(error), gone=code(error) == UNKNOWN_CHANNEL) from None
+        except discord.Forbidden as error:
+            raise NoHistory(redacted(error)) from None
+        except CALL_FAILED as error:
+            raise source_failed(error) from None
         found = [one for one in answer if isinstance(one, dict)] if isinstance(answer, list) else []
         page = sorted((one for one in found if str(one.get("id")).isdecimal()), key=lambda one: int(one["id"]))
         if page:

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 
 from channels.discord.directory import Directory, Place
-from channels.discord.errors import CALL_FAILED, UNKNOWN_CHANNEL, code, redacted
-from channels.discord.gap import missed
+from channels.discord.errors import CALL_FAILED, redacted
+from channels.discord.gap import NoHistory, missed
 from channels.discord.inbound import BotIdentity, read, read_interaction, snowflake, unreadable
 from channels.discord.interactions import Interactions
 from channels.discord.seen import LastSeen, Seen, newest
@@ -62,8 +62,8 @@ class Intake:
             self._queue.put_nowait((name, data))
 
     async def run(self, session: Session, receive: Receive) -> None:
-        """Raises what `receive` and the disk raise, and what calls raise where the history cannot be had: then nothing
-        that was not passed on counts as seen."""
+        """Raises what `receive` and the disk raise, and `SourceFailed` where the history cannot be had: nothing counts
+        as seen that was not passed on."""
         marks = await self._seen.load()
         self._marks = {one.chat_id: one for one in marks}
         self._since = newest(self._marks)
@@ -201,12 +201,9 @@ class Intake:
             async for page in missed(session, place.id, after):
                 log.info("%d messages of %s were missed and are read now", len(page), place.id)
                 await self._offer(receive, [(data, place, False) for data in page])
-        except CALL_FAILED as error:
-            status = getattr(error, "status", 0)
-            if status not in (403, 404):
-                raise
-            log.warning("the history of %s cannot be read: %s", place.id, redacted(error))
-            if code(error) == UNKNOWN_CHANNEL:
+        except NoHistory as error:
+            log.warning("the history of %s cannot be read: %s", place.id, error)
+            if error.gone:
                 await self._seen.forget(place.id)
 
     # Commands and presses

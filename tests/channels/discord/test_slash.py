@@ -1,0 +1,115 @@
+"""Commands from the menu: known to Discord, acknowledged in time, answered where only their giver sees it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from channels.message import Event, OutboundMessage
+from tests.channels.discord.conftest import House, address
+
+
+async def menu(house: House) -> None:
+    await house.discord.wait_for(lambda: any(call.path.endswith("/commands") for call in house.discord.calls))
+
+
+async def test_the_menu_is_put_there_once(house: House) -> None:
+    for _ in range(3):
+        async with house.running():
+            await menu(house)
+    puts = [call for call in house.discord.calls if call.method == "PUT" and call.path.endswith("/commands")]
+    assert len(puts) == 1
+    assert [one["name"] for one in puts[0].json] == ["status", "memory", "export"]
+    assert puts[0].json[2]["contexts"] == [1]
+
+
+async def test_a_command_is_answered_for_its_giver_only(house: House) -> None:
+    alice, bob, guild = house.discord.user("Alice"), house.discord.user("Bob"), house.discord.guild("Home")
+    general = guild.text("general")
+    async with house.running() as channel:
+        await menu(house)
+        given = await house.discord.slash(alice, general, "memory", {"text": "the boat"})
+        heard = await house.receiver.message("/memory the boat")
+        assert heard.sender.id == str(alice.id) and heard.calls_bot and heard.answer_with
+        for number in range(3):
+            await channel.send(OutboundMessage(heard.address, f"part {number}", f"k{number}", heard.answer_with))
+        seen = house.discord.messages(general, seen_by=alice)
+        assert [(one.content, one.ephemeral) for one in seen] == [(f"part {number}", True) for number in range(3)]
+        assert house.discord.messages(general, seen_by=bob) == []
+        assert not house.discord.failed(given) and house.discord.thinking(general) == []
+
+
+async def test_an_answer_waits_until_discord_knows_that_the_command_came(house: House) -> None:
+    alice = house.discord.user("Alice")
+    dm = house.discord.dm(alice)
+    async with house.running() as channel:
+        await menu(house)
+        callbacks = house.discord.hold("POST", "/callback")
+        await house.discord.slash(alice, dm, "status")
+        heard = await house.receiver.message("/status")
+        answer = asyncio.create_task(channel.send(OutboundMessage(heard.address, "fine", "k", heard.answer_with)))
+        await callbacks.wait()
+        assert not answer.done()
+        callbacks.release()
+        await answer
+        assert [(one.content, one.ephemeral) for one in house.discord.messages(dm)] == [("fine", True)]
+
+
+async def test_a_slow_disk_is_not_waited_for(house: House) -> None:
+    alice = house.discord.user("Alice")
+    dm = house.discord.dm(alice)
+    async with house.running():
+        await menu(house)
+        house.receiver.gate = asyncio.Event()
+        given = await house.discord.slash(alice, dm, "status")
+        await house.discord.wait_for(lambda: given.acknowledged)
+        assert house.receiver.texts == []
+        house.receiver.gate.set()
+        await house.receiver.message("/status")
+
+
+async def test_a_command_that_the_disk_refused_is_not_acknowledged(house: House) -> None:
+    alice = house.discord.user("Alice")
+    dm = house.discord.dm(alice)
+    channel = house.channel()
+
+    async def refuse(_events: Sequence[Event]) -> None:
+        raise OSError("disk full")
+
+    task = asyncio.create_task(channel.run(refuse))
+    await menu(house)
+    await house.discord.until_connected()
+    given = await house.discord.slash(alice, dm, "status")
+    async with asyncio.timeout(10):
+        await asyncio.wait([task])
+    assert isinstance(task.exception(), OSError) and given.acknowledged is None
+    await channel.aclose()
+
+
+async def test_after_a_restart_or_too_late_the_answer_is_a_message(house: House) -> None:
+    alice = house.discord.user("Alice")
+    dm = house.discord.dm(alice)
+    async with house.running():
+        await menu(house)
+        await house.discord.slash(alice, dm, "status")
+        heard = await house.receiver.message("/status")
+    async with house.running() as channel:
+        await channel.send(OutboundMessage(address(dm), "plainly", "k", heard.answer_with))
+        assert [(one.content, one.ephemeral) for one in house.discord.messages(dm)] == [("plainly", False)]
+
+        await house.discord.slash(alice, dm, "status")
+        late = await house.receiver.until(lambda: house.receiver.messages[1:])
+        house.discord.pass_time(16 * 60.0)
+        await channel.send(OutboundMessage(address(dm), "late", "k2", late[0].answer_with))
+        assert [one.content for one in house.discord.messages(dm)] == ["plainly", "late"]
+
+
+async def test_a_command_in_a_server_that_is_not_listed_is_none_of_ours(house: House) -> None:
+    alice, guild = house.discord.user("Alice"), house.discord.guild("Elsewhere")
+    dm = house.discord.dm(alice)
+    async with house.running(hears=lambda _server, _chat: False):
+        await menu(house)
+        given = await house.discord.slash(alice, guild.text("general"), "status")
+        await house.discord.slash(alice, dm, "memory", {"text": "x"})
+        await house.receiver.message("/memory x")
+        assert given.acknowledged is None
