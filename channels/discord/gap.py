@@ -27,8 +27,8 @@ class NoHistory(Exception):
 
 
 async def missed(session: Session, chat_id: str, after: str) -> AsyncIterator[Sequence[Json]]:
-    """The messages behind `after`, oldest first, page by page. Raises `NoHistory`, and `SourceFailed` where it cannot be
-    had now."""
+    """The messages behind `after`, oldest first, page by page. Raises `NoHistory`, and `SourceFailed` where it
+    cannot be had now."""
     path = "/channels/{channel_id}/messages"
     while True:
         query = {"after": after, "limit": str(PAGE)}
