@@ -262,6 +262,9 @@ class DiscordChannel:
 
     async def edit(self, platform_id: str, message: OutboundMessage) -> None:
         session = self._open_session()
+        waiting = await self._interactions.waiting(message.reply_to)
+        if waiting and await self._changed(session, waiting, message):
+            return
         chat = self._rooms.get(room(message), room(message))
         where = {"channel_id": chat, "message_id": platform_id}
         if message.preview:
@@ -271,6 +274,21 @@ class DiscordChannel:
                 await session.call("PATCH", _MESSAGE, where, json=content(message))
         except CALL_FAILED as error:
             raise send_error(error, repeatable=True) from None
+
+    async def _changed(self, session: Session, waiting: Waiting, message: OutboundMessage) -> bool:
+        """Change the message whose button was pressed: the only way where one person alone sees it. False where Discord
+        does not take that any more."""
+        token = {"webhook_id": session.application_id, "webhook_token": waiting.token}
+        try:
+            async with asyncio.timeout(CALL_TIMEOUT):
+                await session.call("PATCH", _ANSWER, token, json=content(message))
+        except discord.HTTPException as error:
+            if error.status not in (401, 403, 404):
+                raise send_error(error, repeatable=True) from None
+            return False
+        except CALL_FAILED as error:
+            raise send_error(error, repeatable=True) from None
+        return True
 
     async def draft(self, draft_id: int, message: OutboundMessage) -> None:
         raise Refused("Discord has no drafts")

@@ -257,7 +257,7 @@ def _interaction(data: Json, place: Place, directory: Directory) -> InboundMessa
         group_name="" if private else directory.title(place),
         parent_chat=place.parent,
         server=place.server,
-        answer_with=f"interaction:{interaction_id}" if kind == _SLASH else "",
+        answer_with=f"interaction:{interaction_id}",
     )
 
 

@@ -29,8 +29,9 @@ _LIFE = 14 * 60.0
 
 @dataclass(slots=True)
 class Waiting:
-    """A command that waits for its answer. `acknowledged` says, once it is known, whether Discord took our word that
-    we have it; `answered`: the first part is there, the next are messages behind it."""
+    """A command or press that waits for its answer. `acknowledged` says, once it is known, whether Discord took our
+    word that we have it. `answered`: what stands first is there, and what follows are messages behind it. For a press
+    that is so from the beginning: the message with the button stands there."""
 
     token: str
     until: float
@@ -47,8 +48,9 @@ class Interactions:
         now = asyncio.get_running_loop().time()
         self._waiting = {key: one for key, one in self._waiting.items() if one.until > now}
         key, token = get(data, "id", str), get(data, "token", str)
-        if key and token and get(data, "type", int) == _SLASH:
-            self._waiting[INTERACTION + key] = Waiting(token, now + _LIFE)
+        if key and token:
+            is_slash = get(data, "type", int) == _SLASH
+            self._waiting[INTERACTION + key] = Waiting(token, now + _LIFE, answered=not is_slash)
 
     async def acknowledge(self, session: Session, data: Json) -> None:
         """Tell Discord that we have it. Where it is too late for that, the answer comes as a message."""

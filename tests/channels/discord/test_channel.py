@@ -224,10 +224,28 @@ async def test_buttons_are_pressed_also_after_a_restart(house: House) -> None:
     async with house.running() as channel:
         pressed = await house.discord.press(alice, asked, "/answer K7F3 no")
         heard = await house.receiver.message("/answer K7F3 no")
-        assert (heard.platform_id, heard.sender.id, heard.answer_with) == (str(asked.id), str(alice.id), "")
+        assert (heard.platform_id, heard.sender.id) == (str(asked.id), str(alice.id))
         await house.discord.wait_for(lambda: pressed.acknowledged)
-        await channel.edit(str(asked.id), OutboundMessage(address(dm), "No, then.", "k"))
-        assert asked.buttons == []
+        await channel.edit(str(asked.id), OutboundMessage(address(dm), "No, then.", "k", heard.answer_with))
+        assert (asked.content, asked.buttons) == ("No, then.", [])
+
+
+async def test_a_question_that_one_person_sees_is_answered_there(house: House) -> None:
+    alice, guild = house.discord.user("Alice"), house.discord.guild("Home")
+    general = guild.text("general")
+    rows = ((Button("Yes", "/answer K7F3 yes"),),)
+    async with house.running() as channel:
+        await house.discord.wait_for(lambda: any(call.method == "PUT" for call in house.discord.calls))
+        await house.discord.slash(alice, general, "status")
+        asked = await house.receiver.message("/status")
+        await channel.send(OutboundMessage(asked.address, "Shall I?", "k", asked.answer_with, rows))
+        (question,) = house.discord.messages(general, seen_by=alice)
+        await house.discord.press(alice, question, "/answer K7F3 yes")
+        pressed = await house.receiver.message("/answer K7F3 yes")
+        await channel.edit(pressed.platform_id, OutboundMessage(pressed.address, "Done.", "k2", pressed.answer_with))
+        await channel.send(OutboundMessage(pressed.address, "And more.", "k3", pressed.answer_with))
+        seen = house.discord.messages(general, seen_by=alice)
+        assert [(one.content, one.ephemeral) for one in seen] == [("Done.", True), ("And more.", True)]
 
 
 async def test_signs(house: House) -> None:
