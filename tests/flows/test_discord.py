@@ -1,0 +1,319 @@
+"""People in Discord: a whole gateway between a strict Discord and a strict model, also killed and started again."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from channels.discord.outbound import nonce
+from gateway.app import Gateway, open_gateway
+from gateway.config import load
+from gateway.home import Home
+from gateway.outbox import REPEAT_MARK
+from tests.fakes.anthropic import FakeAnthropic
+from tests.fakes.discord import PLAUSIBLE_TOKEN, Channel, FakeDiscord, Guild, Message, User
+from tests.fakes.telegram import FakeTelegram
+from tests.flows.process import GatewayProcess
+
+OWNER = 22222
+
+
+class Server:
+    """A Discord with the owner in private, and a server where some others are."""
+
+    def __init__(self, discord: FakeDiscord) -> None:
+        self.discord = discord
+        self.owner: User = discord.user("Alice", OWNER)
+        self.bob: User = discord.user("Bob")
+        self.dm: Channel = discord.dm(self.owner)
+        self.guild: Guild = discord.guild("Home")
+        self.general: Channel = self.guild.text("general")
+
+    def settings(self) -> Mapping[str, Any]:
+        return {
+            "token": self.discord.token,
+            "api_url": self.discord.api_url,
+            "guilds": {str(self.guild.id): {"mention": "required"}},
+        }
+
+    async def say(self, text: str, chat: Channel | None = None, by: User | None = None, **more: Any) -> Message:
+        return await self.discord.say(by or self.owner, chat or self.dm, text, **more)
+
+    async def call(self, text: str, chat: Channel | None = None, by: User | None = None) -> Message:
+        """Somebody calls the bot in the server."""
+        return await self.say(text, chat or self.general, by or self.bob, mentions=[self.discord.bot])
+
+    def heard(self, chat: Channel | None = None) -> list[str]:
+        """What the bot has written in a chat, as it reads now."""
+        return [one.content for one in self.discord.messages(chat or self.dm) if one.author is self.discord.bot]
+
+    async def hears(self, part: str, chat: Channel | None = None) -> Message:
+        def find() -> Message | None:
+            written = self.discord.messages(chat or self.dm)
+            return next((one for one in written if one.author is self.discord.bot and part in one.content), None)
+
+        found = await self.discord.wait_for(find, 20.0)
+        assert found is not None
+        return found
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[Server]:
+    async with FakeDiscord(f"{PLAUSIBLE_TOKEN[:-8]}{secrets.token_hex(4)}") as discord:
+        yield Server(discord)
+
+
+@asynccontextmanager
+async def living(home: Home, server: Server, model: FakeAnthropic, **discord: Any) -> AsyncIterator[Gateway]:
+    """One life of a gateway with Discord alone, ended as by SIGTERM."""
+    config = {
+        "timezone": "Europe/Berlin",
+        "owners": [f"discord:{OWNER}"],
+        "model": {"api_key": model.api_key, "base_url": model.base_url},
+        "channels": {"discord": {**server.settings(), **discord}, "web": {"enabled": False}},
+    }
+    home.create()
+    home.config_file.write_text(yaml.safe_dump(config), encoding="utf-8")
+    stop = asyncio.Event()
+    async with open_gateway(home, load(home, {}).config, channels=True) as gateway:
+        task = asyncio.create_task(gateway.run(stop))
+        await server.discord.until_connected()
+        try:
+            yield gateway
+        finally:
+            stop.set()
+            async with asyncio.timeout(30):
+                await task
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path / "home")
+
+
+async def test_a_talk_in_private_and_in_a_server(home: Home, server: Server, model: FakeAnthropic) -> None:
+    thread = server.general.thread("boat")
+    async with living(home, server, model):
+        model.answer("In private.")
+        await server.say("hello")
+        await server.hears("In private.")
+
+        await server.say("the boat is blue", server.general, server.bob)
+        model.answer("It is blue.")
+        called = await server.call("which colour?")
+        seen = await server.hears("It is blue.", server.general)
+        assert seen.reference is called and seen.pinged == set()
+        asked = model.requests[-1].last_user_text
+        assert "the boat is blue" in asked and "Bob" in asked and "which colour?" in asked
+        assert "hello" not in str(model.requests[-1].body)
+
+        model.answer("A thread of its own.")
+        await server.call("and here?", thread)
+        await server.hears("A thread of its own.", thread)
+        assert "It is blue." not in str(model.requests[-1].body)
+    assert len(model.requests) == 3
+
+
+async def test_what_is_not_for_the_bot(home: Home, server: Server, model: FakeAnthropic) -> None:
+    elsewhere = server.discord.guild("Elsewhere").text("general")
+    robot = server.discord.user("Robot", bot=True)
+    async with living(home, server, model):
+        await server.call("hi", elsewhere)
+        await server.call("hi", by=robot)
+        await server.say("hi", server.general, server.bob, webhook=True, mentions=[server.discord.bot])
+        await server.say("", server.general, server.bob, type=7)
+        await server.say("just talking", server.general, server.bob)
+        model.answer("For me.")
+        await server.call("to you")
+        await server.hears("For me.", server.general)
+    assert len(model.requests) == 1 and server.heard(elsewhere) == []
+
+
+async def test_a_channel_that_is_not_on_the_list(home: Home, server: Server, model: FakeAnthropic) -> None:
+    listed = server.guild.text("bots")
+    post = server.guild.forum("ideas").post("A boat", "let us build one", server.bob)
+    guilds = {
+        str(server.guild.id): {"channels": [str(listed.id)], "mention": "optional", "allow": [str(server.bob.id)]}
+    }
+    async with living(home, server, model, guilds=guilds):
+        await server.call("not here")
+        await server.call("nor here", post)
+        await server.say("nor by her", listed, server.owner)
+        model.answer("Here.")
+        await server.say("without a mention", listed, server.bob)
+        await server.hears("Here.", listed)
+    assert len(model.requests) == 1
+    assert server.heard(server.general) == server.heard(post) == []
+
+
+async def test_a_stranger_is_offered_pairing_and_is_the_same_person_in_telegram(
+    home: Home, server: Server, model: FakeAnthropic
+) -> None:
+    async with living(home, server, model):
+        await server.say("hello?", server.discord.dm(server.bob), server.bob)
+        await server.hears("daybook pair approve", server.discord.dm(server.bob))
+    assert model.requests == []
+
+
+async def test_a_long_answer_grows_by_edits_and_ends_formatted(
+    home: Home, server: Server, model: FakeAnthropic
+) -> None:
+    async with living(home, server, model):
+        writing = model.hold(after=2)
+        model.answer(["The first words, ", "and more of them, ", "and the end.\n\n| a | b |\n|---|---|\n| 1 | 2 |"])
+        await server.say("tell me")
+        await model.held(writing)
+        growing = await server.hears("The first words")
+        writing.release()
+        done = await server.hears("and the end.")
+        assert done is growing and done.edits >= 1 and "```" in done.content
+        assert len(server.heard()) == 1
+
+
+async def test_an_answer_of_many_messages_keeps_its_code(home: Home, server: Server, model: FakeAnthropic) -> None:
+    code = "\n".join(f"print({number})  # line {number}" for number in range(200))
+    async with living(home, server, model):
+        model.answer(f"Here it is.\n\n```python\n{code}\n```\n\nThat is all.")
+        await server.say("code, please")
+        await server.hears("That is all.")
+    pieces = server.heard()
+    assert len(pieces) > 2 and all(len(piece) <= 2000 for piece in pieces)
+    assert all(piece.count("```") == 2 and "```python" in piece for piece in pieces)
+    assert [f"line {number}" in "".join(pieces) for number in range(200)] == [True] * 200
+
+
+async def test_commands_from_the_menu(home: Home, server: Server, model: FakeAnthropic) -> None:
+    async with living(home, server, model):
+        await server.discord.wait_for(lambda: any(call.method == "PUT" for call in server.discord.calls))
+        await server.discord.slash(server.owner, server.dm, "whoami")
+        answer = await server.hears(str(OWNER))
+        assert answer.ephemeral
+        await server.discord.slash(server.bob, server.general, "help")
+        await server.hears("/new", server.general)
+        assert server.discord.messages(server.general, seen_by=server.owner) == []
+    async with living(home, server, model):
+        pass
+    puts = [call for call in server.discord.calls if call.method == "PUT" and call.path.endswith("/commands")]
+    assert len(puts) == 1
+
+
+async def test_a_question_with_buttons_outlives_a_restart(home: Home, server: Server, model: FakeAnthropic) -> None:
+    async with living(home, server, model):
+        await server.say("/remember The boat is blue")
+        await server.hears("Noted")
+        await server.say("/forget boat")
+        await server.discord.wait_for(lambda: server.discord.messages(server.dm)[-1].buttons)
+    asked = server.discord.messages(server.dm)[-1]
+    async with living(home, server, model):
+        yes = next(one for one in asked.buttons if "yes" in one)
+        await server.discord.press(server.owner, asked, yes)
+        await server.discord.wait_for(lambda: not asked.buttons)
+    assert "boat" not in "".join(one.read_text("utf-8") for one in home.workspace("workspace").rglob("memory/*.md"))
+
+
+async def test_what_was_said_while_it_was_away(home: Home, server: Server, model: FakeAnthropic) -> None:
+    async with living(home, server, model):
+        for chat in (server.dm, server.general):
+            model.answer("First.")
+            await (server.say("first") if chat is server.dm else server.call("first"))
+            await server.hears("First.", chat)
+    await server.say("are you there?")
+    await server.say("talk of others", server.general, server.bob)
+    await server.call("and here?")
+    model.reply = lambda body: "I am back."
+    for _ in range(2):
+        async with living(home, server, model):
+            await server.hears("I am back.")
+            await server.hears("I am back.", server.general)
+            model.reply = lambda body: "Never a second time."
+    assert server.heard() == server.heard(server.general) == ["First.", "I am back."]
+    assert any("talk of others" in request.last_user_text for request in model.requests)
+
+
+async def test_nothing_is_answered_twice_after_a_resume(home: Home, server: Server, model: FakeAnthropic) -> None:
+    async with living(home, server, model):
+        model.reply = lambda body: "Once."
+        await server.say("one")
+        await server.hears("Once.")
+        server.discord.disconnect(1006)
+        await server.discord.wait_for(lambda: not server.discord.connected)
+        await server.say("two")
+        await server.discord.wait_for(lambda: len(server.heard()) == 2)
+        server.discord.invalidate()
+        await server.discord.wait_for(lambda: len(server.discord.identifies) == 2, 20.0)
+        await server.say("three")
+        await server.discord.wait_for(lambda: len(server.heard()) == 3)
+    assert len(model.requests) == 3
+
+
+@asynccontextmanager
+async def killable(server: Server, model: FakeAnthropic) -> AsyncIterator[GatewayProcess]:
+    settings = {"owners": [f"discord:{OWNER}"], "channels": {"discord": server.settings()}}
+    async with FakeTelegram() as telegram, GatewayProcess(telegram, model, settings) as gateway:
+        await gateway.while_alive(server.discord.until_connected(20.0))
+        yield gateway
+
+
+@pytest.mark.parametrize("at", ["before it was sent", "after it was sent"])
+async def test_killed_in_the_act_of_sending(server: Server, model: FakeAnthropic, at: str) -> None:
+    """The same nonce again: Discord knows it, nothing is doubled, and no mark is needed."""
+    async with killable(server, model) as gateway:
+        sends = server.discord.hold("POST", "/messages$", after_effect="after" in at)
+        model.answer("Said once.")
+        await server.say("hello")
+        await gateway.while_alive(sends.wait(20.0))
+        await gateway.kill()
+        sends.release()
+        await gateway.start()
+        await gateway.while_alive(server.hears("Said once."))
+        model.answer("The last answer.")
+        await server.say("and now?")
+        await gateway.while_alive(server.hears("The last answer."))
+        assert server.heard() == ["Said once.", "The last answer."]
+        assert not [one for one in server.heard() if REPEAT_MARK.strip() in one]
+
+
+async def test_killed_while_a_preview_is_being_sent(server: Server, model: FakeAnthropic) -> None:
+    """Its id never came back; the nonce brings it, and the answer is its last edit."""
+    async with killable(server, model) as gateway:
+        sends = server.discord.hold("POST", "/messages$", after_effect=True)
+        writing = model.hold(after=2)
+        model.answer(["It is ", "a long ", "story."])
+        await server.say("hello")
+        await model.held(writing)
+        await gateway.while_alive(sends.wait(20.0))
+        await gateway.kill()
+        sends.release()
+        model.answer(["It is ", "a long ", "story."])
+        await gateway.start()
+        await gateway.while_alive(server.hears("a long story."))
+        model.answer("The last answer.")
+        await server.say("and now?")
+        await gateway.while_alive(server.hears("The last answer."))
+        assert server.heard() == ["It is a long story.", "The last answer."]
+
+
+async def test_other_channels_go_on_without_discord(server: Server, model: FakeAnthropic) -> None:
+    server.discord.allow_intents()
+    settings = {"channels": {"discord": server.settings()}}
+    async with FakeTelegram() as telegram, GatewayProcess(telegram, model, settings) as gateway:
+        model.answer("Telegram lives.")
+        telegram.say("hello")
+        await gateway.while_alive(telegram.wait_for(lambda: telegram.messages(11111)))
+        status = (await gateway.cli("status", "--json")).json()
+        assert status["channels"]["telegram"]["state"] == "ok"
+        assert status["channels"]["discord"]["state"] == "down"
+        assert "Message Content Intent" in status["channels"]["discord"]["last_error"]
+        assert server.discord.token not in gateway.log
+
+
+def test_a_nonce_fits() -> None:
+    assert len(nonce("turn:discord:message:1234567890123456789:0")) <= 25
+    assert nonce("a") != nonce("b")
