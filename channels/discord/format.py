@@ -46,9 +46,11 @@ _MARKS = {Mark.STRONG: "**", Mark.EMPHASIS: "*", Mark.STRIKE: "~~"}
 _ZERO_WIDTH = "\u200b"
 
 _ADDRESS = re.compile(r"https?://[^\s<>]+")
-_SPECIAL = re.compile(r"[\\*`_]|~(?=~)|(?<=~)~|\|(?=\|)|(?<=\|)\||<(?=[@#:/at]|https?:)|\[(?=[^\]\n]*\]\()")
+_SPECIAL = re.compile(r"[\\*`_]|~(?=~)|(?<=~)~|\|(?=\|)|(?<=\|)\||<(?=[@#/]|a?:\w|t:|https?:)|\[(?=[^\]\n]*\]\()")
 _LINE_START = re.compile(r"^([ \t]*)(?=(?:#{1,3}|-#|>{1,3}|-|\+)(?:[ \t]|$))", re.MULTILINE)
 _NUMBER_START = re.compile(r"^([ \t]*\d{1,9})(?=[.)](?:[ \t]|$))", re.MULTILINE)
+_CLOSING = re.compile(r"#+$")
+"""Discord takes these at the end of a heading for its frame."""
 _LANGUAGE = re.compile(r"[A-Za-z0-9_+\-.#]+")
 _FENCE = "```"
 
@@ -57,13 +59,27 @@ _FENCE = "```"
 def rendered(markdown: str) -> str:
     """The text to send. Remembered for a moment: a piece is measured when it is cut, and drawn when it is sent."""
     source = clean(markdown)
-    text = "\n".join(_blocks(parse(source)))
-    return text if text.strip() else _escaped(source)
+    blocks = parse(source)
+    if not any(map(_is_seen, blocks)):  # Markdown that shows nothing (an empty heading) is shown as it was written
+        return _lines_escaped(_escaped(source))
+    return "\n".join(_blocks(blocks))
 
 
 def length(markdown: str) -> int:
     """UTF-16 code units of a message once drawn."""
     return utf16_len(rendered(markdown))
+
+
+def _is_seen(block: Block) -> bool:
+    match block:
+        case Paragraph(inlines) | Heading(_, inlines):
+            return bool(visible(inlines).strip())
+        case CodeBlock(text):
+            return bool(text.strip())
+        case QuoteBlock(blocks):
+            return any(isinstance(one, QuoteBlock) or _is_seen(one) for one in blocks)
+        case _:
+            return True
 
 
 def _blocks(blocks: Sequence[Block], *, apart: bool = True, nested: bool = False) -> list[str]:
@@ -84,7 +100,7 @@ def _block(block: Block, *, nested: bool) -> list[str]:
             title = " ".join(_lines(inlines))
             if nested or level > _DEEPEST_HEADING or not title.strip():
                 return [f"**{title}**" if title.strip() else ""]
-            return [f"{'#' * level} {title}"]
+            return [f"{'#' * level} {_CLOSING.sub(_each_escaped, title)}"]
         case ListBlock():
             return _list_lines(block)
         case CodeBlock(text, language):
@@ -133,8 +149,12 @@ def _code_lines(text: str, language: str) -> list[str]:
 
 
 def _lines(inlines: Sequence[Inline]) -> list[str]:
-    text = "".join(_inline(inline, frozenset()) for inline in inlines)
-    return _NUMBER_START.sub(r"\1\\", _LINE_START.sub(r"\1\\", text)).split("\n")
+    return _lines_escaped(_inlines(inlines, frozenset())).split("\n")
+
+
+def _lines_escaped(text: str) -> str:
+    """With a backslash before what would make a heading, list or quote of a line."""
+    return _NUMBER_START.sub(r"\1\\", _LINE_START.sub(r"\1\\", text))
 
 
 def _inline(inline: Inline, around: frozenset[Mark]) -> str:
@@ -145,13 +165,47 @@ def _inline(inline: Inline, around: frozenset[Mark]) -> str:
             return _code_span(text)
         case Marked(mark, inner):
             content = _inlines(inner, around | {mark})
-            return content if mark in around or not content.strip() else f"{_MARKS[mark]}{content}{_MARKS[mark]}"
+            plain = mark in around or not content.strip() or _holds(inner, _MARKS[mark][0])
+            return content if plain else _between(_MARKS[mark], content)
         case Link(url, inner):
             return _link(url, inner, around)
 
 
 def _inlines(inlines: Iterable[Inline], around: frozenset[Mark]) -> str:
-    return "".join(_inline(inline, around) for inline in inlines)
+    """One behind the other; two marks of the same character that meet are kept apart, or they would be read as one."""
+    text = ""
+    for inline in inlines:
+        part = _inline(inline, around)
+        if part and text and text[-1] == part[0] and part[0] in "*~`" and not isinstance(inline, Text):
+            text += _ZERO_WIDTH
+        text += part
+    return text
+
+
+def _holds(inlines: Iterable[Inline], character: str) -> bool:
+    """Whether a mark around these would end inside, at code or at an address, where nothing can be escaped."""
+    for inline in inlines:
+        match inline:
+            case CodeSpan(text):
+                found = character in text
+            case Link(url, inner):
+                found = character in url or _holds(inner, character)
+            case Marked(_, inner):
+                found = _holds(inner, character)
+            case Text(text):
+                found = any(character in address for address in _ADDRESS.findall(text))
+        if found:
+            return True
+    return False
+
+
+def _between(mark: str, content: str) -> str:
+    """White space stays outside, where Discord wants it, and what would be one mark with this is kept apart from it."""
+    bare = content.strip()
+    start, end = content.index(bare), content.index(bare) + len(bare)
+    before = _ZERO_WIDTH if bare[0] == mark[0] else ""
+    after = _ZERO_WIDTH if bare[-1] == mark[0] else ""
+    return f"{content[:start]}{mark}{before}{bare}{after}{mark}{content[end:]}"
 
 
 def _code_span(text: str) -> str:
@@ -199,11 +253,9 @@ def _escaped(text: str) -> str:
     return "".join([*parts, _SPECIAL.sub(_backslash, text[at:])])
 
 
+def _each_escaped(match: re.Match[str]) -> str:
+    return "".join("\\" + character for character in match[0])
+
+
 def _backslash(match: re.Match[str]) -> str:
-    """A single underscore inside a word needs none."""
-    text, at = match.string, match.start()
-    if match[0] == "_":
-        before, after = text[at - 1 : at], text[at + 1 : at + 2]
-        if before.isalnum() and after.isalnum():
-            return "_"
     return "\\" + match[0]

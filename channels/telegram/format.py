@@ -274,7 +274,7 @@ def _spelled_out(url: str, inner: Sequence[Inline], style: _Style) -> Iterable[_
     """A link that Telegram would drop without a word shows its address."""
     label = visible(inner)
     yield from _runs(inner, style)
-    rest = spelled_out(label, url).removeprefix(label.strip())
+    rest = spelled_out(label.strip(), url).removeprefix(label.strip())
     if rest:
         yield _Run(rest, style)
 
