@@ -91,8 +91,10 @@ class ScriptedChannel:
         preview: PreviewStyle = PreviewStyle.NONE,
         interval: float = 0.0,
         drafts_in_groups: bool = True,
+        repeat_window: float = 0.0,
     ) -> None:
-        """`limit` in characters; `interval` in seconds between two previews of a chat."""
+        """`limit` in characters; `interval` in seconds between two previews of a chat; with a `repeat_window` a key is
+        sent once."""
         self.history: list[Act] = []
         self.offered = 0
         self._name = name
@@ -100,6 +102,7 @@ class ScriptedChannel:
         self._preview = preview
         self._interval = interval
         self._drafts_in_groups = drafts_in_groups
+        self._repeat_window = repeat_window
         self._status = ChannelStatus(Health.OFF)
         self._waiting: deque[Event] = deque()
         self._groups: set[str] = set()
@@ -280,15 +283,16 @@ class ScriptedChannel:
         return True
 
     def repeat_window(self, message: OutboundMessage) -> float:
-        return 0.0
+        return self._repeat_window
 
     def split(self, text: str) -> list[str]:
         return split(text, len, self._limit)
 
     async def send(self, message: OutboundMessage) -> str:
         failure = await self._gate(message)
-        platform_id = self._number()
-        if failure is None or failure.delivered:
+        known = self._sent_before(message) if self._repeat_window else None
+        platform_id = known or self._number()
+        if known is None and (failure is None or failure.delivered):
             self._shown[platform_id] = message
             self._record(Sent(platform_id, message))
         if failure is not None:
@@ -340,6 +344,10 @@ class ScriptedChannel:
 
     def _has_drafts(self, address: Address) -> bool:
         return self._preview is PreviewStyle.DRAFT and (self._drafts_in_groups or address.chat_id not in self._groups)
+
+    def _sent_before(self, message: OutboundMessage) -> str | None:
+        acts = (act for act in self.history if isinstance(act, Sent) and message.key)
+        return next((act.platform_id for act in acts if act.message.key == message.key), None)
 
     async def _gate(self, message: OutboundMessage) -> _Failure | None:
         """What every call to the platform passes: its limits, its hold, its ordered failures."""

@@ -9,7 +9,10 @@ from channels.registry import CHANNELS, load
 
 
 def test_every_channel_can_be_loaded() -> None:
-    assert {name: load(name).__name__ for name in CHANNELS} == {"telegram": "TelegramChannel"}
+    assert {name: load(name).__name__ for name in CHANNELS} == {
+        "telegram": "TelegramChannel",
+        "discord": "DiscordChannel",
+    }
     with pytest.raises(KeyError):
         load("pigeon")
 

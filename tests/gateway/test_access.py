@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import string
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -21,6 +22,7 @@ from gateway.access import (
     NoSuchCode,
     Overheard,
     Role,
+    ServerRule,
     Unknown,
 )
 from gateway.store import access_rows, inbox_rows
@@ -139,6 +141,22 @@ async def test_a_groups_list_says_who_may_call(door: Door, say: Say) -> None:
     access = await door.open()
     assert isinstance(access.decide(say("@bot", chat=GROUP, sender=ALICE, group=True)), Admitted)
     assert access.decide(say("@bot", chat=GROUP, sender=STRANGER, group=True)) == Overheard()
+
+
+async def test_a_server_is_listed_with_all_its_channels_or_some(door: Door, say: Say) -> None:
+    called = say("@bot", chat="10", sender=STRANGER, group=True)
+    in_server = replace(called, server="1")
+    in_thread = replace(called, server="1", parent_chat="20")
+    door.rules = ChannelRules(servers={"1": ServerRule()})
+    access = await door.open()
+    assert isinstance(access.decide(in_server), Admitted)
+    assert isinstance(access.decide(called), Ignored)
+    assert isinstance(access.decide(replace(called, server="2")), Ignored)
+
+    door.rules = ChannelRules(servers={"1": ServerRule(GroupRule(allow=frozenset({ALICE})), frozenset({"20"}))})
+    access = await door.open()
+    assert isinstance(access.decide(in_server), Ignored)
+    assert access.decide(in_thread) == Overheard()
 
 
 async def test_the_rules_of_groups_say_nothing_of_private_chats(door: Door, say: Say) -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from agent.turn import Discard, StepDone, Text
 from channels.message import (
     Address,
+    AnswerLost,
     NotSent,
     OutboundMessage,
     OutcomeUnknown,
@@ -226,6 +227,29 @@ async def test_after_a_crash_in_the_act_no_second_preview_is_made(database: Data
         assert preview.uncertain
         await write(reply, preview, "Hello")
     assert chat.history == []
+
+
+async def test_after_a_crash_in_the_act_the_preview_is_found_where_the_platform_knows_a_repeat(
+    database: Database,
+) -> None:
+    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.EDIT, repeat_window=120.0), Reply()
+    standing = await chat.send(OutboundMessage(HERE, "Hel", key="turn-1:preview"))
+    await database.run(outbox_rows.open_preview, "turn-1", "telegram")
+    async with open_preview(database, chat, reply) as preview:
+        assert (preview.message, preview.uncertain) == (standing, False)
+        await write(reply, preview, "Hello, you")
+        await chat.wait_until(lambda: chat.heard() == ["Hello, you"])
+
+
+async def test_a_preview_whose_answer_was_lost_is_asked_for_again(database: Database) -> None:
+    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.EDIT, repeat_window=120.0), Reply()
+    chat.fail_next(AnswerLost("cut"), delivered=True)
+    async with open_preview(database, chat, reply) as preview:
+        await write(reply, preview, "Hello")
+        await chat.wait_until(lambda: bool(chat.heard()))
+    assert preview.message and not preview.uncertain
+    assert chat.heard() == ["Hello"]
+    assert await database.run(outbox_rows.preview_of, "turn-1") == preview.message
 
 
 async def test_a_preview_in_flight_is_waited_for_since_its_id_is_wanted(database: Database) -> None:

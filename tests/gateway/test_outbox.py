@@ -7,12 +7,14 @@ import sqlite3
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from channels.message import (
     Address,
+    AnswerLost,
     Button,
     NotSent,
     OutboundFile,
@@ -262,6 +264,43 @@ async def test_invariant_03_a_send_cut_by_a_crash_is_made_once_more_and_marked(p
     async with post.running():
         assert await post.open() == ()
     assert post.sent() == [f"{REPEAT_MARK}Hello"]
+
+
+async def test_a_send_cut_by_a_crash_is_not_marked_where_the_platform_knows_a_repeat(post: Post) -> None:
+    post.chat = ScriptedChannel("telegram", repeat_window=120.0)
+    with post.chat.hold():
+        async with post.running():
+            await post.write("Hello")
+            await post.sending()
+    async with post.running():
+        await post.drained()
+    assert post.sent() == ["Hello"]
+
+
+async def test_what_the_platform_has_forgotten_meanwhile_is_marked(post: Post) -> None:
+    post.chat = ScriptedChannel("telegram", repeat_window=120.0)
+    with post.chat.hold():
+        async with post.running():
+            await post.write("Hello")
+            await post.sending()
+    post.moment.pass_(timedelta(seconds=121))
+    async with post.running():
+        await post.drained()
+    assert post.sent() == [f"{REPEAT_MARK}Hello"]
+
+
+async def test_a_lost_answer_is_asked_for_again_without_a_mark(post: Post) -> None:
+    post.chat = ScriptedChannel("telegram", repeat_window=120.0)
+    post.chat.fail_next(AnswerLost("cut"), delivered=True, times=2)
+    async with post.running():
+        await post.write("Hello")
+        await post.drained()
+    assert post.sent() == ["Hello"]
+
+
+async def test_each_piece_of_what_answers_a_command_says_so(post: Post) -> None:
+    drafts = post.outbox.drafts("a:{}", Address("telegram", "1"), "word " * 20, reply_to="5", answer_with="menu:7")
+    assert len(drafts) > 1 and {draft.reply_to for draft in drafts} == {"menu:7"}
 
 
 async def test_a_crash_between_certain_failures_marks_nothing(database: Database, moment: Moment) -> None:
