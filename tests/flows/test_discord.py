@@ -153,9 +153,7 @@ async def test_a_channel_that_is_not_on_the_list(home: Home, server: Server, mod
     assert server.heard(server.general) == server.heard(post) == []
 
 
-async def test_a_stranger_is_offered_pairing_and_is_the_same_person_in_telegram(
-    home: Home, server: Server, model: FakeAnthropic
-) -> None:
+async def test_a_stranger_is_offered_pairing(home: Home, server: Server, model: FakeAnthropic) -> None:
     async with living(home, server, model):
         await server.say("hello?", server.discord.dm(server.bob), server.bob)
         await server.hears("daybook pair approve", server.discord.dm(server.bob))
