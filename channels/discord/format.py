@@ -42,7 +42,7 @@ MAX_TEXT = 2000
 
 _RULE = "—" * 10
 _DEEPEST_HEADING = 3
-_MARKS = {Mark.STRONG: "**", Mark.EMPHASIS: "*", Mark.STRIKE: "~~"}
+_MARKS = {Mark.STRONG: "**", Mark.EMPHASIS: "*", Mark.STRIKE: "~~", Mark.SPOILER: "||"}
 _ZERO_WIDTH = "\u200b"
 
 _ADDRESS = re.compile(r"https?://[^\s<>]+")
@@ -176,7 +176,7 @@ def _inlines(inlines: Iterable[Inline], around: frozenset[Mark]) -> str:
     text = ""
     for inline in inlines:
         part = _inline(inline, around)
-        if part and text and text[-1] == part[0] and part[0] in "*~`" and not isinstance(inline, Text):
+        if part and text and text[-1] == part[0] and part[0] in "*~`|" and not isinstance(inline, Text):
             text += _ZERO_WIDTH
         text += part
     return text

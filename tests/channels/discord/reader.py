@@ -25,11 +25,11 @@ _STRIKE = re.compile(r"~~((?:\\[\s\S]|[^\\])+?)~~")
 _SPOILER = re.compile(r"\|\|((?:\\[\s\S]|[^\\])+?)\|\|")
 _CODE = re.compile(r"(`+)([\s\S]*?[^`])\1(?!`)")
 _OBJECT = re.compile(r"<(?:@[!&]?\d+|#\d+|a?:\w+:\d+|t:-?\d+(?::[A-Za-z])?|/[^:>]+:\d+|https?://[^>\s]+)>")
-_MARKED = (_STRONG, _UNDERLINE, _ITALIC, _ITALIC_END, _STRIKE)
+_MARKED = (_STRONG, _UNDERLINE, _ITALIC, _ITALIC_END, _STRIKE, _SPOILER)
 
 
 def read(text: str) -> str:
-    """The characters that are seen; bullets as `•`, what no writer of plain text wants as ⟨spoiler⟩ and ⟨object⟩."""
+    """The characters that are seen; bullets as `•`, what no writer of plain text wants as ⟨object⟩."""
     return _read(text, quotes=True).replace("\u200b", "")
 
 
@@ -52,8 +52,6 @@ def _read(text: str, *, quotes: bool, lines: bool = True) -> str:
             out.append(_read(found[1], quotes=False, lines=False))
         elif found := next((one for rule in _MARKED if (one := rule.match(text, at))), None):
             out.append(_read(next(filter(None, found.groups())), quotes=False, lines=False))
-        elif found := _SPOILER.match(text, at):
-            out.append("⟨spoiler⟩")
         elif found := _CODE.match(text, at):
             inner = found[2]
             out.append(re.sub(r"^ (?=`)|(?<=`) $", "", inner))

@@ -32,7 +32,7 @@ GOLDEN = [
     ("see https://example.org/a_b_c*d", "see https://example.org/a_b_c*d"),
     ("snake_case_name and __init__", "snake\\_case\\_name and \\_\\_init\\_\\_"),
     ("2 * 3 * 4 and a ~~b~~", "2 \\* 3 \\* 4 and a ~~b~~"),
-    ("||secret||", "\\|\\|secret\\|\\|"),
+    ("||secret|| and a || b", "||secret|| and a \\|\\| b"),
     ("<@123> @everyone <#5> <:x:1> <t:5>", "\\<@123> @everyone \\<#5> \\<:x:1> \\<t:5>"),
     (
         "\\- no list\n\\# no heading\n\\> no quote\n1\\. no number",
@@ -66,6 +66,7 @@ def squeezed(text: str) -> list[str]:
 @settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @example("- a\n\n  > b\n  > > c")
 @example("***a** b*")
+@example("||a **b**|| ||c||||d||")
 @example("1. `a`\n2. ```\n   b\n   ```")
 def test_a_reader_sees_what_a_reader_of_another_platform_sees(markdown: str) -> None:
     """Both show the text that was written; only white space and the marks of lists and quotes differ."""
