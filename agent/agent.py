@@ -141,7 +141,7 @@ class Agent:
 
     async def turn(self, request: TurnRequest) -> AsyncGenerator[TurnEvent, None]:
         """Run a turn, or go on with one that was interrupted; ends with one `End`. Close the iterator to stop it."""
-        await self._leave_if_idle(request)
+        await (self._begin_anew(request) if request.fresh else self._leave_if_idle(request))
         conversation = await self._take_up(request.session, request.scope)
         transcript = conversation.transcript
         own_tools = (*conversation.tools, *request.tools)
@@ -439,9 +439,14 @@ class Agent:
         last = await self.last_activity(request.session)
         if transcript is None or last is None or self._clock.instant() - last < timedelta(minutes=minutes):
             return
-        known = {id for e in transcript.entries if isinstance(e, MessageEntry) for id in e.meta.said}
-        if not any(said.id in known for said in request.said):
+        if not _has_begun(transcript, request):
             await self._leave(request.session, request.scope, Loss.IDLE)
+
+    async def _begin_anew(self, request: TurnRequest) -> None:
+        """A transcript of its own for a turn that had not begun. What is left owes nothing: no job becomes memory."""
+        transcript = await asyncio.to_thread(self._current, request.session)
+        if transcript is None or not _has_begun(transcript, request):
+            await asyncio.to_thread(self._start, request.session, request.scope)
 
     async def _leave(self, key: SessionKey, scope: Scope, reason: Loss) -> Begun:
         left = await asyncio.to_thread(self._current, key)
@@ -517,6 +522,11 @@ async def _off_the_loop(size: int, work: Callable[P, T], *args: P.args, **kwargs
 async def _nobody() -> tuple[str, ...]:
     """Nobody has said anything since."""
     return ()
+
+
+def _has_begun(transcript: Transcript, request: TurnRequest) -> bool:
+    known = {id for e in transcript.entries if isinstance(e, MessageEntry) for id in e.meta.said}
+    return any(said.id in known for said in request.said)
 
 
 def _turn_of(transcript: Transcript, request: TurnRequest) -> str:

@@ -13,6 +13,8 @@ from agent.tools.base import Tool
 
 CHAT = "chat"
 """The purpose of a turn that answers people."""
+JOB = "job"
+"""The purpose of a turn that the clock asks for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,7 @@ class TurnRequest:
     arrived     takes what the person said since; called between steps, never in one
     tools       tools beyond the agent's own, bound to this conversation
     model       a model's name in place of the configured one, for this session
+    fresh       nothing that was said in the session before is before the model
     """
 
     id: str
@@ -66,6 +69,7 @@ class TurnRequest:
     tools: tuple[Tool, ...] = ()
     model: str | None = None
     purpose: str = CHAT
+    fresh: bool = False
 
 
 @dataclass(frozen=True, slots=True)

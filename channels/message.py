@@ -90,6 +90,15 @@ class Quote:
 
 
 @dataclass(frozen=True, slots=True)
+class DueJob:
+    """The job for which the clock speaks, and its due time. `late`: that is long past."""
+
+    id: str
+    moment: datetime
+    late: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class InboundMessage:
     """One message as a person wrote it.
 
@@ -105,6 +114,7 @@ class InboundMessage:
     server        the community that the chat is a room of (Discord), which lists may name as a whole
     answer_with   what every part of the answer must give as its `reply_to` to be shown in the right place (a command
                   from the platform's menu has one); empty: the answer is a message like any other
+    due           with origin JOB, and only then: the job; the chat is the one that it reports to
     """
 
     id: str
@@ -125,6 +135,7 @@ class InboundMessage:
     parent_chat: str = ""
     server: str = ""
     answer_with: str = ""
+    due: DueJob | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from agent.clock import Clock, utc_stamp
-from channels.message import ChatKind, InboundMessage
+from channels.message import ChatKind, InboundMessage, Origin
 from gateway.store import access_rows, inbox_rows
 from gateway.store.access_rows import Approved, PairingRequest
 from gateway.store.database import Database
@@ -152,6 +152,16 @@ class Access:
         """The id under which a chat was first known: its sessions, folder and rules keep that name when it moves."""
         return self._first_chat.get((channel, chat_id), chat_id)
 
+    def current_chat_id(self, channel: str, chat_id: str) -> str:
+        """The id that a chat has now, by any that it had."""
+        first = self.first_chat_id(channel, chat_id)
+        ids = [new for (of, new), known in self._first_chat.items() if (of, known) == (channel, first)]
+        return ids[-1] if ids else chat_id
+
+    def lists_group(self, channel: str, chat_id: str) -> bool:
+        groups = self._rules.get(channel, ChannelRules()).groups
+        return chat_id in groups or self.first_chat_id(channel, chat_id) in groups
+
     # who -------------------------------------------------------------------------------------------------------
 
     def person(self, channel: str, user_id: str) -> str:
@@ -171,6 +181,12 @@ class Access:
             one.role == Role.OWNER and (known == account or self._person_of_account.get(known, "") == person)
             for known, one in self._approved.items()
         )
+
+    @property
+    def owner_accounts(self) -> tuple[str, ...]:
+        """`channel:id`, the configured ones first."""
+        approved = (known for known, one in self._approved.items() if one.role == Role.OWNER)
+        return (*sorted(self._configured_owners), *approved)
 
     @property
     def has_owner(self) -> bool:
@@ -195,12 +211,16 @@ class Access:
             return Admitted(Role.PERSON, self.person(channel, user))
         if rules.dm_policy is DmPolicy.ALLOWLIST:
             return Ignored("the sender is not on the allow-list")
+        if message.origin is Origin.JOB:
+            return Ignored("nobody has approved its person")
         return Unknown(asks=self._may_ask(channel, user))
 
     def _decide_group(self, message: InboundMessage, rules: ChannelRules) -> Verdict:
         rule = self._rule(message, rules)
         if rule is None:
             return Ignored("the group is not listed")
+        if message.origin is Origin.JOB:
+            return Admitted(Role.MEMBER, "")
         allowed = not rule.allow or message.sender.id in rule.allow
         if allowed and (message.calls_bot or not rule.mention_required):
             owner = self.is_owner(message.address.channel, message.sender.id)

@@ -8,6 +8,7 @@ import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 
 from agent.agent import Agent
 from agent.clock import Clock
@@ -41,9 +42,14 @@ from gateway.platforms import build_channels, rules, signs, tokens
 from gateway.questions import Questions
 from gateway.rewording import Rewording
 from gateway.router import Router
+from gateway.schedule.book import Book
+from gateway.schedule.builtin import BuiltIn
+from gateway.schedule.plan import Quiet
+from gateway.schedule.schedule import Rules, Schedule
 from gateway.sessions import AgentHome, Sessions
 from gateway.store.database import Database
 from gateway.supervise import Supervised
+from gateway.tools.schedule import ScheduleTools
 from gateway.turn import QueueRule, Rooms
 from gateway.turns import Turns
 from gateway.usage import UsageLedger
@@ -61,11 +67,13 @@ class Patience:
     turn    for running turns when the process is asked to end; then they are put off to the next start
     send    for replies that are ready by then
     disk    between tries while the disk takes nothing
+    tick    between two looks of the schedule at its file and the clock
     """
 
     turn: float = 10.0
     send: float = 5.0
     disk: float = 15.0
+    tick: float = 3.0
 
 
 _USUAL = Patience()
@@ -79,6 +87,7 @@ class Gateway:
         terminal: TerminalChannel,
         operations: Mapping[str, Operation],
         sources: list[Supervised],
+        schedule: Schedule,
         router: Router,
         turns: Turns,
         outbox: Outbox,
@@ -89,6 +98,7 @@ class Gateway:
     ) -> None:
         self.terminal = terminal
         self.operations = operations
+        self.schedule = schedule
         self._sources = sources
         self._router = router
         self._turns = turns
@@ -111,6 +121,7 @@ class Gateway:
                 for one in self._sources
                 if one.failure is None
             ]
+            listeners.append(group.create_task(Supervised(self.schedule).run(self._router.receive), name="schedule"))
             listeners.append(group.create_task(self._warm_up(), name="warm up"))
             await stop.wait()
             for task in listeners:
@@ -136,6 +147,10 @@ class Gateway:
             await model.warm_up()
 
 
+def _no_built_ins(_: Config) -> Sequence[BuiltIn]:
+    return ()
+
+
 @asynccontextmanager
 async def open_gateway(
     home: Home,
@@ -145,10 +160,11 @@ async def open_gateway(
     clock: Clock | None = None,
     platforms: Callable[[Config, Sequence[CommandInfo], Database], list[Channel]] = build_channels,
     model_of: Callable[[ModelConfig, UsageLedger, Clock], tuple[Model, AnthropicModel | None]] = build_model,
+    built_ins: Callable[[Config], Sequence[BuiltIn]] = _no_built_ins,
     patience: Patience = _USUAL,
 ) -> AsyncIterator[Gateway]:
     """Build the gateway of a home and close it again. `channels` False: only the terminal, to act alone. `platforms`
-    and `model_of` make the channels and the models, others in tests.
+    and `model_of` make the channels and the models, others in tests; `built_ins` Daybook's own jobs.
 
     Raises `HomeBusy` or `HomeError` where the home cannot be used, `StoreUnavailable` where its database cannot."""
     clock = clock or Clock(config.zone)
@@ -197,7 +213,22 @@ async def open_gateway(
         spawner = _Spawner()
         queues = {name: QueueRule(one.session.queue, one.session.queue_cap) for name, one in config.agents.items()}
         acknowledgement = Acknowledgement(by_name, signs(config), spawner.spawn)
-        rooms = Rooms(database, inbox, outbox, choices, acknowledgement, by_name, agents, queues, sessions.of_row)
+        schedule = Schedule(
+            database,
+            clock,
+            home.workspace(config.agents[config.default_agent].workspace),
+            home.last_good_schedule,
+            outbox,
+            access,
+            by_name,
+            _schedule_rules(config, patience),
+            built_ins(config),
+        )
+        book = Book(schedule, access)
+        tools = ScheduleTools(book, sessions)
+        rooms = Rooms(
+            database, inbox, outbox, choices, acknowledgement, by_name, agents, queues, sessions.of_row, tools.of_row
+        )
         turns = Turns(rooms, disk_wait=patience.disk)
         questions = Questions(database, clock)
         await questions.load()
@@ -214,6 +245,7 @@ async def open_gateway(
             channels=by_name,
             sources=sources,
             ledger=ledger,
+            book=book,
             questions=questions,
             rewording=rewording,
         )
@@ -232,8 +264,10 @@ async def open_gateway(
             by_name,
             spawner.spawn,
         )
-        operations = all_operations(house, home, config)
-        yield Gateway(terminal, operations, sources, router, turns, outbox, agents.values(), spawner, warm, patience)
+        operations = all_operations(house, home, config, schedule)
+        yield Gateway(
+            terminal, operations, sources, schedule, router, turns, outbox, agents.values(), spawner, warm, patience
+        )
 
 
 async def _agent(name: str, config: AgentConfig, home: Home, model: Model, clock: Clock) -> Agent:
@@ -245,6 +279,15 @@ async def _agent(name: str, config: AgentConfig, home: Home, model: Model, clock
         raise HomeError(f"{what}; make it a folder that you can write to, or set agents.{name}.workspace") from error
     configured = await asyncio.to_thread(dotenv_names, home)
     return Agent(_settings(name, config), workspace, home.sessions, model, clock, configured=configured)
+
+
+def _schedule_rules(config: Config, patience: Patience) -> Rules:
+    quiet = config.schedule.quiet_hours
+    return Rules(
+        catch_up=timedelta(hours=config.schedule.catch_up_hours),
+        quiet=Quiet(quiet.start, quiet.end, config.zone) if quiet is not None else None,
+        interval=patience.tick,
+    )
 
 
 def _settings(name: str, config: AgentConfig) -> AgentSettings:

@@ -68,6 +68,11 @@ class Reply:
         return "\n\n".join(part for part in (*self._steps, self._partial.strip()) if part)
 
     @property
+    def last_step(self) -> str:
+        """The newest finished step's own text."""
+        return self._steps[-1] if self._steps else ""
+
+    @property
     def shown(self) -> str:
         return "\n\n".join(part for part in (self.text, f"_{self.note}_" if self.note else "") if part)
 

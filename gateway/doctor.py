@@ -15,7 +15,7 @@ from pathlib import Path
 
 from agent.model.base import Json
 from agent.session.transcript import Transcript, Unusable
-from gateway import workspace_check
+from gateway import schedule_check, workspace_check
 from gateway.config import Config, ConfigError, dotenv_names, load
 from gateway.config.model import TelegramConfig
 from gateway.discord_check import discord
@@ -97,6 +97,9 @@ def _contents(home: Home, config: Config | None = None) -> Iterator[Finding]:
         return
     if config is not None:
         yield from _workspaces(home, config)
+        folder = home.workspace(config.agents[config.default_agent].workspace)
+        if folder.is_dir():
+            yield from schedule_check.check(home, folder, config.zone, datetime.now(UTC))
     yield from _transcripts(home)
     yield from _queues(home)
 

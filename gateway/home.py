@@ -78,6 +78,11 @@ class Home:
     def lock_file(self) -> Path:
         return self.state / "gateway.lock"
 
+    @property
+    def last_good_schedule(self) -> Path:
+        """`schedule.yaml` as it was when it last could be read."""
+        return self.state / "schedule-last-good.yaml"
+
     def workspace(self, folder: str) -> Path:
         """Where an agent's `workspace` setting leads: relative to the home, or absolute."""
         return self.path / Path(folder).expanduser()

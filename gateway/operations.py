@@ -23,10 +23,16 @@ from gateway.control import Operation, OperationError
 from gateway.health import channel_status
 from gateway.home import Home
 from gateway.memory_operations import HistoryOperations
+from gateway.schedule.book import OPERATOR
+from gateway.schedule.schedule import Schedule
+from gateway.schedule_operations import ScheduleOperations, jobs_json
 from gateway.skill_rows import skill_row
 
 PLATFORMS = ("telegram", "discord", "web")
 """Always in `status`: off where not configured."""
+
+_NEXT_JOBS = 20
+"""So many stand in `status`."""
 
 Parameters = Mapping[str, Json]
 
@@ -74,7 +80,7 @@ class Operations:
                 "failed": outbox.failed,
                 "repeated": outbox.repeated,
             },
-            "jobs": [],
+            "jobs": jobs_json(await house.book.rows(OPERATOR), _NEXT_JOBS),
             "usage": {
                 "day": house.clock.today().isoformat(),
                 "calls": sum(one.calls for one in today),
@@ -252,8 +258,12 @@ class Operations:
         ]
 
 
-def all_operations(house: House, home: Home, config: Config) -> Mapping[str, Operation]:
-    return {**Operations(house, home, config).table(), **HistoryOperations(house).table()}
+def all_operations(house: House, home: Home, config: Config, schedule: Schedule) -> Mapping[str, Operation]:
+    return {
+        **Operations(house, home, config).table(),
+        **HistoryOperations(house).table(),
+        **ScheduleOperations(house.book, schedule).table(),
+    }
 
 
 def _clock_of(day: str, clock: Clock) -> Clock:

@@ -11,7 +11,15 @@ import sqlite3
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from agent.clock import Clock, utc_stamp
-from channels.message import Channel, Event, InboundMessage, Migrated, OutboundMessage, SendError, Unreadable
+from channels.message import (
+    Channel,
+    Event,
+    InboundMessage,
+    Migrated,
+    OutboundMessage,
+    SendError,
+    Unreadable,
+)
 from gateway.access import Access, Admitted, Ignored, Overheard, Role, Unknown
 from gateway.acknowledgement import Acknowledgement
 from gateway.commands import Commands
@@ -114,7 +122,8 @@ class Router:
         match verdict:
             case Admitted():
                 conversation = self._sessions.conversation(message, verdict)
-                too_often = verdict.role is Role.MEMBER and await self._is_too_often(message)
+                is_member = verdict.role is Role.MEMBER and message.due is None
+                too_often = is_member and await self._is_too_often(message)
                 return Arrival(message, str(conversation.session), overheard=too_often)
             case Overheard():
                 conversation = self._sessions.conversation(message, None)
@@ -144,7 +153,7 @@ class Router:
 
     def _dispatch(self, row: InboxRow) -> None:
         """To its command, which runs at once, or to its session's lane."""
-        if wanted := self._commands.find(row.message):
+        if row.message.due is None and (wanted := self._commands.find(row.message)):
             conversation = self._sessions.of_row(row)
             self._spawn(self._commands.run(wanted, row, conversation), f"/{wanted.name} in {row.session}")
         else:

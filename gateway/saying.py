@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from agent.turn import Said
 from channels.message import Attachment, ChatKind, InboundMessage
@@ -10,6 +11,10 @@ from gateway.store.inbox_rows import InboxRow
 
 _EMPTY = "That message was empty. Write me a few words and I'll answer."
 _UNREAD = "I can't open {what} yet, so I haven't seen what is in it. Please send me the text of it."
+_JOB = (
+    "(Your scheduled job `{id}` is due; nobody has just written. Do what it says. Only your last answer is sent to "
+    "this chat, as it stands; NO_REPLY sends nothing.)"
+)
 
 
 def said_id(message: InboundMessage) -> str:
@@ -21,7 +26,7 @@ def said(message: InboundMessage, overheard: Sequence[InboxRow] = ()) -> Said:
     quote = message.quote
     return Said(
         id=said_id(message),
-        text=message.text,
+        text=f"{_JOB.format(id=message.due.id)}\n\n{message.text}" if message.due else message.text,
         sender=message.sender.name or message.sender.id,
         channel=message.address.channel.capitalize(),
         at=message.sent_at,
@@ -29,6 +34,11 @@ def said(message: InboundMessage, overheard: Sequence[InboxRow] = ()) -> Said:
         enclosed=tuple(f"{_named(one)} came with this message; it was not opened" for one in message.attachments),
         overheard=tuple((row.message.sender.name, row.message.sent_at, row.message.text) for row in overheard),
     )
+
+
+def late_mark(due: datetime) -> str:
+    """What stands behind a text that comes long after its time. `due`: in the zone in which it is to be read."""
+    return f"_(Late: this was due {due:%Y-%m-%d %H:%M}.)_"
 
 
 def nothing_to_answer(messages: Sequence[InboundMessage]) -> str:

@@ -25,6 +25,10 @@ def belongs_to(key: SessionKey, scope: Scope) -> bool:
     return audience == scope.audience and (scope.audience is Audience.OWNER or rest.split("/")[0] == scope.id)
 
 
+JOBS = "jobs"
+"""Below a chat's session: those of the jobs that report to it, one each."""
+
+
 @dataclass(frozen=True, slots=True)
 class AgentHome:
     """What the policy needs to know of an agent."""
@@ -65,6 +69,8 @@ class Sessions:
             audience, scope_id, path = Audience.OWNER, "", self._owner_path(message)
         else:
             audience, scope_id, path = Audience.PERSON, person, f"person/{person}"
+        if message.due is not None:
+            path = f"{path}/{JOBS}/{message.due.id}"
         home = self._agents[agent]
         scope = Scope(audience, home.workspace, scope_id, home.group_logs)
         return Conversation(SessionKey(agent, path), scope, role, person)

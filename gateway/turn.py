@@ -10,19 +10,20 @@ import itertools
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent.agent import Agent
 from agent.model.base import Usage
-from agent.turn import Discard, End, EndKind, Joined, Said, StepDone, Text, TurnRequest
-from channels.message import Channel
+from agent.tools.base import Tool
+from agent.turn import CHAT, JOB, Discard, End, EndKind, Joined, Said, StepDone, Text, TurnRequest
+from channels.message import Channel, DueJob
 from gateway.acknowledgement import Acknowledgement
 from gateway.choices import Choices
 from gateway.delivery import Preview, Reply
 from gateway.inbox import Inbox
 from gateway.lanes import Lane
 from gateway.outbox import Outbox
-from gateway.saying import nothing_to_answer, said, said_id
+from gateway.saying import late_mark, nothing_to_answer, said, said_id
 from gateway.sessions import Conversation
 from gateway.store import outbox_rows
 from gateway.store.database import Database, StoreUnavailable
@@ -48,6 +49,10 @@ SessionLane = Lane[str, int]
 """A session's waiting messages, as their numbers in the inbox."""
 
 
+def no_tools(_: InboxRow) -> tuple[Tool, ...]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class QueueRule:
     """What a message does to a running turn. `mode`: steer, collect or interrupt; `cap`: the most messages that one
@@ -60,7 +65,8 @@ class QueueRule:
 
 @dataclass(frozen=True, slots=True)
 class Rooms:
-    """What a turn needs of the house. `conversation` says where a message on disk belongs, as at its arrival."""
+    """What a turn needs of the house. `conversation` says where a message on disk belongs, as at its arrival;
+    `tools` gives those that act on the house for whoever has sent it."""
 
     database: Database
     inbox: Inbox
@@ -71,6 +77,7 @@ class Rooms:
     agents: Mapping[str, Agent]
     queues: Mapping[str, QueueRule]
     conversation: Callable[[InboxRow], Conversation]
+    tools: Callable[[InboxRow], tuple[Tool, ...]] = no_tools
 
 
 class Turn:
@@ -142,9 +149,11 @@ class Turn:
         return sorted(row.seq for row in self._offered.values() if row not in self.rows)
 
     async def _answer(self) -> End:
+        request = await self._request()
+        if self._due is not None:
+            return await self._work(request)
         address = self.rows[0].message.address
         channel = self._rooms.channels[address.channel]
-        request = await self._request()
         self._preview = Preview(self._rooms.database, channel, address, self.id, self._reply_to())
         async with (
             channel.typing(address),
@@ -162,6 +171,23 @@ class Turn:
                         preview.changed()
         raise RuntimeError("a turn ended without saying how")
 
+    @property
+    def _due(self) -> DueJob | None:
+        return self.rows[0].message.due
+
+    async def _work(self, request: TurnRequest) -> End:
+        """A job's turn: nobody waits, so nothing is shown before its end, and of that only the last answer."""
+        async with aclosing(self._agent.turn(request)) as events:
+            async for event in events:
+                match event:
+                    case End(text=text) if self.reply.last_step and text.endswith(self.reply.last_step):
+                        return replace(event, text=self.reply.last_step)
+                    case End():
+                        return event
+                    case Text() | Discard() | StepDone():
+                        self.reply.feed(event)
+        raise RuntimeError("a turn ended without saying how")
+
     async def _request(self) -> TurnRequest:
         first = self.rows[0]
         if not self._conversation.is_private:
@@ -172,7 +198,10 @@ class Turn:
             scope=self._conversation.scope,
             said=tuple(said(row.message, self._overheard if row.seq == first.seq else ()) for row in self._said),
             arrived=self._arrived,
+            tools=() if self._due else self._rooms.tools(first),
             model=self._rooms.choices.model(first.session),
+            purpose=JOB if self._due else CHAT,
+            fresh=self._due is not None,
         )
 
     def _arrived(self) -> Sequence[Said]:
@@ -218,6 +247,8 @@ class Turn:
         self.rows += [inbox.row(seq) for seq in joined_before]
         self.rows += [row for key, row in self._offered.items() if key in end.joined and row not in self.rows]
         preview, uncertain = await self._standing_preview()
+        if self._due is not None:
+            end, outcome = self._end_of_job(self._due, end, outcome)
         text = end.text
         if not text and preview:
             text = self.reply.text or "…"
@@ -232,3 +263,11 @@ class Turn:
         await inbox.finish([*self.rows, *self._overheard], outcome or str(end.kind), drafts)
         self._rooms.outbox.wake(drafts)
         self._rooms.acknowledgement.answered(self.rows)
+
+    @staticmethod
+    def _end_of_job(due: DueJob, end: End, outcome: str) -> tuple[End, str]:
+        """What went wrong is no news for the chat: the schedule reads it, tries again and tells the owner."""
+        if outcome or end.kind is EndKind.ERROR:
+            return replace(end, text=""), outcome or f"{EndKind.ERROR}: {end.text}"
+        late = due.late and end.text
+        return (replace(end, text=f"{end.text}\n\n{late_mark(due.moment)}") if late else end), outcome

@@ -19,6 +19,7 @@ _COMMANDS = {
     "status": "What the running gateway does.",
     "memory": "Search what is remembered; see and undo its changes.",
     "sessions": "The transcripts of talks.",
+    "schedule": "Jobs and reminders.",
     "pair": "Who may talk to it.",
     "skills": "What it has learnt to do, and what is missing.",
     "usage": "Tokens and cost.",

@@ -7,9 +7,11 @@ from collections.abc import Mapping
 import click
 
 from agent.model.base import Json
-from gateway.cli.asking import ask
+from gateway.cli.asking import ask, rows
 from gateway.cli.output import print_json
 from gateway.cli.place import Place
+
+_JOBS_SHOWN = 5
 
 
 @click.command("status")
@@ -34,6 +36,8 @@ def status_command(place: Place, as_json: bool) -> None:
     click.echo(f"{'outbox':<10} {sent}")
     tokens = f"{usage.get('input')} tokens in, {usage.get('output')} out, {usage.get('cache_read')} from the cache"
     click.echo(f"{'today':<10} {usage.get('calls')} calls, {tokens}, ${usage.get('cost_usd')}")
+    for job in rows(status.get("jobs"))[:_JOBS_SHOWN]:
+        click.echo(f"{'next job':<10} {job.get('next_run')}  {job.get('id')}")
     return None
 
 

@@ -23,6 +23,7 @@ from gateway.inbox import Inbox
 from gateway.outbox import Outbox
 from gateway.questions import Questions
 from gateway.rewording import Rewording
+from gateway.schedule.book import Book
 from gateway.sessions import Conversation
 from gateway.store.database import Database, StoreUnavailable
 from gateway.store.inbox_rows import InboxRow
@@ -53,6 +54,10 @@ class CommandError(Exception):
     """The command could not do it; the text says why and what to do."""
 
 
+class ForTheModel(Exception):
+    """The command leaves what was said to the model, as a request like any other."""
+
+
 @dataclass(frozen=True, slots=True)
 class House:
     """What commands may ask of the gateway."""
@@ -68,6 +73,7 @@ class House:
     channels: Mapping[str, Channel]
     sources: Sequence[Supervised]
     ledger: UsageLedger
+    book: Book
     questions: Questions
     rewording: Rewording
 
@@ -122,7 +128,8 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """`run` returns the answer as Markdown, or raises `CommandError`. `is_listed`: people are told of it."""
+    """`run` returns the answer as Markdown, or raises `CommandError` or `ForTheModel`. `is_listed`: people are told of
+    it."""
 
     name: str
     usage: str
@@ -166,7 +173,7 @@ class Commands:
         return Wanted(_ANSWER, f"{question.id} {message.text.strip()}") if question is not None else None
 
     async def answer(self, wanted: Wanted, ask: Ask) -> Answer:
-        """Do what a message asks for; the answer, whatever happens."""
+        """Do what a message asks for; the answer, whatever happens. Raises `ForTheModel`."""
         conversation = ask.conversation
         command = self._table.get(wanted.name)
         if command is None:
@@ -179,17 +186,22 @@ class Commands:
             said = await command.run(ask)
         except CommandError as error:
             return Answer(str(error))
+        except ForTheModel:
+            raise
         except Exception:
             log.exception("/%s failed", command.name)
             return Answer(_BROKEN)
         return said if isinstance(said, Answer) else Answer(said)
 
     async def run(self, wanted: Wanted, row: InboxRow, conversation: Conversation) -> None:
-        """Answer a command and write its end down, in one commit."""
+        """Answer a command and write its end down, in one commit; or let the model answer it."""
         assert self._house is not None
         message = row.message
         ask = Ask(wanted.words, row, conversation, self._house)
-        answer = await self.answer(wanted, ask)
+        try:
+            answer = await self.answer(wanted, ask)
+        except ForTheModel:
+            return self._house.turns.post(row)
         channel = self._house.channels[message.address.channel]
         quotes = channel.pace(message.address).quotes or not conversation.is_private
         drafts = self._house.outbox.drafts(
@@ -210,7 +222,7 @@ class Commands:
             except StoreUnavailable as error:
                 log.error("the answer to a command in %s waits for the disk: %s", message.address, error)
                 await asyncio.sleep(_DISK_WAIT)
-        self._house.outbox.wake(drafts)
+        return self._house.outbox.wake(drafts)
 
     def _unknown(self, name: str) -> str:
         near = difflib.get_close_matches(name.lower(), self._table, n=1, cutoff=0.5)

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from gateway.commands import Ask, Command, Commands, answers, general, group, memory, rewording, search, session
+from gateway.commands import (
+    Ask,
+    Command,
+    Commands,
+    answers,
+    general,
+    group,
+    memory,
+    rewording,
+    schedule,
+    search,
+    session,
+)
 
 
 def all_commands() -> Commands:
@@ -11,6 +23,6 @@ def all_commands() -> Commands:
 
     first = Command("help", "", "what I understand", help_)
     answer = answers.command({memory.FORGET: memory.take_forget, rewording.REWORDED: rewording.take})
-    rest = (*session.COMMANDS, *search.COMMANDS, *memory.COMMANDS, *general.COMMANDS, *group.COMMANDS)
-    commands = Commands((first, *rest, answer))
+    rest = (*session.COMMANDS, *search.COMMANDS, *memory.COMMANDS, *schedule.COMMANDS, *general.COMMANDS)
+    commands = Commands((first, *rest, *group.COMMANDS, answer))
     return commands

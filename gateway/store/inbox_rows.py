@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pydantic import TypeAdapter
 from pydantic_core import PydanticSerializationError
 
-from channels.message import InboundMessage, Unreadable
+from channels.message import InboundMessage, Origin, Unreadable
+from gateway.store import chat_rows
 
 _MESSAGE = TypeAdapter(InboundMessage)
 OVERHEARD_KEPT = 50
@@ -40,6 +41,7 @@ class Fate:
     done: bool = False
     outcome: str = ""
     turn: str = ""
+    known: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +101,8 @@ def admit(
         return None
     if overheard:
         _drop_old_overheard(connection, session)
+    elif message.origin is not Origin.JOB:
+        chat_rows.spoke(connection, message, at)
     assert cursor.lastrowid is not None
     return InboxRow(cursor.lastrowid, session, message, overheard=overheard)
 
@@ -201,7 +205,7 @@ def fate(connection: sqlite3.Connection, channel: str, account: str, message_id:
         " AND substr(key, 1, ?) = ?",
         (channel, row["chat_id"], len(turn) + 1, f"{turn}:"),
     ).fetchone()
-    return Fate(row["state"] == "done" and waiting is None, row["outcome"], turn)
+    return Fate(row["state"] == "done" and waiting is None, row["outcome"], turn, known=True)
 
 
 def counts(connection: sqlite3.Connection) -> InboxCounts:

@@ -193,3 +193,24 @@ def preview_age(connection: sqlite3.Connection, turn: str) -> float | None:
         "SELECT (julianday('now') - julianday(begun_at)) * 86400.0 FROM preview WHERE turn = ?", (turn,)
     ).fetchone()
     return None if row is None else row[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """What has become of all pieces of a text. `error`: why the first that failed did."""
+
+    waiting: int = 0
+    sent: int = 0
+    failed: int = 0
+    error: str = ""
+
+
+def delivery(connection: sqlite3.Connection, key: str) -> Delivery:
+    """Of the pieces whose keys are `key` with a number behind it."""
+    row = connection.execute(
+        "SELECT coalesce(sum(state IN ('waiting', 'sending')), 0), coalesce(sum(state = 'sent'), 0),"
+        " coalesce(sum(state = 'failed'), 0), coalesce(max(CASE WHEN state = 'failed' THEN error END), '')"
+        " FROM outbox WHERE key >= ? AND key < ?",
+        (f"{key}:", f"{key};"),
+    ).fetchone()
+    return Delivery(*row)

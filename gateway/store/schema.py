@@ -118,6 +118,48 @@ _STEPS = (
     ALTER TABLE outbox ADD COLUMN begun_at TEXT NOT NULL DEFAULT '';   -- the first attempt
     ALTER TABLE preview ADD COLUMN begun_at TEXT NOT NULL DEFAULT '';
     """,
+    """
+    CREATE TABLE chat (                   -- where somebody who may has spoken to the bot
+        channel TEXT NOT NULL,
+        account TEXT NOT NULL,
+        chat_id TEXT NOT NULL,
+        thread_id TEXT NOT NULL,          -- empty: none
+        kind TEXT NOT NULL,               -- private, group
+        parent_chat TEXT NOT NULL,
+        user_id TEXT NOT NULL,            -- who spoke last
+        user_name TEXT NOT NULL,
+        last_at TEXT NOT NULL,
+        PRIMARY KEY (channel, account, chat_id, thread_id)
+    );
+    CREATE TABLE job (                    -- how far a job is; what it is stands in schedule.yaml
+        id TEXT PRIMARY KEY,
+        spec TEXT NOT NULL,               -- what its due times depend on
+        settled TEXT NOT NULL,            -- no due time up to here is run any more
+        failures INTEGER NOT NULL DEFAULT 0, -- in a row
+        paused INTEGER NOT NULL DEFAULT 0 -- of built-in jobs; others say so in schedule.yaml
+    );
+    CREATE TABLE run (                    -- a due time that was taken up
+        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        job TEXT NOT NULL,
+        due TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        text TEXT NOT NULL,
+        channel TEXT NOT NULL,            -- with the next columns: where it reports to; empty: nowhere
+        account TEXT NOT NULL,
+        chat_id TEXT NOT NULL,
+        thread_id TEXT,
+        late INTEGER NOT NULL,
+        once INTEGER NOT NULL,            -- the job has no other due time
+        state TEXT NOT NULL,              -- see run_rows.State
+        attempts INTEGER NOT NULL DEFAULT 0,
+        next_try TEXT NOT NULL DEFAULT '',
+        error TEXT NOT NULL DEFAULT '',
+        started_at TEXT NOT NULL,
+        ended_at TEXT NOT NULL DEFAULT '',
+        UNIQUE (job, due)
+    );
+    CREATE INDEX run_open ON run (state, seq) WHERE state IN ('waiting', 'running', 'delivering');
+    """,
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import resource
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -21,6 +21,7 @@ from channels.scripted import ScriptedChannel
 from gateway.app import Gateway, Patience, open_gateway
 from gateway.config import Config
 from gateway.home import Home
+from gateway.schedule.builtin import BuiltIn
 from gateway.store.database import Database
 
 OWNER = "11111"
@@ -117,7 +118,8 @@ class Daybook:
     chat: ScriptedChannel = field(default_factory=lambda: ScriptedChannel("telegram"))
     others: tuple[ScriptedChannel, ...] = ()
     model: ScriptedModel = field(default_factory=ScriptedModel)
-    patience: Patience = field(default_factory=Patience)
+    patience: Patience = field(default_factory=lambda: Patience(tick=0.02))
+    built_ins: Callable[[Config], Sequence[BuiltIn]] = lambda _: ()
     settings: dict[str, object] = field(default_factory=lambda: {"owners": [f"telegram:{OWNER}"]})
 
     @property
@@ -149,12 +151,17 @@ class Daybook:
                 clock=self.moment.clock,
                 platforms=lambda _config, _menu, _database: channels,
                 model_of=lambda _config, _ledger, _clock: (self.model, None),
+                built_ins=self.built_ins,
                 patience=self.patience,
             ) as gateway,
             asyncio.TaskGroup() as group,
         ):
             yield Running(gateway, group.create_task(gateway.run(stop)), stop)
             stop.set()
+
+    async def ticks(self) -> None:
+        """Long enough for the schedule to look at the world."""
+        await asyncio.sleep(2 * self.patience.tick)
 
     def asked(self, number: int = -1) -> str:
         """All text of the newest message of a request to the model."""

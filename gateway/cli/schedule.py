@@ -1,0 +1,141 @@
+"""`daybook schedule`: jobs and reminders."""
+
+from __future__ import annotations
+
+import click
+
+from agent.model.base import Json
+from gateway.cli.asking import ask, rows
+from gateway.cli.output import print_json
+from gateway.cli.place import Place
+from gateway.cli.table import print_table
+
+_JSON = click.option("--json", "as_json", is_flag=True, help="One JSON document.")
+_SHOWN = 60
+
+
+@click.group("schedule")
+def schedule_command() -> None:
+    """Jobs and reminders."""
+
+
+@schedule_command.command("list")
+@_JSON
+@click.pass_obj
+def list_jobs(place: Place, as_json: bool) -> None:
+    """All jobs with their next and last runs."""
+    answer = ask(place, "schedule.list")
+    if as_json:
+        return print_json(answer.value)
+    heads = ("id", "kind", "when", "to", "next run", "last run", "result", "text")
+    lines = [
+        (
+            row.get("id"),
+            row.get("kind"),
+            _when(row.get("when")),
+            row.get("to"),
+            row.get("next_run") or ("paused" if not row.get("enabled") else "never"),
+            row.get("last_run"),
+            row.get("last_result"),
+            _cut(row.get("last_error") or row.get("text")),
+        )
+        for row in rows(answer.value)
+    ]
+    return print_table(heads, lines, "No jobs.")
+
+
+@schedule_command.command()
+@click.argument("text")
+@click.option("--at", help="Once: 2026-11-22T15:00, in the job's zone.")
+@click.option("--every", help="30m, 2h, 1d, 1w.")
+@click.option("--cron", help='Five fields: "0 8 * * 1-5".')
+@click.option("--when", help='In words: "tomorrow 15:00", "every weekday at 8".')
+@click.option("--kind", type=click.Choice(["message", "prompt"]), default="message", show_default=True)
+@click.option("--to", help="owner (default) or a chat address, channel:chat_id[:thread_id].")
+@click.option("--timezone", help="IANA; default yours.")
+@click.option("--id", "id_", help="a-z, 0-9 and -; default made from the text.")
+@_JSON
+@click.pass_obj
+def add(
+    place: Place,
+    text: str,
+    at: str | None,
+    every: str | None,
+    cron: str | None,
+    when: str | None,
+    kind: str,
+    to: str | None,
+    timezone: str | None,
+    id_: str | None,
+    as_json: bool,
+) -> None:
+    """Add a job: TEXT is sent as it is, or (--kind prompt) worked on by the assistant."""
+    if sum(one is not None for one in (at, every, cron, when)) != 1:
+        raise click.UsageError("say when with exactly one of --at, --every, --cron, --when")
+    wish = {"at": at, "every": every, "cron": cron, "when": when, "kind": kind, "to": to, "timezone": timezone}
+    _say(ask(place, "schedule.add", text=text, id=id_, **wish).value, as_json)
+
+
+@schedule_command.command()
+@click.argument("job", metavar="ID")
+@_JSON
+@click.pass_obj
+def remove(place: Place, job: str, as_json: bool) -> None:
+    """Remove a job."""
+    _say(ask(place, "schedule.remove", id=job).value, as_json)
+
+
+@schedule_command.command()
+@click.argument("job", metavar="ID")
+@_JSON
+@click.pass_obj
+def pause(place: Place, job: str, as_json: bool) -> None:
+    """Let a job rest."""
+    _say(ask(place, "schedule.pause", id=job).value, as_json)
+
+
+@schedule_command.command()
+@click.argument("job", metavar="ID")
+@_JSON
+@click.pass_obj
+def resume(place: Place, job: str, as_json: bool) -> None:
+    """Let a paused job go on."""
+    _say(ask(place, "schedule.resume", id=job).value, as_json)
+
+
+@schedule_command.command()
+@click.argument("job", metavar="ID")
+@_JSON
+@click.pass_obj
+def run(place: Place, job: str, as_json: bool) -> None:
+    """Run a job now, also one that is paused."""
+    _say(ask(place, "schedule.run", id=job).value, as_json)
+
+
+@schedule_command.command()
+@click.argument("job", metavar="[ID]", required=False)
+@click.option("-n", "number", type=click.IntRange(min=1), default=50, show_default=True, help="At most so many.")
+@_JSON
+@click.pass_obj
+def history(place: Place, job: str | None, number: int, as_json: bool) -> None:
+    """What became of each run, the newest first."""
+    answer = ask(place, "schedule.history", id=job, n=number)
+    if as_json:
+        return print_json(answer.value)
+    names = ("id", "due", "result", "late", "attempts", "to", "error")
+    return print_table(names, [[row.get(name) for name in names] for row in rows(answer.value)], "No run yet.")
+
+
+def _say(value: Json, as_json: bool) -> None:
+    if as_json:
+        return print_json(value)
+    return click.echo(value.get("message") if isinstance(value, dict) else "")
+
+
+def _when(value: Json) -> str:
+    return " ".join(f"{name} {one}" for name, one in value.items()) if isinstance(value, dict) else ""
+
+
+def _cut(value: Json) -> str:
+    words = " ".join(str(value or "").split())
+    return words if len(words) <= _SHOWN else words[: _SHOWN - 1] + "…"

@@ -1,0 +1,132 @@
+"""/remind and /jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Sequence
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from gateway.commands import Ask, Command, CommandError, ForTheModel
+from gateway.schedule import phrases
+from gateway.schedule import when as when_
+from gateway.schedule.book import Asker, NotBooked, Row, Wish
+from gateway.schedule.moments import local
+from gateway.schedule.when import BadWhen, Cron
+from gateway.store.run_rows import State
+from gateway.tools.schedule import asker_of
+
+T = TypeVar("T")
+
+_LISTED = 40
+_SHOWN = 60
+_ERROR_SHOWN = 160
+_BELATED = timedelta(hours=12)
+"""A command that waited for so long in all is still answered from the moment at which it was written."""
+_HOW = (
+    "Say when and what: `/remind in 20 minutes tea`, `/remind tomorrow 15:00 call Ann`, "
+    "`/remind every weekday at 8 vitamins`."
+)
+
+
+async def remind(ask: Ask) -> str:
+    if not ask.words:
+        raise CommandError(_HOW)
+    try:
+        understood = phrases.read(ask.words, _said_at(ask))
+    except BadWhen as error:
+        raise CommandError(f"{error}.") from error
+    if understood is None:
+        raise ForTheModel
+    if not understood.rest:
+        raise CommandError(f"What shall I remind you of? {_HOW}")
+    wish = Wish(text=understood.rest, when=when_.fields(understood.when))
+    booked = await _asked(ask.house.book.add(_asker(ask), wish))
+    how = f"{when_.in_words(booked.job.when)}, next " if isinstance(booked.job.when, Cron | when_.Every) else ""
+    return f"I'll remind you: {how}{booked.said}. (`{booked.job.id}`; `/jobs delete {booked.job.id}` takes it back.)"
+
+
+async def jobs(ask: Ask) -> str:
+    verb, _, id = ask.words.partition(" ")
+    if not verb:
+        return _listed(await ask.house.book.rows(_asker(ask)))
+    act = _VERBS.get(verb.lower())
+    if act is None or not id.strip():
+        raise CommandError(f"I know `/jobs`, and `/jobs VERB ID` with {', '.join(_VERBS)}.")
+    return await _asked(act(ask, id.strip().strip("`")))
+
+
+async def _pause(ask: Ask, id: str) -> str:
+    job = await ask.house.book.switch(_asker(ask), id, enabled=False)
+    return f"`{job.id}` is paused; `/jobs resume {job.id}` lets it go on."
+
+
+async def _resume(ask: Ask, id: str) -> str:
+    job = await ask.house.book.switch(_asker(ask), id, enabled=True)
+    return f"`{job.id}` goes on; next: {ask.house.book.next_run(job) or 'never'}."
+
+
+async def _delete(ask: Ask, id: str) -> str:
+    job = await ask.house.book.remove(_asker(ask), id)
+    return f"`{job.id}` is deleted: {_cut(job.text, _SHOWN)}"
+
+
+async def _run(ask: Ask, id: str) -> str:
+    job = await ask.house.book.run(_asker(ask), id)
+    return f"`{job.id}` runs now."
+
+
+_VERBS = {"pause": _pause, "resume": _resume, "delete": _delete, "remove": _delete, "run": _run}
+
+
+def _asker(ask: Ask) -> Asker:
+    return asker_of(ask.row, ask.conversation)
+
+
+def _said_at(ask: Ask) -> datetime:
+    """When it was said, on the user's clock, so that a command that is run once more after a crash means the same."""
+    now = ask.house.clock.now()
+    said = ask.house.clock.local(ask.row.message.sent_at)
+    return said if timedelta() <= now - said <= _BELATED else now
+
+
+async def _asked(work: Awaitable[T]) -> T:
+    try:
+        return await work
+    except NotBooked as error:
+        raise CommandError(str(error)) from error
+
+
+def _listed(rows: Sequence[Row]) -> str:
+    if not rows:
+        return "There are no jobs and reminders here. " + _HOW
+    known = sorted(rows, key=lambda row: (row.next_run is None, row.next_run or row.job.id))
+    lines = [_line(row) for row in known[:_LISTED]]
+    if len(known) > _LISTED:
+        lines.append(f"- and {len(known) - _LISTED} more (`daybook schedule list` shows all)")
+    return "\n".join([*lines, "", "`/jobs pause ID`, `resume ID`, `delete ID`, `run ID`"])
+
+
+def _line(row: Row) -> str:
+    job = row.job
+    state = f"next {local(row.next_run, row.zone)}" if row.next_run is not None else "no next run"
+    text = f": {_cut(job.text, _SHOWN)}" if job.text else ""
+    return f"- `{job.id}` {when_.in_words(job.when)}, {state if job.enabled else 'off'}{_last(row)}{text}"
+
+
+def _last(row: Row) -> str:
+    if row.last is None:
+        return ""
+    said = f"; last {local(row.last.moment, row.zone)}: {row.last.state}"
+    is_trouble = row.last.state in (State.FAILED, State.WAITING) and row.last.error
+    return f"{said} ({_cut(row.last.error, _ERROR_SHOWN)})" if is_trouble else said
+
+
+def _cut(text: str, most: int) -> str:
+    words = " ".join(text.split())
+    return words if len(words) <= most else words[: most - 1].rstrip() + "…"
+
+
+COMMANDS = (
+    Command("remind", "WHEN WHAT", "remind you, as in `/remind tomorrow 15:00 call Ann`", remind),
+    Command("jobs", "[pause|resume|delete|run ID]", "reminders and jobs, and when they are due", jobs),
+)

@@ -1,0 +1,258 @@
+"""What people may ask of the schedule, and who may: one place for tools, commands and the command line.
+
+A group's session schedules for its own chat only, another person for their own chats, the owner for any. Nobody sees
+or touches the jobs of another's chat.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from channels.message import Address, ChatKind
+from gateway.access import Access
+from gateway.schedule import job as job_
+from gateway.schedule import when as when_
+from gateway.schedule.due import exists, is_twice, next_after, resolved
+from gateway.schedule.job import OWNER, BadJob, Job, Kind
+from gateway.schedule.jobs import NotChanged
+from gateway.schedule.moments import away, local
+from gateway.schedule.schedule import Schedule
+from gateway.schedule.when import At, BadWhen, Every, When
+from gateway.store.run_rows import Run
+
+MOST_OF_OTHERS = 100
+"""Jobs that may report to the chats of one person or group."""
+_DEFAULT_HISTORY = 50
+
+
+class NotBooked(Exception):
+    """What was asked for cannot be. Sentences for whoever asked: a person, or the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """`person` is empty in a group; `is_owner` only in the owner's private chats, or on their machine."""
+
+    chat: Address | None
+    person: str = ""
+    is_owner: bool = False
+
+
+OPERATOR = Asker(None, is_owner=True)
+"""Whoever may use the command line of this home."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A job as it is asked for, every field as it was written. `to` empty: the asker's own chat."""
+
+    text: str
+    when: Mapping[str, str]
+    kind: str = str(Kind.MESSAGE)
+    to: str = ""
+    timezone: str = ""
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A job in a list. `last`: its newest run."""
+
+    job: Job
+    zone: ZoneInfo
+    next_run: datetime | None
+    last: Run | None
+
+
+@dataclass(frozen=True, slots=True)
+class Booked:
+    """`said`: when it is due next, in local time and zone, with what is to be known about it."""
+
+    job: Job
+    said: str
+
+
+class Book:
+    def __init__(self, schedule: Schedule, access: Access) -> None:
+        self._schedule = schedule
+        self._access = access
+
+    async def rows(self, asker: Asker) -> Sequence[Row]:
+        """What the asker may see."""
+        await self._schedule.load()
+        last = await self._schedule.ledger.last_runs()
+        own = await self._own_chats(asker)
+        zone, jobs = self._schedule.clock.zone, self._schedule.jobs
+
+        def look() -> list[Row]:
+            return [
+                Row(job, job.zone(zone), self._schedule.next_run(job), last.get(id))
+                for id, job in jobs.items()
+                if self._may(asker, job, own)
+            ]
+
+        return await asyncio.to_thread(look)  # ten thousand jobs take a second
+
+    async def add(self, asker: Asker, wish: Wish) -> Booked:
+        """Raises `NotBooked`. What is there already, to the letter, is not added again."""
+        await self._schedule.load()
+        own = await self._own_chats(asker)
+        job = self._read(asker, wish)
+        if not self._may(asker, job, own):
+            raise NotBooked(f"From here, jobs can only report to this chat, not to {job.to}.")
+        said = self._said(job)
+        present = self._schedule.jobs
+        same = next((one for one in present.values() if _is_same(one, job)), None)
+        if same is not None:
+            return Booked(same, said)
+        if not asker.is_owner and sum(self._may(asker, one, own) for one in present.values()) >= MOST_OF_OTHERS:
+            raise NotBooked(f"There are {MOST_OF_OTHERS} jobs for this chat already; remove some first.")
+        try:
+            await self._schedule.add(job)
+        except NotChanged as error:
+            raise NotBooked(f"It could not be added: {error}.") from error
+        return Booked(job, said)
+
+    async def remove(self, asker: Asker, id: str) -> Job:
+        """Raises `NotBooked`."""
+        job = await self._find(asker, id)
+        if job.kind is Kind.BUILT_IN:
+            raise NotBooked(f"{id} is a job of Daybook's own; it can be paused, not removed.")
+        await self._changed(self._schedule.remove(id), id)
+        return job
+
+    async def switch(self, asker: Asker, id: str, *, enabled: bool) -> Job:
+        """Pause or resume. Raises `NotBooked`."""
+        job = await self._find(asker, id)
+        if job.enabled != enabled:
+            await self._changed(self._schedule.switch(id, enabled=enabled), id)
+        return self._schedule.jobs.get(id, job)
+
+    async def run(self, asker: Asker, id: str) -> Job:
+        """Run it now, whether or not it is paused. Raises `NotBooked`."""
+        job = await self._find(asker, id)
+        if not await self._schedule.run_now(job):
+            raise NotBooked(f"{id} is running already.")
+        return job
+
+    async def history(self, asker: Asker, id: str | None = None, most: int = _DEFAULT_HISTORY) -> Sequence[Run]:
+        """The newest runs first: of one job, also one that is gone, or of all that the asker may see."""
+        await self._schedule.load()
+        if not asker.is_owner and id is not None:
+            await self._find(asker, id)
+        runs = await self._schedule.ledger.history(id, most)
+        seen = {row.job.id for row in await self.rows(asker)}
+        return [run for run in runs if asker.is_owner or run.job in seen]
+
+    def next_run(self, job: Job) -> str:
+        """In local time and zone; empty where there is none."""
+        due = self._schedule.next_run(job)
+        return local(due, job.zone(self._schedule.clock.zone)) if due is not None else ""
+
+    # who may ---------------------------------------------------------------------------------------------------
+
+    async def _own_chats(self, asker: Asker) -> frozenset[str]:
+        """The chats that are the asker's, as `to` names them."""
+        own = {str(asker.chat)} if asker.chat is not None else set()
+        if asker.person and not asker.is_owner:
+            for chat in (await self._schedule.reports.targets()).known:
+                person = self._access.person(chat.address.channel, chat.user_id)
+                if chat.kind is ChatKind.PRIVATE and person == asker.person:
+                    own.add(str(chat.address))
+        return frozenset(own)
+
+    def _may(self, asker: Asker, job: Job, own: frozenset[str]) -> bool:
+        return asker.is_owner or (job.kind is not Kind.BUILT_IN and self._now(job.to) in own)
+
+    def _now(self, to: str) -> str:
+        """A chat address with the id that the chat has now."""
+        if to == OWNER:
+            return to
+        address = Address.parse(to)
+        chat_id = self._access.current_chat_id(address.channel, address.chat_id)
+        return str(dataclasses.replace(address, chat_id=chat_id))
+
+    async def _find(self, asker: Asker, id: str) -> Job:
+        await self._schedule.load()
+        job = self._schedule.jobs.get(id)
+        if job is None or not self._may(asker, job, await self._own_chats(asker)):
+            raise NotBooked(f"There is no job {id[:64]}.")
+        return job
+
+    @staticmethod
+    async def _changed(work: Awaitable[None], id: str) -> None:
+        try:
+            await work
+        except KeyError as error:
+            raise NotBooked(f"There is no job {id} any more.") from error
+        except NotChanged as error:
+            raise NotBooked(f"That was not done: {error}.") from error
+
+    # what is asked for -----------------------------------------------------------------------------------------
+
+    def _read(self, asker: Asker, wish: Wish) -> Job:
+        here = OWNER if asker.is_owner or asker.chat is None else str(asker.chat)
+        try:
+            job = job_.read(
+                {
+                    "id": wish.id or job_.new_id(wish.text, self._schedule.jobs.keys()),
+                    "kind": wish.kind,
+                    "text": wish.text,
+                    "when": dict(wish.when),
+                    "to": wish.to or here,
+                    "timezone": wish.timezone,
+                }
+            )
+        except (BadJob, BadWhen) as error:
+            raise NotBooked(f"{str(error)[:1].upper()}{str(error)[1:]}.") from error
+        if isinstance(job.when, Every) and job.when.start is None:
+            start = self._schedule.clock.now().astimezone(job.zone(self._schedule.clock.zone))
+            job = dataclasses.replace(job, when=Every(job.when.interval, start.replace(tzinfo=None, microsecond=0)))
+        return dataclasses.replace(job, when=_on_the_wall(job.when, job.zone(self._schedule.clock.zone)))
+
+    def _said(self, job: Job) -> str:
+        """When it is due next. Raises `NotBooked` where that is past, or never."""
+        clock = self._schedule.clock
+        zone, now = job.zone(clock.zone), clock.now()
+        due = next_after(job.when, zone, now)
+        if due is None and isinstance(job.when, At):
+            past = local(resolved(job.when.moment, zone), zone)
+            raise NotBooked(f"{past} is past: it is {local(now, zone)} now. Say a time that is still to come.")
+        if due is None:
+            raise NotBooked(f"{when_.in_words(job.when)} never comes.")
+        said = f"{local(due, zone)} ({away(due - now)})"
+        if isinstance(job.when, At) and job.when.moment.tzinfo is None:
+            said += _remark(job.when.moment, zone)
+        return said
+
+
+def _on_the_wall(when: When, zone: ZoneInfo) -> When:
+    """A moment as clocks in `zone` show it, for whoever reads the file; but where they show it twice, as it is."""
+    if not isinstance(when, At) or when.moment.tzinfo is None:
+        return when
+    wall = when.moment.astimezone(zone).replace(tzinfo=None, fold=0)
+    return when if is_twice(wall, zone) else At(wall)
+
+
+def _remark(wall: datetime, zone: ZoneInfo) -> str:
+    if not exists(wall, zone):
+        return (
+            f"; {wall:%H:%M} does not exist that night (the clocks go forward), so the next minute that does is taken"
+        )
+    if is_twice(wall, zone):
+        offset = f"{wall.replace(tzinfo=zone, fold=0):%z}"
+        return f"; {wall:%H:%M} comes twice that night (the clocks go back), and the first is taken (UTC{offset[:3]})"
+    return ""
+
+
+def _is_same(one: Job, other: Job) -> bool:
+    mine, others = (when_.fields(job.when) for job in (one, other))
+    mine.pop("from", None)
+    others.pop("from", None)
+    same = (one.kind, one.text, one.to, one.timezone) == (other.kind, other.text, other.to, other.timezone)
+    return same and mine == others and one.enabled

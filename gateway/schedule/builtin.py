@@ -1,0 +1,68 @@
+"""Daybook's own jobs: they stand in every list, and run by name, but in no file.
+
+What they do is given at construction: a name, when, and an async function of the due time. They are the only jobs that
+may run a second time for one due time, after a crash in the midst of it: what they do must be idempotent per due time
+(a message's outbox key made of it, an entry found again before it is written).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from gateway.schedule.when import Every, When
+from gateway.schedule.when import interval as _interval
+
+JOURNAL = "journal"
+DAILY_SUMMARY = "daily-summary"
+HEARTBEAT = "heartbeat"
+NAMES = (JOURNAL, DAILY_SUMMARY, HEARTBEAT)
+
+
+class JobFailed(Exception):
+    """The job could not do it now. One sentence for the owner; it is tried again like any other."""
+
+
+@dataclass(frozen=True, slots=True)
+class DueTime:
+    """`by_hand`: somebody asked for it now. `late`: its time is long past."""
+
+    moment: datetime
+    late: bool = False
+    by_hand: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """`silent`: there was nothing to say. `note`: a few words for the list of runs."""
+
+    silent: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltIn:
+    """`run` raises `JobFailed`; any other exception is a bug, told like a failure. `heeds_quiet`: waits in quiet hours.
+
+    A job that is not `enabled` still runs by name."""
+
+    id: str
+    when: When
+    run: Callable[[DueTime], Awaitable[Outcome]]
+    enabled: bool = True
+    heeds_quiet: bool = True
+    text: str = ""
+
+
+async def _nothing_yet(_: DueTime) -> Outcome:
+    raise JobFailed("this Daybook has nothing to do for it yet")
+
+
+def with_absent(given: tuple[BuiltIn, ...]) -> tuple[BuiltIn, ...]:
+    """All built-in jobs, off where nobody has given them anything to do."""
+    known = {one.id: one for one in given}
+    absent = Every(_interval("1d"))
+    return tuple(known.get(name) or BuiltIn(name, absent, _nothing_yet, enabled=False) for name in NAMES) + tuple(
+        one for one in given if one.id not in NAMES
+    )

@@ -1,0 +1,151 @@
+"""How far each job is, and its unfinished runs: in memory as on disk, for one process owns a home.
+
+Each change is on disk when its method returns. Raises `StoreUnavailable` throughout; nothing has then changed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+
+from agent.clock import Clock, utc_stamp
+from gateway.schedule.plan import PAUSE_AFTER, RETRIES
+from gateway.store import outbox_rows, run_rows
+from gateway.store.database import Database
+from gateway.store.outbox_rows import Draft
+from gateway.store.run_rows import JobRow, Run, State
+
+
+class Ledger:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+        self._jobs: dict[str, JobRow] = {}
+        self._open: dict[tuple[str, str], Run] = {}
+
+    async def load(self) -> None:
+        """Read what the last process left."""
+        self._database.post(run_rows.prune)
+        self._jobs = await self._database.run(run_rows.jobs)
+        self._open = {(run.job, run.due): run for run in await self._database.run(run_rows.open_runs)}
+
+    # jobs ------------------------------------------------------------------------------------------------------
+
+    def job(self, id: str) -> JobRow | None:
+        return self._jobs.get(id)
+
+    @property
+    def known(self) -> frozenset[str]:
+        return frozenset(self._jobs)
+
+    @property
+    def paused(self) -> Sequence[str]:
+        return [row.id for row in self._jobs.values() if row.paused]
+
+    def failing(self, times: int) -> Sequence[JobRow]:
+        """Jobs that failed so often in a row."""
+        return [row for row in self._jobs.values() if row.failures >= times]
+
+    def settled(self, id: str) -> datetime:
+        return datetime.fromisoformat(self._jobs[id].settled)
+
+    async def put(self, rows: Iterable[JobRow]) -> None:
+        rows = tuple(rows)
+        if rows:
+            await self._database.run(run_rows.put, rows)
+            self._jobs.update((row.id, row) for row in rows)
+
+    # runs ------------------------------------------------------------------------------------------------------
+
+    @property
+    def open(self) -> Sequence[Run]:
+        return tuple(self._open.values())
+
+    @property
+    def busy(self) -> frozenset[str]:
+        """Jobs with an unfinished run: no other is begun meanwhile."""
+        return frozenset(job for job, _ in self._open)
+
+    async def take_up(self, runs: Sequence[Run], *, settles: bool = True) -> list[Run]:
+        """Claim due times in one commit. Returns those that nobody had taken up before, to be run by us alone."""
+
+        def write(connection: sqlite3.Connection) -> list[bool]:
+            return [run_rows.take_up(connection, run, self._settled_by(run, settles)) for run in runs]
+
+        is_new = await self._database.run(write)
+        for run in runs:
+            self._jobs[run.job] = dataclasses.replace(self._jobs[run.job], settled=self._settled_by(run, settles))
+        taken = [run for run, new in zip(runs, is_new, strict=True) if new]
+        self._open.update(((run.job, run.due), run) for run in taken if run.state.is_open)
+        return taken
+
+    def _settled_by(self, run: Run, settles: bool) -> str:
+        return run.due if settles else self._jobs[run.job].settled
+
+    async def change(self, runs: Sequence[Run], drafts: Sequence[Draft] = ()) -> None:
+        """Write down what changed about runs, with what they send, in one commit."""
+        if not runs and not drafts:
+            return
+        now = utc_stamp(self._clock.now())
+
+        def write(connection: sqlite3.Connection) -> None:
+            for run in runs:
+                run_rows.update(connection, run)
+            outbox_rows.add(connection, drafts, now)
+
+        await self._database.run(write)
+        for run in runs:
+            self._remember(run)
+
+    async def ended(self, run: Run, state: State, note: str = "") -> Run:
+        """A run that did what it should; its job's failures are forgotten."""
+        over = dataclasses.replace(run, state=state, error=note, next_try="", ended_at=utc_stamp(self._clock.now()))
+        job = self._jobs.get(run.job)
+        well = dataclasses.replace(job, failures=0) if job is not None and state is not State.STOPPED else job
+        await self._write(over, well)
+        return over
+
+    def failure(self, run: Run, reason: str, *, again: bool) -> tuple[Run, JobRow | None]:
+        """What becomes of a run whose attempt failed, and of its job; nothing is written yet. `again`: another attempt
+        can help."""
+        now = self._clock.now()
+        job = self._jobs.get(run.job)
+        failures = job.failures + 1 if job is not None else 1
+        if again and 0 < run.attempts <= len(RETRIES) and failures < PAUSE_AFTER:
+            next_try = utc_stamp(now + RETRIES[run.attempts - 1])
+            failed = dataclasses.replace(run, state=State.WAITING, error=reason, next_try=next_try)
+        else:
+            stamp = utc_stamp(now)
+            failed = dataclasses.replace(run, state=State.FAILED, error=reason, next_try="", ended_at=stamp)
+        return failed, dataclasses.replace(job, failures=failures) if job is not None else None
+
+    async def failed(self, run: Run, job: JobRow | None, drafts: Sequence[Draft]) -> None:
+        """Write a failure down, with what is said of it."""
+        await self._write(run, job, drafts)
+
+    async def _write(self, run: Run, job: JobRow | None, drafts: Sequence[Draft] = ()) -> None:
+        now = utc_stamp(self._clock.now())
+
+        def write(connection: sqlite3.Connection) -> None:
+            run_rows.update(connection, run)
+            run_rows.put(connection, [job] if job is not None else [])
+            outbox_rows.add(connection, drafts, now)
+
+        await self._database.run(write)
+        self._remember(run)
+        if job is not None:
+            self._jobs[job.id] = job
+
+    def _remember(self, run: Run) -> None:
+        if run.state.is_open:
+            self._open[run.job, run.due] = run
+        else:
+            self._open.pop((run.job, run.due), None)
+
+    async def last_runs(self) -> Mapping[str, Run]:
+        return await self._database.run(run_rows.last_runs)
+
+    async def history(self, job: str | None, most: int) -> Sequence[Run]:
+        return await self._database.run(run_rows.history, job, most)

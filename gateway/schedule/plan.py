@@ -1,0 +1,94 @@
+"""What follows from the hour for one job: wait, run, or let go of what was missed. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+from gateway.schedule.due import last_until, next_after, resolved
+from gateway.schedule.when import When
+
+LATE_AFTER = timedelta(minutes=2)
+"""What runs later than this after its time says so."""
+RETRIES = tuple(timedelta(seconds=seconds) for seconds in (30, 60, 300, 900, 3600))
+"""Waits before the tries that follow a failure (SPEC 8)."""
+ALERT_AFTER = 2
+PAUSE_AFTER = 10
+"""Failures in a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quiet:
+    """From `start` to `end` on the clock of `zone`; over midnight where `end` is earlier."""
+
+    start: time
+    end: time
+    zone: ZoneInfo
+
+    def over_at(self, moment: datetime) -> datetime:
+        """The end of the quiet hours in which `moment` lies; else `moment` itself."""
+        local = moment.astimezone(self.zone)
+        clock = local.time()
+        over_midnight = self.end < self.start
+        inside = clock >= self.start or clock < self.end if over_midnight else self.start <= clock < self.end
+        if not inside:
+            return moment
+        day = local.date() + timedelta(days=1 if over_midnight and clock >= self.start else 0)
+        return max(moment, resolved(datetime.combine(day, self.end), self.zone))
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """What a job's due times depend on. `quiet`: hours in which it waits; `catch_up`: for how long it is made up for
+    when it was missed."""
+
+    when: When
+    zone: ZoneInfo
+    catch_up: timedelta
+    quiet: Quiet | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Nothing is to be done before `until`; None: ever."""
+
+    until: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    due: datetime
+    late: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """Due too long ago."""
+
+    due: datetime
+
+
+def plan(timing: Timing, settled: datetime, now: datetime) -> Wait | Run | Missed:
+    """Where several due times have passed since `settled`, the last of them stands for all."""
+    settled = min(settled, now)  # the clock was put back: what was run is known, the rest may come
+    first = next_after(timing.when, timing.zone, settled)
+    if first is None or first > now:
+        return Wait(first)
+    if (calm := _calm(timing, now)) > now:
+        return Wait(calm)
+    due = last_until(timing.when, timing.zone, settled, now) or first
+    late = now - _calm(timing, due)
+    if late > max(timing.catch_up, LATE_AFTER):
+        return Missed(due)
+    return Run(due, late > LATE_AFTER)
+
+
+def next_run(timing: Timing, settled: datetime, now: datetime) -> datetime | None:
+    """When the job runs next, as far as is known now; None: never."""
+    due = next_after(timing.when, timing.zone, min(settled, now))
+    return None if due is None else _calm(timing, max(due, now.astimezone(UTC)))
+
+
+def _calm(timing: Timing, moment: datetime) -> datetime:
+    return timing.quiet.over_at(moment) if timing.quiet is not None else moment

@@ -1,0 +1,224 @@
+"""Runs of jobs: begun, followed, and ended, each in steps that may be cut off anywhere.
+
+An attempt is on disk before it begins. A message is written into the outbox by the commit that notes its attempt. A
+prompt enters the inbox under a name made of job, due time and attempt, so that offering it again changes nothing; what
+becomes of it is read from there. So whatever a crash cuts off, the next tick goes on with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import logging
+import sqlite3
+from collections.abc import Mapping, Sequence
+
+from agent.clock import Clock, utc_stamp
+from channels.message import DueJob, Receive
+from gateway.outbox import Outbox
+from gateway.saying import late_mark
+from gateway.schedule.builtin import BuiltIn, DueTime, JobFailed
+from gateway.schedule.job import Job, Kind
+from gateway.schedule.ledger import Ledger
+from gateway.schedule.plan import ALERT_AFTER, PAUSE_AFTER
+from gateway.schedule.reports import Reports
+from gateway.schedule.targets import NoTarget, Targets
+from gateway.store import inbox_rows, outbox_rows
+from gateway.store.database import Database
+from gateway.store.inbox_rows import Fate
+from gateway.store.outbox_rows import Delivery, Draft
+from gateway.store.run_rows import BY_HAND, Run, State
+
+log = logging.getLogger(__name__)
+
+_SHOWN = 300
+"""Characters of an error that the owner is told."""
+
+
+class Runs:
+    """`group` owns the tasks of built-in jobs; without one they are not begun.
+
+    ended   set when a built-in job has ended
+    rung    runs of one-time jobs that did what they should, until somebody empties it
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        ledger: Ledger,
+        outbox: Outbox,
+        reports: Reports,
+        built_ins: Mapping[str, BuiltIn],
+    ) -> None:
+        self.group: asyncio.TaskGroup | None = None
+        self.ended = asyncio.Event()
+        self.rung: list[Run] = []
+        self._database = database
+        self._clock = clock
+        self._ledger = ledger
+        self._outbox = outbox
+        self._reports = reports
+        self._built_ins = built_ins
+        self._working: set[str] = set()
+        self._results: dict[str, str | State] = {}
+
+    # attempts --------------------------------------------------------------------------------------------------
+
+    async def begin(self, jobs: Mapping[str, Job], receive: Receive) -> None:
+        """Begin what waits for its first or next try; go on with what a crash cut off."""
+        stamp = utc_stamp(self._clock.now())
+        waiting = [run for run in self._ledger.open if run.state is State.WAITING and run.next_try <= stamp]
+        if waiting:
+            await self._attempt(waiting, jobs)
+        running = [run for run in self._ledger.open if run.state is State.RUNNING]
+        self._set_to_work([run for run in running if run.kind == Kind.BUILT_IN])
+        await self._offer([run for run in running if run.kind == Kind.PROMPT], receive)
+
+    async def _attempt(self, waiting: Sequence[Run], jobs: Mapping[str, Job]) -> None:
+        """All in one commit, but for those that have nowhere to report to."""
+        targets = await self._reports.targets()
+        begun: list[Run] = []
+        drafts: list[Draft] = []
+        for run in waiting:
+            job = jobs.get(run.job)
+            if job is None:
+                await self._ledger.ended(run, State.STOPPED, "its job was removed")
+                continue
+            attempt = dataclasses.replace(run, attempts=run.attempts + 1, next_try="", state=State.RUNNING)
+            try:
+                begun.append(self._addressed(attempt, job, targets))
+            except NoTarget as error:
+                await self._failed(attempt, str(error))
+        for run in begun:
+            drafts += self._drafts(run, jobs[run.job]) if run.state is State.DELIVERING else []
+        await self._ledger.change(begun, drafts)
+        self._outbox.wake(drafts)
+
+    @staticmethod
+    def _addressed(run: Run, job: Job, targets: Targets) -> Run:
+        if run.kind == Kind.BUILT_IN:
+            return run
+        state = State.DELIVERING if run.kind == Kind.MESSAGE else run.state
+        return dataclasses.replace(run, address=targets.find(job.to).address, state=state)
+
+    def _drafts(self, run: Run, job: Job) -> list[Draft]:
+        assert run.address is not None
+        due = run.moment.astimezone(job.zone(self._clock.zone))
+        text = f"{run.text}\n\n{late_mark(due)}" if run.late else run.text
+        return self._outbox.drafts(f"{run.key}:{{}}", run.address, text)
+
+    async def _offer(self, prompts: Sequence[Run], receive: Receive) -> None:
+        """Prompts that the inbox does not have yet."""
+        fates = await self._fates(prompts)
+        unknown = [run for run in prompts if not fates[run.key].known]
+        if not unknown:
+            return
+        targets = await self._reports.targets()
+        messages = []
+        for run in unknown:
+            try:
+                target = targets.find(str(run.address))
+            except NoTarget as error:
+                await self._failed(run, str(error))
+                continue
+            due = DueJob(run.job, self._clock.local(run.moment), run.late)
+            messages.append(target.message(run.key, run.text, due, self._clock.now()))
+        await receive(messages)
+
+    def _set_to_work(self, runs: Sequence[Run]) -> None:
+        for run in runs:
+            if self.group is not None and run.key not in self._working and run.key not in self._results:
+                self._working.add(run.key)
+                self.group.create_task(self._work(run), name=f"job {run.job}")
+
+    async def _work(self, run: Run) -> None:
+        """A built-in job at its work, beside everything else; the next tick writes its result down."""
+        due = DueTime(self._clock.local(run.moment), run.late, run.due.startswith(BY_HAND))
+        try:
+            outcome = await self._built_ins[run.job].run(due)
+            self._results[run.key] = State.SILENT if outcome.silent else State.DONE
+        except JobFailed as error:
+            self._results[run.key] = str(error)
+        except Exception as error:
+            log.exception("job %s failed", run.job)
+            self._results[run.key] = f"it broke inside Daybook ({type(error).__name__}); the log has the details"
+        finally:
+            self._working.discard(run.key)
+        self.ended.set()
+
+    # what became of it -----------------------------------------------------------------------------------------
+
+    async def follow_up(self) -> None:
+        """Learn the ends of what is under way."""
+        for run in self._ledger.open:
+            if (result := self._results.pop(run.key, None)) is not None:
+                await (self._ended(run, result) if isinstance(result, State) else self._failed(run, result))
+        prompts = [one for one in self._ledger.open if one.kind == Kind.PROMPT and one.state is State.RUNNING]
+        for run, fate in zip(prompts, (await self._fates(prompts)).values(), strict=True):
+            await self._follow_turn(run, fate)
+        sent = [one for one in self._ledger.open if one.state is State.DELIVERING]
+        for run, delivery in zip(sent, await self._deliveries(sent), strict=True):
+            await self._follow_delivery(run, delivery)
+
+    async def _fates(self, runs: Sequence[Run]) -> Mapping[str, Fate]:
+        def read(connection: sqlite3.Connection) -> dict[str, Fate]:
+            addresses = [(run.key, run.address) for run in runs if run.address is not None]
+            return {key: inbox_rows.fate(connection, at.channel, at.account, key) for key, at in addresses}
+
+        return await self._database.run(read) if runs else {}
+
+    async def _deliveries(self, runs: Sequence[Run]) -> Sequence[Delivery]:
+        def read(connection: sqlite3.Connection) -> list[Delivery]:
+            return [outbox_rows.delivery(connection, run.sends_as) for run in runs]
+
+        return await self._database.run(read) if runs else []
+
+    async def _follow_turn(self, run: Run, fate: Fate) -> None:
+        outcome, _, reason = fate.outcome.partition(": ")
+        match outcome:
+            case "":
+                pass  # it is not over
+            case "reply":
+                await self._ledger.change([dataclasses.replace(run, state=State.DELIVERING)])
+            case "silence":
+                await self._ended(run, State.SILENT)
+            case "error":
+                await self._failed(run, reason)
+            case _:
+                await self._ledger.ended(run, State.STOPPED)
+
+    async def _follow_delivery(self, run: Run, delivery: Delivery) -> None:
+        """A text that was refused, or that may have come, is not sent again: it might be said twice."""
+        if delivery.failed:
+            await self._failed(run, f"it could not be delivered: {delivery.error}", again=False)
+        elif not delivery.waiting:
+            await self._ended(run, State.DELIVERED)
+
+    async def _ended(self, run: Run, state: State) -> None:
+        over = await self._ledger.ended(run, state)
+        if over.once:
+            self.rung.append(over)
+
+    async def _failed(self, run: Run, reason: str, *, again: bool = True) -> None:
+        log.warning("job %s failed: %s", run.job, reason)
+        failed, row = self._ledger.failure(run, reason, again=again)
+        failures = row.failures if row is not None else 1
+        text = _alert(failed, failures)
+        drafts = (
+            await self._reports.to_owner(f"{text} The last error: {reason[:_SHOWN]}", f"alert:{run.key}")
+            if text
+            else []
+        )
+        await self._ledger.failed(failed, row, drafts)
+        self._outbox.wake(drafts)
+
+
+def _alert(run: Run, failures: int) -> str:
+    """What the owner is told of a failure; empty: nothing."""
+    times = f"Job `{run.job}` has failed" + (f" {failures} times in a row" if failures > 1 else "")
+    if failures == PAUSE_AFTER:
+        return f"{times} and is paused now; `/jobs resume {run.job}` lets it go on."
+    if run.once and run.state is State.FAILED:
+        return f"{times}, and I have given it up."
+    return f"{times}; I keep trying." if failures == ALERT_AFTER else ""

@@ -1,0 +1,343 @@
+"""The source that speaks for the clock: makes due jobs run, each due time 0 or 1 times (invariant 11).
+
+A due time is claimed on disk before anything is done about it; what is done then, and what becomes of it, is `runs`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import hashlib
+import logging
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from agent.clock import Clock, utc_stamp
+from channels.message import Receive
+from gateway.access import Access
+from gateway.outbox import Outbox
+from gateway.schedule import plan
+from gateway.schedule.builtin import BuiltIn, with_absent
+from gateway.schedule.clockwork import Clockwork, clockwork
+from gateway.schedule.due import next_after
+from gateway.schedule.job import Job, Kind
+from gateway.schedule.jobs import FILE, Jobs, NotChanged
+from gateway.schedule.ledger import Ledger
+from gateway.schedule.plan import PAUSE_AFTER, Missed, Quiet, Timing, Wait
+from gateway.schedule.reports import Reports
+from gateway.schedule.runs import Runs
+from gateway.schedule.when import At
+from gateway.store.database import Database, StoreUnavailable
+from gateway.store.run_rows import BY_HAND, JobRow, Run, State
+
+log = logging.getLogger(__name__)
+
+_GONE_FOR_GOOD = timedelta(minutes=1)
+"""A job that was out of the file for so long begins anew when it is back; for less, an editor was at work."""
+_IN_A_THREAD = 200
+"""So many jobs at once are planned beside the loop."""
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """`catch_up`: for how long a run is made up for. `interval`: seconds between two looks at the world."""
+
+    catch_up: timedelta = timedelta(hours=12)
+    quiet: Quiet | None = None
+    interval: float = 3.0
+
+
+class Schedule:
+    """`tick` is all that it does; `run` only repeats it."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        workspace: Path,
+        good_file: Path,
+        outbox: Outbox,
+        access: Access,
+        channels: Collection[str],
+        rules: Rules,
+        built_ins: Sequence[BuiltIn] = (),
+    ) -> None:
+        """`good_file`: where `schedule.yaml` is kept as it was when it last could be read."""
+        self.clock = clock
+        self.file = Jobs(workspace, clock, good_file)
+        self.ledger = Ledger(database, clock)
+        self.reports = Reports(database, access, outbox, channels)
+        self._built_ins = {one.id: one for one in with_absent(tuple(built_ins))}
+        self._runs = Runs(database, clock, self.ledger, outbox, self.reports, self._built_ins)
+        self._rules = rules
+        self._waits: dict[str, datetime | None] = {}
+        self._seen: set[str] = set()
+        self._gone: dict[str, datetime] = {}
+        self._last_tick = _LONG_AGO
+        self._lock = asyncio.Lock()
+        self._bell: Clockwork | None = None
+        self._is_loaded = False
+
+    @property
+    def name(self) -> str:
+        return "schedule"
+
+    async def run(self, receive: Receive) -> None:
+        async with clockwork(self._rules.interval) as bell, asyncio.TaskGroup() as group:
+            self._bell, self._runs.group = bell, group
+            group.create_task(self._ring_for_the_ended())
+            while True:
+                wake = None
+                try:
+                    wake = await self.tick(receive)
+                except StoreUnavailable as error:
+                    log.error("the schedule waits for the disk: %s", error)
+                await bell.wait(None if wake is None else wake - self.clock.now())
+
+    async def _ring_for_the_ended(self) -> None:
+        while True:
+            await self._runs.ended.wait()
+            self._runs.ended.clear()
+            self.ring()
+
+    def ring(self) -> None:
+        """Something has changed: look at once."""
+        if self._bell is not None:
+            self._bell.ring()
+
+    @property
+    def is_running(self) -> bool:
+        return self._bell is not None
+
+    async def load(self) -> None:
+        """Read jobs and how far they are, once. Whoever acts alone needs no more."""
+        async with self._lock:
+            await self._load()
+
+    async def _load(self) -> None:
+        if self._is_loaded:
+            return
+        await self.ledger.load()
+        await asyncio.to_thread(self.file.look)
+        self._gone = dict.fromkeys(self.ledger.known - self.jobs.keys(), _LONG_AGO)
+        await self._meet()
+        last = await self.ledger.last_runs()
+        for run in last.values():  # those that rang before the last process could take them out of the file
+            if run.once and run.state in (State.DELIVERED, State.SILENT):
+                await self._take_out(run)
+        self._is_loaded = True
+
+    async def tick(self, receive: Receive) -> datetime | None:
+        """Do what is to be done now. Returns when there is more to do, as far as is known."""
+        async with self._lock:
+            await self._load()
+            now = self.clock.now()
+            if now < self._last_tick:
+                log.warning("the clock was put back by %s", self._last_tick - now)
+                self._waits.clear()
+            self._last_tick = now
+            await self._look()
+            await self._runs.follow_up()
+            await self._take_up_due(now)
+            await self._runs.begin(self.jobs, receive)
+            await self._pause_failing()
+            while self._runs.rung:
+                await self._take_out(self._runs.rung.pop())
+            return self._next_wake()
+
+    def _next_wake(self) -> datetime | None:
+        waits = [until for until in self._waits.values() if until is not None]
+        waits += [datetime.fromisoformat(run.next_try) for run in self.ledger.open if run.next_try]
+        return min(waits, default=None)
+
+    # which jobs ------------------------------------------------------------------------------------------------
+
+    @property
+    def jobs(self) -> Mapping[str, Job]:
+        """All that stand in the list, Daybook's own first."""
+        own = {
+            one.id: Job(one.id, Kind.BUILT_IN, one.text, one.when, enabled=one.enabled and not self._is_paused(one.id))
+            for one in self._built_ins.values()
+        }
+        paused = {id: dataclasses.replace(self.file.jobs[id], enabled=False) for id in self._paused_here()}
+        return own | self.file.jobs | paused
+
+    def _paused_here(self) -> Sequence[str]:
+        """Jobs whose file could not be changed to say so."""
+        return [id for id in self.ledger.paused if id in self.file.jobs]
+
+    def _is_paused(self, id: str) -> bool:
+        row = self.ledger.job(id)
+        return row is not None and row.paused
+
+    def timing(self, job: Job) -> Timing:
+        own = self._built_ins.get(job.id)
+        waits = own.heeds_quiet if own is not None else job.kind is Kind.PROMPT
+        catch_up = self._rules.catch_up if job.catch_up else timedelta()
+        return Timing(job.when, job.zone(self.clock.zone), catch_up, self._rules.quiet if waits else None)
+
+    def next_run(self, job: Job) -> datetime | None:
+        """None: never, or it is paused."""
+        if not job.enabled or self.ledger.job(job.id) is None:
+            return None
+        known = self._waits.get(job.id)
+        if known is not None and known > self.clock.now():
+            return known
+        return plan.next_run(self.timing(job), self.ledger.settled(job.id), self.clock.now())
+
+    async def _look(self) -> None:
+        trouble = self.file.trouble
+        if await asyncio.to_thread(self.file.look):
+            await self._meet()
+        if self.file.trouble and self.file.trouble != trouble:
+            log.error("%s: %s", FILE, self.file.trouble)
+            lines = "\n".join(f"- {line}" for line in self.file.trouble.splitlines()[:20])
+            name = hashlib.sha256(self.file.trouble.encode()).hexdigest()[:16]
+            await self.reports.tell_owner(
+                f"`{FILE}` has a mistake; until it is mended, I go on with what it said before:\n\n{lines}",
+                f"schedule:{name}:{utc_stamp(self.clock.now())}",
+            )
+
+    async def _meet(self) -> None:
+        """Give jobs that are new, or due at other times than before, their place to begin from."""
+        now = self.clock.now()
+        jobs = self.jobs
+        fresh: list[JobRow] = []
+        for id, job in jobs.items():
+            row, spec = self.ledger.job(id), f"{job.spec} {'on' if job.enabled else 'off'}"
+            gone = self._gone.pop(id, now)
+            if row is None or row.spec != spec or now - gone > _GONE_FOR_GOOD:
+                settled = utc_stamp(_LONG_AGO if isinstance(job.when, At) else now)
+                fresh.append(JobRow(id, spec, settled, paused=row is not None and row.paused))
+                self._waits.pop(id, None)
+        for id in self._seen - jobs.keys():
+            self._gone[id] = now
+            self._waits.pop(id, None)
+        self._seen = set(jobs)
+        await self.ledger.put(fresh)
+
+    # what is due -----------------------------------------------------------------------------------------------
+
+    async def _take_up_due(self, now: datetime) -> None:
+        busy = self.ledger.busy
+        look = [job for id, job in self.jobs.items() if job.enabled and id not in busy and self._may_be_due(id, now)]
+        work = [(job, self.timing(job), self.ledger.settled(job.id)) for job in look]
+        plans = _plans(work, now) if len(work) < _IN_A_THREAD else await asyncio.to_thread(_plans, work, now)
+        runs = []
+        for job, what in plans:
+            if isinstance(what, Wait):
+                self._waits[job.id] = what.until
+            else:
+                self._waits.pop(job.id, None)
+                runs.append(self._run(job, utc_stamp(what.due), what))
+        if runs:
+            for run in await self.ledger.take_up(runs):
+                if run.state is State.MISSED:
+                    log.warning("job %s was due %s; that is too long ago now", run.job, run.due)
+
+    def _may_be_due(self, id: str, now: datetime) -> bool:
+        until = self._waits.get(id, now)
+        return until is not None and until <= now
+
+    def _run(self, job: Job, due: str, what: plan.Run | Missed | None = None) -> Run:
+        """`what` None: by hand."""
+        now = utc_stamp(self.clock.now())
+        is_missed = isinstance(what, Missed)
+        return Run(
+            job=job.id,
+            due=due,
+            kind=str(job.kind),
+            text=job.text,
+            address=None,
+            late=isinstance(what, plan.Run) and what.late,
+            once=isinstance(job.when, At) and what is not None,
+            state=State.MISSED if is_missed else State.WAITING,
+            started_at=now,
+            next_try="" if is_missed else now,
+            ended_at=now if is_missed else "",
+        )
+
+    async def _take_out(self, run: Run) -> None:
+        """A reminder has rung: it goes out of the file, unless it was given another time meanwhile."""
+        job = self.file.jobs.get(run.job)
+        if job is None or not isinstance(job.when, At):
+            return
+        due = next_after(job.when, job.zone(self.clock.zone), _LONG_AGO)
+        if due is None or utc_stamp(due) != run.due:
+            return
+        try:
+            await asyncio.to_thread(self.file.remove, run.job)
+        except (KeyError, NotChanged) as error:
+            log.warning("reminder %s has rung and stays in %s: %s", run.job, FILE, error)
+        await self._meet()
+
+    async def _pause_failing(self) -> None:
+        """What failed too often. The owner was told by the commit that noted the last failure."""
+        for row in self.ledger.failing(PAUSE_AFTER):
+            try:
+                await self._switch(row.id, enabled=False)
+            except (KeyError, NotChanged) as error:
+                log.error("%s cannot say that %s is paused: %s", FILE, row.id, error)
+                await self._set_paused(row.id, paused=True)
+
+    # by people -------------------------------------------------------------------------------------------------
+
+    async def add(self, job: Job) -> None:
+        """Raises `NotChanged`."""
+        async with self._lock:
+            await asyncio.to_thread(self.file.add, job)
+            await self._meet()
+        self.ring()
+
+    async def remove(self, id: str) -> None:
+        """Raises `KeyError`, `NotChanged`. What is under way of it is ended or goes to its end."""
+        async with self._lock:
+            await asyncio.to_thread(self.file.remove, id)
+            await self._meet()
+            await self._drop_retries(id)
+
+    async def switch(self, id: str, *, enabled: bool) -> None:
+        """Pause or resume. Raises `KeyError`, `NotChanged`."""
+        async with self._lock:
+            await self._switch(id, enabled=enabled)
+        self.ring()
+
+    async def _switch(self, id: str, *, enabled: bool) -> None:
+        if id in self._built_ins:
+            await self._set_paused(id, paused=not enabled)
+        else:
+            if self.file.jobs[id].enabled != enabled:
+                await asyncio.to_thread(self.file.switch, id, enabled=enabled)
+            if self._is_paused(id):
+                await self._set_paused(id, paused=False)
+        await self._meet()
+        if not enabled:
+            await self._drop_retries(id)
+
+    async def _set_paused(self, id: str, *, paused: bool) -> None:
+        row = self.ledger.job(id)
+        assert row is not None
+        await self.ledger.put([dataclasses.replace(row, paused=paused, failures=0)])
+        await self._meet()
+
+    async def _drop_retries(self, id: str) -> None:
+        for run in self.ledger.open:
+            if run.job == id and run.state is State.WAITING:
+                await self.ledger.ended(run, State.STOPPED)
+
+    async def run_now(self, job: Job) -> bool:
+        """Run a job by hand, as soon as a gateway runs. False: a run of it is under way."""
+        async with self._lock:
+            if job.id in self.ledger.busy:
+                return False
+            due = f"{BY_HAND}{utc_stamp(self.clock.now())}"
+            taken = await self.ledger.take_up([self._run(job, due)], settles=False)
+        self.ring()
+        return bool(taken)
+
+
+def _plans(work: Sequence[tuple[Job, Timing, datetime]], now: datetime) -> list[tuple[Job, Wait | plan.Run | Missed]]:
+    return [(job, plan.plan(timing, settled, now)) for job, timing, settled in work]

@@ -1,0 +1,115 @@
+"""Where a job reports to, and whether it may: decided anew for every run, for chats come and go."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from channels.message import Address, ChatKind, DueJob, InboundMessage, Origin, Sender
+from gateway.access import LOCAL_CHANNELS, Access, Admitted, Ignored, Verdict
+from gateway.schedule.job import OWNER
+from gateway.sessions import MAIN_CHAT
+from gateway.store.chat_rows import KnownChat
+
+SENDER = "Schedule"
+_BY_PERSON = frozenset({"telegram"})
+"""Channels in which a person's private chat has the person's own id."""
+
+_ANY = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class NoTarget(Exception):
+    """There is no such chat to report to, or not any more. One sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """`person`: whose chat it is, where it is private."""
+
+    address: Address
+    kind: ChatKind
+    person: str = ""
+    parent_chat: str = ""
+
+    def message(self, id: str, text: str, due: DueJob, at: datetime) -> InboundMessage:
+        """What the clock says in that chat, at that moment."""
+        return InboundMessage(
+            id=id,
+            address=self.address,
+            kind=self.kind,
+            sender=Sender(self.person or "schedule", SENDER),
+            text=text,
+            sent_at=at,
+            origin=Origin.JOB,
+            parent_chat=self.parent_chat,
+            due=due,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """`known`: the chats that were spoken in, the one used last first. `channels`: those that are on."""
+
+    access: Access
+    channels: Collection[str]
+    known: Sequence[KnownChat]
+
+    def find(self, to: str) -> Target:
+        """Raises `NoTarget`."""
+        if to == OWNER:
+            return self.owner()
+        address = Address.parse(to)
+        if address.channel not in self.channels:
+            raise NoTarget(f"{to} cannot be reached: {address.channel} is off")
+        target = self._at(address)
+        if not isinstance(verdict := self._verdict(target), Admitted):
+            why = verdict.why if isinstance(verdict, Ignored) else "nobody there may talk to me"
+            raise NoTarget(f"I may not write to {to}: {why}")
+        return target
+
+    def owner(self) -> Target:
+        """The chat on a platform in which the owner wrote last; else the first that is known of them; else the
+        terminal or web page, where it waits for them. Raises `NoTarget`."""
+        found = next(iter(self._of_owner()), None)
+        if found is None:
+            raise NoTarget("I know no chat of my owner's yet; write to me once")
+        return found
+
+    def _of_owner(self) -> Iterator[Target]:
+        private = [
+            chat for chat in self.known if chat.kind is ChatKind.PRIVATE and chat.address.channel in self.channels
+        ]
+        mine = [chat for chat in private if self.access.is_owner(chat.address.channel, chat.user_id)]
+        yield from (self._of(chat) for chat in mine if chat.address.channel not in LOCAL_CHANNELS)
+        for channel, _, id in (account.partition(":") for account in self.access.owner_accounts):
+            if channel in _BY_PERSON and channel in self.channels:
+                yield Target(Address(channel, id), ChatKind.PRIVATE, id)
+        yield from (self._of(chat) for chat in mine if chat.address.channel in LOCAL_CHANNELS)
+        for channel in sorted(LOCAL_CHANNELS & set(self.channels)):
+            yield Target(Address(channel, MAIN_CHAT), ChatKind.PRIVATE, "owner")
+
+    def _at(self, address: Address) -> Target:
+        chat_id = self.access.current_chat_id(address.channel, address.chat_id)
+        address = Address(address.channel, chat_id, address.thread_id, address.account)
+        same = (chat for chat in self.known if chat.address.channel == address.channel)
+        for chat in same:
+            if chat.address.chat_id == chat_id:
+                person = chat.user_id if chat.kind is ChatKind.PRIVATE else ""
+                account = chat.address.account
+                here = Address(address.channel, chat_id, address.thread_id, account)
+                return Target(here, chat.kind, person, chat.parent_chat)
+        if address.channel in LOCAL_CHANNELS:
+            return Target(address, ChatKind.PRIVATE, "owner")
+        if self.access.lists_group(address.channel, chat_id) or chat_id.startswith("-"):
+            return Target(address, ChatKind.GROUP)
+        if address.channel not in _BY_PERSON:
+            raise NoTarget(f"I do not know the chat {address} yet; somebody must write to me there once")
+        return Target(address, ChatKind.PRIVATE, chat_id)
+
+    def _verdict(self, target: Target) -> Verdict:
+        return self.access.decide(target.message("", "", DueJob("", _ANY), _ANY))
+
+    @staticmethod
+    def _of(chat: KnownChat) -> Target:
+        return Target(chat.address, chat.kind, chat.user_id, chat.parent_chat)

@@ -1,0 +1,64 @@
+"""What `doctor` looks for in the schedule: a file that cannot be read, jobs that fail, and when the next are due."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from agent.memory.files import FileError, read_text
+from gateway.finding import Finding
+from gateway.home import Home
+from gateway.schedule import jobs_file
+from gateway.schedule.due import next_after
+from gateway.schedule.job import Job
+from gateway.schedule.jobs import FILE
+from gateway.schedule.jobs_file import BadFile
+from gateway.schedule.moments import local
+from gateway.store import run_rows
+from gateway.store.run_rows import Run, State
+
+_SHOWN = 5
+
+
+def check(home: Home, workspace: Path, zone: ZoneInfo, now: datetime) -> Iterator[Finding]:
+    """Of the schedule in one workspace."""
+    path = workspace / FILE
+    cure = f"mend {path}; until then its last good state goes on"
+    try:
+        read = read_text(path, workspace)
+        found = jobs_file.read(read.text if read is not None else "")
+    except (BadFile, FileError) as error:
+        yield Finding("schedule", False, f"{FILE} cannot be read: {error}", cure)
+        return
+    for problem in found.problems:
+        yield Finding("schedule", False, f"{FILE}, {problem}", cure)
+    for run in _last_runs(home).values():
+        if run.state in (State.FAILED, State.WAITING) and run.error:
+            what = f"the last run of {run.job}, due {local(run.moment, zone)}, failed: {run.error}"
+            yield Finding("schedule", False, what, f"`daybook schedule run {run.job}` tries again")
+    yield Finding("schedule", True, _next_runs(found.jobs, zone, now))
+
+
+def _next_runs(jobs: tuple[Job, ...], zone: ZoneInfo, now: datetime) -> str:
+    on = [job for job in jobs if job.enabled]
+    dues = [(due, job) for job in on if (due := next_after(job.when, job.zone(zone), now)) is not None]
+    shown = ", ".join(
+        f"{job.id} {local(due, job.zone(zone))}" for due, job in sorted(dues, key=lambda one: one[0])[:_SHOWN]
+    )
+    return f"{len(jobs)} jobs of yours, {len(on)} on" + (f"; next: {shown}" if shown else "")
+
+
+def _last_runs(home: Home) -> Mapping[str, Run]:
+    """None where there is no database, or one that cannot be read; other checks say so."""
+    if not home.database.exists():
+        return {}
+    try:
+        with closing(sqlite3.connect(f"{home.database.as_uri()}?mode=ro", uri=True, timeout=2)) as connection:
+            connection.row_factory = sqlite3.Row
+            return run_rows.last_runs(connection)
+    except sqlite3.Error:
+        return {}

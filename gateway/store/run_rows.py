@@ -1,0 +1,195 @@
+"""The SQL of jobs: how far each is, and what became of each due time that was taken up (invariant 11)."""
+
+from __future__ import annotations
+
+import enum
+import sqlite3
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from channels.message import Address
+
+_KEPT_DAYS = 400
+"""Longer than a year: a yearly job shows its last run."""
+
+
+BY_HAND = "by-hand:"
+"""Begins the due time of a run that somebody asked for."""
+
+
+class State(enum.StrEnum):
+    WAITING = "waiting"  # to be begun, or begun again, at `next_try`
+    RUNNING = "running"
+    DELIVERING = "delivering"
+    DELIVERED = "delivered"
+    SILENT = "silent"  # there was nothing to say
+    DONE = "done"  # of a built-in job, which delivers by itself
+    FAILED = "failed"
+    MISSED = "missed"  # too long ago when it was found
+    STOPPED = "stopped"  # by a person
+
+    @property
+    def is_open(self) -> bool:
+        return self in _OPEN
+
+
+_OPEN = (State.WAITING, State.RUNNING, State.DELIVERING)
+_IS_OPEN = "state IN ('waiting', 'running', 'delivering')"
+
+
+@dataclass(frozen=True, slots=True)
+class JobRow:
+    """`settled`: no due time up to here is run any more. Moments are UTC stamps."""
+
+    id: str
+    spec: str
+    settled: str
+    failures: int = 0
+    paused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A due time that was taken up. `attempts` counts those that were begun; `once`: its job has no other due time."""
+
+    job: str
+    due: str
+    kind: str
+    text: str
+    address: Address | None
+    late: bool
+    once: bool
+    state: State
+    started_at: str
+    attempts: int = 0
+    next_try: str = ""
+    error: str = ""
+    ended_at: str = ""
+
+    @property
+    def key(self) -> str:
+        """Names the current attempt; a prompt's message in the inbox has it as its id."""
+        return f"job:{self.job}:{self.due}:{self.attempts}"
+
+    @property
+    def sends_as(self) -> str:
+        """What the keys of its messages in the outbox begin with: of a prompt, the name of its turn."""
+        if self.kind != "prompt" or self.address is None:
+            return self.key
+        return ":".join(part for part in (self.address.channel, self.address.account, self.key) if part)
+
+    @property
+    def moment(self) -> datetime:
+        """Its due time."""
+        return datetime.fromisoformat(self.due.removeprefix(BY_HAND))
+
+
+def jobs(connection: sqlite3.Connection) -> dict[str, JobRow]:
+    rows = connection.execute("SELECT * FROM job")
+    return {
+        row["id"]: JobRow(row["id"], row["spec"], row["settled"], row["failures"], bool(row["paused"])) for row in rows
+    }
+
+
+def put(connection: sqlite3.Connection, rows: Iterable[JobRow]) -> None:
+    """Write down how far jobs are."""
+    connection.executemany(
+        "INSERT OR REPLACE INTO job VALUES (?, ?, ?, ?, ?)",
+        [(row.id, row.spec, row.settled, row.failures, int(row.paused)) for row in rows],
+    )
+
+
+def take_up(connection: sqlite3.Connection, run: Run, settled: str) -> bool:
+    """Claim a due time; its job is settled up to there. False: it was taken up before, nobody may run it again."""
+    address = run.address or Address("", "")
+    cursor = connection.execute(
+        "INSERT OR IGNORE INTO run (job, due, kind, text, channel, account, chat_id, thread_id, late, once, state,"
+        " attempts, next_try, error, started_at, ended_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            run.job,
+            run.due,
+            run.kind,
+            run.text,
+            address.channel,
+            address.account,
+            address.chat_id,
+            address.thread_id,
+            int(run.late),
+            int(run.once),
+            run.state,
+            run.attempts,
+            run.next_try,
+            run.error,
+            run.started_at,
+            run.ended_at,
+        ),
+    )
+    connection.execute("UPDATE job SET settled = ? WHERE id = ?", (settled, run.job))
+    return cursor.rowcount == 1
+
+
+def update(connection: sqlite3.Connection, run: Run) -> None:
+    """Write down what changed about a run: where it reports to, its state and attempts."""
+    address = run.address or Address("", "")
+    connection.execute(
+        "UPDATE run SET channel = ?, account = ?, chat_id = ?, thread_id = ?, state = ?, attempts = ?, next_try = ?,"
+        " error = ?, ended_at = ? WHERE job = ? AND due = ?",
+        (
+            address.channel,
+            address.account,
+            address.chat_id,
+            address.thread_id,
+            run.state,
+            run.attempts,
+            run.next_try,
+            run.error,
+            run.ended_at,
+            run.job,
+            run.due,
+        ),
+    )
+
+
+def open_runs(connection: sqlite3.Connection) -> tuple[Run, ...]:
+    return tuple(_run(row) for row in connection.execute(f"SELECT * FROM run WHERE {_IS_OPEN} ORDER BY seq"))
+
+
+def last_runs(connection: sqlite3.Connection) -> Mapping[str, Run]:
+    """The newest run of each job."""
+    rows = connection.execute("SELECT * FROM run WHERE seq IN (SELECT max(seq) FROM run GROUP BY job)")
+    return {row["job"]: _run(row) for row in rows}
+
+
+def history(connection: sqlite3.Connection, job: str | None, most: int) -> tuple[Run, ...]:
+    """Of one job or of all, the newest first."""
+    where, arguments = ("WHERE job = ?", (job,)) if job is not None else ("", ())
+    rows = connection.execute(f"SELECT * FROM run {where} ORDER BY seq DESC LIMIT ?", (*arguments, most))
+    return tuple(_run(row) for row in rows)
+
+
+def prune(connection: sqlite3.Connection) -> None:
+    """Forget what ended long ago."""
+    connection.execute(
+        f"DELETE FROM run WHERE NOT {_IS_OPEN} AND ended_at < strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ?)",
+        (f"-{_KEPT_DAYS} days",),
+    )
+
+
+def _run(row: sqlite3.Row) -> Run:
+    address = Address(row["channel"], row["chat_id"], row["thread_id"], row["account"]) if row["channel"] else None
+    return Run(
+        job=row["job"],
+        due=row["due"],
+        kind=row["kind"],
+        text=row["text"],
+        address=address,
+        late=bool(row["late"]),
+        once=bool(row["once"]),
+        state=State(row["state"]),
+        started_at=row["started_at"],
+        attempts=row["attempts"],
+        next_try=row["next_try"],
+        error=row["error"],
+        ended_at=row["ended_at"],
+    )

@@ -1,0 +1,107 @@
+"""schedule_add, schedule_list, schedule_remove: jobs and reminders, by talking."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Mapping
+from typing import TypeVar
+
+from agent.tools import schema
+from agent.tools.arguments import text
+from agent.tools.base import Arguments, Tool, ToolError
+from channels.message import ChatKind
+from gateway.access import Role
+from gateway.schedule import when as when_
+from gateway.schedule.book import Asker, Book, NotBooked, Row, Wish
+from gateway.schedule.job import Kind
+from gateway.schedule.moments import local
+from gateway.sessions import Conversation, Sessions
+from gateway.store.inbox_rows import InboxRow
+
+T = TypeVar("T")
+
+_MOST_LISTED = 100
+_SHOWN = 80
+_WHEN = '{"at": "2026-11-22T15:00"} local time, {"every": "2h"} or {"cron": "0 8 * * 1-5"}; exactly one'
+
+_ADD = schema.spec(
+    "schedule_add",
+    "Add a reminder (message: the text is sent as it is) or a job (prompt: you do what it says, your answer is sent). "
+    "Tell the person the exact time that comes back.",
+    {
+        "kind": schema.string(enum=(str(Kind.MESSAGE), str(Kind.PROMPT))),
+        "text": schema.string(),
+        "when": {"type": "object", "description": _WHEN},
+    },
+    {
+        "timezone": schema.string("IANA; default the user's"),
+        "to": schema.string("chat address; default this chat"),
+    },
+)
+_LIST = schema.spec("schedule_list", "List jobs and reminders with their ids and next runs.", {})
+_REMOVE = schema.spec("schedule_remove", "Remove a job or reminder.", {"id": schema.string()})
+
+
+class ScheduleTools:
+    def __init__(self, book: Book, sessions: Sessions) -> None:
+        self._book = book
+        self._sessions = sessions
+
+    def of_row(self, row: InboxRow) -> tuple[Tool, ...]:
+        """For whoever said that. A job gets none: no job is made from inside a job."""
+        if row.message.due is not None:
+            return ()
+        asker = asker_of(row, self._sessions.of_row(row))
+
+        async def add(arguments: Arguments) -> str:
+            wish = Wish(
+                text=text(arguments, "text"),
+                when=_when(arguments),
+                kind=text(arguments, "kind"),
+                to=text(arguments, "to"),
+                timezone=text(arguments, "timezone"),
+            )
+            booked = await _asked(self._book.add(asker, wish))
+            return f"Added {booked.job.id}: {when_.in_words(booked.job.when)}. Next: {booked.said}."
+
+        async def list_(_: Arguments) -> str:
+            rows = await self._book.rows(asker)
+            lines = [_line(row) for row in rows[:_MOST_LISTED]]
+            if len(rows) > _MOST_LISTED:
+                lines.append(f"[and {len(rows) - _MOST_LISTED} more]")
+            return "\n".join(lines) or "There are no jobs or reminders."
+
+        async def remove(arguments: Arguments) -> str:
+            job = await _asked(self._book.remove(asker, text(arguments, "id").strip()))
+            return f"Removed {job.id}: {job.text[:_SHOWN]}"
+
+        return (Tool(_ADD, add), Tool(_LIST, list_, reads_only=True), Tool(_REMOVE, remove))
+
+
+def asker_of(row: InboxRow, conversation: Conversation) -> Asker:
+    """Whoever said something, as the schedule sees them."""
+    private = row.message.kind is ChatKind.PRIVATE
+    is_owner = private and conversation.role is Role.OWNER
+    return Asker(row.message.address, conversation.person if private else "", is_owner)
+
+
+def _when(arguments: Arguments) -> Mapping[str, str]:
+    when = arguments["when"]
+    assert isinstance(when, Mapping)
+    return {str(name): str(value) for name, value in when.items() if value is not None}
+
+
+async def _asked(work: Awaitable[T]) -> T:
+    try:
+        return await work
+    except NotBooked as error:
+        raise ToolError(str(error)) from error
+
+
+def _line(row: Row) -> str:
+    job = row.job
+    next_run = (
+        f"next {local(row.next_run, row.zone)}" if row.next_run else "paused" if not job.enabled else "no next run"
+    )
+    last = f"; last {row.last.state}" if row.last is not None else ""
+    shown = job.text if len(job.text) <= _SHOWN else f"{job.text[:_SHOWN]}…"
+    return f"{job.id} [{job.kind}] {when_.in_words(job.when)}, to {job.to}; {next_run}{last}: {shown}"

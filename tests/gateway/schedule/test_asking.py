@@ -1,0 +1,130 @@
+"""Reminders and jobs by command, by tool and by neighbours: who may ask for what, and what they are told."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from agent.model.base import Json, ModelRequest
+from agent.model.scripted import Call
+from gateway.control import OperationError
+from tests.gateway.conftest import ALICE, GROUP, OWNER, Daybook
+
+
+async def ask(daybook: Daybook, command: str, *, chat: str = OWNER, sender: str = OWNER, group: bool = False) -> str:
+    count = len(daybook.chat.heard(chat)) + 1
+    daybook.chat.say(command, chat=chat, sender=sender, group=group, sent_at=daybook.moment.now)
+    return (await daybook.chat.wait_heard(count, chat=chat))[count - 1]
+
+
+def result(request: ModelRequest) -> str:
+    return str(request.messages[-1].content)
+
+
+async def test_a_reminder_by_command_rings_and_is_gone(daybook: Daybook) -> None:
+    async with daybook.running():
+        said = await ask(daybook, "/remind in 20 minutes drink tea")
+        assert "2026-11-21 Sat 08:50 Europe/Berlin (in 20 minutes)" in said and "`drink-tea`" in said
+        assert "`drink-tea` once, 2026-11-21 08:50, next 2026-11-21 Sat 08:50" in await ask(daybook, "/jobs")
+        daybook.moment.pass_(timedelta(minutes=20))
+        assert (await daybook.chat.wait_heard(3, chat=OWNER))[2] == "drink tea"
+    assert daybook.model.requests == []
+
+
+async def test_what_is_past_or_nothing_is_refused(daybook: Daybook) -> None:
+    async with daybook.running():
+        assert "is past: it is 2026-11-21 Sat 08:30" in await ask(daybook, "/remind today 8:00 tea")
+        assert "What shall I remind you of?" in await ask(daybook, "/remind tomorrow 15:00")
+        assert "Say when and what" in await ask(daybook, "/remind")
+        assert "does not exist" in await ask(daybook, "/remind 2027-02-29 10:00 tea")
+
+
+async def test_the_night_on_which_the_clocks_change(daybook: Daybook) -> None:
+    async with daybook.running():
+        gap = await ask(daybook, "/remind 2027-03-28 02:30 look")
+        assert "2027-03-28 Sun 03:00" in gap and "02:30 does not exist that night" in gap
+        twice = await ask(daybook, "/remind 2027-10-31 02:30 look again")
+        assert "comes twice that night" in twice and "the first is taken (UTC+02)" in twice
+
+
+async def test_what_is_not_understood_is_the_models_to_read(daybook: Daybook) -> None:
+    daybook.model.then(
+        Call("schedule_add", {"kind": "message", "text": "Plant", "when": {"at": "2026-11-24T09:00"}}), "On Tuesday."
+    )
+    async with daybook.running():
+        assert await ask(daybook, "/remind next full moon plant") == "On Tuesday."
+    assert "Added plant: once, 2026-11-24 09:00. Next: 2026-11-24 Tue 09:00 Europe/Berlin" in result(
+        daybook.model.requests[-1]
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        ({"when": {"at": "2026-11-21T08:00"}}, "is past"),
+        ({"when": {"at": "soon"}}, "is not a moment"),
+        ({"when": {"cron": "0 0 30 2 *"}}, "cannot be"),
+        ({"when": {"every": "2h", "cron": "* * * * *"}}, "must be one of"),
+        ({"when": {"every": "2h"}, "timezone": "Mars/Base"}, "IANA zone"),
+        ({"when": {"every": "2h"}, "to": "somewhere"}, "is not a chat address"),
+    ],
+)
+async def test_the_tool_tells_the_model_what_is_wrong(daybook: Daybook, arguments: dict[str, Json], why: str) -> None:
+    daybook.model.then(Call("schedule_add", {"kind": "message", "text": "Tea", **arguments}), "Hm.")
+    async with daybook.running():
+        await ask(daybook, "tea please")
+    assert why in result(daybook.model.requests[-1])
+
+
+async def test_nobody_schedules_for_or_sees_what_is_anothers(daybook: Daybook) -> None:
+    daybook.group()
+    daybook.settings["channels"] = {"telegram": {"allow": [ALICE], "groups": {GROUP: {"mention": "optional"}}}}
+    async with daybook.running() as gateway:
+        await ask(daybook, "/remind tomorrow 9:00 the secret")
+        for chat, sender, group in ((ALICE, ALICE, False), (GROUP, OWNER, True)):
+            assert "secret" not in await ask(daybook, "/jobs", chat=chat, sender=sender, group=group)
+            for verb in ("run", "pause", "delete"):
+                said = await ask(daybook, f"/jobs {verb} the-secret", chat=chat, sender=sender, group=group)
+                assert said == "There is no job the-secret."
+            elsewhere = {"kind": "prompt", "text": "Tell me", "when": {"every": "1h"}, "to": f"telegram:{OWNER}"}
+            daybook.model.then(Call("schedule_add", elsewhere), "No.")
+            await ask(daybook, "spy", chat=chat, sender=sender, group=group)
+            assert "only report to this chat" in result(daybook.model.requests[-1])
+            await ask(daybook, f"/remind tomorrow 10:00 of {sender} {chat}", chat=chat, sender=sender, group=group)
+        found = await gateway.ask("schedule.list")
+        assert isinstance(found, list)
+        own = sorted(row["to"] for row in found if row["kind"] == "message")
+        assert own == ["owner", f"telegram:{GROUP}", f"telegram:{ALICE}"]
+        assert "secret" in await ask(daybook, "/jobs")
+
+
+async def test_jobs_are_paused_resumed_run_and_deleted(daybook: Daybook) -> None:
+    async with daybook.running():
+        await ask(daybook, "/remind every day 09:00 pills")
+        assert "is paused" in await ask(daybook, "/jobs pause pills")
+        assert "`pills` 09:00 every day, off" in await ask(daybook, "/jobs")
+        assert "next: 2026-11-21 Sat 09:00" in await ask(daybook, "/jobs resume pills")
+        assert "runs now" in await ask(daybook, "/jobs run pills")
+        await daybook.chat.wait_until(lambda: "pills" in daybook.chat.heard(OWNER))
+        assert "is deleted" in await ask(daybook, "/jobs delete pills")
+        assert "cannot" not in await ask(daybook, "/jobs")
+        assert "can be paused, not removed" in await ask(daybook, "/jobs delete journal")
+        assert "I know `/jobs`" in await ask(daybook, "/jobs dance pills")
+
+
+async def test_neighbours_ask_by_operation(daybook: Daybook) -> None:
+    async with daybook.running() as gateway:
+        added = await gateway.ask("schedule.add", text="Stand up", when="every weekday at 10", id="up")
+        assert isinstance(added, dict) and added["when"] == {"cron": "0 10 * * 1-5"}
+        assert added["next_run"] == "2026-11-23T10:00:00+01:00"
+        jobs = await gateway.status("jobs")
+        assert isinstance(jobs, list) and [job["id"] for job in jobs] == ["up"]
+        with pytest.raises(OperationError, match="no job x"):
+            await gateway.ask("schedule.remove", id="x")
+        with pytest.raises(OperationError, match="already"):
+            await gateway.ask("schedule.add", text="Other", every="2h", id="up")
+        with pytest.raises(OperationError, match="is not understood"):
+            await gateway.ask("schedule.add", text="Other", when="some day")
+        await gateway.ask("schedule.remove", id="up")
+    assert "id: up" not in (daybook.workspace / "schedule.yaml").read_text("utf-8")

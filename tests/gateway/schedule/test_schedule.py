@@ -1,0 +1,363 @@
+"""Jobs and reminders in a whole gateway, with a clock that the test owns: Saturday, 21 November, 08:30 in Berlin."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import timedelta
+
+import pytest
+
+from agent.model.base import Json, ModelError
+from agent.model.scripted import Answer, Call, Hold
+from channels.message import Refused
+from gateway.config import Config
+from gateway.schedule.builtin import BuiltIn, DueTime, JobFailed, Outcome
+from gateway.schedule.when import Cron
+from tests.gateway.conftest import ALICE, GROUP, OWNER, Daybook, Running
+
+DAILY = "when: {cron: '0 9 * * *'}"
+WATER = f"{{id: water, text: Drink, {DAILY}, to: owner}}"
+WEATHER = f"{{id: weather, kind: prompt, text: Tell the weather, {DAILY}, to: owner}}"
+HALF_HOUR = timedelta(minutes=30)
+DAY = timedelta(days=1)
+
+
+def write(daybook: Daybook, *jobs: str) -> None:
+    text = "".join(f"  - {job}\n" for job in jobs)
+    daybook.workspace.mkdir(parents=True, exist_ok=True)
+    (daybook.workspace / "schedule.yaml").write_text(f"# mine\njobs:\n{text}", "utf-8")
+
+
+def schedule(daybook: Daybook) -> str:
+    return (daybook.workspace / "schedule.yaml").read_text("utf-8")
+
+
+@asynccontextmanager
+async def awake(daybook: Daybook) -> AsyncIterator[Running]:
+    """Running, and it has read its jobs."""
+    async with daybook.running() as gateway:
+        await gateway.ask("schedule.list")
+        yield gateway
+
+
+async def listed(gateway: Running, id: str) -> dict[str, Json]:
+    found = await gateway.ask("schedule.list")
+    assert isinstance(found, list)
+    return next(dict(row) for row in found if row["id"] == id)
+
+
+async def until(gateway: Running, id: str, result: str) -> dict[str, Json]:
+    """The job's row once its last run came to that."""
+    while (row := await listed(gateway, id))["last_result"] != result:  # noqa: ASYNC110  what is on disk rings no bell
+        await asyncio.sleep(0)
+    return row
+
+
+async def runs(gateway: Running, id: str | None = None) -> list[str]:
+    found = await gateway.ask("schedule.history", id=id)
+    assert isinstance(found, list)
+    return [row["result"] for row in found]
+
+
+async def test_a_reminder_rings_without_a_model_and_leaves_the_file(daybook: Daybook) -> None:
+    write(daybook, "{id: milk, text: Buy milk, when: {at: '2026-11-21T08:40'}, to: owner}", WATER)
+    async with awake(daybook) as gateway:
+        assert (await listed(gateway, "milk"))["next_run"] == "2026-11-21T08:40:00+01:00"
+        daybook.moment.pass_(timedelta(minutes=10))
+        assert await daybook.chat.wait_heard(1, chat=OWNER) == ["Buy milk"]
+        while "milk" in schedule(daybook):
+            await daybook.ticks()
+        assert await runs(gateway, "milk") == ["delivered"]
+    assert schedule(daybook) == f"# mine\njobs:\n  - {WATER}\n"
+    assert daybook.model.requests == []
+
+
+async def test_a_prompt_is_an_isolated_turn_whose_last_words_are_delivered(daybook: Daybook) -> None:
+    write(daybook, WEATHER)
+    looks = Answer("Let me look.", calls=(Call("memory_append", {"text": "asked for rain"}),))
+    daybook.model.then("Hello.", looks, "It rains.", "It rains again.")
+    async with awake(daybook) as gateway:
+        daybook.chat.say("Hi", chat=OWNER)
+        await daybook.chat.wait_heard(1, chat=OWNER)
+        daybook.moment.pass_(HALF_HOUR)
+        assert (await daybook.chat.wait_heard(2, chat=OWNER))[1] == "It rains."
+        await until(gateway, "weather", "delivered")
+        daybook.moment.pass_(DAY)
+        assert (await daybook.chat.wait_heard(3, chat=OWNER))[2] == "It rains again."
+    talk, first, _, second = daybook.model.requests
+    assert first.purpose == "job"
+    assert "Tell the weather" in str(first.messages) and "Hi" not in str(first.messages)
+    assert len(second.messages) == 1
+    assert "schedule_add" in str(talk.tools) and "schedule_add" not in str(first.tools)
+
+
+async def test_a_prompt_with_nothing_to_say_delivers_nothing(daybook: Daybook) -> None:
+    write(daybook, WEATHER)
+    daybook.model.then("NO_REPLY")
+    async with awake(daybook) as gateway:
+        daybook.moment.pass_(HALF_HOUR)
+        await until(gateway, "weather", "silent")
+    assert daybook.chat.history == []
+
+
+async def test_a_group_s_job_sees_what_the_group_sees(daybook: Daybook) -> None:
+    daybook.group()
+    write(daybook, f"{{id: news, kind: prompt, text: What is new?, {DAILY}, to: 'telegram:{GROUP}'}}")
+    (daybook.workspace / "MEMORY.md").write_text("The safe's number is 739.\n", "utf-8")
+    daybook.model.then("Nothing.")
+    async with awake(daybook):
+        daybook.moment.pass_(HALF_HOUR)
+        assert await daybook.chat.wait_heard(1, chat=GROUP) == ["Nothing."]
+    assert "739" not in daybook.everything_asked()
+
+
+async def test_missed_while_down_it_runs_once_marked_late(daybook: Daybook) -> None:
+    write(daybook, "{id: water, text: Drink, when: {every: 30m, from: '2026-11-21T08:00'}, to: owner}")
+    async with awake(daybook):
+        daybook.moment.pass_(HALF_HOUR)
+        await daybook.chat.wait_heard(1, chat=OWNER)
+    daybook.moment.pass_(timedelta(hours=5, minutes=10))
+    async with awake(daybook) as gateway:
+        heard = await daybook.chat.wait_heard(2, chat=OWNER)
+        assert heard == ["Drink", "Drink\n\n_(Late: this was due 2026-11-21 14:00.)_"]
+        await daybook.ticks()
+        assert await runs(gateway, "water") == ["delivered", "delivered"]
+
+
+async def test_missed_too_long_ago_or_not_to_be_made_up_for_it_is_recorded(daybook: Daybook) -> None:
+    write(daybook, WATER, f"{{id: tea, text: Tea, {DAILY}, catch_up: false}}")
+    async with awake(daybook) as gateway:
+        assert await runs(gateway) == []
+    daybook.moment.pass_(timedelta(hours=14))
+    async with awake(daybook) as gateway:
+        await until(gateway, "water", "missed")
+        await until(gateway, "tea", "missed")
+    assert daybook.chat.heard(OWNER) == []
+
+
+async def test_in_quiet_hours_jobs_wait_and_reminders_ring(daybook: Daybook) -> None:
+    daybook.settings["schedule"] = {"quiet_hours": "08:45-10:00"}
+    write(daybook, WATER, WEATHER)
+    daybook.model.then("It rains.")
+    async with awake(daybook) as gateway:
+        daybook.moment.pass_(HALF_HOUR)
+        await daybook.chat.wait_heard(1, chat=OWNER)
+        assert (await listed(gateway, "weather"))["next_run"] == "2026-11-21T10:00:00+01:00"
+        assert daybook.model.requests == []
+        daybook.moment.pass_(timedelta(hours=1))
+        assert await daybook.chat.wait_heard(2, chat=OWNER) == ["Drink", "It rains."]
+
+
+async def test_a_job_that_fails_is_tried_again_and_the_owner_hears_of_the_second_failure(daybook: Daybook) -> None:
+    write(daybook, WEATHER)
+    daybook.model.then(ModelError("The server is on fire."), ModelError("The server is on fire."), "It rains.")
+    async with awake(daybook) as gateway:
+        daybook.moment.pass_(HALF_HOUR)
+        await until(gateway, "weather", "waiting")
+        assert daybook.chat.heard(OWNER) == []
+        assert "fire" in str((await listed(gateway, "weather"))["last_error"])
+        daybook.moment.pass_(timedelta(seconds=30))
+        (told,) = await daybook.chat.wait_heard(1, chat=OWNER)
+        assert "`weather` has failed 2 times in a row" in told and "on fire" in told
+        daybook.moment.pass_(timedelta(seconds=60))
+        assert (await daybook.chat.wait_heard(2, chat=OWNER))[1] == "It rains."
+        await until(gateway, "weather", "delivered")
+        daybook.model.then("Sun.")
+        daybook.moment.pass_(DAY)
+        assert (await daybook.chat.wait_heard(3, chat=OWNER))[2].startswith("Sun.")
+
+
+async def test_a_job_that_fails_for_a_day_is_paused_and_resumed_by_its_owner(daybook: Daybook) -> None:
+    write(daybook, "{id: weather, kind: prompt, text: Tell the weather, when: {cron: '0 * * * *'}}")
+    fails = [ModelError("Down.")] * 10
+    daybook.model.then(*fails)
+    async with awake(daybook) as gateway:
+        while daybook.model.left:
+            daybook.moment.pass_(timedelta(minutes=10))
+            await daybook.ticks()
+        heard = await daybook.chat.wait_heard(2, chat=OWNER)
+        assert "is paused now; `/jobs resume weather`" in heard[-1]
+        while "enabled: false" not in schedule(daybook):
+            await daybook.ticks()
+        daybook.moment.pass_(DAY)
+        await daybook.ticks()
+        daybook.chat.say("/jobs resume weather", chat=OWNER)
+        assert "goes on; next: 2026-11-22" in (await daybook.chat.wait_heard(3, chat=OWNER))[-1]
+        assert (await listed(gateway, "weather"))["enabled"] is True
+        daybook.model.then("Sun.")
+        daybook.moment.pass_(timedelta(hours=1))
+        await daybook.chat.wait_heard(4, chat=OWNER)
+    assert daybook.model.left == 0
+
+
+async def test_a_chat_that_is_gone_is_a_failure_and_is_not_tried_again(daybook: Daybook) -> None:
+    write(daybook, "{id: milk, text: Buy milk, when: {at: '2026-11-21T09:00'}, to: 'telegram:22222'}")
+    daybook.settings["channels"] = {"telegram": {"allow": [ALICE]}}
+    daybook.chat.fail_next(Refused("the bot was blocked"))
+    async with awake(daybook) as gateway:
+        daybook.moment.pass_(HALF_HOUR)
+        await until(gateway, "milk", "failed")
+        (told,) = await daybook.chat.wait_heard(1, chat=OWNER)
+        assert "`milk` has failed, and I have given it up" in told and "blocked" in told
+    assert daybook.chat.heard(ALICE) == []
+
+
+@pytest.mark.parametrize("to", ["telegram:99999", "telegram:-100999", "discord:5"])
+async def test_a_chat_that_it_may_not_write_to_is_a_failure(daybook: Daybook, to: str) -> None:
+    write(daybook, f"{{id: spy, text: Hello, {DAILY}, to: '{to}'}}")
+    async with awake(daybook) as gateway:
+        daybook.moment.pass_(HALF_HOUR)
+        row = await until(gateway, "spy", "waiting")
+        assert row["last_error"]
+    assert daybook.chat.history == []
+
+
+async def test_the_owner_is_where_they_wrote_last(daybook: Daybook) -> None:
+    daybook.settings["people"] = {"me": ["telegram:11111", "telegram:33333"]}
+    write(daybook, WATER)
+    async with awake(daybook):
+        daybook.chat.say("/whoami", chat="33333", sender="33333")
+        await daybook.chat.wait_heard(1, chat="33333")
+        daybook.moment.pass_(HALF_HOUR)
+        assert (await daybook.chat.wait_heard(2, chat="33333"))[1] == "Drink"
+
+
+async def test_an_edit_by_hand_is_picked_up_and_a_broken_one_told(daybook: Daybook) -> None:
+    write(daybook, WATER)
+    async with awake(daybook) as gateway:
+        await listed(gateway, "water")
+        write(daybook, WATER, "{id: tea, text: [, when")
+        (told,) = await daybook.chat.wait_heard(1, chat=OWNER)
+        assert "`schedule.yaml` has a mistake" in told and "line 4" in told
+        daybook.moment.pass_(HALF_HOUR)
+        assert (await daybook.chat.wait_heard(2, chat=OWNER))[1] == "Drink"
+    async with awake(daybook) as gateway:
+        await daybook.chat.wait_heard(3, chat=OWNER)
+        assert (await listed(gateway, "water"))["enabled"] is True
+        write(daybook, f"{{id: tea, text: Tea, {DAILY}}}")
+        await daybook.ticks()
+        daybook.moment.pass_(DAY)
+        assert (await daybook.chat.wait_heard(4, chat=OWNER))[3].startswith("Tea")
+
+
+async def test_a_new_or_changed_job_owes_nothing_for_before(daybook: Daybook) -> None:
+    write(daybook, "{id: water, text: Drink, when: {cron: '0 8 * * *'}, to: owner}")
+    async with awake(daybook) as gateway:
+        await daybook.ticks()
+        write(daybook, "{id: water, text: Drink, when: {cron: '15 8 * * *'}, to: owner}")
+        while (await listed(gateway, "water"))["when"] != {"cron": "15 8 * * *"}:
+            await daybook.ticks()
+        assert (await listed(gateway, "water"))["next_run"] == "2026-11-22T08:15:00+01:00"
+    assert daybook.chat.heard(OWNER) == []
+
+
+async def test_a_clock_that_is_put_back_runs_nothing_twice(daybook: Daybook) -> None:
+    write(daybook, WATER)
+    async with awake(daybook) as gateway:
+        daybook.moment.pass_(HALF_HOUR)
+        await daybook.chat.wait_heard(1, chat=OWNER)
+        daybook.moment.pass_(-timedelta(hours=3))
+        await daybook.ticks()
+        daybook.moment.pass_(timedelta(hours=3, minutes=1))
+        await daybook.ticks()
+        assert await runs(gateway, "water") == ["delivered"]
+    assert daybook.chat.heard(OWNER) == ["Drink"]
+
+
+async def test_a_slow_job_delays_no_other(daybook: Daybook) -> None:
+    hold = Hold()
+    write(daybook, WEATHER, f"{{id: news, kind: prompt, text: News, {DAILY}}}", WATER)
+    daybook.model.then(
+        *[lambda request: Answer("Slow.", hold=hold) if "weather" in str(request.messages) else "Quick."] * 2
+    )
+    async with awake(daybook):
+        daybook.moment.pass_(HALF_HOUR)
+        await hold.reached.wait()
+        assert sorted(await daybook.chat.wait_heard(2, chat=OWNER)) == ["Drink", "Quick."]
+        hold.released.set()
+        await daybook.chat.wait_heard(3, chat=OWNER)
+
+
+async def test_run_now_by_hand(daybook: Daybook) -> None:
+    write(daybook, f"{{id: water, text: Drink, {DAILY}, enabled: false}}")
+    async with awake(daybook) as gateway:
+        await gateway.ask("schedule.run", id="water")
+        assert await daybook.chat.wait_heard(1, chat=OWNER) == ["Drink"]
+        assert (await listed(gateway, "water"))["next_run"] is None
+
+
+async def test_killed_at_each_turn_of_the_loop_it_is_said_once(daybook: Daybook) -> None:
+    """However soon the process ends after the due time, whatever it had begun."""
+    write(daybook, WATER, WEATHER)
+    daybook.model.then(*["It rains."] * 12)
+    async with awake(daybook):
+        await daybook.ticks()
+    daybook.moment.pass_(HALF_HOUR)
+    for turns in range(0, 60, 6):
+        async with daybook.running() as gateway:
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            await gateway.kill()
+    async with awake(daybook) as gateway:
+        await until(gateway, "water", "delivered")
+        await until(gateway, "weather", "delivered")
+    heard = [text.removeprefix("↻ (may be a repeat) ") for text in daybook.chat.heard(OWNER)]
+    assert heard.count("Drink") <= 2 and heard.count("It rains.") <= 2
+    plain = [text for text in daybook.chat.heard(OWNER) if not text.startswith("↻")]
+    assert len(plain) == len(set(plain)) <= 2
+
+
+class Nightly:
+    """A built-in job that is told what to come to."""
+
+    def __init__(self, *results: Outcome | Exception) -> None:
+        self.results = list(results)
+        self.dues: list[DueTime] = []
+
+    def __call__(self, _: Config) -> Sequence[BuiltIn]:
+        return (BuiltIn("journal", Cron("0 9 * * *"), self.run),)
+
+    async def run(self, due: DueTime) -> Outcome:
+        self.dues.append(due)
+        result = self.results.pop(0)
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+
+async def test_a_built_in_job_stands_in_the_list_and_runs(daybook: Daybook) -> None:
+    nightly = Nightly(Outcome(), JobFailed("there is no model"), Outcome(silent=True))
+    daybook.built_ins = nightly
+    async with awake(daybook) as gateway:
+        assert (await listed(gateway, "journal"))["kind"] == "built-in"
+        assert (await listed(gateway, "heartbeat"))["enabled"] is False
+        await gateway.ask("schedule.run", id="journal")
+        await until(gateway, "journal", "done")
+        assert nightly.dues[0].by_hand
+        daybook.moment.pass_(HALF_HOUR)
+        row = await until(gateway, "journal", "waiting")
+        assert row["last_error"] == "there is no model"
+        daybook.moment.pass_(timedelta(seconds=30))
+        await until(gateway, "journal", "silent")
+        assert [one.moment.isoformat() for one in nightly.dues[1:]] == ["2026-11-21T09:00:00+01:00"] * 2
+        await gateway.ask("schedule.pause", id="journal")
+        assert (await listed(gateway, "journal"))["next_run"] is None
+    async with awake(daybook) as gateway:
+        assert (await listed(gateway, "journal"))["enabled"] is False
+        await gateway.ask("schedule.resume", id="journal")
+        assert (await listed(gateway, "journal"))["next_run"] == "2026-11-22T09:00:00+01:00"
+
+
+async def test_ten_thousand_jobs(daybook: Daybook) -> None:
+    write(
+        daybook,
+        *(f"{{id: j{number}, text: Job {number}, when: {{cron: '0 10 * * *'}}}}" for number in range(10_000)),
+        WATER,
+    )
+    async with awake(daybook) as gateway:
+        daybook.moment.pass_(HALF_HOUR)
+        assert await daybook.chat.wait_heard(1, chat=OWNER) == ["Drink"]
+        found = await gateway.ask("schedule.list")
+        assert isinstance(found, list) and len(found) == 10_004

@@ -1,0 +1,67 @@
+"""When, as people write it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.schedule import when
+from gateway.schedule.when import BadWhen, fields, in_words, parse
+
+
+@pytest.mark.parametrize(
+    ("written", "why"),
+    [
+        ({}, "must be one of"),
+        ({"at": "2026-11-22T15:00", "every": "2h"}, "must be one of"),
+        ({"on": "monday"}, "no key 'on'"),
+        ({"at": "tomorrow"}, "is not a moment"),
+        ({"at": "2026-02-30T10:00"}, "does not exist"),
+        ({"at": "2026-11-22"}, "is not a moment"),
+        ({"at": "2026-11-22T24:30"}, "does not exist"),
+        ({"every": "0m"}, "out of range"),
+        ({"every": "10s"}, "out of range"),
+        ({"every": "often"}, "is not an interval"),
+        ({"every": "999999w"}, "out of range"),
+        ({"cron": "0 8 * *"}, "has 4 fields"),
+        ({"cron": "* 0 8 * * *"}, "has 6 fields"),
+        ({"cron": "@daily"}, "has 1 fields"),
+        ({"cron": "61 8 * * *"}, "bad minute"),
+        ({"cron": "0 0 31 2 *"}, "bad day-of-month"),
+        ({"cron": "0 8 * * 1-5", "from": "2026-11-22T15:00"}, "must be one of"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_a_sentence(written: dict[str, str], why: str) -> None:
+    with pytest.raises(BadWhen, match=why):
+        parse(written)
+
+
+@given(st.text(max_size=80), st.sampled_from(["at", "every", "cron"]))
+def test_no_text_breaks_it(text: str, key: str) -> None:
+    try:
+        found = parse({key: text})
+    except BadWhen as error:
+        assert len(str(error)) < 400
+    else:
+        assert parse(fields(found)) == found
+
+
+@pytest.mark.parametrize(
+    ("written", "words"),
+    [
+        ({"every": "2h"}, "every 2h"),
+        ({"every": "1h30m"}, "every 90m"),
+        ({"cron": "0 8 * * 1-5"}, "08:00 on Monday to Friday"),
+        ({"cron": "5 21 * * *"}, "21:05 every day"),
+        ({"cron": "0 9 * * 0,6"}, "09:00 on Sunday, Saturday"),
+        ({"cron": "*/5 * * * *"}, "cron */5 * * * *"),
+        ({"at": "2026-11-22 9:05"}, "once, 2026-11-22 09:05"),
+    ],
+)
+def test_it_reads_as_people_say_it(written: dict[str, str], words: str) -> None:
+    assert in_words(parse(written)) == words
+
+
+def test_an_offset_is_kept_as_a_moment() -> None:
+    assert when.moment("2026-11-22T15:00+01:00") == when.moment("2026-11-22T14:00Z")
