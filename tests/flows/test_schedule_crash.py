@@ -21,10 +21,19 @@ def texts(telegram: FakeTelegram) -> list[str]:
     return [message.text for message in telegram.messages(ALICE)]
 
 
-async def write(telegram: FakeTelegram, gateway: GatewayProcess, kind: str) -> None:
-    """A job that is due in a moment, for an owner who has written before."""
+async def greet(telegram: FakeTelegram, gateway: GatewayProcess) -> None:
+    """No bot may write first."""
     telegram.say("/whoami")
     await gateway.while_alive(telegram.wait_for(lambda: len(texts(telegram)) == 1))
+
+
+async def write(telegram: FakeTelegram, gateway: GatewayProcess, kind: str) -> None:
+    """A job that is due in a moment, for an owner who has written before."""
+    await greet(telegram, gateway)
+    put(gateway, kind)
+
+
+def put(gateway: GatewayProcess, kind: str) -> None:
     due = (datetime.now(UTC) + timedelta(seconds=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
     job = f"  - {{id: tea, kind: {kind}, text: Tea is ready, when: {{at: '{due}'}}, to: owner}}\n"
     (gateway.workspace / "schedule.yaml").write_text(f"jobs:\n{job}", "utf-8")
@@ -53,8 +62,9 @@ async def comes_once(telegram: FakeTelegram, gateway: GatewayProcess, *heard: st
 async def test_killed_before_the_run_is_recorded(telegram: FakeTelegram, model: FakeAnthropic) -> None:
     """Due while nothing ran, and so soon after that nobody calls it late."""
     async with GatewayProcess(telegram, model) as gateway:
-        await write(telegram, gateway, "message")
+        await greet(telegram, gateway)
         await gateway.kill()
+        put(gateway, "message")
         await asyncio.sleep(1)
         await gateway.start()
         await comes_once(telegram, gateway, "Tea is ready")
