@@ -1,0 +1,58 @@
+"""A picture as a model takes it: JPEG or PNG, upright, not larger than is looked at, one frame.
+
+https://docs.anthropic.com/en/docs/build-with-claude/vision: pictures are scaled to 1,568 pixels along their longer
+side; a request may have 32 MB in all.
+"""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+from agent.media.unreadable import Unreadable
+
+LONGEST_SIDE = 1_568
+MOST_BYTES = 1_000_000
+"""So that twenty of them, in base64, stay below 32 MB."""
+MOST_PIXELS = 100_000_000
+"""About 400 MB in memory."""
+_FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "BMP", "TIFF", "AVIF")
+"""JPEG stands for MPO too. The others of Pillow are rare, and some start programs."""
+_QUALITIES = (85, 70, 50, 30)
+
+
+def shrink(source: Path, target: Path) -> str:
+    """Write the picture to `target`; returns its ending, jpg or png. Raises `Unreadable`."""
+    from PIL import Image, ImageOps  # noqa: PLC0415 (heavy; only where a picture is read)
+
+    Image.MAX_IMAGE_PIXELS = None  # ours is checked below, with a sentence
+    warnings.simplefilter("ignore")
+    try:
+        with Image.open(source, formats=_FORMATS) as opened:
+            width, height = opened.size
+            if width * height > MOST_PIXELS:
+                raise Unreadable(f"it has {width:,} x {height:,} pixels, more than I can open")
+            if not width or not height:
+                raise Unreadable("it has no pixels")
+            opened.seek(0)
+            opened.draft("RGB", (LONGEST_SIDE, LONGEST_SIDE))
+            ending = "png" if opened.format in ("PNG", "GIF", "BMP") else "jpg"
+            clear = opened.has_transparency_data
+            picture = opened.convert("RGBA" if clear else "RGB") if opened.mode in ("P", "1") else opened
+            picture.thumbnail((LONGEST_SIDE, LONGEST_SIDE), Image.Resampling.LANCZOS)
+            picture = ImageOps.exif_transpose(picture).convert("RGBA" if clear else "RGB")
+    except Unreadable:
+        raise
+    except (OSError, ValueError, SyntaxError, EOFError, TypeError, ArithmeticError, Image.DecompressionBombError) as error:
+        raise Unreadable("it is damaged, or of a kind that I can't open") from error
+    on_white = Image.new("RGB", picture.size, "white")
+    on_white.paste(picture, mask=picture if clear else None)
+    if ending == "png":
+        on_white.save(target, "PNG", optimize=True)
+        if target.stat().st_size <= MOST_BYTES:
+            return "png"
+    for quality in _QUALITIES:
+        on_white.save(target, "JPEG", quality=quality)
+        if target.stat().st_size <= MOST_BYTES:
+            break
+    return "jpg"

@@ -1,0 +1,108 @@
+"""Reading a file without trusting it: in a process with limits (`reading`), which ends with whoever waits for it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import os
+import signal
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent.media.sniff import Kind
+from agent.media.unreadable import Unreadable
+
+_log = logging.getLogger(__name__)
+
+SECONDS = 30.0
+"""How long reading one file may take; what was read by then counts."""
+_AT_ONCE = 2
+_TOO_MUCH = "reading it takes more time or memory than it may have"
+_READABLE = frozenset({Kind.PDF, Kind.ZIP, Kind.HTML, Kind.MAIL, Kind.TEXT})
+_ENVIRONMENT = ("PATH", "PYTHONPATH", "PYTHONHOME", "SYSTEMROOT", "TMPDIR")
+"""All that the reading process knows of ours: no keys."""
+_HINTS = {
+    Kind.HEIC: "it is a HEIC picture, which I can't open; send it as a photo, or as JPEG or PNG",
+    Kind.SVG: "it is an SVG drawing, which I can't open; send it as PNG",
+    Kind.OLD_OFFICE: "it is of an old Office format, which I can't open; send it as DOCX, XLSX, PPTX or PDF",
+    Kind.VIDEO: "I can't watch videos",
+    Kind.EMPTY: "it is empty",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """`remark` says what is not in `text`, as the end of a sentence that begins with the file's name; else empty."""
+
+    text: str
+    remark: str = ""
+
+
+class Reader:
+    """`most_chars` of a document's text and `most_pages` of a PDF are read; `seconds` may be spent on one file."""
+
+    def __init__(self, most_chars: int, most_pages: int, seconds: float = SECONDS) -> None:
+        self._most_chars = most_chars
+        self._most_pages = most_pages
+        self._seconds = seconds
+        self._free = asyncio.Semaphore(_AT_ONCE)
+
+    async def text(self, file: Path, kind: Kind) -> Reading:
+        """The text of a document. Raises `Unreadable` where there is none to be had, and `OSError`."""
+        if kind not in _READABLE:
+            raise Unreadable(_HINTS.get(kind, f"it is a {kind}"))
+        texts, end = await self._run(kind, file, Path(os.devnull))
+        remark = _TOO_MUCH if end is None else str(end["end"])
+        text = "".join(texts).strip()[: self._most_chars]
+        if not text:
+            raise Unreadable(remark or "there is no text in it")
+        return Reading(text, remark)
+
+    async def picture(self, file: Path, target: Path) -> str:
+        """Write a picture to `target` as a model takes it; returns its ending. Raises `Unreadable`, `OSError`."""
+        _, end = await self._run(Kind.PICTURE, file, target)
+        if end is None or end["end"]:
+            raise Unreadable(_TOO_MUCH if end is None else str(end["end"]))
+        return str(end["ending"])
+
+    async def _run(self, kind: Kind, file: Path, target: Path) -> tuple[list[str], dict[str, object] | None]:
+        """The texts that the process wrote, and its last word; None where it had none."""
+        texts: list[str] = []
+        limits = (str(self._most_chars), str(self._most_pages))
+        async with self._free:
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-P", "-m", "agent.media.reading", kind.value, str(file), str(target), *limits),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.DEVNULL,
+                start_new_session=True,
+                env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ} | {"PYTHONUTF8": "1"},
+            )
+            try:
+                async with asyncio.timeout(self._seconds):
+                    assert process.stdout is not None
+                    async for line in process.stdout:
+                        told = json.loads(line)
+                        if "end" in told:
+                            return texts, told
+                        texts.append(str(told["text"]))
+            except (TimeoutError, ValueError) as problem:  # a line cut by the process's end is no JSON
+                _log.warning("reading %s was given up: %r", file.name, problem)
+            finally:
+                await ended(process)
+        _log.warning("the process that read %s ended with %s", file.name, process.returncode)
+        return texts, None
+
+
+async def ended(process: asyncio.subprocess.Process) -> None:
+    """Kill a process and what it has started, unless it has ended, and wait for that."""
+    if process.returncode is None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if hasattr(os, "killpg"):
+                os.killpg(process.pid, signal.SIGKILL)
+            else:
+                process.kill()
+    await process.wait()

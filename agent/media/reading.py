@@ -1,0 +1,100 @@
+"""Reads one file in a process of its own: `python -m agent.media.reading KIND FILE TARGET CHARS PAGES`.
+
+A file from outside may be made to eat memory or time, or to break the library that reads it: here it can only break
+this process, which has limits. What is found is written as it is found, a JSON object a line: `{"text": …}` any number
+of times, at last `{"end": REMARK, "ending": …}`; so a process that is ended leaves what it had.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from agent.media.office import from_office
+from agent.media.pdf import from_pdf
+from agent.media.pictures import shrink
+from agent.media.sniff import Kind
+from agent.media.text import decoded, from_html, from_mail
+from agent.media.unreadable import Unreadable
+
+MOST_MEMORY = 1024 * 1024 * 1024
+MOST_CPU = 30
+"""Seconds."""
+_PIECE = 8_000
+"""Characters of one line."""
+_MARKUP = 8
+"""A page takes so many characters for one that its reader sees, if not more."""
+
+
+def main(arguments: list[str]) -> None:
+    kind, file, target, chars, pages = arguments
+    _limit()
+    ending = ""
+    try:
+        if kind == Kind.PICTURE:
+            ending, remark = shrink(Path(file), Path(target)), ""
+        else:
+            remark = _write(_texts(Kind(kind), Path(file), int(chars), int(pages)), int(chars))
+    except Unreadable as problem:
+        remark = str(problem)
+    except (MemoryError, RecursionError):
+        remark = "it takes more memory to read than it may have"
+    print(json.dumps({"end": remark, "ending": ending}), flush=True)
+
+
+def _texts(kind: Kind, path: Path, chars: int, pages: int) -> Iterator[str]:
+    with path.open("rb") as file:
+        match kind:
+            case Kind.PDF:
+                yield from from_pdf(file, pages)
+            case Kind.ZIP:
+                yield from from_office(file)
+            case Kind.HTML:
+                yield from_html(_start_of(file, _MARKUP * chars))
+            case Kind.MAIL:
+                yield from from_mail(file.read())
+            case _:
+                yield _start_of(file, chars)
+
+
+def _start_of(file: IO[bytes], chars: int) -> str:
+    """At least so many characters, as far as there are any."""
+    size = 4 * (chars + 1)
+    data = file.read(size)
+    return decoded(data, cut=len(data) == size)
+
+
+def _write(texts: Iterator[str], most: int) -> str:
+    """Write what fits; returns a remark where not all did."""
+    left, any_text = most, False
+    for text in texts:
+        shown = text[:left]
+        for start in range(0, len(shown), _PIECE):
+            print(json.dumps({"text": shown[start : start + _PIECE]}), flush=True)
+        left -= len(shown)
+        any_text = any_text or bool(shown.strip())
+        if len(shown) < len(text):
+            return f"only its first {most:,} characters are shown"
+    if not any_text:
+        raise Unreadable("there is no text in it")
+    return ""
+
+
+def _limit() -> None:
+    """What the system has no limits for (Windows has none, macOS none for memory), the parent's clock ends."""
+    try:
+        import resource  # noqa: PLC0415 (not on every system)
+    except ImportError:
+        return
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_CPU, (MOST_CPU, MOST_CPU))
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

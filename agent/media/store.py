@@ -1,0 +1,99 @@
+"""Files that came with messages, kept by their content: `media/<aa>/<sha256>.<ending>` beside the sessions.
+
+A file is whole or not there: written under another name, synced, then renamed. The same content is kept once. A path
+is written relative to the folder that has `media` in it, so that a home can be moved. Blocks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+FOLDER = "media"
+_PATH = re.compile(r"media/([0-9a-f]{2})/\1[0-9a-f]{62}\.[a-z0-9]{1,5}")
+_MENTION = re.compile(rb"media/[0-9a-f]{2}/[0-9a-f]{64}\.[a-z0-9]{1,5}")
+_SCRATCH = "incoming"
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """`root`: the folder that has `media` in it."""
+
+    root: Path
+
+    @contextmanager
+    def scratch(self) -> Iterator[Path]:
+        """A new, empty, private file to write into, gone when the block ends."""
+        folder = self.root / FOLDER / _SCRATCH
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = folder / secrets.token_hex(8)
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        try:
+            yield path
+        finally:
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+    def keep(self, scratch: Path, ending: str) -> str:
+        """Take over a file of `scratch`; returns its path. Raises `OSError`."""
+        digest = hashlib.sha256()
+        with scratch.open("rb") as file:
+            while chunk := file.read(_CHUNK):
+                digest.update(chunk)
+            os.fsync(file.fileno())
+        name = digest.hexdigest()
+        kept = f"{FOLDER}/{name[:2]}/{name}.{ending}"
+        place = self.root / kept
+        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        scratch.chmod(0o600)
+        scratch.replace(place)
+        return kept
+
+    def place(self, path: str) -> Path:
+        """Where a kept file is. Raises `ValueError` for what is no path of ours."""
+        if not _PATH.fullmatch(path):
+            raise ValueError(f"{path!r} is not the path of a kept file")
+        return self.root / path
+
+    def clean(self, sessions: Path, before: float) -> int:
+        """Delete files last written before that moment (seconds since 1970) that no transcript names; returns how many.
+        What cannot be read or deleted stays."""
+        old = [path for path in self._files() if _is_older(path, before)]
+        if not old:
+            return 0
+        named = set(_named(sessions))
+        gone = 0
+        for path in old:
+            if path.relative_to(self.root).as_posix() not in named:
+                with contextlib.suppress(OSError):
+                    path.unlink()
+                    gone += 1
+        return gone
+
+    def _files(self) -> Iterator[Path]:
+        for path in (self.root / FOLDER).glob("*/*"):
+            if path.is_file():
+                yield path
+
+
+def _is_older(path: Path, before: float) -> bool:
+    try:
+        return path.stat().st_mtime < before
+    except OSError:
+        return False
+
+
+def _named(sessions: Path) -> Iterator[str]:
+    """Raises `OSError` where a transcript cannot be read: then nothing may be deleted."""
+    for transcript in sessions.rglob("*.jsonl"):
+        with transcript.open("rb") as file:
+            for line in file:
+                yield from (match.decode() for match in _MENTION.findall(line))

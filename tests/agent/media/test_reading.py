@@ -1,0 +1,207 @@
+"""What is read of files as people send them, and what is said of those that nobody should."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from email.message import EmailMessage
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from agent.media.pictures import LONGEST_SIDE, MOST_BYTES
+from agent.media.reader import Reader, Reading
+from agent.media.sniff import HEAD, Kind, sniffed
+from agent.media.unreadable import Unreadable
+from tests import files
+
+
+@pytest.fixture
+def reader() -> Reader:
+    return Reader(most_chars=20_000, most_pages=20)
+
+
+async def read(reader: Reader, folder: Path, content: bytes, name: str = "") -> Reading:
+    file = folder / "file"
+    file.write_bytes(content)
+    return await reader.text(file, sniffed(content[:HEAD], name)[0])
+
+
+async def refused(reader: Reader, folder: Path, content: bytes) -> str:
+    with pytest.raises(Unreadable) as why:
+        await read(reader, folder, content)
+    return str(why.value)
+
+
+async def seen(reader: Reader, folder: Path, content: bytes) -> Image.Image:
+    file, target = folder / "file", folder / "target"
+    file.write_bytes(content)
+    ending = await reader.picture(file, target)
+    assert target.stat().st_size <= MOST_BYTES
+    picture = Image.open(target)
+    assert picture.format == {"jpg": "JPEG", "png": "PNG"}[ending]
+    return picture
+
+
+# documents
+
+
+async def test_a_pdf_page_by_page(reader: Reader, tmp_path: Path) -> None:
+    found = await read(reader, tmp_path, files.pdf(["The rent is due on the 3rd of May", "And the deposit is two months"]))
+    assert found == Reading("[Page 1 of 2]\nThe rent is due on the 3rd of May\n\n[Page 2 of 2]\nAnd the deposit is two months")
+
+
+async def test_a_pdf_of_10000_pages_is_read_as_far_as_allowed(reader: Reader, tmp_path: Path) -> None:
+    found = await read(reader, tmp_path, files.pdf(f"This is what stands on page {at}" for at in range(10_000)))
+    assert "stands on page 19" in found.text and "page 20\n" not in found.text
+    assert found.remark == "only the first 20 of its 10,000 pages are shown"
+
+
+async def test_a_pdf_that_is_locked_scanned_or_broken_says_so(reader: Reader, tmp_path: Path) -> None:
+    assert "password" in await refused(reader, tmp_path, files.locked_pdf())
+    assert "photos" in await refused(reader, tmp_path, files.pdf(["", ""]))
+    assert "damaged" in await refused(reader, tmp_path, b"%PDF-1.7\n" + bytes(range(256)))
+
+
+async def test_office_documents(reader: Reader, tmp_path: Path) -> None:
+    assert (await read(reader, tmp_path, files.docx("Dear Alice,", "see you &amp; Bob"))).text == "Dear Alice,\nsee you & Bob"
+    assert (await read(reader, tmp_path, files.pptx("Plan", "Costs"))).text == "[Slide 1]\nPlan\n\n[Slide 2]\nCosts"
+    open_document = files.archive({"mimetype": "x", "content.xml": "<d xmlns:text='t'><text:p>Guten Tag</text:p></d>"})
+    assert (await read(reader, tmp_path, open_document)).text == "Guten Tag"
+
+
+async def test_a_sheet_with_shared_texts_gaps_and_days(reader: Reader, tmp_path: Path) -> None:
+    row = '<c r="A1" t="s"><v>0</v></c><c r="C1"><v>12.5</v></c><c r="D1" s="1"><v>46347</v></c>'
+    styles = '<styleSheet><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs></styleSheet>'
+    found = await read(reader, tmp_path, files.xlsx([row], ["Rent"], styles))
+    assert found.text == "[Sheet Costs]\nRent\t\t12.5\t2026-11-21"
+
+
+async def test_a_sheet_of_a_million_rows_is_read_as_far_as_allowed(reader: Reader, tmp_path: Path) -> None:
+    found = await read(reader, tmp_path, files.xlsx('<c r="A1"><v>7</v></c>' for _ in range(1_000_000)))
+    assert found.text.count("7") > 5_000
+    assert found.remark == "only its first 20,000 characters are shown"
+
+
+async def test_bombs_do_not_go_off(reader: Reader, tmp_path: Path) -> None:
+    assert "larger than 256 MB" in await refused(reader, tmp_path, files.bomb(300))
+    entities = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>'
+    assert "entities" in await refused(reader, tmp_path, files.docx("&b;", head=entities))
+
+
+async def test_an_archive_and_a_damaged_document_say_so(reader: Reader, tmp_path: Path) -> None:
+    assert "ZIP archive" in await refused(reader, tmp_path, files.archive({"a.txt": "a"}))
+    assert "damaged" in await refused(reader, tmp_path, files.docx("Dear Alice")[:-30])
+    assert "damaged" in await refused(reader, tmp_path, files.archive({"word/document.xml": "<w:p>"}))
+
+
+async def test_a_web_page_without_its_scripts(reader: Reader, tmp_path: Path) -> None:
+    page = b"<!doctype html><title>News</title><script>steal()</script><p>It <b>rains</b>.<ul><li>a<li>b</ul>"
+    assert (await read(reader, tmp_path, page)).text == "News\n\nIt rains.\n\n- a\n- b"
+
+
+async def test_an_email_with_what_is_attached_to_it(reader: Reader, tmp_path: Path) -> None:
+    mail = EmailMessage()
+    mail["From"], mail["To"], mail["Subject"] = "a@example.org", "b@example.org", "Größe"
+    mail["Date"] = "Sat, 21 Nov 2026 08:30:00 +0100"
+    mail.set_content("Hello Bob\n")
+    mail.add_attachment(b"%PDF-", maintype="application", subtype="pdf", filename="bill.pdf")
+    found = (await read(reader, tmp_path, mail.as_bytes(), "mail.eml")).text
+    assert found.startswith("From: a@example.org\nTo: b@example.org\n")
+    assert "Subject: Größe\n\nHello Bob" in found
+    assert found.endswith("Attached to this e-mail, not opened: bill.pdf")
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("Grüße 猫".encode(), "Grüße 猫"),
+        ("Grüße".encode("cp1252"), "Grüße"),
+        ("Grüße 猫".encode("utf-16"), "Grüße 猫"),
+        (b"a lot of words, then a\0 NUL", "a lot of words, then a\0 NUL"),
+        (b'{"key": [1, 2]}', '{"key": [1, 2]}'),
+        (b"<?xml version='1.0'?><a>b</a>", "<?xml version='1.0'?><a>b</a>"),
+    ],
+)
+async def test_text_of_any_encoding(reader: Reader, tmp_path: Path, content: bytes, text: str) -> None:
+    assert await read(reader, tmp_path, content) == Reading(text)
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"", "empty"),
+        (b" \n \n", "no text"),
+        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "PNG"),
+        (b"\0\0\0\x18ftypheic" + bytes(20), "JPEG"),
+        (b"\0\0\0\x18ftypisom" + bytes(20), "videos"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "old Office"),
+        (bytes(range(256)), "don't know"),
+    ],
+)
+async def test_what_cannot_be_read_says_what_to_do(reader: Reader, tmp_path: Path, content: bytes, why: str) -> None:
+    assert why in await refused(reader, tmp_path, content)
+
+
+async def test_what_takes_too_long_is_ended_with_what_was_read(tmp_path: Path) -> None:
+    reader = Reader(most_chars=10**9, most_pages=10, seconds=5)
+    found = await read(reader, tmp_path, files.pdf(["This stands on the first page", "x) Tj (" * 3_000_000]))
+    assert found.text == "[Page 1 of 2]\nThis stands on the first page"
+    assert "more time" in found.remark
+
+
+async def test_whoever_stops_waiting_ends_the_process(tmp_path: Path, reader: Reader) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(files.pdf(f"This is page {at}" for at in range(10_000)))
+    reading = asyncio.create_task(Reader(10**9, 10**6).text(file, Kind.PDF))
+    await asyncio.sleep(0.05)
+    reading.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await reading
+
+
+# pictures
+
+
+async def test_a_picture_is_scaled_turned_upright_and_shown_on_white(reader: Reader, tmp_path: Path) -> None:
+    assert (await seen(reader, tmp_path, files.picture(4_000, 1_000, "JPEG"))).size == (LONGEST_SIDE, LONGEST_SIDE // 4)
+    assert (await seen(reader, tmp_path, files.picture(60, 40, "JPEG", orientation=6))).size == (40, 60)
+    clear = io.BytesIO()
+    Image.new("RGBA", (5, 5), (255, 0, 0, 0)).save(clear, "PNG")
+    assert (await seen(reader, tmp_path, clear.getvalue())).getpixel((2, 2)) == (255, 255, 255)
+
+
+@pytest.mark.parametrize("kind", ["GIF", "WEBP", "PNG"])
+async def test_of_an_animated_picture_the_first_frame(reader: Reader, tmp_path: Path, kind: str) -> None:
+    pixel = (await seen(reader, tmp_path, files.animated(kind))).getpixel((5, 5))
+    assert isinstance(pixel, tuple) and pixel[0] > 240 and pixel[1] < 20
+
+
+async def test_noise_is_made_small_enough(reader: Reader, tmp_path: Path) -> None:
+    noise = io.BytesIO()
+    Image.effect_noise((2_000, 2_000), 200).save(noise, "PNG")
+    await seen(reader, tmp_path, noise.getvalue())
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (files.huge_png(), "30,000 x 30,000 pixels"),
+        (files.picture(400, 400, "JPEG")[:-200], "damaged"),
+        (files.picture()[:60], "damaged"),
+        (b"\xff\xd8\xff" + bytes(100), "damaged"),
+    ],
+)
+async def test_a_picture_that_cannot_be_opened_says_why(
+    reader: Reader, tmp_path: Path, content: bytes, why: str
+) -> None:
+    with pytest.raises(Unreadable, match=why):
+        await seen(reader, tmp_path, content)
+
+
+def test_a_kind_is_told_by_bytes_and_not_by_name() -> None:
+    assert sniffed(files.picture(), "report.pdf", "application/pdf") == (Kind.PICTURE, "png")
+    assert sniffed(files.OGG, "voice.txt") == (Kind.AUDIO, "ogg")
+    assert sniffed(b"%PDF-1.4", "../../etc/passwd") == (Kind.PDF, "pdf")
+    assert sniffed(b"BMW is a maker of cars") == (Kind.TEXT, "txt")

@@ -1,0 +1,128 @@
+"""Files as people send them, and as nobody should: made here, so that a test says what is in them."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterable, Mapping
+
+from PIL import Image
+
+
+def picture(width: int = 60, height: int = 40, kind: str = "PNG", colour: str = "red", orientation: int = 0) -> bytes:
+    out = io.BytesIO()
+    exif = Image.Exif()
+    if orientation:
+        exif[0x0112] = orientation
+    Image.new("RGB", (width, height), colour).save(out, kind, exif=exif)
+    return out.getvalue()
+
+
+def animated(kind: str) -> bytes:
+    out = io.BytesIO()
+    frames = [Image.new("RGB", (30, 20), colour) for colour in ("red", "green", "blue")]
+    frames[0].save(out, kind, save_all=True, append_images=frames[1:])
+    return out.getvalue()
+
+
+def huge_png(width: int = 30_000, height: int = 30_000) -> bytes:
+    """A small file that says that it has so many pixels."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(bytes(90_000))) + chunk(b"IEND", b"")
+
+
+def pdf(pages: Iterable[str]) -> bytes:
+    """A PDF with a line of text on each page."""
+    texts = list(pages)
+    kids = " ".join(f"{4 + 2 * at} 0 R" for at in range(len(texts)))
+    objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        f"<< /Type /Pages /Kids [{kids}] /Count {len(texts)} >>",
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    for at, text in enumerate(texts):
+        drawn = f"BT /F1 12 Tf 72 720 Td ({text}) Tj ET"
+        font = "/Resources << /Font << /F1 3 0 R >> >>"
+        objects.append(f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] {font} /Contents {5 + 2 * at} 0 R >>")
+        objects.append(f"<< /Length {len(drawn)} >>\nstream\n{drawn}\nendstream")
+    out = bytearray(b"%PDF-1.4\n")
+    places = []
+    for number, body in enumerate(objects, start=1):
+        places.append(len(out))
+        out += f"{number} 0 obj\n{body}\nendobj\n".encode()
+    start = len(out)
+    out += f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n".encode()
+    out += b"".join(b"%010d 00000 n \n" % place for place in places)
+    out += f"trailer\n<< /Size {len(objects) + 1} /Root 1 0 R >>\nstartxref\n{start}\n%%EOF\n".encode()
+    return bytes(out)
+
+
+def locked_pdf(password: str = "secret") -> bytes:
+    from pypdf import PdfReader, PdfWriter  # noqa: PLC0415 (heavy)
+
+    writer = PdfWriter(clone_from=PdfReader(io.BytesIO(pdf(["A text that nobody may read without its password"]))))
+    writer.encrypt(password, algorithm="RC4-128")
+    out = io.BytesIO()
+    writer.write(out)
+    return out.getvalue()
+
+
+def archive(parts: Mapping[str, str | bytes]) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, content in parts.items():
+            packed.writestr(name, content)
+    return out.getvalue()
+
+
+_W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+
+
+def docx(*paragraphs: str, head: str = "") -> bytes:
+    body = "".join(f"<w:p><w:r><w:t>{text}</w:t></w:r></w:p>" for text in paragraphs)
+    return archive({"word/document.xml": f"{head}<w:document {_W}><w:body>{body}</w:body></w:document>"})
+
+
+def xlsx(rows: Iterable[str], shared: Iterable[str] = (), styles: str = "<styleSheet/>") -> bytes:
+    """`rows` are the XML of each row's cells."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("xl/workbook.xml", '<workbook><sheets><sheet name="Costs"/></sheets></workbook>')
+        packed.writestr("xl/styles.xml", styles)
+        packed.writestr("xl/sharedStrings.xml", f"<sst>{''.join(f'<si><t>{text}</t></si>' for text in shared)}</sst>")
+        with packed.open("xl/worksheets/sheet1.xml", "w") as sheet:
+            sheet.write(b"<worksheet><sheetData>")
+            for row in rows:
+                sheet.write(f"<row>{row}</row>".encode())
+            sheet.write(b"</sheetData></worksheet>")
+    return out.getvalue()
+
+
+def pptx(*slides: str) -> bytes:
+    a = 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
+    parts = {f"ppt/slides/slide{at}.xml": f"<s {a}><a:p><a:t>{text}</a:t></a:p></s>" for at, text in enumerate(slides, 1)}
+    return archive({"ppt/presentation.xml": "<p/>", **parts})
+
+
+def bomb(megabytes: int) -> bytes:
+    """A Word document of a few hundred kilobytes that unpacks to so many megabytes."""
+    out = io.BytesIO()
+    with (
+        zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed,
+        packed.open("word/document.xml", "w", force_zip64=True) as part,
+    ):
+        part.write(f"<w:document {_W}><w:body>".encode())
+        for _ in range(megabytes):
+            part.write(b" " * 1024 * 1024)
+        part.write(b"<w:p><w:r><w:t>end</w:t></w:r></w:p></w:body></w:document>")
+    return out.getvalue()
+
+
+OGG = b"OggS\0\x02" + bytes(58)
+"""The beginning of a voice note."""
