@@ -23,7 +23,7 @@ from agent.asking import Asking
 from agent.behind import Behind
 from agent.calls import STOPPED_CALL, Calls
 from agent.clock import Clock, utc_stamp
-from agent.context.budget import Budget
+from agent.context.budget import IMAGE_TOKENS, Budget
 from agent.context.freshness import Freshness, seen_by
 from agent.context.prompt import FixedPart, fixed_part
 from agent.context.recalled import Recall, Search
@@ -31,6 +31,7 @@ from agent.context.turn_header import rendered
 from agent.ending import ending
 from agent.forgetting import bring_back, mentions, redact
 from agent.loop import run_turn
+from agent.media.store import Store
 from agent.memory.daily import log_path
 from agent.memory.files import FileError, append_section, read_text
 from agent.memory.forget import Finding, speaks_of
@@ -46,6 +47,7 @@ from agent.session.consolidate import concerned, consolidate
 from agent.session.entries import Header, MessageEntry, Recalled, Seen
 from agent.session.flush import Loss, before_context_loss
 from agent.session.owed import Debts, Owed
+from agent.session.pictures import MOST_SHOWN, picture_block
 from agent.session.reading import markdown, snapshot
 from agent.session.steps import Steps, text_of
 from agent.session.transcript import Transcript, Unusable
@@ -102,7 +104,7 @@ class Begun:
 
 class Agent:
     """`workspace` and `sessions` are folders of this agent's home; `model` may be shared and is closed by its owner.
-    The change history stands beside the sessions. `configured` as in `Skills`.
+    The change history and the pictures of its talks stand beside the sessions. `configured` as in `Skills`.
 
     Every method may raise `OSError` (`NotJournaled` is one) where the disk does not do its part, and
     `agent.memory.files.FileError` where a workspace file cannot be written; what was asked for is then not done.
@@ -124,6 +126,7 @@ class Agent:
         self.history = History(sessions.parent / "history" / f"{settings.name}.db", clock)
         self._recall = Recall(clock, settings.memory.recall, search)
         self._archive = Archive(sessions, settings.name)
+        self._store = Store(sessions.parent)
         self._model = model
         self._clock = clock
         self._open: OrderedDict[SessionKey, _Conversation] = OrderedDict()
@@ -157,7 +160,7 @@ class Agent:
             await self._journal(said, conversation, steps, room)
             return tuple(one.id for one in said)
 
-        ask = Asking(shelter, request.purpose)
+        ask = Asking(shelter, request.purpose, self._store)
         calls = Calls(own_tools, steps, conversation.freshness, conversation.written)
 
         def run(may_join: bool) -> AsyncGenerator[TurnEvent, None]:
@@ -337,8 +340,10 @@ class Agent:
         fresh = [one for one in said if one.id not in known]
         for one in fresh:
             news = await self._news(one, conversation, room) if one is fresh[-1] else _News()
-            text = await _off_the_loop(len(one.text), rendered, one, self._clock, room.window // 4, news.blocks)
-            await steps.said([text], [one.id], one.sender, news.files, news.recalled)
+            one = _within(one, room.window // 4)
+            text = await _off_the_loop(_size(one), rendered, one, self._clock, room.window // 4, news.blocks)
+            shown = [picture_block(picture.name, picture.path, picture.original) for picture in one.pictures]
+            await steps.said([text], [one.id], one.sender, news.files, news.recalled, shown)
 
     async def _news(self, said: Said, conversation: _Conversation, room: Budget) -> _News:
         """What goes with the newest message: what changed on disk, and what it calls up in memory."""
@@ -517,6 +522,21 @@ class Agent:
 async def _off_the_loop(size: int, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Work on so many characters: in a thread where it takes longer than the way there and back."""
     return work(*args, **kwargs) if size < _SMALL else await asyncio.to_thread(work, *args, **kwargs)
+
+
+def _size(said: Said) -> int:
+    """Characters."""
+    return len(said.text) + sum(len(document.text) for document in said.documents)
+
+
+def _within(said: Said, room: int) -> Said:
+    """With no more pictures than `room` tokens hold."""
+    most = min(MOST_SHOWN, room // IMAGE_TOKENS)
+    left = said.pictures[most:]
+    if not left:
+        return said
+    notes = (f"{picture.name} is not shown, for want of room; it is kept at {picture.original}" for picture in left)
+    return dataclasses.replace(said, pictures=said.pictures[:most], enclosed=(*said.enclosed, *notes))
 
 
 async def _nobody() -> tuple[str, ...]:

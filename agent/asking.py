@@ -1,16 +1,35 @@
-"""Asking the model for the next answer of a turn, in a talk that is kept within its window."""
+"""Asking the model for the next answer of a turn, in a talk that is kept within its window and free of pictures that
+cannot be sent."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+import asyncio
+import dataclasses
+import logging
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
+from agent.clock import utc_stamp
 from agent.ending import FULL
-from agent.model.base import Completed, ContextOverflow, ModelError, Restarted, TextDelta
+from agent.media.store import Store
+from agent.model.base import (
+    Completed,
+    ContextOverflow,
+    InvalidRequest,
+    ModelError,
+    ModelNotFound,
+    ModelRequest,
+    Restarted,
+    TextDelta,
+    ThinkingRejected,
+)
 from agent.model.closing import closing
 from agent.room import Room
+from agent.session.pictures import Missing, hide_entry, suspects, with_bytes
 from agent.turn import Discard, Text
+
+_log = logging.getLogger(__name__)
 
 _LONG_WAIT = 5.0
 """Seconds from which on a person is told why nothing happens."""
@@ -25,24 +44,34 @@ class Answered:
 
 
 class Asking:
-    """Each call asks once, and again where request or answer did not fit: `room` then has made it smaller."""
+    """Each call asks once, and again where request or answer did not fit, for which `room` makes it smaller, or where
+    a picture (of `store`) stood in the way, which is then hidden for good."""
 
-    def __init__(self, room: Room, purpose: str) -> None:
+    def __init__(self, room: Room, purpose: str, store: Store) -> None:
         self._room = room
         self._purpose = purpose
+        self._store = store
 
     async def __call__(self) -> AsyncGenerator[Text | Discard | Answered, None]:
         """What streams, then one `Answered`. Raises `ModelError`: `ContextOverflow` where no room could be made."""
         while True:
-            async with aclosing(self._room.before_call()) as notes:
-                async for note in notes:
-                    yield note
+            try:
+                async with aclosing(self._room.before_call()) as notes:
+                    async for note in notes:
+                        yield note
+            except ContextOverflow:
+                if not await self._hide(
+                    suspects(self._room.talk.context().messages, None), "there is no room for them"
+                ):
+                    raise
+                continue
             talk = self._room.talk
             now = talk.context()
+            asked = talk.request(now.messages, self._purpose)
             answer: Completed | None = None
-            overflow: ContextOverflow | None = None
+            problem: InvalidRequest | None = None
             try:
-                async with closing(talk.model.stream(talk.request(now.messages, self._purpose))) as events:
+                async with closing(talk.model.stream(await self._with_pictures(asked))) as events:
                     async for event in events:
                         match event:
                             case TextDelta(text):
@@ -51,20 +80,43 @@ class Asking:
                                 yield Discard(why if wait >= _LONG_WAIT else "")
                             case Completed():
                                 answer = event
-            except ContextOverflow as error:
-                overflow = error
-            if overflow is not None or (answer is not None and answer.stop_reason == FULL):
+            except Missing as gone:
+                await self._hide(gone.paths, "their files are gone")
+                continue
+            except (ModelNotFound, ThinkingRejected):
+                raise
+            except InvalidRequest as error:
+                problem = error
+            if isinstance(problem, ContextOverflow) or (answer is not None and answer.stop_reason == FULL):
                 try:
                     async with aclosing(self._room.after_overflow()) as notes:
                         async for note in notes:
                             yield note
-                except ContextOverflow:
-                    if answer is None:
-                        raise
+                except ContextOverflow as error:
+                    problem = error
                 else:
                     yield Discard()
                     continue
+            if problem is not None and answer is None:
+                if not await self._hide(suspects(asked.messages, problem.at), str(problem)):
+                    raise problem
+                yield Discard()
+                continue
             if answer is None:
                 raise ModelError("The model's answer ended before it was complete. Please try again.")
             yield Answered(answer, now.prefix)
             return
+
+    async def _with_pictures(self, request: ModelRequest) -> ModelRequest:
+        """Raises `Missing`."""
+        if not suspects(request.messages, None):
+            return request
+        return dataclasses.replace(request, messages=await asyncio.to_thread(with_bytes, request.messages, self._store))
+
+    async def _hide(self, paths: Sequence[str], why: str) -> bool:
+        """Whether there was anything to hide."""
+        if paths:
+            talk = self._room.talk
+            _log.warning("%s: pictures are not shown any more (%s): %s", talk.session, why, ", ".join(paths))
+            await talk.transcript.append(hide_entry(talk.transcript.new_id(), utc_stamp(talk.clock.now()), paths))
+        return bool(paths)

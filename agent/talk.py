@@ -63,11 +63,11 @@ class Talk:
         size = self.projected()
         return size >= self.budget.compact_at or not self.budget.fits(size)
 
-    def context(self, entries: Sequence[Entry] | None = None) -> Context:
+    def context(self, entries: Sequence[Entry] | None = None, *, pictures: bool = True) -> Context:
         basis = [self.model_name, *self.system]
         basis += [json.dumps([spec.name, spec.description, spec.schema]) for spec in self.specs]
         name = hashlib.sha256(json.dumps(basis).encode()).hexdigest()
-        return context(self.transcript.entries if entries is None else entries, name)
+        return context(self.transcript.entries if entries is None else entries, name, pictures=pictures)
 
     def request(
         self, messages: Sequence[Message], purpose: str, max_tokens: int | None = None, *, aside: bool = False

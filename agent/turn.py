@@ -30,13 +30,35 @@ class SessionKey:
 
 
 @dataclass(frozen=True, slots=True)
+class Document:
+    """Something that was read into text. `path`: where the file is kept; `remark`: a sentence on what is missing."""
+
+    name: str
+    text: str
+    path: str = ""
+    remark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture that was kept (`agent.media.store`). `path` is the file that a model is shown, `original` the one that
+    came."""
+
+    name: str
+    path: str
+    original: str
+
+
+@dataclass(frozen=True, slots=True)
 class Said:
     """Something a person said, as the model is to see it.
 
     id          names the message over restarts
     channel     the platform's name for people: Telegram, Terminal
     quoted      text of others that came with it (reply, forward), shown as data
-    enclosed    what came with it and could not be read, a sentence each
+    enclosed    what came with it and is neither read nor shown, a sentence each
+    documents   text that came with it, shown as data
+    pictures    shown behind the text
     overheard   in a group: what others said since the bot last answered, as (name, moment, text)
     """
 
@@ -48,6 +70,8 @@ class Said:
     quoted: tuple[str, ...] = ()
     enclosed: tuple[str, ...] = ()
     overheard: tuple[tuple[str, datetime, str], ...] = ()
+    documents: tuple[Document, ...] = ()
+    pictures: tuple[Picture, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

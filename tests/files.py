@@ -34,7 +34,12 @@ def huge_png(width: int = 30_000, height: int = 30_000) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(bytes(90_000))) + chunk(b"IEND", b"")
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", header)
+        + chunk(b"IDAT", zlib.compress(bytes(90_000)))
+        + chunk(b"IEND", b"")
+    )
 
 
 def pdf(pages: Iterable[str]) -> bytes:
@@ -106,7 +111,9 @@ def xlsx(rows: Iterable[str], shared: Iterable[str] = (), styles: str = "<styleS
 
 def pptx(*slides: str) -> bytes:
     a = 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
-    parts = {f"ppt/slides/slide{at}.xml": f"<s {a}><a:p><a:t>{text}</a:t></a:p></s>" for at, text in enumerate(slides, 1)}
+    parts = {
+        f"ppt/slides/slide{at}.xml": f"<s {a}><a:p><a:t>{text}</a:t></a:p></s>" for at, text in enumerate(slides, 1)
+    }
     return archive({"ppt/presentation.xml": "<p/>", **parts})
 
 

@@ -13,7 +13,7 @@ from agent.session.replay import in_context
 
 DEFAULT_WINDOW = 200_000
 SMALLEST_WINDOW = 1_000
-_IMAGE_TOKENS = 1_600
+IMAGE_TOKENS = 1_600
 """A picture at the size servers scale it to (about 1.15 megapixels)."""
 _MESSAGE_TOKENS = 4
 _NOT_LEADING = bytes(range(0xE0))
@@ -103,7 +103,7 @@ def _changed_since(entries: Sequence[Entry], counted: MessageEntry) -> bool:
 def _estimate_block(block: Block) -> int:
     match block.get("type"):
         case "image":
-            return _IMAGE_TOKENS
+            return IMAGE_TOKENS
         case "text":
             return estimate(str(block.get("text") or ""))
         case "tool_result":

@@ -17,10 +17,11 @@ from datetime import datetime
 from agent.clock import Clock
 from agent.context import marked
 from agent.context.budget import estimate, shortened
-from agent.turn import Said
+from agent.turn import Document, Said
 
 NO_TEXT = "(no text)"
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_DOCUMENT = re.compile(r'^<daybook-document name="([^"]*)"', re.MULTILINE)
 _HEADER = re.compile(r"\A\[\d{4}-\d{2}-\d{2} \w{3} \d{2}:\d{2} [^\n]*\]\n")
 
 
@@ -35,6 +36,7 @@ def rendered(said: Said, clock: Clock, room: int, changes: Sequence[str] = ()) -
     them, may take; what is cut is said. `changes` are blocks on files that changed, put before the words."""
     with_it = [marked.block("overheard", _overheard(said, clock))] if said.overheard else []
     with_it += [marked.block("quoted", marked.harmless(text) or NO_TEXT) for text in said.quoted]
+    with_it += [_document(one) for one in said.documents]
     with_it += [marked.block("enclosed", marked.harmless("\n".join(said.enclosed)))] if said.enclosed else []
     with_it = [_fitting(text, room // len(with_it)) for text in with_it]
     words = marked.harmless(said.text).strip() or NO_TEXT
@@ -44,6 +46,18 @@ def rendered(said: Said, clock: Clock, room: int, changes: Sequence[str] = ()) -
 def words(text: str) -> str:
     """What the person said, out of a text made by `rendered`."""
     return marked.without_blocks(_HEADER.sub("", text, count=1)).strip()
+
+
+def enclosures(text: str) -> list[str]:
+    """Names of the documents that came along in a text made by `rendered`."""
+    return _DOCUMENT.findall(text)
+
+
+def _document(document: Document) -> str:
+    about = {"name": document.name or "document", "kept": document.path, "note": document.remark}
+    return marked.block(
+        "document", marked.harmless(document.text), **{key: text for key, text in about.items() if text}
+    )
 
 
 def _fitting(block: str, room: int) -> str:

@@ -1,7 +1,7 @@
 """Word, Excel, PowerPoint and OpenDocument files as text.
 
-They are ZIP archives of XML. Each part is parsed as a stream and never as a whole, so memory does not grow with it; what
-is unpacked is counted against a limit; a part that declares entities is refused (they are how small files become huge).
+They are ZIP archives of XML. Each part is parsed as a stream and never as a whole, so memory does not grow with it;
+what is unpacked is counted against a limit; a part that declares entities is refused (they make small files huge).
 """
 
 from __future__ import annotations

@@ -43,7 +43,15 @@ def shrink(source: Path, target: Path) -> str:
             picture = ImageOps.exif_transpose(picture).convert("RGBA" if clear else "RGB")
     except Unreadable:
         raise
-    except (OSError, ValueError, SyntaxError, EOFError, TypeError, ArithmeticError, Image.DecompressionBombError) as error:
+    except (
+        OSError,
+        ValueError,
+        SyntaxError,
+        EOFError,
+        TypeError,
+        ArithmeticError,
+        Image.DecompressionBombError,
+    ) as error:
         raise Unreadable("it is damaged, or of a kind that I can't open") from error
     on_white = Image.new("RGB", picture.size, "white")
     on_white.paste(picture, mask=picture if clear else None)

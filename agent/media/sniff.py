@@ -1,4 +1,5 @@
-"""What a file is, by its bytes. Its name and what a platform says of it only tell one kind of text from another. Pure."""
+"""What a file is, by its bytes. Its name and what a platform says of it only tell one kind of text from another.
+Pure."""
 
 from __future__ import annotations
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import email
 import email.policy
 import re
 from collections.abc import Iterator
-from email.message import EmailMessage
+from email.message import EmailMessage, MIMEPart
 from html.parser import HTMLParser
 
 from agent.media.unreadable import Unreadable
 
 _NOT_SHOWN = frozenset({"script", "style", "noscript", "template", "svg", "math", "iframe", "object"})
-_BREAKS = frozenset(
-    "address article aside blockquote br dd div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header "
-    "hr li main nav ol p pre section table title tr ul".split()
+_BREAKS = re.compile(
+    "address|article|aside|blockquote|br|dd|div|dl|dt|fieldset|figcaption|figure|footer|form|h[1-6r]|header|li|main|nav"
+    "|ol|p|pre|section|table|title|tr|ul"
 )
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _HEADERS = ("From", "To", "Cc", "Date", "Subject")
@@ -50,18 +51,19 @@ def from_mail(data: bytes) -> Iterator[str]:
     yield "\n".join(f"{name}: {mail[name]}" for name in _HEADERS if mail[name]) + "\n\n"
     body = mail.get_body(("plain", "html"))
     if body is not None:
-        text = decoded(body.get_payload(decode=True) or b"") if body.get_content_charset() is None else _content(body)
+        text = _content(body)
         yield from_html(text) if body.get_content_subtype() == "html" else text
     names = [part.get_filename() or part.get_content_type() for part in mail.iter_attachments()]
     if names:
         yield f"\n\nAttached to this e-mail, not opened: {', '.join(names)}\n"
 
 
-def _content(body: EmailMessage) -> str:
-    try:
-        return str(body.get_content())
-    except (LookupError, ValueError):  # an encoding that nobody knows
-        return decoded(body.get_payload(decode=True) or b"")
+def _content(body: MIMEPart) -> str:
+    if body.get_content_charset() is not None:
+        with contextlib.suppress(LookupError, ValueError):  # an encoding that nobody knows
+            return str(body.get_content())
+    payload = body.get_payload(decode=True)
+    return decoded(payload) if isinstance(payload, bytes) else ""
 
 
 class _Page(HTMLParser):
@@ -75,13 +77,13 @@ class _Page(HTMLParser):
             self._hidden.append(tag)
         elif tag in ("td", "th"):
             self.parts.append(" | ")
-        elif tag in _BREAKS:
+        elif _BREAKS.fullmatch(tag):
             self.parts.append("\n- " if tag == "li" else "\n")
 
     def handle_endtag(self, tag: str) -> None:
         if tag in self._hidden:
             del self._hidden[self._hidden.index(tag) :]
-        elif tag in _BREAKS:
+        elif _BREAKS.fullmatch(tag):
             self.parts.append("\n")
 
     def handle_data(self, data: str) -> None:

@@ -19,8 +19,8 @@ _FILE = "{file}"
 
 class Transcriber(Protocol):
     async def transcribe(self, file: Path) -> str:
-        """The words of a recording; the file's ending says its format. Raises `Unreadable` with a reason for its sender,
-        and `OSError`."""
+        """The words of a recording; the file's ending says its format. Raises `Unreadable` with a reason for its
+        sender, and `OSError`."""
 
 
 @dataclass(frozen=True, slots=True)

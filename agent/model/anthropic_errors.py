@@ -38,6 +38,7 @@ _TOO_LONG = re.compile(
 )
 """Anthropic's own wording, and those of vLLM, llama.cpp, LM Studio and OpenRouter."""
 _THINKING = re.compile(r"thinking.*(signature|bound to|block)|signature.*thinking", re.IGNORECASE | re.DOTALL)
+_PLACE = re.compile(r"\bmessages\.(\d{1,6})\.content\.(\d{1,6})\b")
 _CREDIT = re.compile(r"credit balance|billing|insufficient (funds|balance|credit)", re.IGNORECASE)
 _SECRET = re.compile(r"\b(sk|key|tok)-[\w-]{6,}")
 _LONGEST_QUOTE = 300
@@ -69,7 +70,7 @@ def refusal(status: int, kind: str, said: str, *, model: str, wait: float | None
         return ContextOverflow("The conversation is larger than the model can take.")
     if _THINKING.search(said):
         return ThinkingRejected(f"The model's server refused earlier thinking in this conversation{_because(said)}.")
-    return InvalidRequest(f"The model's server refused the request ({status}){_because(said)}.")
+    return InvalidRequest(f"The model's server refused the request ({status}){_because(said)}.", at=_place(said))
 
 
 def quoted(text: str, secret: str) -> str:
@@ -121,6 +122,11 @@ def _not_found(kind: str, model: str) -> ModelError:
             f"The model's server does not know a model named {model}. Choose another with /model or in config.yaml."
         )
     return InvalidRequest("There is no Messages API at the configured address. Check model.base_url in config.yaml.")
+
+
+def _place(said: str) -> tuple[int, int] | None:
+    match = _PLACE.search(said)
+    return (int(match[1]), int(match[2])) if match else None
 
 
 def _because(said: str) -> str:

@@ -143,7 +143,12 @@ class AccessDenied(ModelError):
 
 
 class InvalidRequest(ModelError):
-    """The server will never take this request."""
+    """The server will never take this request. `at`: the message of the request, and the block of it, that the server
+    names as the reason, counted from 0; None where it names none."""
+
+    def __init__(self, message: str, *, at: tuple[int, int] | None = None) -> None:
+        super().__init__(message)
+        self.at = at
 
 
 class ContextOverflow(InvalidRequest):

@@ -15,7 +15,8 @@ from agent.model.base import Block, ContextOverflow, Message
 from agent.model.offline import NAME as OFFLINE
 from agent.session.cut import Shown, cut_at_step, cut_point, passes, said_before, size_of
 from agent.session.entries import CompactionEntry, Entry, MarkEntry, MessageEntry
-from agent.session.replay import THINKING, in_context, summary_block
+from agent.session.pictures import in_words
+from agent.session.replay import THINKING, id_of, in_context, summary_block
 from agent.session.summary import Useless, checked, extract, instruction, with_identifiers
 from agent.talk import Talk, asked, settled
 
@@ -124,11 +125,11 @@ async def compact(
         transcript.new_id(),
         utc_stamp(talk.clock.now()),
         summary,
-        kept[0].id,
+        id_of(kept[0]),
         before,
         fixed.system,
         fixed.files,
-        tuple(one.id for one in said),
+        tuple(id_of(one) for one in said),
         asked,
     )
     await transcript.append(entry)
@@ -169,7 +170,7 @@ class _Summarising:
         sent = settled(self._talk.transcript.entries)
         size = self._talk.projected(sent) + _PROMPT_TOKENS + 2 * self._room
         if not self._overflowed and size <= budget.window:
-            whole = self._talk.context(sent).messages
+            whole = self._talk.context(sent, pictures=False).messages
             try:
                 return await self._asked(whole, self._replaced, self._kept)
             except ContextOverflow:
@@ -226,7 +227,7 @@ def _messages(so_far: str, piece: Sequence[Shown], room: int) -> list[Message]:
         if isinstance(entry, CompactionEntry):
             messages.append(Message("user", (summary_block(entry.summary),)))
             continue
-        kept = [block for block in entry.content if block.get("type") not in THINKING]
+        kept = [in_words(block) for block in entry.content if block.get("type") not in THINKING]
         messages.append(Message(entry.role, tuple(_cut(block, share) if too_large else block for block in kept)))
     return messages
 

@@ -26,7 +26,7 @@ from agent.model.base import Completed, Json, Message, ModelError, ModelRequest,
 from agent.session.entries import CompactionEntry, Entry
 from agent.session.owed import Unsettled
 from agent.session.reading import lines
-from agent.session.replay import in_context
+from agent.session.replay import id_of, in_context
 from agent.silence import spoken
 from agent.talk import Talk, asked
 
@@ -112,9 +112,9 @@ def concerned(entries: Sequence[Entry], upto: str) -> Sequence[Entry]:
     end = entries[at]
     before = list(in_context(entries[: at if isinstance(end, CompactionEntry) else at + 1]))
     kept = end.first_kept if isinstance(end, CompactionEntry) else ""
-    stop = next((place for place, entry in enumerate(before) if entry.id == kept), len(before))
+    stop = next((place for place, entry in enumerate(before) if id_of(entry) == kept), len(before))
     said = end.said if isinstance(end, CompactionEntry) else ()
-    return [entry for entry in before[:stop] if entry.id not in said]
+    return [entry for entry in before[:stop] if id_of(entry) not in said]
 
 
 async def consolidate(talk: Talk, entries: Sequence[Entry], source: str) -> None:

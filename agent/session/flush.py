@@ -199,7 +199,7 @@ class _Flush:
         room = self._talk.budget.window - _PROMPT_TOKENS - _LEAST_TOKENS - fixed
         if self._size <= fixed + room:
             try:
-                return await self._rounds(self._talk.context(self._entries).messages, self._size)
+                return await self._rounds(self._talk.context(self._entries, pictures=False).messages, self._size)
             except ContextOverflow:
                 room = (self._size - fixed) // 2
         self.is_of_a_part = True
@@ -208,7 +208,7 @@ class _Flush:
             if not part:
                 break
             try:
-                return await self._rounds(self._talk.context(part).messages, fixed + room)
+                return await self._rounds(self._talk.context(part, pictures=False).messages, fixed + room)
             except ContextOverflow:
                 if not left:
                     raise

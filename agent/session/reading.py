@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from agent.clock import Clock
-from agent.context.turn_header import words
 from agent.session.entries import CompactionEntry, Entry, MarkEntry, MessageEntry
 from agent.session.replay import REFUSED
-from agent.session.steps import calls_of, text_of
+from agent.session.steps import calls_of, said_in, text_of
 from agent.session.transcript import Transcript
 from agent.silence import spoken
 
@@ -43,7 +42,7 @@ def lines(entries: Sequence[Entry], clock: Clock) -> Iterator[Line]:
             continue
         at = clock.local(datetime.fromisoformat(entry.ts))
         if entry.role == "user" and entry.meta.said:
-            yield from (Line(at, entry.meta.sender or "You", words(str(block.get("text")))) for block in entry.content)
+            yield Line(at, entry.meta.sender or "You", said_in(entry))
         elif entry.role == "assistant" and entry.meta.stop_reason != REFUSED and (text := spoken(text_of(entry))):
             yield Line(at, "", text)
 

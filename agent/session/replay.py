@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from agent.model.base import Block, Message
 from agent.session.entries import CompactionEntry, Entry, Header, MarkEntry, MessageEntry, RedactionEntry
+from agent.session.pictures import Pictures
 from agent.session.prune import Shortenings
 
 THINKING = frozenset({"thinking", "redacted_thinking"})
@@ -23,8 +24,9 @@ class Context:
     prefix: str
 
 
-def context(entries: Sequence[Entry], basis: str) -> Context:
-    """The conversation to send. `basis` names all that stands before it: model, tools, system.
+def context(entries: Sequence[Entry], basis: str, *, pictures: bool = True) -> Context:
+    """The conversation to send. `basis` names all that stands before it: model, tools, system. Without `pictures` they
+    are words.
 
     Thinking is signed over everything before it (model API, "preserved thinking"), so it goes only where exactly that
     is sent again; after another model, other tools, a lost line or forgotten words it is left out.
@@ -34,7 +36,7 @@ def context(entries: Sequence[Entry], basis: str) -> Context:
         if isinstance(entry, RedactionEntry):
             prefix.update(entry.id.encode())
     parts: list[tuple[str, tuple[Block, ...]]] = []
-    for entry in in_context(entries):
+    for entry in in_context(entries, pictures=pictures):
         match entry:
             case CompactionEntry():
                 prefix.update(entry.id.encode())
@@ -60,9 +62,10 @@ def system_of(header: Header, entries: Sequence[Entry]) -> tuple[str, ...]:
     return header.system
 
 
-def in_context(entries: Sequence[Entry]) -> Iterator[MessageEntry | CompactionEntry]:
+def in_context(entries: Sequence[Entry], *, pictures: bool = True) -> Iterator[MessageEntry | CompactionEntry]:
     """What of a transcript still counts: what follows the last reset, the older part of it replaced by its summary,
-    and old tool results shortened where a `prune` says so. An entry that is shown shortened has another id."""
+    old tool results shortened where a `prune` says so, and older pictures as words. An entry that is shown in another
+    way than it was written has another id (see `id_of`)."""
     marks = [at for at, entry in enumerate(entries) if not isinstance(entry, MessageEntry)]
     start = max((at + 1 for at in marks if _is_reset(entries[at])), default=0)
     live = entries[start:]
@@ -74,7 +77,13 @@ def in_context(entries: Sequence[Entry]) -> Iterator[MessageEntry | CompactionEn
         yield compaction
         live = [*(entry for entry in live[:first] if entry.id in compaction.said), *live[first:]]
     shortenings = Shortenings(entries)
-    yield from (shortenings.shown(entry) for entry in live if isinstance(entry, MessageEntry))
+    seen = Pictures(entries, none=not pictures)
+    yield from (seen.shown(shortenings.shown(entry)) for entry in live if isinstance(entry, MessageEntry))
+
+
+def id_of(shown: MessageEntry | CompactionEntry) -> str:
+    """The id of an entry of `in_context` in its transcript."""
+    return shown.id.partition("~")[0]
 
 
 def _is_reset(entry: Entry) -> bool:

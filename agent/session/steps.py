@@ -8,8 +8,10 @@ from collections.abc import Mapping, Sequence
 
 from agent.clock import Clock, utc_stamp
 from agent.context.repair import result_block
+from agent.context.turn_header import NO_TEXT, enclosures, words
 from agent.model.base import Block, Completed, Usage
 from agent.session.entries import Entry, MessageEntry, Meta, Recalled, Seen
+from agent.session.pictures import name_of, path_of
 from agent.session.replay import REFUSED
 from agent.session.transcript import Transcript
 
@@ -77,9 +79,10 @@ class Steps:
         sender: str,
         files: Mapping[str, Seen] | None = None,
         recalled: tuple[Recalled, ...] = (),
+        pictures: Sequence[Block] = (),
     ) -> None:
-        """What a person said, as the model reads it, each text a block."""
-        blocks: tuple[Block, ...] = tuple({"type": "text", "text": text} for text in texts)
+        """What a person said, as the model reads it, each text a block, then its pictures."""
+        blocks: tuple[Block, ...] = (*({"type": "text", "text": text} for text in texts), *pictures)
         meta = Meta(self.turn, said=tuple(ids), sender=sender, files=files or {}, recalled=recalled)
         await self._write("user", blocks, meta)
 
@@ -137,6 +140,14 @@ def calls_of(entry: Entry) -> tuple[Block, ...]:
     if not isinstance(entry, MessageEntry) or entry.role != "assistant":
         return ()
     return tuple(block for block in entry.content if block.get("type") == "tool_use")
+
+
+def said_in(entry: MessageEntry) -> str:
+    """What a person said in a message, with the names of what came along."""
+    came = [f"[{name}]" for name in enclosures(text_of(entry))]
+    came += [f"[{name_of(block)}]" for block in entry.content if path_of(block)]
+    spoken = words(text_of(entry))
+    return "\n".join(came if spoken == NO_TEXT and came else [spoken, *came])
 
 
 def text_of(entry: MessageEntry) -> str:

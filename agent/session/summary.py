@@ -7,11 +7,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from agent.context.budget import estimate
-from agent.context.turn_header import words
 from agent.model.base import Completed
 from agent.session.cut import Shown
 from agent.session.entries import CompactionEntry
-from agent.session.steps import text_of
+from agent.session.steps import said_in, text_of
 from agent.silence import spoken
 
 PARTS = (
@@ -147,4 +146,4 @@ def _said(entry: Shown) -> str:
         return ""
     if entry.role == "assistant":
         return spoken(text_of(entry))
-    return "\n".join(words(str(block.get("text"))) for block in entry.content) if entry.meta.said else ""
+    return said_in(entry) if entry.meta.said else ""

@@ -48,8 +48,12 @@ async def seen(reader: Reader, folder: Path, content: bytes) -> Image.Image:
 
 
 async def test_a_pdf_page_by_page(reader: Reader, tmp_path: Path) -> None:
-    found = await read(reader, tmp_path, files.pdf(["The rent is due on the 3rd of May", "And the deposit is two months"]))
-    assert found == Reading("[Page 1 of 2]\nThe rent is due on the 3rd of May\n\n[Page 2 of 2]\nAnd the deposit is two months")
+    found = await read(
+        reader, tmp_path, files.pdf(["The rent is due on the 3rd of May", "And the deposit is two months"])
+    )
+    assert found == Reading(
+        "[Page 1 of 2]\nThe rent is due on the 3rd of May\n\n[Page 2 of 2]\nAnd the deposit is two months"
+    )
 
 
 async def test_a_pdf_of_10000_pages_is_read_as_far_as_allowed(reader: Reader, tmp_path: Path) -> None:
@@ -65,7 +69,9 @@ async def test_a_pdf_that_is_locked_scanned_or_broken_says_so(reader: Reader, tm
 
 
 async def test_office_documents(reader: Reader, tmp_path: Path) -> None:
-    assert (await read(reader, tmp_path, files.docx("Dear Alice,", "see you &amp; Bob"))).text == "Dear Alice,\nsee you & Bob"
+    assert (
+        await read(reader, tmp_path, files.docx("Dear Alice,", "see you &amp; Bob"))
+    ).text == "Dear Alice,\nsee you & Bob"
     assert (await read(reader, tmp_path, files.pptx("Plan", "Costs"))).text == "[Slide 1]\nPlan\n\n[Slide 2]\nCosts"
     open_document = files.archive({"mimetype": "x", "content.xml": "<d xmlns:text='t'><text:p>Guten Tag</text:p></d>"})
     assert (await read(reader, tmp_path, open_document)).text == "Guten Tag"
