@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 
 from agent.agent import Agent
 from agent.clock import Clock
@@ -35,6 +36,7 @@ from gateway.config import AgentConfig, Config, ModelConfig, dotenv_names
 from gateway.control import Operation
 from gateway.home import Home, HomeError, TokenBusy, hold_token
 from gateway.inbox import Inbox
+from gateway.media import build_intake
 from gateway.models import build_model
 from gateway.operations import all_operations
 from gateway.outbox import Outbox
@@ -68,12 +70,14 @@ class Patience:
     send    for replies that are ready by then
     disk    between tries while the disk takes nothing
     tick    between two looks of the schedule at its file and the clock
+    fetch   before a file that could not be fetched is tried again
     """
 
     turn: float = 10.0
     send: float = 5.0
     disk: float = 15.0
     tick: float = 3.0
+    fetch: float = 1.0
 
 
 _USUAL = Patience()
@@ -93,6 +97,7 @@ class Gateway:
         outbox: Outbox,
         agents: Collection[Agent],
         commands: _Spawner,
+        clean: Callable[[], Coroutine[None, None, None]],
         warm: list[AnthropicModel],
         patience: Patience,
     ) -> None:
@@ -105,6 +110,7 @@ class Gateway:
         self._outbox = outbox
         self._agents = agents
         self._commands = commands
+        self._clean = clean
         self._warm = warm
         self._patience = patience
 
@@ -123,6 +129,7 @@ class Gateway:
             ]
             listeners.append(group.create_task(Supervised(self.schedule).run(self._router.receive), name="schedule"))
             listeners.append(group.create_task(self._warm_up(), name="warm up"))
+            listeners.append(group.create_task(self._clean(), name="clean"))
             await stop.wait()
             for task in listeners:
                 task.cancel()
@@ -226,8 +233,19 @@ async def open_gateway(
         )
         book = Book(schedule, access)
         tools = ScheduleTools(book, sessions)
+        intake = build_intake(config.media, home.state, by_name, patience.fetch)
         rooms = Rooms(
-            database, inbox, outbox, choices, acknowledgement, by_name, agents, queues, sessions.of_row, tools.of_row
+            database=database,
+            inbox=inbox,
+            outbox=outbox,
+            choices=choices,
+            intake=intake,
+            acknowledgement=acknowledgement,
+            channels=by_name,
+            agents=agents,
+            queues=queues,
+            conversation=sessions.of_row,
+            tools=tools.of_row,
         )
         turns = Turns(rooms, disk_wait=patience.disk)
         questions = Questions(database, clock)
@@ -265,8 +283,20 @@ async def open_gateway(
             spawner.spawn,
         )
         operations = all_operations(house, home, config, schedule)
+        clean = partial(intake.clean, home.sessions)
         yield Gateway(
-            terminal, operations, sources, schedule, router, turns, outbox, agents.values(), spawner, warm, patience
+            terminal,
+            operations,
+            sources,
+            schedule,
+            router,
+            turns,
+            outbox,
+            agents.values(),
+            spawner,
+            clean,
+            warm,
+            patience,
         )
 
 

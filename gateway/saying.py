@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
-from agent.turn import Said
+from agent.turn import Document, Picture, Said
 from channels.message import Attachment, ChatKind, InboundMessage
+from gateway.opened import Found, Opened
 from gateway.store.inbox_rows import InboxRow
 
 _EMPTY = "That message was empty. Write me a few words and I'll answer."
-_UNREAD = "I can't open {what} yet, so I haven't seen what is in it. Please send me the text of it."
 _JOB = (
     "(Your scheduled job `{id}` is due; nobody has just written. Do what it says. Only your last answer is sent to "
     "this chat, as it stands; NO_REPLY sends nothing.)"
 )
+_UNHEARD = (
+    "it was not transcribed, for no transcriber is set up here (media.transcribe in config.yaml: a server that speaks "
+    "OpenAI's transcription API, or a local command). Say so; you have not heard it"
+)
+ADVICE = (
+    "_(I can't listen to recordings yet; this one is kept. Whoever runs me can set up a transcriber in config.yaml: "
+    "`media: {transcribe: {base_url: …, model: …, api_key: …}}` for a server with OpenAI's transcription API, or "
+    '`media: {transcribe: {command: [whisper, "{file}"]}}` for a program that prints the words. Then start again.)_'
+)
+_SOMEBODY_ELSES = ("forwarded ", "quoted ")
+"""How a channel begins the kind of what its sender only passes on."""
 
 
 def said_id(message: InboundMessage) -> str:
@@ -22,18 +34,30 @@ def said_id(message: InboundMessage) -> str:
     return ":".join(part for part in (message.address.channel, message.address.account, message.id) if part)
 
 
-def said(message: InboundMessage, overheard: Sequence[InboxRow] = ()) -> Said:
+def said(
+    message: InboundMessage, opened: Mapping[int, Opened] | None = None, overheard: Sequence[InboxRow] = ()
+) -> Said:
+    """`opened`: what was read of its attachments, by their place."""
     quote = message.quote
+    came = [(one, (opened or {}).get(at)) for at, one in enumerate(message.attachments)]
     return Said(
         id=said_id(message),
-        text=f"{_JOB.format(id=message.due.id)}\n\n{message.text}" if message.due else message.text,
+        text="\n\n".join(filter(None, [_words(message), *_heard(message, came)])),
         sender=message.sender.name or message.sender.id,
         channel=message.address.channel.capitalize(),
         at=message.sent_at,
         quoted=(f"{quote.author}: {quote.text}" if quote.author else quote.text,) if quote else (),
-        enclosed=tuple(f"{_named(one)} came with this message; it was not opened" for one in message.attachments),
-        overheard=tuple((row.message.sender.name, row.message.sent_at, row.message.text) for row in overheard),
+        enclosed=tuple(_enclosed(came)),
+        overheard=tuple((row.message.sender.name, row.message.sent_at, _overheard(row.message)) for row in overheard),
+        documents=tuple(_documents(message, came)),
+        pictures=tuple(
+            Picture(_named(one, "picture"), it.shown, it.file) for one, it in came if it and it.found is Found.PICTURE
+        ),
     )
+
+
+def _words(message: InboundMessage) -> str:
+    return f"{_JOB.format(id=message.due.id)}\n\n{message.text}" if message.due else message.text
 
 
 def late_mark(due: datetime) -> str:
@@ -42,19 +66,68 @@ def late_mark(due: datetime) -> str:
 
 
 def nothing_to_answer(messages: Sequence[InboundMessage]) -> str:
-    """What to tell the sender where there is no text for the model in any message; empty where there is. A
-    bare mention in a group is a call to look at what was said before."""
-    attachments: list[Attachment] = []
-    for message in messages:
-        bare_call = message.kind is ChatKind.GROUP and not message.attachments
-        if message.text.strip() or message.quote or bare_call:
-            return ""
-        attachments += message.attachments
-    if not attachments:
-        return _EMPTY
-    return _UNREAD.format(what=" and ".join(dict.fromkeys(_named(one) for one in attachments)))
+    """What to tell the sender where no message has anything in it; empty where one has. A bare mention in a group is a
+    call to look at what was said before."""
+    said_something = (
+        message.text.strip() or message.quote or message.attachments or message.kind is ChatKind.GROUP
+        for message in messages
+    )
+    return "" if any(said_something) else _EMPTY
 
 
-def _named(attachment: Attachment) -> str:
-    article = "an" if attachment.kind[:1] in "aeiou" else "a"
-    return f"{article} {attachment.kind}" + (f" ({attachment.name})" if attachment.name else "")
+def has_files(message: InboundMessage) -> bool:
+    """Whether anything came with it that must be fetched before it is seen."""
+    return any(one.handle for one in message.attachments)
+
+
+def needs_advice(opened: Mapping[int, Opened]) -> bool:
+    """Whether its sender is to be told how a transcriber is set up."""
+    return any(one.found is Found.UNHEARD for one in opened.values())
+
+
+_Came = Sequence[tuple[Attachment, Opened | None]]
+
+
+def _heard(message: InboundMessage, came: _Came) -> Iterator[str]:
+    """Speech of the sender: their own words, with a mark that they were heard and not written."""
+    for one, it in came:
+        if it and it.found is Found.SPEECH and not _is_somebody_elses(message, one):
+            yield f"({one.kind}, as it was heard:) {it.text}"
+
+
+def _documents(message: InboundMessage, came: _Came) -> Iterator[Document]:
+    for one, it in came:
+        if it and it.found is Found.DOCUMENT:
+            yield Document(_named(one, "document"), it.text, it.file, it.remark)
+        elif it and it.found is Found.SPEECH and _is_somebody_elses(message, one):
+            yield Document(f"{_named(one)}, as it was heard", it.text, it.file)
+
+
+def _is_somebody_elses(message: InboundMessage, attachment: Attachment) -> bool:
+    forwarded = message.quote is not None and message.quote.forwarded
+    return forwarded or attachment.kind.startswith(_SOMEBODY_ELSES)
+
+
+def _enclosed(came: _Came) -> Iterator[str]:
+    for one, it in came:
+        kept = f"; it is kept at {it.file}" if it and it.file else ""
+        if one.words:
+            yield f"{one.kind}: {one.words}"
+        if it and it.found is Found.UNHEARD:
+            yield f"{_named(one)}: {_UNHEARD}{kept}"
+        elif it and it.found is Found.CLOSED:
+            yield f"{_named(one)} could not be read: {it.remark}{kept}"
+        elif it is None and not one.words:
+            yield f"{_named(one)} came with this message; it was not opened"
+
+
+def _overheard(message: InboundMessage) -> str:
+    """What others said is not opened."""
+    came = (f"[{_named(one)}]" + (f" {one.words}" if one.words else "") for one in message.attachments)
+    return " ".join(filter(None, [message.text, *came]))
+
+
+def _named(attachment: Attachment, kind: str = "") -> str:
+    """`kind`: a better word for what was sent as a file. Of a name that looks like a path, the end."""
+    word = kind if kind and attachment.kind == "document" else attachment.kind
+    return " ".join(filter(None, [word, re.split(r"[/\\]", attachment.name)[-1]]))

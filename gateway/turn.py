@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, replace
 
 from agent.agent import Agent
@@ -21,9 +21,10 @@ from gateway.acknowledgement import Acknowledgement
 from gateway.choices import Choices
 from gateway.delivery import Preview, Reply
 from gateway.inbox import Inbox
+from gateway.intake import Intake
 from gateway.lanes import Lane
 from gateway.outbox import Outbox
-from gateway.saying import late_mark, nothing_to_answer, said, said_id
+from gateway.saying import ADVICE, has_files, late_mark, needs_advice, nothing_to_answer, said, said_id
 from gateway.sessions import Conversation
 from gateway.store import outbox_rows
 from gateway.store.database import Database, StoreUnavailable
@@ -72,6 +73,7 @@ class Rooms:
     inbox: Inbox
     outbox: Outbox
     choices: Choices
+    intake: Intake
     acknowledgement: Acknowledgement
     channels: Mapping[str, Channel]
     agents: Mapping[str, Agent]
@@ -90,7 +92,7 @@ class Turn:
     def __init__(
         self, rooms: Rooms, lane: SessionLane, rows: Sequence[InboxRow], carried: Sequence[InboxRow] = ()
     ) -> None:
-        """`carried`: messages of an interrupted turn. The agent knows them already; this turn's end is theirs too."""
+        """`carried`: messages of an interrupted turn, which the agent may know; this turn's end is theirs too."""
         first = rows[0]
         self._rooms = rooms
         self._lane = lane
@@ -101,7 +103,8 @@ class Turn:
         self._agent = rooms.agents[self._conversation.session.agent]
         self._queue = rooms.queues[self._conversation.session.agent]
         self.id = first.turn or said_id(first.message)
-        self._said = tuple(rows)
+        self._said = (*carried, *rows)
+        self._advice = ""
         self.rows = [*rows, *carried]
         self.reply = Reply()
         self.ended = False
@@ -149,17 +152,16 @@ class Turn:
         return sorted(row.seq for row in self._offered.values() if row not in self.rows)
 
     async def _answer(self) -> End:
-        request = await self._request()
         if self._due is not None:
-            return await self._work(request)
+            return await self._work(await self._request())
         address = self.rows[0].message.address
         channel = self._rooms.channels[address.channel]
-        self._preview = Preview(self._rooms.database, channel, address, self.id, self._reply_to())
-        async with (
-            channel.typing(address),
-            self._preview.open(self.reply) as preview,
-            aclosing(self._agent.turn(request)) as events,
-        ):
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(channel.typing(address))
+            request = await self._request()
+            self._preview = Preview(self._rooms.database, channel, address, self.id, self._reply_to())
+            preview = await stack.enter_async_context(self._preview.open(self.reply))
+            events = await stack.enter_async_context(aclosing(self._agent.turn(request)))
             async for event in events:
                 match event:
                     case End():
@@ -196,7 +198,7 @@ class Turn:
             id=self.id,
             session=self._conversation.session,
             scope=self._conversation.scope,
-            said=tuple(said(row.message, self._overheard if row.seq == first.seq else ()) for row in self._said),
+            said=tuple([await self._opened(row) for row in self._said]),
             arrived=self._arrived,
             tools=() if self._due else self._rooms.tools(first),
             model=self._rooms.choices.model(first.session),
@@ -204,18 +206,26 @@ class Turn:
             fresh=self._due is not None,
         )
 
+    async def _opened(self, row: InboxRow) -> Said:
+        opened = await self._rooms.intake.opened(row.message)
+        if needs_advice(opened):
+            self._advice = ADVICE
+        return said(row.message, opened, self._overheard if row.seq == self.rows[0].seq else ())
+
     def _arrived(self) -> Sequence[Said]:
-        """Steering: what was said in this chat since, taken from the lane. An album may still be on its way, and is to
-        be answered as one: it waits for the next turn, and what was said after it waits too."""
+        """Steering: what was said in this chat since, taken from the lane. What came with a file waits for a turn of
+        its own, in which it is read; an album, of which more may be on its way, likewise; and what was said after such a
+        message waits with it."""
         if self._queue.mode != "steer":
             return ()
         inbox = self._rooms.inbox
         here = self.rows[0].message.address
         said_here = [inbox.row(seq) for seq in self._lane if inbox.row(seq).message.address == here]
-        before_album = itertools.takewhile(
-            lambda row: not row.message.album, (row for row in said_here if not row.turn)
+        plain = itertools.takewhile(
+            lambda row: not row.message.album and not has_files(row.message),
+            (row for row in said_here if not row.turn),
         )
-        steering = {row.seq for row in before_album}
+        steering = {row.seq for row in plain}
         waiting = self._lane.take_where(lambda seq: seq in steering, self._queue.cap)
         rows = [inbox.row(seq) for seq in waiting]
         self._offered.update((said_id(row.message), row) for row in rows)
@@ -249,7 +259,7 @@ class Turn:
         preview, uncertain = await self._standing_preview()
         if self._due is not None:
             end, outcome = self._end_of_job(self._due, end, outcome)
-        text = end.text
+        text = f"{end.text}\n\n{self._advice}" if self._advice and end.kind is EndKind.REPLY else end.text
         if not text and preview:
             text = self.reply.text or "…"
         drafts = self._rooms.outbox.drafts(

@@ -72,7 +72,7 @@ class Store:
         named = set(_named(sessions))
         gone = 0
         for path in old:
-            if path.relative_to(self.root).as_posix() not in named:
+            if path.relative_to(self.root).as_posix() not in named and _is_older(path, before):  # it may be new by now
                 with contextlib.suppress(OSError):
                     path.unlink()
                     gone += 1

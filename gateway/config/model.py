@@ -27,6 +27,7 @@ from gateway.config.values import (
     AnyId,
     Argv,
     ChatId,
+    FileCommand,
     NumericId,
     PersonId,
     PersonName,
@@ -238,6 +239,48 @@ class ToolsConfig(Section):
     exec_allow: tuple[Argv, ...] = ()
 
 
+class RemoteTranscriber(Section):
+    """A server that speaks OpenAI's `POST /audio/transcriptions`; `base_url` up to and with `/v1`."""
+
+    base_url: Url
+    model: Annotated[str, Field(min_length=1)]
+    api_key: Secret | None = None
+
+
+class LocalTranscriber(Section):
+    """A program that prints the words of the recording whose path takes the place of `{file}`."""
+
+    command: FileCommand
+
+
+def _transcriber_kind(value: object) -> str | None:
+    if isinstance(value, LocalTranscriber) or (isinstance(value, dict) and "command" in value):
+        return "local"
+    if isinstance(value, RemoteTranscriber) or (isinstance(value, dict) and "base_url" in value):
+        return "remote"
+    return None
+
+
+Transcribe = Annotated[
+    Annotated[LocalTranscriber, Tag("local")] | Annotated[RemoteTranscriber, Tag("remote")],
+    Discriminator(
+        _transcriber_kind,
+        custom_error_type="transcribe",
+        custom_error_message="allowed: null, a mapping with base_url, model and api_key, or one with command",
+    ),
+]
+
+
+class MediaConfig(Section):
+    """What comes with messages. `max_mb`: larger files are not fetched; `max_pages` of a PDF and `max_chars` of any
+    document are read; `transcribe` null: recordings are kept, not heard."""
+
+    max_mb: PositiveInt = 20
+    max_pages: PositiveInt = 200
+    max_chars: PositiveInt = 100_000
+    transcribe: Transcribe | None = None
+
+
 class SummaryConfig(Section):
     """`to`: `owner` or chat addresses."""
 
@@ -294,6 +337,7 @@ class Config(Section):
     session: SessionConfig = SessionConfig()
     memory: MemoryConfig = MemoryConfig()
     tools: ToolsConfig = ToolsConfig()
+    media: MediaConfig = MediaConfig()
     schedule: ScheduleConfig = ScheduleConfig()
     log: LogConfig = LogConfig()
 

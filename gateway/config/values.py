@@ -150,6 +150,12 @@ def _argv(value: object) -> object:
         raise ValueError("allowed: a command as a list of words") from error
 
 
+def _file_command(value: tuple[str, ...]) -> tuple[str, ...]:
+    if not value or not any("{file}" in part for part in value[1:]):
+        raise ValueError('allowed: a command as a list of words, one of which has {file} in it: [whisper, "{file}"]')
+    return value
+
+
 def _clock_text(value: time) -> str:
     return value.strftime("%H:%M")
 
@@ -166,6 +172,7 @@ AgentName = Annotated[str, AfterValidator(_agent_name)]
 PersonName = Annotated[str, AfterValidator(_person_name)]
 Url = Annotated[str, AfterValidator(_url)]
 Argv = Annotated[tuple[str, ...], BeforeValidator(_argv), _TEXT_OR_LIST]
+FileCommand = Annotated[Argv, AfterValidator(_file_command)]
 Secret = Annotated[
     SecretStr, BeforeValidator(_secret), AfterValidator(_printable), PlainSerializer(lambda _: "***", return_type=str)
 ]

@@ -5,12 +5,14 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+import io
 import json
 import re
-import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from PIL import Image
 
 JsonObject = dict[str, Any]
 
@@ -297,46 +299,60 @@ def _check_cache_marks(body: JsonObject) -> None:
             raise Rejected("cache_control cannot be set for thinking blocks")
 
 
-def _images(messages: list[JsonObject]) -> Iterator[JsonObject]:
-    for message in messages:
-        for block in blocks_of(message):
+def _images(messages: list[JsonObject]) -> Iterator[tuple[str, JsonObject]]:
+    """Every picture, after the place that the API names it by."""
+    for index, message in enumerate(messages):
+        for position, block in enumerate(blocks_of(message)):
             content = block.get("content")
             inner = content if block.get("type") == "tool_result" and isinstance(content, list) else []
-            yield from (part for part in [block, *inner] if part.get("type") == "image")
+            for part in [block, *inner]:
+                if part.get("type") == "image":
+                    yield f"messages.{index}.content.{position}.image", part
 
 
 _MAGIC = {"image/png": b"\x89PNG\r\n", "image/jpeg": b"\xff\xd8", "image/gif": b"GIF8", "image/webp": b"RIFF"}
 
 
 def _check_images(messages: list[JsonObject], info: FakeModelInfo) -> None:
-    images = [image for image in _images(messages) if (image.get("source") or {}).get("type") == "base64"]
+    images = list(_images(messages))
     if len(images) > info.max_images:
         raise Rejected(f"messages: too many images: {len(images)} > {info.max_images}")
     limit = MAX_IMAGE_SIDE_OF_MANY if len(images) > MANY_IMAGES else MAX_IMAGE_SIDE
-    for image in images:
-        source = image["source"]
+    for where, image in images:
+        source = image.get("source") or {}
+        if source.get("type") not in ("base64", "url", "file"):
+            raise Rejected(f"{where}.source: Input tag {source.get('type')!r} does not match any of the expected tags")
+        if extra := image.keys() - {"type", "source", "cache_control"}:
+            raise Rejected(f"{where}.{min(extra)}: Extra inputs are not permitted")
+        if source["type"] != "base64":
+            continue
+        where = f"{where}.source.base64"
         media_type = source.get("media_type")
         if media_type not in _MAGIC:
-            raise Rejected(f"image.source.base64.media_type: Input should be one of {', '.join(_MAGIC)}")
+            raise Rejected(f"{where}.media_type: Input should be one of {', '.join(_MAGIC)}")
         try:
             data = base64.b64decode(source.get("data", ""), validate=True)
         except (binascii.Error, ValueError):
-            raise Rejected("image.source.base64.data: invalid base64") from None
+            raise Rejected(f"{where}.data: invalid base64") from None
         if len(data) > MAX_IMAGE_BYTES:
-            raise Rejected(f"image exceeds 5 MB maximum: {len(data)} bytes > {MAX_IMAGE_BYTES} bytes")
+            raise Rejected(f"{where}: image exceeds 5 MB maximum: {len(data)} bytes > {MAX_IMAGE_BYTES} bytes")
         if not data.startswith(_MAGIC[media_type]):
-            raise Rejected(f"image was specified using the {media_type} media type, but does not appear to be one")
-        if max(_image_size(media_type, data), default=0) > limit:
-            raise Rejected(f"image dimensions exceed max allowed size: {limit} pixels")
+            raise Rejected(
+                f"{where}: image was specified using the {media_type} media type, but does not appear to be one"
+            )
+        if max(_image_size(where, data)) > limit:
+            raise Rejected(f"{where}: image dimensions exceed max allowed size: {limit} pixels")
 
 
-def _image_size(media_type: str, data: bytes) -> tuple[int, ...]:
-    """Width and height where the format says so at its beginning; () for the others."""
-    if media_type == "image/png" and len(data) >= 24:
-        return struct.unpack(">II", data[16:24])
-    if media_type == "image/gif" and len(data) >= 10:
-        return struct.unpack("<HH", data[6:10])
-    return ()
+def _image_size(where: str, data: bytes) -> tuple[int, int]:
+    """Width and height. Raises `Rejected` where it is not a whole picture."""
+    try:
+        with Image.open(io.BytesIO(data)) as picture:
+            if max(picture.size) <= MAX_IMAGE_SIDE:
+                picture.load()
+            return picture.size
+    except (OSError, SyntaxError, ValueError):
+        raise Rejected(f"{where}: Could not process image") from None
 
 
 def _check_signatures(body: JsonObject) -> None:

@@ -1,0 +1,161 @@
+"""What came with a message is fetched, kept and read when its turn begins: pictures are made fit to be shown, documents
+become text, speech becomes words, and what cannot be read says why.
+
+Each step is noted beside the files, so that a turn taken up after a crash fetches nothing twice and asks no transcriber
+twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from agent.media.reader import Reader
+from agent.media.sniff import HEAD, Kind, sniffed
+from agent.media.store import FOLDER, Store
+from agent.media.transcribe import Transcriber
+from agent.media.unreadable import Unreadable
+from channels.message import Attachment, Channel, InboundMessage, NotFetched
+from gateway.opened import Found, Opened, read_note, write_note
+from gateway.saying import said_id
+
+log = logging.getLogger(__name__)
+
+TRIES = 3
+_FETCH_SECONDS = 60.0
+"""For one try at one file."""
+_FETCHES_AT_ONCE = 4
+_NOTES = "arrived"
+_KEPT_DAYS = 30
+_SPOKEN = ("voice", "video note")
+"""Ends of kinds whose videos are somebody speaking."""
+
+
+class Intake:
+    """`most_bytes`: larger files are not fetched; `wait`: seconds before a fetch that failed is tried again, doubled
+    for the time after."""
+
+    def __init__(
+        self,
+        channels: Mapping[str, Channel],
+        store: Store,
+        reader: Reader,
+        transcriber: Transcriber | None,
+        most_bytes: int,
+        wait: float = 1.0,
+    ) -> None:
+        self._channels = channels
+        self._store = store
+        self._reader = reader
+        self._transcriber = transcriber
+        self._most_bytes = most_bytes
+        self._wait = wait
+        self._fetches = asyncio.Semaphore(_FETCHES_AT_ONCE)
+
+    async def opened(self, message: InboundMessage) -> Mapping[int, Opened]:
+        """Every attachment that has bytes, by its place in the message. Raises `OSError` where the disk does not do its
+        part; then, and where it is cancelled, a later call goes on where this one stopped."""
+        places = [at for at, one in enumerate(message.attachments) if one.handle]
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = {at: group.create_task(self._opened(message, at)) for at in places}
+        except BaseExceptionGroup as several:  # a disk that takes nothing: the others would say the same
+            raise several.exceptions[0] from several
+        return {at: task.result() for at, task in tasks.items()}
+
+    async def clean(self, sessions: Path) -> None:
+        """Delete what is old and named by no transcript of that folder."""
+        try:
+            gone = await asyncio.to_thread(self._store.clean, sessions, time.time() - _KEPT_DAYS * 86_400)
+        except OSError as problem:
+            log.warning("old media stay where they are: %s", problem)
+            return
+        if gone:
+            log.info("%d old files that came with messages are deleted: no talk names them any more", gone)
+
+    async def _opened(self, message: InboundMessage, at: int) -> Opened:
+        attachment = message.attachments[at]
+        note = self._note(message, at)
+        known = await asyncio.to_thread(read_note, note, self._store)
+        if known is not None and known.found is not Found.FETCHED:
+            return known
+        try:
+            file = known.file if known is not None else await self._fetched(message, attachment)
+            await asyncio.to_thread(write_note, note, Opened(Found.FETCHED, file))
+            opened = await self._read(attachment, file)
+        except NotFetched as problem:
+            opened = Opened(Found.CLOSED, remark=str(problem))
+        await asyncio.to_thread(write_note, note, opened)
+        return opened
+
+    async def _fetched(self, message: InboundMessage, attachment: Attachment) -> str:
+        """Where the file is kept now. Raises `NotFetched`."""
+        if attachment.size is not None and attachment.size > self._most_bytes:
+            raise NotFetched(
+                f"it has {_megabytes(attachment.size)} MB, and at most {_megabytes(self._most_bytes)} MB are read "
+                "(media.max_mb in config.yaml)"
+            )
+        channel = self._channels[message.address.channel]
+        async with self._fetches:
+            for left in reversed(range(TRIES)):
+                try:
+                    return await self._fetch(channel, attachment)
+                except NotFetched as problem:
+                    if not problem.passing or not left:
+                        raise
+                    log.info("%s of %s is fetched again: %s", attachment.kind, message.address, problem)
+                await asyncio.sleep(self._wait * 2 ** (TRIES - 1 - left))
+        raise AssertionError("unreachable")
+
+    async def _fetch(self, channel: Channel, attachment: Attachment) -> str:
+        with self._store.scratch() as scratch:
+            try:
+                async with asyncio.timeout(_FETCH_SECONDS):
+                    await channel.fetch(attachment, scratch, self._most_bytes)
+            except TimeoutError as slow:
+                raise NotFetched("it did not arrive in time", passing=True) from slow
+            except (NotFetched, OSError):
+                raise
+            except Exception as bug:
+                log.exception("%s could not fetch a %s", channel.name, attachment.kind)
+                raise NotFetched("something broke while it was fetched; the log has the details") from bug
+            _, ending = sniffed(_head(scratch), attachment.name, attachment.media_type)
+            return await asyncio.to_thread(self._store.keep, scratch, ending)
+
+    async def _read(self, attachment: Attachment, file: str) -> Opened:
+        place = self._store.place(file)
+        kind, _ = sniffed(await asyncio.to_thread(_head, place), attachment.name, attachment.media_type)
+        try:
+            if kind is Kind.PICTURE:
+                return Opened(Found.PICTURE, file, shown=await self._shrunk(place))
+            if kind is Kind.AUDIO or (kind is Kind.VIDEO and attachment.kind.endswith(_SPOKEN)):
+                if self._transcriber is None:
+                    return Opened(Found.UNHEARD, file)
+                return Opened(Found.SPEECH, file, text=await self._transcriber.transcribe(place))
+            reading = await self._reader.text(place, kind)
+        except Unreadable as problem:
+            return Opened(Found.CLOSED, file, remark=str(problem))
+        return Opened(Found.DOCUMENT, file, text=reading.text, remark=reading.remark)
+
+    async def _shrunk(self, picture: Path) -> str:
+        """Raises `Unreadable`."""
+        with self._store.scratch() as scratch:
+            ending = await self._reader.picture(picture, scratch)
+            return await asyncio.to_thread(self._store.keep, scratch, ending)
+
+    def _note(self, message: InboundMessage, at: int) -> Path:
+        key = hashlib.sha256(f"{said_id(message)}\n{at}\n{message.attachments[at].handle}".encode()).hexdigest()
+        return self._store.root / FOLDER / _NOTES / f"{key}.json"
+
+
+def _head(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(HEAD)
+
+
+def _megabytes(size: int) -> int:
+    return -(-size // 1_000_000)

@@ -1,0 +1,29 @@
+"""From configuration to what opens the things that come with messages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from agent.media.reader import Reader
+from agent.media.store import Store
+from agent.media.transcribe import Endpoint, Program, Transcriber
+from channels.message import Channel
+from gateway.config.model import LocalTranscriber, MediaConfig, RemoteTranscriber
+from gateway.intake import Intake
+
+
+def build_intake(config: MediaConfig, state: Path, channels: Mapping[str, Channel], wait: float) -> Intake:
+    reader = Reader(config.max_chars, config.max_pages)
+    return Intake(channels, Store(state), reader, _transcriber(config), config.max_mb * 1_000_000, wait)
+
+
+def _transcriber(config: MediaConfig) -> Transcriber | None:
+    match config.transcribe:
+        case RemoteTranscriber() as remote:
+            key = remote.api_key.get_secret_value() if remote.api_key else ""
+            return Endpoint(remote.base_url, remote.model, key)
+        case LocalTranscriber() as local:
+            return Program(local.command)
+        case None:
+            return None
