@@ -22,6 +22,7 @@ MAX_IMAGE_BYTES = 5 * 1024 * 1024
 MAX_IMAGE_SIDE = 8_000
 MAX_IMAGE_SIDE_OF_MANY = 2_000
 MANY_IMAGES = 20
+IMAGE_TOKENS = 1_600
 MAX_CACHE_MARKS = 4
 EFFORTS = ("low", "medium", "high", "xhigh", "max")
 _TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}\Z")
@@ -79,8 +80,16 @@ def check(body: JsonObject, info: FakeModelInfo) -> None:
 
 
 def estimate(value: object) -> int:
-    """Tokens of a piece of JSON: four characters each."""
-    return -(-len(json.dumps(value, ensure_ascii=False)) // 4)
+    """Tokens of a piece of JSON: four characters each, and a fixed number for a picture."""
+    return -(-len(json.dumps(_without_pixels(value), ensure_ascii=False)) // 4)
+
+
+def _without_pixels(value: Any) -> Any:
+    if isinstance(value, dict):
+        if value.get("type") == "image":
+            return "x" * 4 * IMAGE_TOKENS
+        return {key: _without_pixels(part) for key, part in value.items()}
+    return [_without_pixels(part) for part in value] if isinstance(value, list) else value
 
 
 def without_marks(value: Any) -> Any:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import struct
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import aiohttp
 import pytest
 
+from tests import files
 from tests.fakes.anthropic import FakeAnthropic, FakeModelInfo
 
 JsonObject = dict[str, Any]
@@ -60,9 +60,14 @@ def body(*messages: JsonObject, **changes: object) -> JsonObject:
 
 
 def png(width: int, height: int) -> JsonObject:
-    data = b"\x89PNG\r\n\x1a\n" + struct.pack(">I4sII", 13, b"IHDR", width, height)
+    data = files.picture(width, height)
     source = {"type": "base64", "media_type": "image/png", "data": base64.b64encode(data).decode()}
     return {"type": "image", "source": source}
+
+
+def broken(image: JsonObject) -> JsonObject:
+    half = base64.b64decode(image["source"]["data"])[:60]
+    return {**image, "source": image["source"] | {"data": base64.b64encode(half).decode()}}
 
 
 def tool(name: str = "t", kind: str = "object") -> JsonObject:
@@ -117,8 +122,11 @@ async def test_a_valid_request_with_everything_is_taken(fake: FakeAnthropic) -> 
         (body(user(*[png(2100, 10)] * 21)), "dimensions"),
         (
             body(user({"type": "image", "source": {"type": "base64", "media_type": "image/bmp", "data": ""}})),
-            "media_type",
+            "messages.0.content.0.image.source.base64.media_type",
         ),
+        (body(user(broken(png(60, 40)))), "Could not process image"),
+        (body(user(png(10, 10) | {"name": "cat"})), "Extra inputs"),
+        (body(user({"type": "image", "source": {"type": "kept", "path": "a"}})), "Input tag 'kept'"),
     ],
 )
 async def test_what_the_original_refuses(fake: FakeAnthropic, asked: JsonObject, says: str | None) -> None:
