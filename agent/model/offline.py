@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from agent.clock import Clock
 from agent.context.budget import estimate, estimate_blocks, estimate_tools
-from agent.context.turn_header import words
+from agent.context.turn_header import NO_TEXT, words
 from agent.memory.age import OUT_OF_DATE
 from agent.model.base import (
     Block,
@@ -39,6 +39,7 @@ _MOST_PASSAGE_CHARS = 600
 _MOST_LOG_CHARS = 6_000
 _MOST_EXTRACTED = 40
 _PASSAGE = re.compile(r"^(\S+\.md:\d+(?:-\d+)?) \((.*?), score [\d.]+\)$", re.MULTILINE)
+_ENCLOSED = re.compile(r"^<daybook-(?:document|enclosed)\b", re.MULTILINE)
 _PATH = re.compile(r"\S+\.md\b")
 _TOOL_OF = {Wish.FILE: "memory_append", Wish.FIND: "memory_search", Wish.TODAY: "memory_get"}
 
@@ -80,9 +81,13 @@ class OfflineModel:
         said = _said(last)
         if not said and not parts:
             said = _said_before(request.messages) or [""]
+        unseen = [PHRASES[language_of(_newest(request))].unseen] if _brings_something(last) else []
+        if unseen:
+            said = [text for text in said if text]
         intents = [(text, understand(text)) for text in said]
         calls = [call for text, intent in intents if (call := self._call(text, intent, request)) is not None]
         parts += _replies([intent for text, intent in intents if self._call(text, intent, request) is None], request)
+        parts += unseen
         if parts and not calls and _is_first_answer(request):
             offline = PHRASES[language_of(_newest(request))].offline
             parts += [offline] if offline not in parts else []
@@ -186,11 +191,20 @@ def _only_silence_is_asked(request: ModelRequest) -> bool:
 
 
 def _said(message: Message, *, headed: bool = False) -> list[str]:
-    """Texts of a user message without headers and marked blocks. `headed`: only those that have a header."""
+    """Texts of a user message without headers and marked blocks, empty for one without words. `headed`: only those that
+    have a header."""
     if message.role != "user":
         return []
     texts = [_text_of(block.get("text")) for block in message.content if block.get("type") == "text"]
-    return [said for text in texts if (not headed or text.startswith("[2")) and (said := words(text))]
+    said = [words(text) for text in texts if not headed or text.startswith("[2")]
+    return ["" if text == NO_TEXT else text for text in said if text]
+
+
+def _brings_something(message: Message) -> bool:
+    """Whether a person's message has something with it that is not words."""
+    return any(
+        block.get("type") == "image" or _ENCLOSED.search(_text_of(block.get("text"))) for block in message.content
+    )
 
 
 def _said_before(messages: Sequence[Message]) -> list[str]:

@@ -33,6 +33,7 @@ class Phrases:
     failed: str
     no_tool: str
     empty: str
+    unseen: str
 
 
 PHRASES: Mapping[Language, Phrases] = {
@@ -56,6 +57,7 @@ PHRASES: Mapping[Language, Phrases] = {
         failed="That did not work: {why}",
         no_tool="I cannot do that in this chat.",
         empty="I read text only, and this message has none.",
+        unseen="What came with your message is kept, but I cannot look into it without a language model.",
     ),
     Language.GERMAN: Phrases(
         greeting="Hallo!",
@@ -77,6 +79,7 @@ PHRASES: Mapping[Language, Phrases] = {
         failed="Das hat nicht geklappt: {why}",
         no_tool="Das kann ich in diesem Chat nicht.",
         empty="Ich lese nur Text, und diese Nachricht hat keinen.",
+        unseen="Was mit deiner Nachricht kam, ist aufgehoben; ansehen kann ich es ohne Sprachmodell nicht.",
     ),
     Language.SPANISH: Phrases(
         greeting="¡Hola!",
@@ -98,6 +101,7 @@ PHRASES: Mapping[Language, Phrases] = {
         failed="No ha funcionado: {why}",
         no_tool="No puedo hacer eso en este chat.",
         empty="Solo leo texto, y este mensaje no tiene.",
+        unseen="Lo que vino con tu mensaje queda guardado, pero sin un modelo de lenguaje no puedo verlo.",
     ),
     Language.FRENCH: Phrases(
         greeting="Bonjour !",
@@ -119,6 +123,7 @@ PHRASES: Mapping[Language, Phrases] = {
         failed="Cela n'a pas marché : {why}",
         no_tool="Je ne peux pas faire cela dans ce chat.",
         empty="Je ne lis que du texte, et ce message n'en a pas.",
+        unseen="Ce qui accompagnait ton message est conservé, mais sans modèle de langage je ne peux pas le consulter.",
     ),
     Language.CHINESE: Phrases(
         greeting="你好！",
@@ -137,6 +142,7 @@ PHRASES: Mapping[Language, Phrases] = {
         failed="没有成功：{why}",
         no_tool="我在这个聊天里做不到。",
         empty="我只能读文字，而这条消息没有文字。",
+        unseen="随消息发来的内容已保存，但没有语言模型我无法查看。",
     ),
     Language.JAPANESE: Phrases(
         greeting="こんにちは！",
@@ -158,5 +164,6 @@ PHRASES: Mapping[Language, Phrases] = {
         failed="うまくいきませんでした：{why}",
         no_tool="このチャットではそれはできません。",
         empty="読めるのは文字だけですが、このメッセージには文字がありません。",
+        unseen="メッセージに添えられたものは保存しましたが、言語モデルがないと中身を見られません。",
     ),
 }

@@ -34,13 +34,13 @@ async def fake() -> AsyncIterator[FakeAnthropic]:
 class Talk:
     """One session, whose every turn is served by a process started anew."""
 
-    def __init__(self, root: Path, fake: FakeAnthropic, window: int | None = None) -> None:
+    def __init__(self, root: Path, fake: FakeAnthropic, window: int | None = None, keep: int = 100) -> None:
         self.fake = fake
         self.store = Store(root / "state")
         self.turns = 0
         self.scope = Scope(Audience.OWNER, root / "workspace")
         self.scope.workspace.mkdir()
-        session = SessionSettings(keep_recent_tokens=100)
+        session = SessionSettings(keep_recent_tokens=keep)
         self.settings = AgentSettings(model=ModelSettings(context_window=window), session=session)
 
     def kept(self, content: bytes, name: str = "photo cat.png") -> Picture:
@@ -157,6 +157,20 @@ async def test_summary_and_what_follows_have_words_for_pictures(talk: Talk, fake
     fake.answer("after")
     assert (await talk.say("and?")).text == "after"
     assert "[Summary of the earlier part" in talk.sent() and 1 <= talk.count("image") < 3
+
+
+async def test_a_compaction_may_keep_an_old_picture_as_its_first_message(tmp_path: Path, fake: FakeAnthropic) -> None:
+    talk = Talk(tmp_path, fake, keep=400)
+    for turn in range(6):
+        fake.answer("words " * (400 if turn < 2 else 1))
+        await talk.say("Look", *([talk.kept(files.picture())] if turn == 1 else []))
+    fake.answer("NO_REPLY")
+    fake.answer("\n".join(f"{part}\nnone" for part in PARTS))
+    await talk.compact()
+    fake.answer("after")
+    await talk.say("and?")
+    assert len(fake.bodies[-1]["messages"]) == 1 + 2 * 5
+    assert "[photo cat.png was shown here; kept at media/" in talk.sent()
 
 
 async def test_a_small_window_takes_as_many_pictures_as_fit(tmp_path: Path, fake: FakeAnthropic) -> None:

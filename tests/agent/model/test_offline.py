@@ -288,3 +288,17 @@ def test_no_words_are_lost_by_being_misread(text: str) -> None:
         assert intent.query.strip()
     if intent.wish is Wish.NOTHING:
         assert not any(character.isalnum() for character in text)
+
+
+async def test_what_it_cannot_look_into_is_said_and_the_words_are_answered(tmp_path: Path) -> None:
+    talk = Talk(tmp_path)
+    await talk.say("Anna comes on Friday")
+    enclosed = ("voice: it was not transcribed",)
+    assert (await talk.say("", enclosed=enclosed)).endswith("I cannot look into it without a language model.")
+    heard = await talk.say("The bill is due on Monday", enclosed=enclosed)
+    assert "cannot look into it" in heard and "> The bill is due on Monday" in heard
+    assert talk.called == ["memory_append", "memory_append"]
+    picture: Block = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": ""}}
+    talk.messages.append(Message("user", (_block(rendered(_said(""), CLOCK, 10_000)), picture)))
+    assert "cannot look into it" in await talk.turn()
+    assert "bill" not in (await talk.say("", quoted=("Bob: hi",)))
