@@ -23,6 +23,7 @@ from agent.asking import Asking
 from agent.behind import Behind
 from agent.calls import STOPPED_CALL, Calls
 from agent.clock import Clock, utc_stamp
+from agent.context import marked
 from agent.context.budget import IMAGE_TOKENS, Budget
 from agent.context.freshness import Freshness, seen_by
 from agent.context.prompt import FixedPart, fixed_part
@@ -342,7 +343,9 @@ class Agent:
             news = await self._news(one, conversation, room) if one is fresh[-1] else _News()
             one = _within(one, room.window // 4)
             text = await _off_the_loop(_size(one), rendered, one, self._clock, room.window // 4, news.blocks)
-            shown = [picture_block(picture.name, picture.path, picture.original) for picture in one.pictures]
+            shown = [
+                picture_block(marked.label(picture.name), picture.path, picture.original) for picture in one.pictures
+            ]
             await steps.said([text], [one.id], one.sender, news.files, news.recalled, shown)
 
     async def _news(self, said: Said, conversation: _Conversation, room: Budget) -> _News:

@@ -57,6 +57,7 @@ class Said:
     channel     the platform's name for people: Telegram, Terminal
     quoted      text of others that came with it (reply, forward), shown as data
     enclosed    what came with it and is neither read nor shown, a sentence each
+    heard       names of recordings whose words, as they were heard, stand in the text
     documents   text that came with it, shown as data
     pictures    shown behind the text
     overheard   in a group: what others said since the bot last answered, as (name, moment, text)
@@ -70,6 +71,7 @@ class Said:
     quoted: tuple[str, ...] = ()
     enclosed: tuple[str, ...] = ()
     overheard: tuple[tuple[str, datetime, str], ...] = ()
+    heard: tuple[str, ...] = ()
     documents: tuple[Document, ...] = ()
     pictures: tuple[Picture, ...] = ()
 

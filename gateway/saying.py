@@ -40,15 +40,17 @@ def said(
     """`opened`: what was read of its attachments, by their place."""
     quote = message.quote
     came = [(one, (opened or {}).get(at)) for at, one in enumerate(message.attachments)]
+    heard = list(_heard(message, came))
     return Said(
         id=said_id(message),
-        text="\n\n".join(filter(None, [_words(message), *_heard(message, came)])),
+        text="\n\n".join(filter(None, [_words(message), *(words for _, words in heard)])),
         sender=message.sender.name or message.sender.id,
         channel=message.address.channel.capitalize(),
         at=message.sent_at,
         quoted=(f"{quote.author}: {quote.text}" if quote.author else quote.text,) if quote else (),
         enclosed=tuple(_enclosed(came)),
         overheard=tuple((row.message.sender.name, row.message.sent_at, _overheard(row.message)) for row in overheard),
+        heard=tuple(name for name, _ in heard),
         documents=tuple(_documents(message, came)),
         pictures=tuple(
             Picture(_named(one, "picture"), it.shown, it.file) for one, it in came if it and it.found is Found.PICTURE
@@ -88,11 +90,11 @@ def needs_advice(opened: Mapping[int, Opened]) -> bool:
 _Came = Sequence[tuple[Attachment, Opened | None]]
 
 
-def _heard(message: InboundMessage, came: _Came) -> Iterator[str]:
-    """Speech of the sender: their own words, with a mark that they were heard and not written."""
+def _heard(message: InboundMessage, came: _Came) -> Iterator[tuple[str, str]]:
+    """Name and words of each recording of the sender's own speech."""
     for one, it in came:
         if it and it.found is Found.SPEECH and not _is_somebody_elses(message, one):
-            yield f"({one.kind}, as it was heard:) {it.text}"
+            yield _named(one), it.text
 
 
 def _documents(message: InboundMessage, came: _Came) -> Iterator[Document]:

@@ -21,6 +21,7 @@ from agent.turn import Document, Said
 
 NO_TEXT = "(no text)"
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_HEARD = "The words below were spoken, wholly or in part, and are written as they were heard: {names}"
 _DOCUMENT = re.compile(r'^<daybook-document name="([^"]*)"', re.MULTILINE)
 _HEADER = re.compile(r"\A\[\d{4}-\d{2}-\d{2} \w{3} \d{2}:\d{2} [^\n]*\]\n")
 
@@ -36,6 +37,9 @@ def rendered(said: Said, clock: Clock, room: int, changes: Sequence[str] = ()) -
     them, may take; what is cut is said. `changes` are blocks on files that changed, put before the words."""
     with_it = [marked.block("overheard", _overheard(said, clock))] if said.overheard else []
     with_it += [marked.block("quoted", marked.harmless(text) or NO_TEXT) for text in said.quoted]
+    with_it += (
+        [marked.block("heard", _HEARD.format(names=", ".join(map(marked.label, said.heard))))] if said.heard else []
+    )
     with_it += [_document(one) for one in said.documents]
     with_it += [marked.block("enclosed", marked.harmless("\n".join(said.enclosed)))] if said.enclosed else []
     with_it = [_fitting(text, room // len(with_it)) for text in with_it]

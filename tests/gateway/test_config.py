@@ -142,6 +142,13 @@ def test_all_errors_come_at_once_in_the_order_of_the_file() -> None:
         ("schedule: {quiet_hours: '23:00'}", "two times of day"),
         ("schedule: {daily_summary: {to: [nobody]}}", "chat addresses"),
         ("memory: {search: {embedding: {dir: x}}}", "model_dir"),
+        (
+            "media: {transcribe: whisper}",
+            "config.yaml:1: media.transcribe: found 'whisper'; allowed: null, a mapping with",
+        ),
+        ("media: {transcribe: {command: whisper}}", "media.transcribe.command: found 'whisper'; allowed: a command"),
+        ("media: {transcribe: {base_url: 'http://e'}}", "media.transcribe.model: is missing"),
+        ("media: {max_mb: 0}", "greater than 0"),
         ("memory: {search: {hybrid: {chunk_overlap: 400}}}", "less than chunk_tokens"),
         ("routes: [{channel: telegram, agent: mian}]", "did you mean 'main'?"),
         ("people: {telegram-1: []}", "take a name"),

@@ -219,7 +219,8 @@ async def test_a_voice_note_is_the_persons_own_words(daybook: Daybook, chat: Cou
         chat.say("", attachments=[chat.attach(files.OGG, "", "voice")])
         assert await chat.wait_heard() == ["Noted."]
         name = kept(daybook)[0].name
-        assert daybook.asked().endswith(f"Person 11111]\n(voice, as it was heard:) buy milk for {name}")
+        assert "as they were heard: voice\n</daybook-heard>" in daybook.asked()
+        assert daybook.asked().endswith(f"</daybook-heard>\nbuy milk for {name}")
         quote = Quote("Bob", "", forwarded=True)
         chat.say("What is this?", quote=quote, attachments=[chat.attach(files.OGG, "", "voice")])
         await chat.wait_heard(2)
