@@ -39,7 +39,20 @@ from agent.session.archive import NoSuchSession
 from agent.session.transcript import NotJournaled
 from agent.settings import AgentSettings, MemorySettings, ModelSettings, SessionSettings
 from agent.tools.base import Arguments, Tool, ToolError
-from agent.turn import Discard, End, EndKind, Joined, Said, SessionKey, StepDone, Text, TurnEvent, TurnRequest
+from agent.turn import (
+    Discard,
+    Document,
+    End,
+    EndKind,
+    Joined,
+    Picture,
+    Said,
+    SessionKey,
+    StepDone,
+    Text,
+    TurnEvent,
+    TurnRequest,
+)
 
 OWNER = SessionKey("main", "owner")
 THOUGHT: Block = {"type": "thinking", "thinking": "hm", "signature": "s"}
@@ -671,6 +684,17 @@ async def test_a_talk_as_markdown(home: Home) -> None:
     assert "`look` gave: found" in text and text.endswith("Yes.\n")
     with pytest.raises(NoSuchSession):
         await agent.export(SessionKey("main", "owner/none"))
+
+
+async def test_a_talk_as_markdown_names_what_came_along(home: Home) -> None:
+    agent, _ = home.agent("Nice.", "Thanks.")
+    picture = Picture("photo cat.png", f"media/aa/{'a' * 64}.png", f"media/aa/{'a' * 64}.png")
+    said = replace(home.said("", id="a"), pictures=(picture,), documents=(Document("bill.pdf", "12 EUR"),))
+    await end(agent, replace(home.request(), id="a", said=(said,)))
+    await end(agent, replace(home.request(), id="b", said=(replace(said, id="b", text="Look"),)))
+    text = await agent.export(OWNER)
+    assert "08:30\n\n[bill.pdf]\n[photo cat.png]\n\n" in text and "\n\nLook\n[bill.pdf]\n[photo cat.png]" in text
+    assert "12 EUR" not in text
 
 
 async def test_a_transcript_beyond_use_does_not_stop_the_talk(home: Home) -> None:
