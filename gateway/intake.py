@@ -29,6 +29,9 @@ TRIES = 3
 _FETCH_SECONDS = 60.0
 """For one try at one file."""
 _FETCHES_AT_ONCE = 4
+"""Of one message."""
+_HEARD_AT_ONCE = 2
+"""Of all messages: a program that transcribes takes what the machine has."""
 _NOTES = "arrived"
 _KEPT_DAYS = 30
 _SPOKEN = ("voice", "video note")
@@ -54,15 +57,16 @@ class Intake:
         self._transcriber = transcriber
         self._most_bytes = most_bytes
         self._wait = wait
-        self._fetches = asyncio.Semaphore(_FETCHES_AT_ONCE)
+        self._hearing = asyncio.Semaphore(_HEARD_AT_ONCE)
 
     async def opened(self, message: InboundMessage) -> Mapping[int, Opened]:
         """Every attachment that has bytes, by its place in the message. Raises `OSError` where the disk does not do its
         part; then, and where it is cancelled, a later call goes on where this one stopped."""
+        fetches = asyncio.Semaphore(_FETCHES_AT_ONCE)
         places = [at for at, one in enumerate(message.attachments) if one.handle]
         try:
             async with asyncio.TaskGroup() as group:
-                tasks = {at: group.create_task(self._opened(message, at)) for at in places}
+                tasks = {at: group.create_task(self._opened(message, at, fetches)) for at in places}
         except BaseExceptionGroup as several:  # a disk that takes nothing: the others would say the same
             raise several.exceptions[0] from several
         return {at: task.result() for at, task in tasks.items()}
@@ -77,14 +81,18 @@ class Intake:
         if gone:
             log.info("%d old files that came with messages are deleted: no talk names them any more", gone)
 
-    async def _opened(self, message: InboundMessage, at: int) -> Opened:
+    async def _opened(self, message: InboundMessage, at: int, fetches: asyncio.Semaphore) -> Opened:
         attachment = message.attachments[at]
         note = self._note(message, at)
         known = await asyncio.to_thread(read_note, note, self._store)
         if known is not None and known.found is not Found.FETCHED:
             return known
         try:
-            file = known.file if known is not None else await self._fetched(message, attachment)
+            if known is None:
+                async with fetches:
+                    file = await self._fetched(message, attachment)
+            else:
+                file = known.file
             await asyncio.to_thread(write_note, note, Opened(Found.FETCHED, file))
             opened = await self._read(attachment, file)
         except NotFetched as problem:
@@ -100,15 +108,14 @@ class Intake:
                 "(media.max_mb in config.yaml)"
             )
         channel = self._channels[message.address.channel]
-        async with self._fetches:
-            for left in reversed(range(TRIES)):
-                try:
-                    return await self._fetch(channel, attachment)
-                except NotFetched as problem:
-                    if not problem.passing or not left:
-                        raise
-                    log.info("%s of %s is fetched again: %s", attachment.kind, message.address, problem)
-                await asyncio.sleep(self._wait * 2 ** (TRIES - 1 - left))
+        for tried in range(1, TRIES + 1):
+            try:
+                return await self._fetch(channel, attachment)
+            except NotFetched as problem:
+                if not problem.passing or tried == TRIES:
+                    raise
+                log.info("%s of %s is fetched again: %s", attachment.kind, message.address, problem)
+            await asyncio.sleep(self._wait * 2 ** (tried - 1))
         raise AssertionError("unreachable")
 
     async def _fetch(self, channel: Channel, attachment: Attachment) -> str:
@@ -135,7 +142,8 @@ class Intake:
             if kind is Kind.AUDIO or (kind is Kind.VIDEO and attachment.kind.endswith(_SPOKEN)):
                 if self._transcriber is None:
                     return Opened(Found.UNHEARD, file)
-                return Opened(Found.SPEECH, file, text=await self._transcriber.transcribe(place))
+                async with self._hearing:
+                    return Opened(Found.SPEECH, file, text=await self._transcriber.transcribe(place))
             reading = await self._reader.text(place, kind)
         except Unreadable as problem:
             return Opened(Found.CLOSED, file, remark=str(problem))

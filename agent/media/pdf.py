@@ -14,24 +14,25 @@ _SCANNED = 20
 
 def from_pdf(file: IO[bytes], most_pages: int) -> Iterator[str]:
     """Its pages' text, each under its number, at most `most_pages` of them; what is left out is said at the end.
-    Raises `Unreadable`, and lazily so."""
+    Raises `Unreadable`, and for a damaged file whatever pypdf raises, and lazily so."""
     from pypdf import PdfReader  # noqa: PLC0415 (heavy; only where a PDF is read)
-    from pypdf.errors import PyPdfError  # noqa: PLC0415
+    from pypdf.errors import DependencyError  # noqa: PLC0415
 
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
+    reader = PdfReader(file)
     try:
-        reader = PdfReader(file)
-        if reader.is_encrypted and not reader.decrypt(""):
-            raise Unreadable("it is protected by a password")
-        pages = len(reader.pages)
-        found = 0
-        for number in range(min(pages, most_pages)):
-            text = reader.pages[number].extract_text().strip()
-            found += len(text)
-            if text:
-                yield f"[Page {number + 1} of {pages}]\n{text}\n\n"
-    except (PyPdfError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
-        raise Unreadable("it is damaged") from error  # what pypdf raises for damage is not one family
+        locked = reader.is_encrypted and not reader.decrypt("")
+    except DependencyError:  # AES, for which pypdf wants another library
+        locked = True
+    if locked:
+        raise Unreadable("it is protected by a password")
+    pages = len(reader.pages)
+    found = 0
+    for number in range(min(pages, most_pages)):
+        text = reader.pages[number].extract_text().strip()
+        found += len(text)
+        if text:
+            yield f"[Page {number + 1} of {pages}]\n{text}\n\n"
     if found < _SCANNED * min(pages, most_pages):
         raise Unreadable("it has pictures of pages and hardly any text; send me the pages as photos")
     if pages > most_pages:

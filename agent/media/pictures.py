@@ -22,37 +22,25 @@ _QUALITIES = (85, 70, 50, 30)
 
 
 def shrink(source: Path, target: Path) -> str:
-    """Write the picture to `target`; returns its ending, jpg or png. Raises `Unreadable`."""
+    """Write the picture to `target`; returns its ending, jpg or png. Raises `Unreadable`, and for a damaged picture
+    whatever Pillow raises."""
     from PIL import Image, ImageOps  # noqa: PLC0415 (heavy; only where a picture is read)
 
     Image.MAX_IMAGE_PIXELS = None  # ours is checked below, with a sentence
     warnings.simplefilter("ignore")
-    try:
-        with Image.open(source, formats=_FORMATS) as opened:
-            width, height = opened.size
-            if width * height > MOST_PIXELS:
-                raise Unreadable(f"it has {width:,} x {height:,} pixels, more than I can open")
-            if not width or not height:
-                raise Unreadable("it has no pixels")
-            opened.seek(0)
-            opened.draft("RGB", (LONGEST_SIDE, LONGEST_SIDE))
-            ending = "png" if opened.format in ("PNG", "GIF", "BMP") else "jpg"
-            clear = opened.has_transparency_data
-            picture = opened.convert("RGBA" if clear else "RGB") if opened.mode in ("P", "1") else opened
-            picture.thumbnail((LONGEST_SIDE, LONGEST_SIDE), Image.Resampling.LANCZOS)
-            picture = ImageOps.exif_transpose(picture).convert("RGBA" if clear else "RGB")
-    except Unreadable:
-        raise
-    except (
-        OSError,
-        ValueError,
-        SyntaxError,
-        EOFError,
-        TypeError,
-        ArithmeticError,
-        Image.DecompressionBombError,
-    ) as error:
-        raise Unreadable("it is damaged, or of a kind that I can't open") from error
+    with Image.open(source, formats=_FORMATS) as opened:
+        width, height = opened.size
+        if width * height > MOST_PIXELS:
+            raise Unreadable(f"it has {width:,} x {height:,} pixels, more than I can open")
+        if not width or not height:
+            raise Unreadable("it has no pixels")
+        opened.seek(0)
+        opened.draft("RGB", (LONGEST_SIDE, LONGEST_SIDE))
+        ending = "png" if opened.format in ("PNG", "GIF", "BMP") else "jpg"
+        clear = opened.has_transparency_data
+        picture = opened.convert("RGBA" if clear else "RGB") if opened.mode in ("P", "1") else opened
+        picture.thumbnail((LONGEST_SIDE, LONGEST_SIDE), Image.Resampling.LANCZOS)
+        picture = ImageOps.exif_transpose(picture).convert("RGBA" if clear else "RGB")
     on_white = Image.new("RGB", picture.size, "white")
     on_white.paste(picture, mask=picture if clear else None)
     if ending == "png":

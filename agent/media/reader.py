@@ -73,13 +73,8 @@ class Reader:
         texts: list[str] = []
         limits = (str(self._most_chars), str(self._most_pages))
         async with self._free:
-            process = await asyncio.create_subprocess_exec(
+            process = await _started(
                 *(sys.executable, "-P", "-m", "agent.media.reading", kind.value, str(file), str(target), *limits),
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.DEVNULL,
-                start_new_session=True,
-                env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ} | {"PYTHONUTF8": "1"},
             )
             try:
                 async with asyncio.timeout(self._seconds):
@@ -95,6 +90,22 @@ class Reader:
                 await ended(process)
         _log.warning("the process that read %s ended with %s", file.name, process.returncode)
         return texts, None
+
+
+async def _started(*command: str) -> asyncio.subprocess.Process:
+    """Raises `Unreadable`."""
+    try:
+        return await asyncio.create_subprocess_exec(
+            *command,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            start_new_session=True,
+            env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ} | {"PYTHONUTF8": "1"},
+        )
+    except OSError as error:
+        _log.error("no process could be started to read a file: %s", error)
+        raise Unreadable("I could not start the program that reads it; try again later") from error
 
 
 async def ended(process: asyncio.subprocess.Process) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
@@ -43,6 +44,9 @@ def main(arguments: list[str]) -> None:
         remark = str(problem)
     except (MemoryError, RecursionError):
         remark = "it takes more memory to read than it may have"
+    except Exception:  # whatever a library says of a file that is not as it should be
+        traceback.print_exc()
+        remark = "it is damaged, or of a kind that I can't open"
     print(json.dumps({"end": remark, "ending": ending}), flush=True)
 
 
