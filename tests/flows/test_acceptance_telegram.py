@@ -47,24 +47,20 @@ async def test_a_paste_cut_into_three_is_one_message(tmp_path: Path) -> None:
         assert "word0000" in told.last_asked and "word1199" in told.last_asked
 
 
-async def test_what_cannot_be_read_gets_a_clear_answer_and_its_caption_is_used(tmp_path: Path) -> None:
+async def test_what_cannot_be_read_is_named_to_the_model_and_its_caption_is_used(tmp_path: Path) -> None:
     photo = [{"file_id": "p1", "file_unique_id": "u1", "width": 10, "height": 10}]
     document = {"file_id": "d1", "file_unique_id": "u2", "file_name": "plan.pdf", "file_size": 10}
     voice = {"file_id": "v1", "file_unique_id": "u3", "duration": 3}
+    things: list[dict[str, object]] = [{"photo": photo}, {"document": document}, {"voice": voice}]
     async with story(tmp_path) as told, told.running():
-        told.say(None, photo=photo)
-        await told.hears("a photo")
-        told.say(None, document=document)
-        await told.hears("plan.pdf")
-        told.say(None, voice=voice)
-        await told.hears("voice")
-        assert told.asked == []
-        told.model.answer("I see the words only.")
-        told.say(None, photo=photo, caption="What is this?")
-        await told.hears("words only")
+        for number, thing in enumerate([*things, {"photo": photo, "caption": "What is this?"}]):
+            told.model.answer(f"I don't see thing {number}.")
+            told.say(None, **thing)
+            await told.hears(f"thing {number}")
 
-        assert len(told.heard()) == 4
-        assert words_asked(told) == ["What is this?"] and "photo" in told.asked[0].last_user_text
+        named = [request.last_user_text for request in told.asked]
+        assert all(name in text for name, text in zip(["photo", "plan.pdf", "voice", "photo"], named, strict=True))
+        assert words_asked(told) == ["(no text)"] * 3 + ["What is this?"]
 
 
 @pytest.mark.parametrize("text", ["   ", "\n\t ", "\u200f\u200e", "\u2800"])
