@@ -214,8 +214,8 @@ class Turn:
 
     def _arrived(self) -> Sequence[Said]:
         """Steering: what was said in this chat since, taken from the lane. What came with a file waits for a turn of
-        its own, in which it is read; an album, of which more may be on its way, likewise; and what was said after such a
-        message waits with it."""
+        its own, in which it is read; so does an album, of which more may be on its way; and so does what was said after
+        such a message."""
         if self._queue.mode != "steer":
             return ()
         inbox = self._rooms.inbox

@@ -175,7 +175,7 @@ async def test_an_album_is_one_turn_however_it_arrives(daybook: Daybook) -> None
         assert await daybook.chat.wait_heard() == ["Nice cats."]
         await settled(gateway)
     assert len(daybook.model.requests) == 1
-    assert daybook.asked().count("a photo") == 3
+    assert daybook.asked().count('<daybook-document name="photo"') == 3
 
 
 async def test_albums_and_people_are_kept_apart(daybook: Daybook) -> None:
@@ -189,7 +189,7 @@ async def test_albums_and_people_are_kept_apart(daybook: Daybook) -> None:
         album(daybook, "Bob's other", name="a3", sender="7", **group)
         assert await daybook.chat.wait_heard(3, chat=GROUP) == ["To Bob.", "To Alice.", "To Bob again."]
         await settled(gateway)
-    assert [daybook.asked(number).count("a photo") for number in range(3)] == [2, 1, 1]
+    assert [daybook.asked(number).count('<daybook-document name="photo"') for number in range(3)] == [2, 1, 1]
 
 
 async def test_an_album_does_not_steer_a_running_turn_bit_by_bit(daybook: Daybook) -> None:
@@ -205,7 +205,7 @@ async def test_an_album_does_not_steer_a_running_turn_bit_by_bit(daybook: Dayboo
         daybook.model.then("Yes.")
         await settled(gateway)
     assert "cats" not in daybook.asked(1)
-    assert daybook.asked(2).count("a photo") == 2
+    assert daybook.asked(2).count('<daybook-document name="photo"') == 2
 
 
 async def test_an_album_that_was_cut_by_a_restart_is_one_turn(daybook: Daybook) -> None:
@@ -219,7 +219,7 @@ async def test_an_album_that_was_cut_by_a_restart_is_one_turn(daybook: Daybook) 
         assert await daybook.chat.wait_heard() == ["The left one."]
         await settled(gateway)
     assert len(daybook.model.requests) == 1
-    assert daybook.asked().count("a photo") == 3
+    assert daybook.asked().count('<daybook-document name="photo"') == 3
 
 
 async def test_a_whole_album_is_not_waited_for(daybook: Daybook) -> None:
@@ -228,7 +228,7 @@ async def test_a_whole_album_is_not_waited_for(daybook: Daybook) -> None:
         album(daybook, "How many?", *[""] * 9)
         assert await daybook.chat.wait_heard() == ["Ten."]
         await settled(gateway)
-    assert daybook.asked().count("a photo") == 10
+    assert daybook.asked().count('<daybook-document name="photo"') == 10
 
 
 async def test_in_a_group_others_do_not_join_a_paste(daybook: Daybook) -> None:

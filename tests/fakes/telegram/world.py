@@ -12,6 +12,7 @@ from typing import Any, Literal, TypedDict
 from tests.fakes.bell import Bell
 from tests.fakes.telegram.markup import MAX_TEXT, cut, found_entities, units
 from tests.fakes.telegram.wire import ApiError, JsonObject
+from tests.files import picture
 
 ChatType = Literal["private", "group", "supergroup"]
 
@@ -279,8 +280,9 @@ class World:
             ]
 
     def _photo(self) -> JsonObject:
-        file_id = self.add_file(b"\xff\xd8\xff a photo", "photo.jpg")
-        return {"file_id": file_id, "file_unique_id": file_id[-8:], "width": 90, "height": 60, "file_size": 11}
+        content = picture(90, 60, "JPEG")
+        id = self.add_file(content, "photo.jpg")
+        return {"file_id": id, "file_unique_id": id[-8:], "width": 90, "height": 60, "file_size": len(content)}
 
     def mention(self, text: str) -> MarkedText:
         """Text that calls the bot, for `say(**mention("hi"))`: `{bot}` becomes the mention, else that stands first."""
