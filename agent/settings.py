@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from agent.memory.scope import GroupLogs
 
@@ -49,6 +50,33 @@ class RecallSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class HybridSettings:
+    """The ranking that the field uses. Chunks in tokens of four characters; a half-life in days; `mmr_lambda` between 0
+    (all variety) and 1 (all relevance)."""
+
+    chunk_tokens: int = 400
+    chunk_overlap: int = 80
+    vector_weight: float = 0.7
+    text_weight: float = 0.3
+    min_score: float = 0.35
+    max_results: int = 6
+    half_life_days: float | None = None
+    mmr_lambda: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSettings:
+    """`hybrid` None: the ranking `daybook`. `extra_paths`: absolute, the owner's. `transcripts`: a private scope's own
+    past talks are searched too."""
+
+    max_chars: int = 4_000
+    max_results: int = 40
+    hybrid: HybridSettings | None = None
+    extra_paths: tuple[Path, ...] = ()
+    transcripts: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class MemorySettings:
     daily_log_days: int = 2
     max_index_lines: int = 200
@@ -56,8 +84,7 @@ class MemorySettings:
     max_file_chars: int = 20_000
     max_daily_chars: int = 8_000
     group_daily_logs: GroupLogs = GroupLogs.OWN
-    search_max_chars: int = 4_000
-    search_max_results: int = 40
+    search: SearchSettings = SearchSettings()
     recall: RecallSettings = RecallSettings()
 
 

@@ -122,13 +122,13 @@ def read_text(path: Path, root: Path) -> FileText | None:
             return None
 
 
-def read_bytes(path: Path, root: Path) -> bytes | None:
-    """As `read_text`, of any regular file."""
+def read_bytes(path: Path, root: Path, limit: int = MAX_BYTES) -> bytes | None:
+    """As `read_text`, of any regular file of at most `limit` bytes."""
     name = name_below(path, root)
     with _reading(name):
         try:
             with holding(path, root) as (folder, real_name):
-                return _bytes(folder, real_name, name)
+                return _bytes(folder, real_name, name, limit)
         except FileNotFoundError:
             return None
 
@@ -366,10 +366,10 @@ def _entry(item: os.DirEntry[str]) -> Entry | None:
     return Entry(item.name, kinds.get(stat.S_IFMT(status.st_mode), Kind.OTHER), status.st_size, changed)
 
 
-def _bytes(folder: Folder, real_name: str, name: str) -> bytes:
-    data = disk.read(folder, real_name, MAX_BYTES + 1)
-    if len(data) > MAX_BYTES:
-        raise Unreadable(f"{name} is larger than {MAX_BYTES // 1_000_000} MB; it can only be made smaller by hand")
+def _bytes(folder: Folder, real_name: str, name: str, limit: int = MAX_BYTES) -> bytes:
+    data = disk.read(folder, real_name, limit + 1)
+    if len(data) > limit:
+        raise Unreadable(f"{name} is larger than {limit // 1_000_000} MB; it can only be made smaller by hand")
     return data
 
 

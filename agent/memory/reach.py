@@ -98,6 +98,18 @@ class Folder:
     def remove(self, name: str) -> None:
         os.unlink(self._name(name), dir_fd=self.fd)
 
+    @contextmanager
+    def entered(self, name: str) -> Iterator[Folder]:
+        """A folder in this one. A link is not followed. Raises `OSError`, `OutOfReach`."""
+        if self.fd is None:
+            yield Folder(self.path / name, None)
+            return
+        fd = _step(self.fd, name)
+        try:
+            yield Folder(self.path / name, fd)
+        finally:
+            os.close(fd)
+
     def sync(self) -> None:
         """Bring names added, changed and removed to the disk."""
         if self.fd is not None:

@@ -34,10 +34,15 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFC", _ACCENTS.sub("", decomposed))
 
 
+def runs(folded: str) -> list[str]:
+    """The words of folded text, in order; what is written without spaces as it stands."""
+    return _TERM.findall(folded)
+
+
 def terms(folded: str) -> list[str]:
     """The terms of folded text, in order."""
     found: list[str] = []
-    for word in _TERM.findall(folded):
+    for word in runs(folded):
         if len(word) > 1 and _IS_UNSPACED.match(word):
             found += [word[at : at + 2] for at in range(len(word) - 1)]
         else:

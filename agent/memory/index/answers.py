@@ -1,0 +1,74 @@
+"""What sort of thing a question asks for, and which words hold one: a time, a number, a name, a title."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+Holds = Callable[[str], bool]
+
+_MONTHS = "january|february|march|april|june|july|august|september|october|november|december"
+_DAYS = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
+_TIME = re.compile(
+    rf"\b(?:yesterday|today|tonight|tomorrow|ago|last|next|this (?:week|month|year|morning|weekend)|week|month|year"
+    rf"|just|recently|since|few days|{_DAYS}|{_MONTHS}|\d+(?:th|st|nd|rd)?"
+    r"|gestern|heute|morgen|vor|letzten?|nächsten?|seit|uhr|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag"
+    r"|ayer|hoy|mañana|hace|pasado|hier|demain|dernier|dernière)\b"
+    r"|[昨今明前后]天|[上下这本]个?[周月]|星期|[去今明]年|\d+[年月日号点]|先週|今週|来週",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(
+    r"\b(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|once|twice|couple|few|dozen|several|first|second|third"
+    r"|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|dos|tres|cuatro|cinco|deux|trois|quatre|cinq)\b"
+    r"|[一二三四五六七八九十两几百千]+[个次天年月周小分块元只本部岁]",
+    re.IGNORECASE,
+)
+_NAME = re.compile(r"(?<=[a-zß-ÿ,] )[A-ZÀ-Ý][a-zß-ÿ]+")
+_TITLE = re.compile(r"[\"“«《「]|(?<=[a-zß-ÿ,] )[A-ZÀ-Ý][a-zß-ÿ]+")
+_ASKS: Sequence[tuple[re.Pattern[str], re.Pattern[str]]] = (
+    (
+        re.compile(
+            r"\bwhen\b|\bhow long\b|\b(?:what|which) (?:date|day|month|year|time)\b|\bwann\b|\bwie lange\b|\bcuándo\b"
+            r"|\bquand\b|什么时候|何时|哪天|几号|几点|多久|いつ",
+            re.IGNORECASE,
+        ),
+        _TIME,
+    ),
+    (
+        re.compile(
+            r"\bhow (?:many|much|often|old)\b|\bwie (?:viele?|oft|alt)\b|\bcuánt[oa]s?\b|\bcombien\b|多少|几[个次]|いくつ",
+            re.IGNORECASE,
+        ),
+        _NUMBER,
+    ),
+    (
+        re.compile(
+            r"\bwhere\b|\bwho\b|\b(?:what|which) (?:\w+ )?(?:country|countries|city|cities|states?|places?|area)\b"
+            r"|\bwo\b|\bwer\b|\bdónde\b|\bquién\b|\boù\b|\bqui\b",
+            re.IGNORECASE,
+        ),
+        _NAME,
+    ),
+    (
+        re.compile(
+            r"\b(?:what|which) (?:\w+ )?(?:books?|movies?|films?|songs?|games?|bands?|authors?|shows?|names?|titles?)\b",
+            re.IGNORECASE,
+        ),
+        _TITLE,
+    ),
+)
+_QUESTION = re.compile(r"[?？]\W*(?:\([^()]*\)\W*)?\Z")
+
+
+def sought(query: str) -> tuple[Holds, ...]:
+    """For each sort of thing that is asked for, whether some words hold one."""
+    return tuple(_holding(answer) for asks, answer in _ASKS if asks.search(query))
+
+
+def is_question(words: str) -> bool:
+    """Whether they end by asking (a remark in brackets may follow)."""
+    return _QUESTION.search(words[-300:]) is not None
+
+
+def _holding(pattern: re.Pattern[str]) -> Holds:
+    return lambda words: pattern.search(words) is not None

@@ -1,0 +1,341 @@
+"""The ranking `daybook`: passages by their own words and those around them, what day they are of and who speaks.
+
+    score = 1.0 * near + 0.4 * window + 1.0 * date + 0.5 * speaker + 0.25 * answer - 0.1 * question
+
+near        BM25 of the passage with what stands before and behind it mixed in, less the farther away, as a share of
+            what the question could reach at most: an answer often lacks the words that the turn before it had
+window      BM25 of the best window that holds it, as a share of the best one's
+date        1 on a day that the question names; less on those after it, when things are written down, and around it
+speaker     the one person whom the question names is the one who speaks
+meaning     with an embedder: its own likeness to the question and that of its best window, each stretched over all
+answer      it holds what such a question asks for: a time for when, a number for how many, a name for who
+question    it is itself a question
+
+Everything else about a memory's age is no matter: what is old is as true. Measured by leaving each out in
+`benchmarks/retrieval.py --without`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import TypeVar
+
+from agent.memory.index.answers import Holds, is_question, sought
+from agent.memory.index.cutting import speech
+from agent.memory.index.dates import Span, days_named
+from agent.memory.index.embedding import Likeness
+from agent.memory.index.ranking import Limits, Ranked
+from agent.memory.index.store import FoundRow, PassageRow, Store, WindowRow
+from agent.memory.index.tokens import Term, query_terms
+from agent.memory.words import fold, runs
+
+K = TypeVar("K")
+
+WEIGHTS: Mapping[str, float] = {
+    "near": 2.2,
+    "window": 0.4,
+    "date": 1.0,
+    "speaker": 0.5,
+    "answer": 0.25,
+    "question": -0.1,
+    "meaning": 1.0,
+}
+_K1 = 1.2
+_B = 0.4
+_LEAST_LENGTH = 8
+"""Tokens that a passage counts as at least: two words alone are no better than a sentence."""
+_FLOWS = {-2: 0.2, -1: 0.4, 0: 1.0, 1: 0.6, 2: 0.4, 3: 0.2}
+"""How much of a passage's words the one so far behind (or before) it counts as its own."""
+_BEHIND, _BEFORE = max(_FLOWS), -min(_FLOWS)
+_HEAD = 0.5
+"""Of a heading's and title's words, for each passage below."""
+_PREFIX = 0.5
+"""Of a longer word that begins so."""
+_UNKNOWN = 0.5
+"""Part of its weight with which a word that memory does not know keeps a score down."""
+_WINDOWS = 100
+_DATED = 200
+"""Passages of named days that are looked at, whatever they say."""
+_SHORTLIST = 160
+_COMMON_AT_LEAST = 2_000
+_COMMON_SHARE = 20
+"""A word in more windows than this many, and this part of all, is not looked for beside rarer ones: it costs most and
+tells least."""
+_ALIKE = 0.9
+_ALIKE_MOST = 200
+
+
+@dataclass(slots=True)
+class _Scored:
+    """A passage, what it scored, and what of the question it holds."""
+
+    passage: int
+    parts: dict[str, float]
+    matched: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def total(self) -> float:
+        return sum(self.parts.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _Query:
+    """`weights`: how much each term tells, by its token; `whole` what they add up to."""
+
+    terms: Sequence[Term]
+    weights: Mapping[str, float]
+    whole: float
+    spans: Sequence[Span]
+    words: str
+
+
+def ranked(
+    store: Store,
+    query: str,
+    today: date,
+    limits: Limits,
+    most: int,
+    like: Likeness | None = None,
+    without: Collection[str] = (),
+) -> list[Ranked]:
+    """The best passages for one question, best first. `without`: parts of the score that are left out, for
+    measurements."""
+    spans = days_named(query, today) if "date" not in without else ()
+    asked = _asked(store, query, spans)
+    found = store.best_windows(asked.terms, _WINDOWS, limits.since, limits.until, limits.below) if asked.terms else []
+    wanted = [(row.first, row.last) for row in found]
+    wanted += [(passage, passage) for passage in _most_like(like)]
+    for first, last in spans:
+        wanted += store.of_days(
+            first.toordinal(), last.toordinal(), _DATED, limits.since, limits.until, limits.below
+        )
+    rows = store.passages(_merged(wanted))
+    scored = _near(asked, rows, store.heads({row.section for row in rows}), "context" not in without)
+    _add_windows(scored, found)
+    days = store.days({row.file for row in rows})
+    for row in rows:
+        day, dated = days[row.file]
+        if spans and dated:
+            scored[row.id].parts["date"] = max(_date_match(span, day) for span in spans)
+    _add_speaker(scored, rows, store.speakers(_names(query)))
+    _add_likeness(scored, like)
+    wanted_rows = {row.id for row in rows if limits.has(days[row.file][0])}
+    weighted = [_weighted(one, without) for one in scored.values() if one.passage in wanted_rows]
+    short = sorted((one for one in weighted if _says(one)), key=_order)[: max(_SHORTLIST, 2 * most)]
+    texts = store.texts(one.passage for one in short)
+    _add_answers(short, texts, sought(query), without)
+    tokens = {row.id: row.tokens for row in rows}
+    best = _distinct(sorted(short, key=_order), tokens, most)
+    whole = _whole(spans, like)
+    return [_given(one, texts[one.passage], whole) for one in best if one.passage in texts]
+
+
+def _given(one: _Scored, row: FoundRow, whole: float) -> Ranked:
+    score = min(1.0, max(0.0, one.total / whole))
+    parts = {name: round(value / whole, 4) for name, value in one.parts.items() if value}
+    return Ranked(row.id, row.id, row.path, (row.first, row.last), row.day, row.text, score, parts, one.matched)
+
+
+def _asked(store: Store, query: str, spans: Sequence[Span]) -> _Query:
+    windows = store.windows
+    held = {term: store.frequency(term) for term in query_terms(query)}
+    known = {term: count for term, count in held.items() if count}
+    limit = max(_COMMON_AT_LEAST, windows // _COMMON_SHARE)
+    rare = [term for term, count in known.items() if count <= limit]
+    terms = rare or sorted(known, key=lambda term: known[term])[:2]
+    weights = {term.token: _telling(known[term], windows) for term in terms}
+    unknown = _UNKNOWN * (len(held) - len(known)) * _telling(0, windows)
+    return _Query(terms, weights, sum(weights.values()), spans, query)
+
+
+def _telling(count: int, windows: int) -> float:
+    return math.log(1 + (max(windows - count, 0) + 0.5) / (count + 0.5))
+
+
+def _near(
+    asked: _Query, rows: Sequence[PassageRow], heads: Mapping[int, str], context: bool
+) -> dict[int, _Scored]:
+    counter = _Counter(asked.terms)
+    own = {row.id: counter.of(row.tokens) for row in rows}
+    head = {section: counter.of(words)[0] for section, words in heads.items()}
+    usual = sum(length for _, length in own.values()) / max(len(own), 1)
+    section = {row.id: row.section for row in rows}
+    flows = _FLOWS if context else {0: 1.0}
+    found: dict[int, _Scored] = {}
+    for row in rows:
+        counts: dict[str, float] = {token: _HEAD * count for token, count in head[row.section].items()}
+        for distance, part in flows.items():
+            other = row.id - distance
+            if section.get(other) == row.section:
+                for token, count in own[other][0].items():
+                    counts[token] = counts.get(token, 0.0) + part * count
+        norm = _K1 * (1 - _B + _B * max(own[row.id][1], _LEAST_LENGTH) / max(usual, _LEAST_LENGTH))
+        sum_ = sum(asked.weights[token] * count / (count + norm) for token, count in counts.items())
+        matched = _held(own[row.id][0], head[row.section])
+        found[row.id] = _Scored(row.id, {"near": sum_ / asked.whole if asked.whole else 0.0}, matched)
+    return found
+
+
+def _held(own: Mapping[str, float], head: Mapping[str, float]) -> dict[str, float]:
+    """What a passage says itself, or is said above it."""
+    return {token: min(1.0, own.get(token, 0.0) + head.get(token, 0.0)) for token in own.keys() | head.keys()}
+
+
+class _Counter:
+    """Counts how often terms stand among tokens; a longer token that begins like a term counts half."""
+
+    def __init__(self, terms: Iterable[Term]) -> None:
+        self._exact = {term.token: term.token for term in terms}
+        self._longer: dict[str, list[str]] = {}
+        for term in terms:
+            if term.prefix:
+                self._longer.setdefault(term.token[:_HEAD_LETTERS], []).append(term.token)
+
+    def of(self, tokens: str) -> tuple[dict[str, float], int]:
+        """By term, and the number of tokens."""
+        counts: dict[str, float] = {}
+        exact, longer = self._exact, self._longer
+        words = tokens.split()
+        for word in words:
+            if word in exact:
+                counts[word] = counts.get(word, 0.0) + 1.0
+            elif longer:
+                for term in longer.get(word[:_HEAD_LETTERS]) or longer.get(word[:1]) or ():
+                    if word.startswith(term):
+                        counts[term] = counts.get(term, 0.0) + (_PREFIX if len(term) > 1 else 1.0)
+        return counts, len(words)
+
+
+_HEAD_LETTERS = 5
+
+
+def _add_windows(scored: Mapping[int, _Scored], found: Sequence[WindowRow]) -> None:
+    best = max((row.bm25 for row in found), default=0.0)
+    if best <= 0:
+        return
+    for row in found:
+        share = max(0.0, row.bm25 / best)
+        for passage in range(row.first, row.last + 1):
+            if (one := scored.get(passage)) is not None:
+                one.parts["window"] = max(share, one.parts.get("window", 0.0))
+
+
+def _most_like(like: Likeness | None) -> list[int]:
+    cosines = like.passages if like is not None else {}
+    return sorted(cosines, key=lambda passage: -cosines[passage])[:_ALIKE_MOST]
+
+
+def _add_likeness(scored: Mapping[int, _Scored], like: Likeness | None) -> None:
+    if like is None:
+        return
+    passages = _stretched(like.passages)
+    windows: dict[int, float] = {}
+    for (first, last), share in _stretched(like.windows).items():
+        for passage in range(first, last + 1):
+            windows[passage] = max(share, windows.get(passage, 0.0))
+    for passage, one in scored.items():
+        one.parts["meaning"] = passages.get(passage, 0.0) + windows.get(passage, 0.0)
+
+
+def _stretched(cosines: Mapping[K, float]) -> dict[K, float]:
+    """From the least to the greatest, 0 to 1."""
+    least, greatest = min(cosines.values(), default=0.0), max(cosines.values(), default=0.0)
+    width = (greatest - least) or 1.0
+    return {key: (value - least) / width for key, value in cosines.items()}
+
+
+def _date_match(span: Span, day: int) -> float:
+    first, last = span[0].toordinal(), span[1].toordinal()
+    if first <= day <= last:
+        return 1.0
+    after, before = day - last, first - day
+    if first == last:
+        return 0.8 if 0 < after <= 3 else 0.5 if 0 < after <= 10 or 0 < before <= 2 else 0.0
+    return 0.3 if 0 < after <= 3 else 0.2 if 0 < after <= 10 or 0 < before <= 2 else 0.0
+
+
+def _names(query: str) -> set[str]:
+    """What in a question may be somebody's name: its words, and two or three of them together."""
+    words = runs(fold(query[:1_000]))[:64]
+    return {" ".join(words[at : at + size]) for size in (1, 2, 3) for at in range(len(words) - size + 1)}
+
+
+def _add_speaker(
+    scored: Mapping[int, _Scored], rows: Sequence[PassageRow], speakers: Collection[str]
+) -> None:
+    if len(speakers) == 1:
+        for row in rows:
+            if row.speaker in speakers:
+                scored[row.id].parts["speaker"] = 1.0
+
+
+def _add_answers(
+    short: Iterable[_Scored], texts: Mapping[int, FoundRow], holds: Sequence[Holds], without: Collection[str]
+) -> None:
+    for one in short:
+        row = texts.get(one.passage)
+        if row is None:
+            continue
+        words = speech(row.text).words
+        kinds = sum(1 for holding in holds if holding(words))
+        if kinds and "answer" not in without:
+            one.parts["answer"] = WEIGHTS["answer"] * kinds
+        if is_question(words) and "question" not in without:
+            one.parts["question"] = WEIGHTS["question"]
+
+
+def _weighted(one: _Scored, without: Collection[str]) -> _Scored:
+    one.parts = {name: WEIGHTS[name] * value for name, value in one.parts.items() if value and name not in without}
+    return one
+
+
+def _says(one: _Scored) -> bool:
+    """Something must speak for it beside who said it."""
+    return any(one.parts.get(name, 0.0) > 0 for name in ("near", "window", "date", "meaning"))
+
+
+def _whole(spans: Sequence[Span], like: Likeness | None) -> float:
+    """What a passage that says all that is asked, and no more, would score."""
+    return WEIGHTS["near"] + WEIGHTS["window"] + (WEIGHTS["date"] if spans else 0.0) + (2.0 if like else 0.0)
+
+
+def _order(one: _Scored) -> tuple[float, int]:
+    return -one.total, -one.passage
+
+
+def _distinct(best: Iterable[_Scored], tokens: Mapping[int, str], most: int) -> list[_Scored]:
+    """The first ones, without what says nearly the same as one before."""
+    kept: list[_Scored] = []
+    seen: list[frozenset[str]] = []
+    for one in best:
+        words = frozenset(tokens[one.passage].split())
+        if words and any(_alike(words, other) for other in seen):
+            continue
+        kept.append(one)
+        seen.append(words)
+        if len(kept) == most:
+            break
+    return kept
+
+
+def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    shorter, longer = sorted((len(one), len(other)))
+    if shorter < _ALIKE * longer:
+        return False
+    common = len(one & other)
+    return common >= _ALIKE * (shorter + longer - common)
+
+
+def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Widened by what flows in from around, and put together where they meet."""
+    merged: list[tuple[int, int]] = []
+    for first, last in sorted((first - _BEHIND, last + _BEFORE) for first, last in spans):
+        if merged and first <= merged[-1][1] + 1:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], last))
+        else:
+            merged.append((first, last))
+    return merged

@@ -1,0 +1,165 @@
+"""The memory index of one agent: derived from files, brought up to date before each search, made anew whenever it is
+missing or damaged. Every audience has a file of its own in the home's `state/`.
+
+Everything here blocks: call it through `asyncio.to_thread`. Any thread may.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import time
+from collections.abc import Collection, Sequence
+from datetime import date
+from pathlib import Path
+
+from agent.clock import Clock
+from agent.memory.index import daybook, hybrid
+from agent.memory.index.audience import AudienceIndex, Progress, Status
+from agent.memory.index.cutting import Cut
+from agent.memory.index.embedding import Embedder, Likeness
+from agent.memory.index.ranking import Limits, Ranked
+from agent.memory.index.sources import TalkSource
+from agent.memory.index.store import Store
+from agent.memory.index.tokens import words_asked
+from agent.memory.scope import Audience, Scope
+from agent.memory.search import Found, Hit
+from agent.settings import SearchSettings
+
+MAIN = "main"
+"""The agent whose owner's index is `memory.db`, as SPEC 3 names it."""
+WITHIN = 2.0
+"""Seconds that a search without a deadline waits for changed files to be indexed."""
+_PART_FOR_FILES = 0.7
+"""Of a deadline, so that what was indexed until then can still be ranked."""
+_MOST_QUERIES = 16
+
+
+class MemoryIndex:
+    """`state` is the home's folder for what is derived. `talks` gives a private scope's past talks. Where one file of
+    SQLite ends, another engine takes this place: these five methods are all that is asked of it."""
+
+    def __init__(
+        self,
+        state: Path,
+        agent: str = MAIN,
+        settings: SearchSettings | None = None,
+        talks: TalkSource | None = None,
+        embedder: Embedder | None = None,
+        without: Collection[str] = (),
+    ) -> None:
+        """`without`: parts of the ranking `daybook` that are left out, for measurements."""
+        self._state = state
+        self._agent = agent
+        self._settings = settings or SearchSettings()
+        self._talks = talks if self._settings.transcripts else None
+        self._embedder = embedder
+        self._without = frozenset(without)
+        self._cut = Cut() if self._settings.hybrid is None else hybrid.cut(self._settings.hybrid)
+        self._opening = threading.Lock()
+        self._open: dict[str, AudienceIndex] = {}
+
+    def search(
+        self,
+        scope: Scope,
+        clock: Clock,
+        queries: Sequence[str],
+        *,
+        since: date | None = None,
+        until: date | None = None,
+        most: int = 40,
+        below: str = "",
+        deadline: float | None = None,
+    ) -> Found:
+        """As `search.Search`. What changed on disk is indexed before, as far as there is time; `gaps` says what is
+        missing."""
+        began = time.monotonic()
+        end = began + WITHIN if deadline is None else deadline
+        index = self._of(scope)
+        gaps = index.refresh(clock, began + (end - began) * _PART_FOR_FILES)
+        wanted = [query for query in dict.fromkeys(queries) if query.strip()][:_MOST_QUERIES]
+        today = clock.today()
+        limits = (since.toordinal() if since else 0, until.toordinal() if until else 0, below)
+
+        def look(store: Store) -> list[Hit]:
+            first, last, folder = limits
+            bounds = Limits(first, last if last < store.newest else 0, folder)
+            found = [(query, self._ranked(store, query, today, bounds, most, end)) for query in wanted]
+            return _merged(found, most)
+
+        hits, problem = index.read(look, end)
+        embedder_gap = self._embedder.gap if self._embedder is not None else ""
+        return Found(tuple(hits or ()), tuple(filter(None, (*gaps, problem, embedder_gap))))
+
+    def refresh(self, scope: Scope, clock: Clock, progress: Progress | None = None) -> tuple[str, ...]:
+        """Index all that changed, however long it takes. Returns what could not be, in sentences."""
+        return self._of(scope).refresh(clock, None, progress)
+
+    def rebuild(self, scope: Scope, clock: Clock, progress: Progress | None = None) -> tuple[str, ...]:
+        """Make the index anew beside the present one, which answers meanwhile. Raises `NotStored`."""
+        return self._of(scope).rebuild(clock, progress)
+
+    def status(self, scope: Scope, clock: Clock) -> Status:
+        return self._of(scope).status(clock)
+
+    def purge(self, scope: Scope, clock: Clock) -> None:
+        """After something was forgotten: bring the index up to date and leave no trace of it in the file."""
+        self._of(scope).purge(clock)
+
+    def close(self) -> None:
+        with self._opening:
+            for index in self._open.values():
+                index.close()
+            self._open.clear()
+
+    def _of(self, scope: Scope) -> AudienceIndex:
+        with self._opening:
+            known = self._open.get(scope.name)
+            if known is None or known.scope.folder != scope.folder:
+                settings, talks = self._settings, self._talks if scope.is_private else None
+                known = AudienceIndex(self._file(scope), scope, self._cut, settings.extra_paths, talks)
+                self._open[scope.name] = known
+            return known
+
+    def _file(self, scope: Scope) -> Path:
+        if scope.audience is Audience.OWNER and self._agent == MAIN:
+            return self._state / "memory.db"
+        name = hashlib.sha256(scope.name.encode()).hexdigest()[:16]  # ids differ in case, file systems may not care
+        return self._state / "memory" / self._agent / f"{scope.audience}-{name}.db"
+
+    def _ranked(
+        self, store: Store, query: str, today: date, limits: Limits, most: int, deadline: float
+    ) -> list[Ranked]:
+        like: Likeness | None = self._embedder.like(store, query, deadline) if self._embedder is not None else None
+        if self._settings.hybrid is not None:
+            return hybrid.ranked(store, query, today, limits, most, self._settings.hybrid, like)
+        return daybook.ranked(store, query, today, limits, most, like, self._without)
+
+
+def _merged(found: Sequence[tuple[str, Sequence[Ranked]]], most: int) -> list[Hit]:
+    """What several questions found, each passage once, with its best score."""
+    best: dict[tuple[int, int], tuple[Ranked, dict[str, float]]] = {}
+    for query, ranked in found:
+        asked = words_asked(query)
+        for one in ranked:
+            matched = {word: one.matched[token] for word, token in asked.items() if token in one.matched}
+            known = best.get((one.first, one.last))
+            if known is None:
+                best[one.first, one.last] = (one, matched)
+            else:
+                better = one if one.score > known[0].score else known[0]
+                best[one.first, one.last] = (better, known[1] | matched)
+    ordered = sorted(best.values(), key=lambda item: -item[0].score) if len(found) > 1 else list(best.values())
+    return [
+        Hit(
+            one.path,
+            one.lines[0],
+            one.lines[1],
+            date.fromordinal(one.day),
+            round(one.score, 4),
+            one.text,
+            matched,
+            one.parts,
+        )
+        for one, matched in ordered[:most]
+    ]

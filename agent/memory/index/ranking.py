@@ -1,0 +1,34 @@
+"""What rankings share: where they may look, and what they give."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Days as ordinals, 0 for none; `below`: a folder."""
+
+    since: int = 0
+    until: int = 0
+    below: str = ""
+
+    def has(self, day: int) -> bool:
+        return (not self.since or day >= self.since) and (not self.until or day <= self.until)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """Passages `first` to `last` of a file; `lines` of the file; `day` as an ordinal. The rest as in `search.Hit`, but
+    `matched` by token."""
+
+    first: int
+    last: int
+    path: str
+    lines: tuple[int, int]
+    day: int
+    text: str
+    score: float
+    parts: Mapping[str, float]
+    matched: Mapping[str, float] = field(default_factory=dict)

@@ -1,0 +1,172 @@
+"""What a scope's index is made of: the Markdown in its folder, the owner's further paths, and the talks of a private
+scope that have left the context. Everything blocks."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Protocol
+
+from agent.clock import Clock
+from agent.memory import daily, files, front_matter
+from agent.memory.index.cutting import Cut, Passage, passages, speech, windows
+from agent.memory.index.store import NewFile, NewPassage
+from agent.memory.index.tokens import tokens
+from agent.memory.reach import Folder, Unreadable, opened
+from agent.memory.scope import Audience, Scope
+
+class TalkSource(Protocol):
+    """A private scope's own past talks: what was said and answered, as far as no context holds it any more; nothing of
+    what was recalled, and nothing of jobs."""
+
+    def sources(self, scope: Scope) -> Iterator[Source]: ...
+
+    def parsed(self, source: Source, data: bytes, clock: Clock) -> tuple[date, Sequence[Passage]]:
+        """The day on which the talk began, and a passage for each thing said, its lines those of the transcript."""
+        ...
+
+
+MAX_BYTES = 64_000_000
+_RULES = frozenset({"AGENTS.md", "CLAUDE.md", "SOUL.md", "IDENTITY.md"})  # how to work, not what is remembered
+_UNFILLED_NAMES = frozenset({"USER.md"})
+_DEEPEST = 40
+"""Folders within folders."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file to be indexed. `name` is what hits call it; it is read at `path`, below `root`. `signature` differs where
+    the file was changed."""
+
+    name: str
+    path: Path
+    root: Path
+    signature: str
+    changed: float
+    """Seconds since the epoch."""
+    is_talk: bool = False
+
+
+def markdown(scope: Scope, extra: Sequence[Path], gaps: list[str]) -> Iterator[Source]:
+    """The scope's Markdown; links are not followed. What cannot be looked into is named in `gaps`."""
+    yield from _below(scope.folder, scope.folder, "", gaps, at_top=scope.audience is Audience.OWNER)
+    if scope.audience is not Audience.OWNER:
+        return
+    for path in extra:
+        try:
+            status = path.lstat()
+        except OSError as error:
+            gaps.append(f"{path} cannot be read: {(error.strerror or 'it is missing').lower()}.")
+            continue
+        if stat.S_ISDIR(status.st_mode):
+            yield from _below(path, path, f"{path.as_posix()}/", gaps)
+        elif stat.S_ISREG(status.st_mode):
+            yield Source(path.as_posix(), path, path.parent, signature_of(status), status.st_mtime)
+
+
+def _below(root: Path, folder: Path, prefix: str, gaps: list[str], *, at_top: bool = False) -> Iterator[Source]:
+    try:
+        with opened(folder, root) as top:
+            yield from _walked(top, root, prefix, "", gaps, at_top=at_top)
+    except FileNotFoundError:
+        return
+    except Unreadable as error:
+        gaps.append(f"{error.reason}.")
+    except OSError as error:
+        gaps.append(f"{folder.name} cannot be read: {(error.strerror or 'the system does not say why').lower()}.")
+
+
+def _walked(
+    folder: Folder, root: Path, prefix: str, within: str, gaps: list[str], *, at_top: bool = False, depth: int = 0
+) -> Iterator[Source]:
+    inner: list[str] = []
+    with os.scandir(folder.path if folder.fd is None else folder.fd) as found:
+        for item in found:
+            name = item.name
+            if name.startswith("."):
+                continue
+            try:
+                status = item.stat(follow_symlinks=False)
+            except FileNotFoundError:  # deleted while the folder was being listed
+                continue
+            if stat.S_ISDIR(status.st_mode):
+                inner.append(name)
+            elif stat.S_ISREG(status.st_mode) and name[-3:].lower() == ".md" and not (at_top and name in _RULES):
+                inside = f"{within}{name}"
+                yield Source(prefix + inside, root / inside, root, signature_of(status), status.st_mtime)
+    for name in inner if depth < _DEEPEST else ():
+        try:
+            with folder.entered(name) as deeper:
+                yield from _walked(deeper, root, prefix, f"{within}{name}/", gaps, depth=depth + 1)
+        except FileNotFoundError:
+            continue
+        except (OSError, Unreadable) as error:
+            why = error.strerror if isinstance(error, OSError) else str(error)
+            gaps.append(f"{within}{name} cannot be read: {(why or 'the system does not say why').lower()}.")
+
+
+def signature_of(status: os.stat_result) -> str:
+    """Size, both times and the inode: a file put in another's place has the old one's times at most."""
+    return f"{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_ino}"
+
+
+def read(source: Source) -> bytes | None:
+    """None where it is gone. Raises `Unreadable`."""
+    return files.read_bytes(source.path, source.root, MAX_BYTES)
+
+
+def parsed(source: Source, data: bytes, clock: Clock, cut: Cut) -> NewFile:
+    """Cut into what is indexed. Raises `Unreadable` for what is no text."""
+    file = files.text_of(data, source.name)
+    head = front_matter.parse(file.text[:9_000])
+    title = f"{head.line('name')} {head.line('description')}"
+    found = [one for one in passages(file.text) if _is_worth_it(source, one)]
+    day = daily.day_of(source.path)
+    return new_file(source, file.sha, day or day_of_change(source, clock), day is not None, title, found, cut)
+
+
+def new_file(
+    source: Source,
+    sha: str,
+    day: date,
+    dated: bool,
+    title: str,
+    found: Sequence[Passage],
+    cut: Cut,
+    problem: str = "",
+) -> NewFile:
+    sections = {one.section: at for at, one in enumerate({one.section: one for one in found}.values())}
+    heads = {one.section: one.heading for one in found}
+    return NewFile(
+        source.name,
+        source.signature,
+        sha,
+        day,
+        dated,
+        [tokens(f"{title} {heads[section]}") for section in sections],
+        [
+            NewPassage(one.start, one.end, sections[one.section], speech(one.text).speaker, tokens(one.text), one.text)
+            for one in found
+        ],
+        list(windows(found, cut)),
+        problem,
+    )
+
+
+def day_of_change(source: Source, clock: Clock) -> date:
+    try:
+        return clock.local(datetime.fromtimestamp(source.changed, UTC)).date()
+    except (ValueError, OverflowError, OSError):  # a clock gone mad
+        return clock.today()
+
+
+def _is_worth_it(source: Source, passage: Passage) -> bool:
+    """A field of USER.md to which nothing was written yet would answer every question that holds its label's words."""
+    if source.path.name not in _UNFILLED_NAMES:
+        return True
+    text = passage.text
+    return not ("\n" not in text and text[:2] in ("- ", "* ", "+ ") and text.endswith(":"))

@@ -1,0 +1,465 @@
+"""The index of one audience as one SQLite file. SQL lives here only.
+
+A file holds the rows of a single scope: what another audience may not read is not in it, and no count of words in
+another's memory shows in a score. Passages have consecutive numbers within a file, so that neighbours are found by
+number. Full text is over windows alone, as tokens that `tokens` made (the table keeps no text of its own); passages are
+scored from the windows that hold them.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import NamedTuple
+
+from agent.memory.index.tokens import Term
+from agent.memory.reach import make_private
+
+_log = logging.getLogger(__name__)
+
+VERSION = "1"
+_BUSY = 5.0
+"""Seconds to wait for another process that writes."""
+_CACHE_KB = 8_000
+_SCHEMA = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE file (
+    id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, signature TEXT NOT NULL, sha TEXT NOT NULL, day INTEGER NOT NULL,
+    dated INTEGER NOT NULL, problem TEXT NOT NULL
+);
+CREATE INDEX file_day ON file (day);
+CREATE TABLE section (id INTEGER PRIMARY KEY, file INTEGER NOT NULL, tokens TEXT NOT NULL);
+CREATE INDEX section_file ON section (file);
+CREATE TABLE passage (
+    id INTEGER PRIMARY KEY, file INTEGER NOT NULL, section INTEGER NOT NULL, first INTEGER NOT NULL,
+    last INTEGER NOT NULL, speaker TEXT NOT NULL, tokens TEXT NOT NULL, text TEXT NOT NULL
+);
+CREATE INDEX passage_file ON passage (file);
+CREATE INDEX passage_speaker ON passage (speaker);
+CREATE TABLE window (
+    id INTEGER PRIMARY KEY, file INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, day INTEGER NOT NULL
+);
+CREATE INDEX window_file ON window (file);
+CREATE VIRTUAL TABLE words USING fts5 (tokens, content='', tokenize='ascii');
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, 'row');
+"""
+
+
+class Damaged(Exception):
+    """The file is no index of this version and scope, or its bytes are not what they were."""
+
+
+class NotStored(OSError):
+    """The index could not be written or read now. The text is a sentence; nothing of what was being written is left."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewPassage:
+    """`section` counts from 0 within the file."""
+
+    first: int
+    last: int
+    section: int
+    speaker: str
+    tokens: Sequence[str]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class NewFile:
+    """A file as it is put in. `day` is a log's own (`dated`), else that of its last change; `sections` holds the tokens
+    of each heading with those of the file's title; `windows` first and last passage, by place in `passages`.
+    `problem`: why nothing of it can be searched, a sentence."""
+
+    path: str
+    signature: str
+    sha: str
+    day: date
+    dated: bool
+    sections: Sequence[Sequence[str]] = ()
+    passages: Sequence[NewPassage] = ()
+    windows: Sequence[tuple[int, int]] = ()
+    problem: str = ""
+
+
+class FileRow(NamedTuple):
+    id: int
+    signature: str
+    sha: str
+    problem: str
+
+
+class WindowRow(NamedTuple):
+    """`bm25` is positive, more is better. `first` and `last` are numbers of passages."""
+
+    first: int
+    last: int
+    bm25: float
+
+
+class PassageRow(NamedTuple):
+    id: int
+    file: int
+    section: int
+    speaker: str
+    tokens: str
+
+
+class FoundRow(NamedTuple):
+    id: int
+    path: str
+    first: int
+    last: int
+    day: int
+    text: str
+
+
+class Store:
+    """One connection; to be used by one thread at a time. Every method raises `Damaged` and `NotStored`."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._counted: tuple[int, int, int] | None = None
+
+    @classmethod
+    def create(cls, path: Path, scope: str, cut: str) -> Store:
+        """A new, empty index in a file that is not there, or in memory. `cut` names how windows are made."""
+        with _translated():
+            if path != MEMORY:
+                make_private(path.parent)
+                path.touch(mode=0o600)
+            store = cls(_connected(path))
+            store._db.executescript(_SCHEMA)
+            with store._db:
+                store._db.executemany("INSERT INTO meta VALUES (?, ?)", [("version", VERSION), ("scope", scope), ("cut", cut)])
+            return store
+
+    @classmethod
+    def open(cls, path: Path, scope: str, cut: str) -> Store:
+        """Raises `Damaged` also for an index of another version, audience or cut."""
+        with _translated():
+            db = _connected(path)
+            try:
+                meta = dict(db.execute("SELECT key, value FROM meta").fetchall())
+                if meta != {"version": VERSION, "scope": scope, "cut": cut}:
+                    raise Damaged("it was made by another version or with other settings")
+                return cls(db)
+            except sqlite3.OperationalError as error:
+                db.close()
+                raise (Damaged(str(error)) if "no such table" in str(error) else error) from error
+            except BaseException:
+                db.close()
+                raise
+
+    def close(self) -> None:
+        self._db.close()
+
+    @property
+    def data_version(self) -> int:
+        """Another number after another connection wrote."""
+        with _translated():
+            return int(self._db.execute("PRAGMA data_version").fetchone()[0])
+
+    # writing -----------------------------------------------------------------------------------------------------
+
+    def put(self, file: NewFile) -> FileRow:
+        """Replace all rows of that path, in one transaction."""
+        with self._transaction():
+            self._remove(file.path)
+            cursor = self._db.execute(
+                "INSERT INTO file (path, signature, sha, day, dated, problem) VALUES (?, ?, ?, ?, ?, ?)",
+                [file.path, file.signature, file.sha, file.day.toordinal(), file.dated, file.problem],
+            )
+            id = cursor.lastrowid or 0
+            self._insert(id, file)
+        return FileRow(id, file.signature, file.sha, file.problem)
+
+    def touch(self, path: str, signature: str, day: date) -> None:
+        """The file is the same, though it looks changed."""
+        with self._transaction():
+            self._db.execute("UPDATE file SET signature = ? WHERE path = ?", [signature, path])
+            moved = self._db.execute(
+                "UPDATE file SET day = ?1 WHERE path = ?2 AND day != ?1 AND NOT dated RETURNING id",
+                [day.toordinal(), path],
+            ).fetchall()
+            for (id,) in moved:
+                self._db.execute("UPDATE window SET day = ? WHERE file = ?", [day.toordinal(), id])
+
+    def remove(self, path: str) -> None:
+        with self._transaction():
+            self._remove(path)
+
+    def purge(self) -> None:
+        """Leave nothing of removed rows in the file: full text forgets a word only when its segments are merged."""
+        with self._transaction():
+            self._db.execute("INSERT INTO words (words) VALUES ('optimize')")
+        with _translated():
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def _insert(self, file: int, new: NewFile) -> None:
+        db = self._db
+        section = _next(db, "section")
+        passage = _next(db, "passage")
+        window = _next(db, "window")
+        db.executemany(
+            "INSERT INTO section VALUES (?, ?, ?)",
+            ((section + at, file, " ".join(words)) for at, words in enumerate(new.sections)),
+        )
+        db.executemany(
+            "INSERT INTO passage VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                (
+                    passage + at,
+                    file,
+                    section + one.section,
+                    one.first,
+                    one.last,
+                    one.speaker,
+                    " ".join(one.tokens),
+                    one.text,
+                )
+                for at, one in enumerate(new.passages)
+            ),
+        )
+        day = new.day.toordinal()
+        db.executemany(
+            "INSERT INTO window VALUES (?, ?, ?, ?, ?)",
+            (
+                (window + at, file, passage + first, passage + last, day)
+                for at, (first, last) in enumerate(new.windows)
+            ),
+        )
+        db.executemany(
+            "INSERT INTO words (rowid, tokens) VALUES (?, ?)",
+            (
+                (window + at, _joined(new.sections[new.passages[first].section], new.passages[first : last + 1]))
+                for at, (first, last) in enumerate(new.windows)
+            ),
+        )
+
+    def _remove(self, path: str) -> None:
+        db = self._db
+        for (file,) in db.execute("SELECT id FROM file WHERE path = ?", [path]).fetchall():
+            rows = db.execute("SELECT id, first, last FROM window WHERE file = ?", [file]).fetchall()
+            if rows:
+                tokens = dict(db.execute("SELECT id, tokens FROM passage WHERE file = ?", [file]))
+                heads = dict(
+                    db.execute(
+                        "SELECT p.id, s.tokens FROM passage p JOIN section s ON s.id = p.section WHERE p.file = ?",
+                        [file],
+                    )
+                )
+                db.executemany(
+                    "INSERT INTO words (words, rowid, tokens) VALUES ('delete', ?, ?)",
+                    (
+                        (id, " ".join([heads[first], *(tokens[one] for one in range(first, last + 1))]))
+                        for id, first, last in rows
+                    ),
+                )
+            for table in ("section", "passage", "window"):
+                db.execute(f"DELETE FROM {table} WHERE file = ?", [file])
+            db.execute("DELETE FROM file WHERE id = ?", [file])
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with _translated():
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+            self._db.execute("COMMIT")
+
+    # reading -----------------------------------------------------------------------------------------------------
+
+    def files(self) -> dict[str, FileRow]:
+        with _translated():
+            rows = self._db.execute("SELECT path, id, signature, sha, problem FROM file")
+            return {path: FileRow(*row) for path, *row in rows}
+
+    def passage_count(self) -> int:
+        with _translated():
+            return int(self._db.execute("SELECT count(*) FROM passage").fetchone()[0])
+
+    @property
+    def windows(self) -> int:
+        """How many there are."""
+        return self._sums()[1]
+
+    @property
+    def newest(self) -> int:
+        """The last day of any file, as an ordinal; 0 where there is none."""
+        return self._sums()[2]
+
+    def _sums(self) -> tuple[int, int, int]:
+        """Counted once for each state of the file."""
+        with _translated():
+            changes = self.data_version + self._db.total_changes
+            if self._counted is None or self._counted[0] != changes:
+                (windows,) = self._db.execute("SELECT count(*) FROM window").fetchone()
+                (newest,) = self._db.execute("SELECT coalesce(max(day), 0) FROM file").fetchone()
+                self._counted = (changes, windows, newest)
+            return self._counted
+
+    def frequency(self, term: Term) -> int:
+        """In how many windows a term stands; of a prefix, how often its tokens stand, added up."""
+        with _translated():
+            if not term.prefix:
+                row = self._db.execute("SELECT doc FROM vocabulary WHERE term = ?", [term.token]).fetchone()
+                return int(row[0]) if row else 0
+            (docs,) = self._db.execute(
+                "SELECT coalesce(sum(doc), 0) FROM vocabulary WHERE term >= ? AND term < ?",
+                [term.token, term.token + "\U0010ffff"],
+            ).fetchone()
+            return int(docs)
+
+    def best_windows(
+        self, terms: Iterable[Term], most: int, since: int, until: int, below: str, *, every: bool = False
+    ) -> list[WindowRow]:
+        """The windows that hold any of the terms, or every one, best first. `since` and `until`: days as ordinals, 0
+        for none."""
+        match = (" AND " if every else " OR ").join(f'"{term.token}" *' if term.prefix else f'"{term.token}"' for term in terms)
+        where, values = _limits(since, until, below)
+        with _translated():
+            if not where:
+                rows = self._db.execute(
+                    "SELECT w.first, w.last, f.score FROM (SELECT rowid, -bm25(words) AS score FROM words "
+                    "WHERE words MATCH ? ORDER BY bm25(words) LIMIT ?) f JOIN window w ON w.id = f.rowid",
+                    [match, most],
+                )
+            else:
+                rows = self._db.execute(
+                    "SELECT w.first, w.last, -bm25(words) FROM words JOIN window w ON w.id = words.rowid "
+                    f"JOIN file ON file.id = w.file WHERE words MATCH ? {where} ORDER BY bm25(words) LIMIT ?",
+                    [match, *values, most],
+                )
+            return [WindowRow(*row) for row in rows]
+
+    def of_days(self, first: int, last: int, most: int, since: int, until: int, below: str) -> list[tuple[int, int]]:
+        """Spans of passages of the logs of some days, a span a file, until there are `most` passages."""
+        where, values = _limits(since, until, below, day="file.day")
+        with _translated():
+            rows = self._db.execute(
+                "SELECT min(p.id), max(p.id) FROM file JOIN passage p ON p.file = file.id "
+                f"WHERE file.dated AND file.day BETWEEN ? AND ? {where} GROUP BY file.id ORDER BY file.day",
+                [first, last, *values],
+            )
+            spans: list[tuple[int, int]] = []
+            room = most
+            for start, end in rows:
+                spans.append((start, min(end, start + room - 1)))
+                room -= end - start + 1
+                if room <= 0:
+                    break
+            return spans
+
+    def passages(self, spans: Iterable[tuple[int, int]]) -> list[PassageRow]:
+        """Passages by number, each span whole, in order."""
+        found: list[PassageRow] = []
+        with _translated():
+            for first, last in spans:
+                rows = self._db.execute(
+                    "SELECT id, file, section, speaker, tokens FROM passage WHERE id BETWEEN ? AND ? ORDER BY id",
+                    [first, last],
+                )
+                found += map(PassageRow._make, rows)
+        return found
+
+    def heads(self, sections: Iterable[int]) -> dict[int, str]:
+        """Tokens of headings and titles, by section."""
+        wanted = list(sections)
+        with _translated():
+            marks = ",".join("?" * len(wanted))
+            return dict(self._db.execute(f"SELECT id, tokens FROM section WHERE id IN ({marks})", wanted))
+
+    def days(self, files: Iterable[int]) -> dict[int, tuple[int, bool]]:
+        """Each file's day, as an ordinal, and whether it is a log's own."""
+        wanted = list(files)
+        with _translated():
+            marks = ",".join("?" * len(wanted))
+            rows = self._db.execute(f"SELECT id, day, dated FROM file WHERE id IN ({marks})", wanted)
+            return {id: (day, bool(dated)) for id, day, dated in rows}
+
+    def speakers(self, names: Iterable[str]) -> frozenset[str]:
+        """Whoever said something and is called so, by the whole name or its first part."""
+        with _translated():
+            return frozenset(
+                speaker
+                for name in names
+                for (speaker,) in self._db.execute(
+                    "SELECT DISTINCT speaker FROM passage WHERE speaker = ?1 OR (speaker > ?2 AND speaker < ?3)",
+                    [name, f"{name} ", f"{name}!"],
+                )
+                if speaker
+            )
+
+    def texts(self, passages: Iterable[int]) -> dict[int, FoundRow]:
+        wanted = list(passages)
+        with _translated():
+            marks = ",".join("?" * len(wanted))
+            rows = self._db.execute(
+                "SELECT p.id, file.path, p.first, p.last, file.day, p.text FROM passage p "
+                f"JOIN file ON file.id = p.file WHERE p.id IN ({marks})",
+                wanted,
+            )
+            return {row[0]: FoundRow(*row) for row in rows}
+
+
+MEMORY = Path(":memory:")
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    db = sqlite3.connect(path, timeout=_BUSY, isolation_level=None, check_same_thread=False)
+    try:
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = NORMAL")
+        db.execute("PRAGMA secure_delete = ON")  # what is forgotten is overwritten, not only unlinked
+        db.execute(f"PRAGMA cache_size = -{_CACHE_KB}")
+        db.execute("PRAGMA temp_store = MEMORY")
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _next(db: sqlite3.Connection, table: str) -> int:
+    """A number that no row has, behind a gap, so that passages of two files are never neighbours."""
+    return int(db.execute(f"SELECT coalesce(max(id), 0) + 2 FROM {table}").fetchone()[0])
+
+
+def _joined(head: Sequence[str], passages: Sequence[NewPassage]) -> str:
+    return " ".join([" ".join(head), *(" ".join(one.tokens) for one in passages)])
+
+
+def _limits(since: int, until: int, below: str, day: str = "w.day") -> tuple[str, list[int | str]]:
+    parts: list[str] = []
+    values: list[int | str] = []
+    if since:
+        parts.append(f"{day} >= ?")
+        values.append(since)
+    if until:
+        parts.append(f"{day} <= ?")
+        values.append(until)
+    if below:
+        parts.append("substr(file.path, 1, ?) = ?")
+        values += [len(below) + 1, f"{below}/"]
+    return "".join(f" AND {part}" for part in parts), values
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        raise NotStored(0, f"the search index cannot be used ({error})") from error
+    except sqlite3.DatabaseError as error:
+        raise Damaged(str(error)) from error
+    except OSError as error:
+        raise NotStored(error.errno or 0, f"the search index cannot be used ({error.strerror or error})") from error
