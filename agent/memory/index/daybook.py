@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -57,14 +58,16 @@ _PREFIX = 0.5
 """Of a longer word that begins so."""
 _UNKNOWN = 0.5
 """Part of its weight with which a word that memory does not know keeps a score down."""
-_WINDOWS = 100
+_WINDOWS = 60
 _DATED = 200
 """Passages of named days that are looked at, whatever they say."""
-_SHORTLIST = 160
+_SHORTLIST = 80
 _COMMON_AT_LEAST = 2_000
 _COMMON_SHARE = 20
 """A word in more windows than this many, and this part of all, is not looked for beside rarer ones: it costs most and
 tells least."""
+_EVERYWHERE = 0.8
+"""Part of all windows from which on a word tells nothing."""
 _ALIKE = 0.9
 _ALIKE_MOST = 200
 
@@ -121,7 +124,7 @@ def ranked(
         day, dated = days[row.file]
         if spans and dated:
             scored[row.id].parts["date"] = max(_date_match(span, day) for span in spans)
-    _add_speaker(scored, rows, store.speakers(_names(query)))
+    _add_speaker(scored, rows, _named(query, store.speakers))
     _add_likeness(scored, like)
     wanted_rows = {row.id for row in rows if limits.has(days[row.file][0])}
     weighted = [_weighted(one, without) for one in scored.values() if one.passage in wanted_rows]
@@ -145,7 +148,7 @@ def _asked(store: Store, query: str, spans: Sequence[Span]) -> _Query:
     held = {term: store.frequency(term) for term in query_terms(query)}
     known = {term: count for term, count in held.items() if count}
     limit = max(_COMMON_AT_LEAST, windows // _COMMON_SHARE)
-    rare = [term for term, count in known.items() if count <= limit]
+    rare = [term for term, count in known.items() if count <= limit and count <= _EVERYWHERE * windows]
     terms = rare or sorted(known, key=lambda term: known[term])[:2]
     weights = {term.token: _telling(known[term], windows) for term in terms}
     unknown = _UNKNOWN * (len(held) - len(known)) * _telling(0, windows)
@@ -156,61 +159,73 @@ def _telling(count: int, windows: int) -> float:
     return math.log(1 + (max(windows - count, 0) + 0.5) / (count + 0.5))
 
 
-def _near(
-    asked: _Query, rows: Sequence[PassageRow], heads: Mapping[int, str], context: bool
-) -> dict[int, _Scored]:
-    counter = _Counter(asked.terms)
-    own = {row.id: counter.of(row.tokens) for row in rows}
-    head = {section: counter.of(words)[0] for section, words in heads.items()}
-    usual = sum(length for _, length in own.values()) / max(len(own), 1)
-    section = {row.id: row.section for row in rows}
-    flows = _FLOWS if context else {0: 1.0}
+def _near(asked: _Query, rows: Sequence[PassageRow], heads: Mapping[int, str], context: bool) -> dict[int, _Scored]:
+    own = _counts(asked.terms, [row.tokens for row in rows])
+    sections = list(heads)
+    head = {sections[at]: counts for at, counts in _counts(asked.terms, list(heads.values())).items()}
+    usual = max(_LEAST_LENGTH, sum(row.size for row in rows) / max(len(rows), 1))
+    flowing = _flowing(rows, own, _FLOWS if context else {0: 1.0})
     found: dict[int, _Scored] = {}
-    for row in rows:
-        counts: dict[str, float] = {token: _HEAD * count for token, count in head[row.section].items()}
-        for distance, part in flows.items():
-            other = row.id - distance
-            if section.get(other) == row.section:
-                for token, count in own[other][0].items():
-                    counts[token] = counts.get(token, 0.0) + part * count
-        norm = _K1 * (1 - _B + _B * max(own[row.id][1], _LEAST_LENGTH) / max(usual, _LEAST_LENGTH))
-        sum_ = sum(asked.weights[token] * count / (count + norm) for token, count in counts.items())
-        matched = _held(own[row.id][0], head[row.section])
-        found[row.id] = _Scored(row.id, {"near": sum_ / asked.whole if asked.whole else 0.0}, matched)
+    for at, row in enumerate(rows):
+        counts, above = flowing.get(at), head.get(row.section)
+        if above:
+            counts = dict(counts or {})
+            for token, count in above.items():
+                counts[token] = counts.get(token, 0.0) + _HEAD * count
+        if counts:
+            norm = _K1 * (1 - _B + _B * max(row.size, _LEAST_LENGTH) / usual)
+            told = sum(asked.weights[token] * count / (count + norm) for token, count in counts.items())
+            found[row.id] = _Scored(row.id, {"near": told / asked.whole}, _held(own.get(at, {}), above or {}))
+        else:
+            found[row.id] = _Scored(row.id, {})
     return found
 
 
-def _held(own: Mapping[str, float], head: Mapping[str, float]) -> dict[str, float]:
+Counts = dict[str, float]
+
+
+def _flowing(rows: Sequence[PassageRow], own: Mapping[int, Counts], flows: Mapping[int, float]) -> dict[int, Counts]:
+    """What each passage counts, by its place, with what flows in from around."""
+    flowing: dict[int, Counts] = {}
+    for at, counts in own.items():
+        row = rows[at]
+        for distance, part in flows.items():
+            to = at + distance
+            if not 0 <= to < len(rows) or rows[to].id != row.id + distance or rows[to].section != row.section:
+                continue
+            into = flowing.setdefault(to, {})
+            for token, count in counts.items():
+                into[token] = into.get(token, 0.0) + part * count
+    return flowing
+
+
+def _counts(terms: Iterable[Term], texts: Sequence[str]) -> dict[int, Counts]:
+    """How often each term stands in each text of tokens, by place, where any does. A longer token that begins like a
+    term counts half. One search in all of the texts together: most of them hold nothing."""
+    starts: list[int] = []
+    size = 0
+    for text in texts:
+        starts.append(size)
+        size += len(text) + 2
+    whole = "".join(f" {text}\n" for text in texts)
+    found: dict[int, Counts] = {}
+    for term in terms:
+        token, wanted = term.token, f" {term.token}"
+        longer = 1.0 if len(token) == 1 else _PREFIX
+        at = whole.find(wanted)
+        while at >= 0:
+            end = at + len(wanted)
+            exact = whole[end] in " \n"
+            if exact or term.prefix:
+                counts = found.setdefault(bisect_right(starts, at) - 1, {})
+                counts[token] = counts.get(token, 0.0) + (1.0 if exact else longer)
+            at = whole.find(wanted, end)
+    return found
+
+
+def _held(own: Counts, head: Counts) -> Counts:
     """What a passage says itself, or is said above it."""
     return {token: min(1.0, own.get(token, 0.0) + head.get(token, 0.0)) for token in own.keys() | head.keys()}
-
-
-class _Counter:
-    """Counts how often terms stand among tokens; a longer token that begins like a term counts half."""
-
-    def __init__(self, terms: Iterable[Term]) -> None:
-        self._exact = {term.token: term.token for term in terms}
-        self._longer: dict[str, list[str]] = {}
-        for term in terms:
-            if term.prefix:
-                self._longer.setdefault(term.token[:_HEAD_LETTERS], []).append(term.token)
-
-    def of(self, tokens: str) -> tuple[dict[str, float], int]:
-        """By term, and the number of tokens."""
-        counts: dict[str, float] = {}
-        exact, longer = self._exact, self._longer
-        words = tokens.split()
-        for word in words:
-            if word in exact:
-                counts[word] = counts.get(word, 0.0) + 1.0
-            elif longer:
-                for term in longer.get(word[:_HEAD_LETTERS]) or longer.get(word[:1]) or ():
-                    if word.startswith(term):
-                        counts[term] = counts.get(term, 0.0) + (_PREFIX if len(term) > 1 else 1.0)
-        return counts, len(words)
-
-
-_HEAD_LETTERS = 5
 
 
 def _add_windows(scored: Mapping[int, _Scored], found: Sequence[WindowRow]) -> None:
@@ -258,10 +273,11 @@ def _date_match(span: Span, day: int) -> float:
     return 0.3 if 0 < after <= 3 else 0.2 if 0 < after <= 10 or 0 < before <= 2 else 0.0
 
 
-def _names(query: str) -> set[str]:
-    """What in a question may be somebody's name: its words, and two or three of them together."""
+def _named(query: str, speakers: Collection[str]) -> frozenset[str]:
+    """The speakers whom a question names, by their whole name or the first part of it."""
     words = runs(fold(query[:1_000]))[:64]
-    return {" ".join(words[at : at + size]) for size in (1, 2, 3) for at in range(len(words) - size + 1)}
+    spoken = {" ".join(words[at : at + size]) for size in (1, 2, 3) for at in range(len(words) - size + 1)}
+    return frozenset(name for name in speakers if name in spoken or name.split(" ", 1)[0] in spoken)
 
 
 def _add_speaker(
@@ -313,7 +329,9 @@ def _distinct(best: Iterable[_Scored], tokens: Mapping[int, str], most: int) -> 
     seen: list[frozenset[str]] = []
     for one in best:
         words = frozenset(tokens[one.passage].split())
-        if words and any(_alike(words, other) for other in seen):
+        size = len(words)
+        near = (other for other in seen if size * _ALIKE <= len(other) <= size / _ALIKE)
+        if words and any(_alike(words, other) for other in near):
             continue
         kept.append(one)
         seen.append(words)
@@ -323,11 +341,8 @@ def _distinct(best: Iterable[_Scored], tokens: Mapping[int, str], most: int) -> 
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    shorter, longer = sorted((len(one), len(other)))
-    if shorter < _ALIKE * longer:
-        return False
     common = len(one & other)
-    return common >= _ALIKE * (shorter + longer - common)
+    return common >= _ALIKE * (len(one) + len(other) - common)
 
 
 def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

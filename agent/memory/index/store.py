@@ -37,10 +37,11 @@ CREATE TABLE section (id INTEGER PRIMARY KEY, file INTEGER NOT NULL, tokens TEXT
 CREATE INDEX section_file ON section (file);
 CREATE TABLE passage (
     id INTEGER PRIMARY KEY, file INTEGER NOT NULL, section INTEGER NOT NULL, first INTEGER NOT NULL,
-    last INTEGER NOT NULL, speaker TEXT NOT NULL, tokens TEXT NOT NULL, text TEXT NOT NULL
+    last INTEGER NOT NULL, speaker TEXT NOT NULL, size INTEGER NOT NULL, tokens TEXT NOT NULL, text TEXT NOT NULL
 );
 CREATE INDEX passage_file ON passage (file);
-CREATE INDEX passage_speaker ON passage (speaker);
+CREATE TABLE speaker (name TEXT NOT NULL, file INTEGER NOT NULL, PRIMARY KEY (name, file)) WITHOUT ROWID;
+CREATE INDEX speaker_file ON speaker (file);
 CREATE TABLE window (
     id INTEGER PRIMARY KEY, file INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, day INTEGER NOT NULL
 );
@@ -107,6 +108,7 @@ class PassageRow(NamedTuple):
     file: int
     section: int
     speaker: str
+    size: int
     tokens: str
 
 
@@ -119,12 +121,19 @@ class FoundRow(NamedTuple):
     text: str
 
 
+class _Sums(NamedTuple):
+    state: int
+    windows: int
+    newest: int
+    speakers: frozenset[str]
+
+
 class Store:
     """One connection; to be used by one thread at a time. Every method raises `Damaged` and `NotStored`."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
-        self._counted: tuple[int, int, int] | None = None
+        self._counted: _Sums | None = None
 
     @classmethod
     def create(cls, path: Path, scope: str, cut: str) -> Store:
@@ -211,7 +220,7 @@ class Store:
             ((section + at, file, " ".join(words)) for at, words in enumerate(new.sections)),
         )
         db.executemany(
-            "INSERT INTO passage VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO passage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 (
                     passage + at,
@@ -220,11 +229,16 @@ class Store:
                     one.first,
                     one.last,
                     one.speaker,
+                    len(one.tokens),
                     " ".join(one.tokens),
                     one.text,
                 )
                 for at, one in enumerate(new.passages)
             ),
+        )
+        db.executemany(
+            "INSERT OR IGNORE INTO speaker VALUES (?, ?)",
+            ((one.speaker, file) for one in new.passages if one.speaker),
         )
         day = new.day.toordinal()
         db.executemany(
@@ -261,7 +275,7 @@ class Store:
                         for id, first, last in rows
                     ),
                 )
-            for table in ("section", "passage", "window"):
+            for table in ("section", "passage", "speaker", "window"):
                 db.execute(f"DELETE FROM {table} WHERE file = ?", [file])
             db.execute("DELETE FROM file WHERE id = ?", [file])
 
@@ -291,22 +305,29 @@ class Store:
     @property
     def windows(self) -> int:
         """How many there are."""
-        return self._sums()[1]
+        return self._sums.windows
 
     @property
     def newest(self) -> int:
         """The last day of any file, as an ordinal; 0 where there is none."""
-        return self._sums()[2]
+        return self._sums.newest
 
-    def _sums(self) -> tuple[int, int, int]:
+    @property
+    def speakers(self) -> frozenset[str]:
+        """Whoever said something, folded."""
+        return self._sums.speakers
+
+    @property
+    def _sums(self) -> _Sums:
         """Counted once for each state of the file."""
-        with _translated():
-            changes = self.data_version + self._db.total_changes
-            if self._counted is None or self._counted[0] != changes:
+        state = self.data_version + self._db.total_changes
+        if self._counted is None or self._counted.state != state:
+            with _translated():
                 (windows,) = self._db.execute("SELECT count(*) FROM window").fetchone()
                 (newest,) = self._db.execute("SELECT coalesce(max(day), 0) FROM file").fetchone()
-                self._counted = (changes, windows, newest)
-            return self._counted
+                names = frozenset(name for (name,) in self._db.execute("SELECT DISTINCT name FROM speaker"))
+            self._counted = _Sums(state, windows, newest, names)
+        return self._counted
 
     def frequency(self, term: Term) -> int:
         """In how many windows a term stands; of a prefix, how often its tokens stand, added up."""
@@ -366,7 +387,7 @@ class Store:
         with _translated():
             for first, last in spans:
                 rows = self._db.execute(
-                    "SELECT id, file, section, speaker, tokens FROM passage WHERE id BETWEEN ? AND ? ORDER BY id",
+                    "SELECT id, file, section, speaker, size, tokens FROM passage WHERE id BETWEEN ? AND ? ORDER BY id",
                     [first, last],
                 )
                 found += map(PassageRow._make, rows)
@@ -386,19 +407,6 @@ class Store:
             marks = ",".join("?" * len(wanted))
             rows = self._db.execute(f"SELECT id, day, dated FROM file WHERE id IN ({marks})", wanted)
             return {id: (day, bool(dated)) for id, day, dated in rows}
-
-    def speakers(self, names: Iterable[str]) -> frozenset[str]:
-        """Whoever said something and is called so, by the whole name or its first part."""
-        with _translated():
-            return frozenset(
-                speaker
-                for name in names
-                for (speaker,) in self._db.execute(
-                    "SELECT DISTINCT speaker FROM passage WHERE speaker = ?1 OR (speaker > ?2 AND speaker < ?3)",
-                    [name, f"{name} ", f"{name}!"],
-                )
-                if speaker
-            )
 
     def texts(self, passages: Iterable[int]) -> dict[int, FoundRow]:
         wanted = list(passages)
