@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import logging
+import time
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing, suppress
@@ -37,8 +38,8 @@ from agent.memory.daily import log_path
 from agent.memory.files import FileError, append_section, read_text
 from agent.memory.forget import Finding, speaks_of
 from agent.memory.history import Author, History, HistoryUnavailable
-from agent.memory.scope import Scope
-from agent.memory.search import search
+from agent.memory.index.engine import MemoryIndex
+from agent.memory.scope import Audience, Scope
 from agent.model.base import Model, ToolSpec
 from agent.promise import Promise
 from agent.room import Room
@@ -48,6 +49,7 @@ from agent.session.consolidate import concerned, consolidate
 from agent.session.entries import Header, MessageEntry, Recalled, Seen
 from agent.session.flush import Loss, before_context_loss
 from agent.session.owed import Debts, Owed
+from agent.session.past_talks import PastTalks
 from agent.session.pictures import MOST_SHOWN, picture_block
 from agent.session.reading import markdown, snapshot
 from agent.session.steps import Steps, text_of
@@ -105,7 +107,8 @@ class Begun:
 
 class Agent:
     """`workspace` and `sessions` are folders of this agent's home; `model` may be shared and is closed by its owner.
-    The change history and the pictures of its talks stand beside the sessions. `configured` as in `Skills`.
+    The change history, the search index and the pictures of its talks stand beside the sessions; `close` lets go of the
+    index. `configured` as in `Skills`.
 
     Every method may raise `OSError` (`NotJournaled` is one) where the disk does not do its part, and
     `agent.memory.files.FileError` where a workspace file cannot be written; what was asked for is then not done.
@@ -118,16 +121,17 @@ class Agent:
         sessions: Path,
         model: Model,
         clock: Clock,
-        search: Search = search,
+        search: Search | None = None,
         configured: Collection[str] = (),
     ) -> None:
         self.settings = settings
         self.workspace = workspace
         self.skills = Skills(workspace, configured=configured)
         self.history = History(sessions.parent / "history" / f"{settings.name}.db", clock)
-        self._recall = Recall(clock, settings.memory.recall, search)
         self._archive = Archive(sessions, settings.name)
         self._store = Store(sessions.parent)
+        self.index = MemoryIndex(sessions.parent, settings.name, settings.memory.search, PastTalks(self._archive))
+        self._recall = Recall(clock, settings.memory.recall, search or self.index.search)
         self._model = model
         self._clock = clock
         self._open: OrderedDict[SessionKey, _Conversation] = OrderedDict()
@@ -136,8 +140,21 @@ class Agent:
         self._behind = Behind(Debts(sessions / settings.name, workspace), self._settle)
 
     async def run(self) -> None:
-        """Do what is owed to talks that were left or shortened, behind the answers, until cancelled."""
-        await self._behind.run()
+        """Do what is owed to talks that were left or shortened, behind the answers, and index what changed while
+        nobody was here, until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._behind.run())
+            group.create_task(self._index())
+
+    async def _index(self) -> None:
+        """In small steps, so that it can be cancelled."""
+        owner = Scope(Audience.OWNER, self.workspace)
+        stale = 1
+        while stale:
+            stale = (await asyncio.to_thread(self.index.refresh, owner, self._clock, time.monotonic() + 1)).stale
+
+    def close(self) -> None:
+        self.index.close()
 
     async def idle(self) -> None:
         """Wait until nothing is owed; `run` must be running."""
@@ -519,7 +536,16 @@ class Agent:
 
     def _tools(self, key: SessionKey, scope: Scope, written: set[Path]) -> tuple[Tool, ...]:
         memory, files, author = self.settings.memory, self.settings.files_tools, self._author(key, scope)
-        return tools.build(scope, self._clock, memory, files, wrote=written.add, skills=self.skills, author=author)
+        return tools.build(
+            scope,
+            self._clock,
+            memory,
+            files,
+            wrote=written.add,
+            skills=self.skills,
+            author=author,
+            search=self.index.search,
+        )
 
 
 async def _off_the_loop(size: int, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

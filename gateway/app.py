@@ -10,6 +10,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
+from pathlib import Path
 
 from agent.agent import Agent
 from agent.clock import Clock
@@ -19,9 +20,11 @@ from agent.model.offline import NAME as OFFLINE
 from agent.settings import (
     AgentSettings,
     FlushSettings,
+    HybridSettings,
     MemorySettings,
     ModelSettings,
     RecallSettings,
+    SearchSettings,
     SessionSettings,
 )
 from agent.workspace import create, template_folder
@@ -33,6 +36,7 @@ from gateway.choices import Choices
 from gateway.commands import House
 from gateway.commands.table import all_commands
 from gateway.config import AgentConfig, Config, ModelConfig, dotenv_names
+from gateway.config.model import SearchConfig
 from gateway.control import Operation
 from gateway.home import Home, HomeError, TokenBusy, hold_token
 from gateway.inbox import Inbox
@@ -199,6 +203,7 @@ async def open_gateway(
             stack.push_async_callback(model.aclose)
             warm += [anthropic] if anthropic and channels else []
             agents[name] = await _agent(name, agent_config, home, model, clock)
+            stack.callback(agents[name].close)
         table = all_commands()
         terminal = TerminalChannel()
         listening = platforms(config, table.menu, database) if channels else []
@@ -308,7 +313,7 @@ async def _agent(name: str, config: AgentConfig, home: Home, model: Model, clock
         what = f"the workspace {workspace} of agent {name} cannot be used: {error.strerror or error}"
         raise HomeError(f"{what}; make it a folder that you can write to, or set agents.{name}.workspace") from error
     configured = await asyncio.to_thread(dotenv_names, home)
-    return Agent(_settings(name, config), workspace, home.sessions, model, clock, configured=configured)
+    return Agent(_settings(name, config, home), workspace, home.sessions, model, clock, configured=configured)
 
 
 def _schedule_rules(config: Config, patience: Patience) -> Rules:
@@ -320,7 +325,7 @@ def _schedule_rules(config: Config, patience: Patience) -> Rules:
     )
 
 
-def _settings(name: str, config: AgentConfig) -> AgentSettings:
+def _settings(name: str, config: AgentConfig, home: Home) -> AgentSettings:
     model, session, memory = config.model, config.session, config.memory
     model_name = model.name if model.provider == "anthropic" else OFFLINE
     return AgentSettings(
@@ -341,14 +346,19 @@ def _settings(name: str, config: AgentConfig) -> AgentSettings:
             max_file_chars=memory.max_file_chars,
             max_daily_chars=memory.max_daily_chars,
             group_daily_logs=memory.group_daily_logs,
-            search_max_chars=memory.search.max_chars,
-            search_max_results=memory.search.max_results,
+            search=_search(memory.search, home),
             recall=RecallSettings(
                 memory.auto_recall.enabled, memory.auto_recall.max_results, memory.auto_recall.timeout_ms
             ),
         ),
         files_tools=config.tools.files,
     )
+
+
+def _search(search: SearchConfig, home: Home) -> SearchSettings:
+    hybrid = HybridSettings(**search.hybrid.model_dump()) if search.ranking == "hybrid" else None
+    extra = tuple(home.path / Path(path).expanduser() for path in search.extra_paths)
+    return SearchSettings(search.max_chars, search.max_results, hybrid, extra, search.transcripts)
 
 
 def _hold_tokens(stack: AsyncExitStack, held: Mapping[str, str], sources: list[Supervised]) -> None:

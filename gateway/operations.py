@@ -10,7 +10,6 @@ from datetime import date, datetime, time, timedelta
 from agent.agent import Agent
 from agent.clock import Clock, utc_stamp
 from agent.memory.scope import Audience, Scope
-from agent.memory.search import search
 from agent.model.base import Json
 from agent.session.archive import SessionInfo
 from agent.skills import Skill
@@ -187,7 +186,8 @@ class Operations:
             clock = _clock_of(str(day), clock)
         most = number if isinstance(number, int) and number > 0 else self._config.memory.search.max_results
         query = _text(parameters, "query")
-        found = await asyncio.to_thread(search, scope, clock, [query], until=clock.today(), most=most)
+        look = self._house.agents[self._config.default_agent].index.search
+        found = await asyncio.to_thread(look, scope, clock, [query], until=clock.today(), most=most)
         return [
             {
                 "path": one.path,

@@ -20,7 +20,7 @@ from agent.context.told import Told, sha_of
 from agent.memory.age import OUT_OF_DATE, age_in_words, may_be_out_of_date
 from agent.memory.recall import Relevant, informative, relevant
 from agent.memory.scope import Scope
-from agent.memory.search import Found, Hit, search
+from agent.memory.search import Found, Hit
 from agent.session.entries import Entry, Recalled, Seen
 from agent.settings import RecallSettings
 
@@ -55,7 +55,7 @@ class Recollection:
 class Recall:
     """Looks for memories of a scope, within the time that the settings give."""
 
-    def __init__(self, clock: Clock, settings: RecallSettings, search: Search = search) -> None:
+    def __init__(self, clock: Clock, settings: RecallSettings, search: Search) -> None:
         self._clock = clock
         self._settings = settings
         self._search = search

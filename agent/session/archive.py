@@ -99,6 +99,19 @@ class Archive:
             raise NoSuchSession(f"there is no session {wanted!r}")
         return info
 
+    @property
+    def folder(self) -> Path:
+        return self._folder
+
+    def files(self, path: str) -> Iterator[tuple[SessionKey, str, Path]]:
+        """Every transcript of the sessions at and below a key's path."""
+        for folder, _, names in os.walk(self._folder.joinpath(*path.split("/"))):
+            key = SessionKey(self._agent, Path(folder).relative_to(self._folder).as_posix())
+            for name in names:
+                id = name.removesuffix(".jsonl")
+                if id != name and _ID.fullmatch(id):
+                    yield key, id, Path(folder) / name
+
     def prune(self, before: datetime) -> tuple[SessionInfo, ...]:
         """Delete the sessions last used before that moment, but never one in use. Returns what was deleted."""
         gone = []

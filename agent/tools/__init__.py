@@ -7,7 +7,9 @@ from pathlib import Path
 
 from agent.clock import Clock
 from agent.memory.history import Author
+from agent.memory.index.engine import MemoryIndex
 from agent.memory.scope import Scope
+from agent.memory.search import Search
 from agent.settings import MemorySettings
 from agent.skills import Skills
 from agent.tools.base import Tool
@@ -29,12 +31,14 @@ def build(
     wrote: Callable[[Path], None] = _nobody,
     skills: Skills | None = None,
     author: Author | None = None,
+    search: Search | None = None,
 ) -> tuple[Tool, ...]:
     """The memory tools, with `files` the file tools, with `skills` the tool that reads them, for one conversation,
     always in the same order.
 
     They know what this conversation has read, so build them once for it. `wrote` is called in the event loop with the
-    path (in `scope.folder`) of each file that a tool has changed; `author` signs the changes in the history.
+    path (in `scope.folder`) of each file that a tool has changed; `author` signs the changes in the history; without `search`
+    the index is in memory.
     """
-    desk = Desk(scope, clock, settings, wrote, author)
+    desk = Desk(scope, clock, settings, wrote, search or MemoryIndex(None, settings=settings.search).search, author)
     return memory_tools(desk) + (file_tools(desk) if files else ()) + (skill_tools(desk, skills) if skills else ())

@@ -15,6 +15,7 @@ from agent.memory.fullness import fullness, is_index
 from agent.memory.history import Author
 from agent.memory.reach import FileError, name_below
 from agent.memory.scope import Scope
+from agent.memory.search import Search
 from agent.model.base import ToolSpec
 from agent.settings import MemorySettings
 from agent.tools.base import Arguments, Tool, ToolError
@@ -39,13 +40,14 @@ class _Known:
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """`wrote` is called with the path of every file that a tool has changed; `author` signs each change, if there is
-    one."""
+    """`wrote` is called with the path of every file that a tool has changed; `search` finds in the scope's memory;
+    `author` signs each change, if there is one."""
 
     scope: Scope
     clock: Clock
     settings: MemorySettings
     wrote: Callable[[Path], None]
+    search: Search
     author: Author | None = None
     _known: dict[Path, _Known] = field(default_factory=dict)
 

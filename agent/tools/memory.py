@@ -9,7 +9,7 @@ from agent.memory.age import OUT_OF_DATE, age_in_words, may_be_out_of_date
 from agent.memory.edit import added
 from agent.memory.files import inside
 from agent.memory.reach import FileError
-from agent.memory.search import Found, Hit, search
+from agent.memory.search import Found, Hit
 from agent.tools import schema
 from agent.tools.arguments import integer, text, texts
 from agent.tools.base import Arguments, Tool, ToolError
@@ -143,15 +143,15 @@ async def _search(desk: Desk, arguments: Arguments) -> str:
     if not queries:
         raise ToolError("argument 'query' is empty")
     found = await desk.blocking(
-        search,
+        desk.search,
         desk.scope,
         desk.clock,
         queries,
         since=_day(arguments, "since"),
         until=_day(arguments, "until"),
-        most=desk.settings.search_max_results,
+        most=desk.settings.search.max_results,
     )
-    room = min(integer(arguments, "max_chars", desk.settings.search_max_chars), desk.settings.search_max_chars)
+    room = min(integer(arguments, "max_chars", desk.settings.search.max_chars), desk.settings.search.max_chars)
     return _shown(found, desk.clock.today(), room)
 
 

@@ -123,6 +123,7 @@ async def _forget(ask: Ask, finding: Finding) -> str:
     places = [_files(done.files)] if done.files else []
     places += [f"{_messages(said)} of {'a talk' if talks == 1 else f'{talks} talks'}"] if said else []
     second = "For ten minutes /undo brings it back, then no copy of it is left in memory. " if done.files else ""
+    await asyncio.to_thread(ask.agent.index.purge, scope, ask.house.clock)
     return (
         f"Forgotten in {' and '.join(places)}. {second}"
         "I no longer see, search or send the words. The transcripts' files under `state/sessions` still have them, "

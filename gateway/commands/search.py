@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from agent.memory.age import age_in_words
-from agent.memory.search import Hit, search
+from agent.memory.search import Hit
 from gateway.commands import Ask, Command, CommandError
 
 _MOST = 6
@@ -18,7 +18,7 @@ async def memory(ask: Ask) -> str:
         raise CommandError("What shall I look for? `/memory QUERY`")
     clock = ask.house.clock
     found = await asyncio.to_thread(
-        search, ask.conversation.scope, clock, [ask.words], until=clock.today(), most=_MOST + 1
+        ask.agent.index.search, ask.conversation.scope, clock, [ask.words], until=clock.today(), most=_MOST + 1
     )
     gaps = [f"_Not searched: {gap}_" for gap in found.gaps[:_MOST_GAPS]]
     if not found.hits:
@@ -33,7 +33,8 @@ def _passage(hit: Hit, age: str) -> str:
     lines = f"{hit.start_line}" if hit.start_line == hit.end_line else f"{hit.start_line}-{hit.end_line}"
     text = hit.text if len(hit.text) <= _PASSAGE_CHARS else f"{hit.text[:_PASSAGE_CHARS].rstrip()} […]"
     quoted = "\n".join(f"> {line}" for line in text.splitlines())
-    return f"`{hit.path}:{lines}` ({age})\n{quoted}"
+    parts = ", ".join(f"{name} {value:.2f}" for name, value in hit.parts.items())
+    return f"`{hit.path}:{lines}` ({age}, score {hit.score:.2f}: {parts})\n{quoted}"
 
 
 COMMANDS = (Command("memory", "QUERY", "search what I remember here", memory),)

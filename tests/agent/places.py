@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from agent.clock import Clock
+from agent.memory.index.engine import MemoryIndex
 from agent.memory.scope import Audience, Scope
+from agent.memory.search import Found
 
 
 class Watch:
@@ -36,3 +39,22 @@ def person(workspace: Path, id: str = "alice") -> Scope:
 
 def group(workspace: Path, id: str = "telegram--100") -> Scope:
     return Scope(Audience.GROUP, workspace, id)
+
+
+def search(
+    scope: Scope,
+    clock: Clock,
+    queries: Sequence[str],
+    *,
+    since: date | None = None,
+    until: date | None = None,
+    most: int = 40,
+    below: str = "",
+    deadline: float | None = None,
+) -> Found:
+    """With an index made for it, as after a start on a new machine."""
+    index = MemoryIndex(None)
+    try:
+        return index.search(scope, clock, queries, since=since, until=until, most=most, below=below, deadline=deadline)
+    finally:
+        index.close()

@@ -18,12 +18,12 @@ from agent.clock import Clock
 from agent.context.recalled import INTRODUCTION, Search
 from agent.memory.age import OUT_OF_DATE
 from agent.memory.scope import Scope
-from agent.memory.search import Found, search
+from agent.memory.search import Found
 from agent.model.base import ModelRequest
 from agent.model.scripted import Call, ScriptedModel, Step
 from agent.settings import AgentSettings, MemorySettings, RecallSettings
 from agent.turn import End, Said, SessionKey, TurnRequest
-from tests.agent.places import group, owner, person
+from tests.agent.places import group, owner, person, search
 
 OWNER = SessionKey("main", "owner")
 DENTIST = "---\nname: dentist\ndescription: Dr. Weber\ntype: reference\n---\n\nLindenstraße 5, second floor.\n"
@@ -44,7 +44,7 @@ class Talk:
         self.restart()
         self._number = 0
 
-    def restart(self, search: Search = search) -> None:
+    def restart(self, search: Search | None = None) -> None:
         self.agent = Agent(self.settings, self.workspace, self.root / "sessions", self.model, self.clock, search)
 
     def recall(self, settings: RecallSettings) -> None:

@@ -11,19 +11,19 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
 from filelock import FileLock, Timeout
 
 from agent.clock import Clock
-from agent.memory import daily, files
+from agent.memory import files
 from agent.memory.index import sources
 from agent.memory.index.cutting import Cut
-from agent.memory.index.sources import Source, TalkSource
-from agent.memory.index.store import MEMORY, Damaged, FileRow, NewFile, NotStored, Store
+from agent.memory.index.sources import Source, Talk, TalkSource
+from agent.memory.index.store import Damaged, FileRow, NewFile, NotStored, Store
 from agent.memory.reach import Unreadable, make_private
 from agent.memory.scope import Scope
 
@@ -36,6 +36,7 @@ Progress = Callable[[int, int], None]
 _FRESH = 0.1
 """Seconds within which a file could change again without its times showing it."""
 _UNTRUSTED = ""
+_LEAST_WAIT = 0.01
 _LOCK_WAIT = 10.0
 """Seconds to wait for another process that writes the same index, where nothing presses."""
 
@@ -45,13 +46,21 @@ class Status:
     """`bytes` on disk. `stale` counts files changed, new or gone since they were indexed; `problems` says what cannot
     be indexed, a sentence each; `in_memory`: the disk takes no index, so it is made anew with every start."""
 
-    file: Path
+    file: Path | None
     files: int
     passages: int
     bytes: int
     stale: int
     problems: tuple[str, ...]
     in_memory: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """`stale` counts changed files that are not indexed yet. `gaps` says in sentences what a search will miss."""
+
+    stale: int = 0
+    gaps: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +73,10 @@ class _Changes:
 
 
 class AudienceIndex:
-    """`file` need not exist. Blocks; any thread may call."""
+    """`file` need not exist; without one the index is in memory. Blocks; any thread may call."""
 
     def __init__(
-        self, file: Path, scope: Scope, cut: Cut, extra: Sequence[Path] = (), talks: TalkSource | None = None
+        self, file: Path | None, scope: Scope, cut: Cut, extra: Sequence[Path] = (), talks: TalkSource | None = None
     ) -> None:
         self.scope = scope
         self._file = file
@@ -82,64 +91,60 @@ class AudienceIndex:
         self._known: dict[str, FileRow] = {}
         self._data_version = 0
 
-    def refresh(self, clock: Clock, deadline: float | None, progress: Progress | None = None) -> tuple[str, ...]:
-        """Index what changed, the newest first, until `deadline` (of `time.monotonic`). Returns in sentences what a
-        search will miss."""
+    def refresh(self, clock: Clock, deadline: float | None, progress: Progress | None = None) -> Freshness:
+        """Index what changed, the newest first, until `deadline` (of `time.monotonic`)."""
         if not self._writing.acquire(timeout=-1 if deadline is None else max(0.0, deadline - time.monotonic())):
-            return ("the newest changes are still being indexed.",)
+            return Freshness(1, ("the newest changes: they are still being indexed.",))
         try:
             return self._mended(lambda: self._refreshed(clock, deadline, progress))
         except NotStored as error:
             _log.error("%s", error.strerror)
-            return (f"what changed lately: {error.strerror}.",)
+            return Freshness(0, (f"what changed lately: {error.strerror}.",))
         finally:
             self._writing.release()
 
     def read(self, look: Callable[[Store], T], deadline: float) -> tuple[T | None, str]:
         """What `look` finds, or None and the reason in a sentence."""
-        for attempt in (1, 2):
-            if not self._reading.acquire(timeout=max(0.01, deadline - time.monotonic())):
-                return None, "there was no time to search."
-            try:
-                if self._reader is None:
-                    return None, "the index is not there yet."
-                return look(self._reader), ""
-            except NotStored as error:
-                return None, f"{error.strerror}."
-            except Damaged as damage:
-                self._report(damage)
-            finally:
-                self._reading.release()
+        if not self._reading.acquire(timeout=max(_LEAST_WAIT, deadline - time.monotonic())):
+            return None, "anything: there was no time."
+        try:
+            return (look(self._reader), "") if self._reader is not None else (None, "anything: there is no index.")
+        except NotStored as error:
+            return None, f"anything: {error.strerror}."
+        except Damaged as damage:
+            _log.warning("the search index %s is damaged: %s", self._file, damage)
+        finally:
+            self._reading.release()
+        with self._writing:
+            self._begin_anew()
+        return None, "anything: the index was damaged and is made anew; ask again in a moment."
+
+    def rebuild(self, clock: Clock, progress: Progress | None = None) -> Freshness:
+        """Beside the present one, then in its place. Raises `NotStored`; the present one stays."""
+        if self._file is None:
             with self._writing:
                 self._begin_anew()
-            if attempt == 1:
-                break
-        return None, "the search index was damaged; it is made anew, so ask again in a moment."
-
-    def rebuild(self, clock: Clock, progress: Progress | None = None) -> tuple[str, ...]:
-        """Beside the present one, then in its place. Raises `NotStored`; the present one stays."""
+            return self.refresh(clock, None, progress)
         with self._writing, self._alone(None):
-            beside = self._file.with_name(f"{self._file.name}.new")
+            beside = _beside(self._file)
             _delete(beside)
             gaps: list[str] = []
             listed = list(self._listed(gaps))
-            store = Store.create(beside, self.scope.name, str(self._cut))
             try:
-                rows: dict[str, FileRow] = {}
-                for number, source in enumerate(listed, 1):
-                    row = self._put(store, source, None, clock)
-                    if row is not None:
-                        rows[source.name] = row
-                    if progress is not None:
-                        progress(number, len(listed))
-                store.close()
+                store = Store.create(beside, self.scope.name, str(self._cut))
+                with closing(store):
+                    for number, source in enumerate(listed, 1):
+                        self._put(store, source, None, clock)
+                        if progress is not None:
+                            progress(number, len(listed))
+                self._swap(beside)
+                self._open()
+            except Damaged as damage:
+                raise NotStored(0, f"the search index cannot be made ({damage})") from damage
             except BaseException:
-                store.close()
                 _delete(beside)
                 raise
-            self._swap(beside)
-            self._open()
-            return (*gaps, *self._problems())
+            return Freshness(0, (*gaps, *self._problems()))
 
     def status(self, clock: Clock) -> Status:
         with self._writing:
@@ -148,10 +153,10 @@ class AudienceIndex:
                 self._mended(self._ready)
             changes = self._changes(gaps)
             passages = self._writer.passage_count() if self._writer is not None else 0
-            size = sum(one.stat().st_size for one in _with_its_files(self._file) if one.exists())
+            parts = _with_its_files(self._file) if self._file is not None else []
+            size = sum(one.stat().st_size for one in parts if one.exists())
             problems = (*gaps, *self._problems())
-            in_memory = self._writer is not None and self._writer is self._reader
-            return Status(self._file, len(self._known), passages, size, len(changes), problems, in_memory)
+            return Status(self._file, len(self._known), passages, size, len(changes), problems, self._is_in_memory)
 
     def purge(self, clock: Clock) -> None:
         with self._writing:
@@ -171,17 +176,14 @@ class AudienceIndex:
         try:
             return work()
         except Damaged as damage:
-            self._report(damage)
+            _log.warning("the search index %s is made anew: %s", self._file, damage)
         self._begin_anew()
         try:
             return work()
         except Damaged as damage:
             raise NotStored(0, f"the search index cannot be used ({damage})") from damage
 
-    def _report(self, damage: Damaged) -> None:
-        _log.warning("the search index %s is made anew: %s", self._file.name, damage)
-
-    def _refreshed(self, clock: Clock, deadline: float | None, progress: Progress | None) -> tuple[str, ...]:
+    def _refreshed(self, clock: Clock, deadline: float | None, progress: Progress | None) -> Freshness:
         self._ready()
         gaps: list[str] = []
         changes = self._changes(gaps)
@@ -190,15 +192,19 @@ class AudienceIndex:
             with self._alone(deadline) as alone:
                 left = self._take_in(changes, clock, deadline, progress) if alone else left
         if left:
-            gaps.append(f"{left} changed file{'s' if left > 1 else ''}: there was no time to index them yet.")
-        return (*gaps, *self._problems())
+            what = "1 changed file: it is" if left == 1 else f"{left} changed files: they are"
+            gaps.append(f"{what} not in the index yet.")
+        return Freshness(left, (*gaps, *self._problems()))
+
+    @property
+    def _is_in_memory(self) -> bool:
+        return self._writer is not None and self._writer is self._reader
 
     def _ready(self) -> None:
-        try:
-            inode = self._file.stat().st_ino
-        except FileNotFoundError:
-            inode = 0
-        if self._writer is not None and (inode == self._inode or self._writer is self._reader):
+        if self._is_in_memory:
+            return
+        inode = _inode(self._file) if self._file is not None else 0
+        if self._writer is not None and inode == self._inode:
             return
         if inode:
             self._open()
@@ -206,11 +212,12 @@ class AudienceIndex:
             self._begin_anew()
 
     def _open(self) -> None:
+        assert self._file is not None
         with self._reading:
             self._close()
             self._writer = Store.open(self._file, self.scope.name, str(self._cut))
             self._reader = Store.open(self._file, self.scope.name, str(self._cut))
-            self._inode = self._file.stat().st_ino
+            self._inode = _inode(self._file)
         self._recall()
 
     def _recall(self) -> None:
@@ -220,22 +227,25 @@ class AudienceIndex:
 
     def _begin_anew(self) -> None:
         """An empty index in place of what is there; in memory, where the disk takes none."""
-        beside = self._file.with_name(f"{self._file.name}.new")
         try:
-            with self._alone(None):
-                _delete(beside)
-                Store.create(beside, self.scope.name, str(self._cut)).close()
-                self._swap(beside)
-                self._open()
-        except NotStored as error:
-            _log.error("%s: %s; it is kept in memory", self._file.name, error.strerror)
-            with self._reading:
-                self._close()
-                self._writer = self._reader = Store.create(MEMORY, self.scope.name, str(self._cut))
-            self._recall()
+            if self._file is not None:
+                with self._alone(None):
+                    beside = _beside(self._file)
+                    _delete(beside)
+                    Store.create(beside, self.scope.name, str(self._cut)).close()
+                    self._swap(beside)
+                    self._open()
+                return
+        except (NotStored, Damaged) as error:
+            _log.error("the search index %s is kept in memory: %s", self._file, error)
+        with self._reading:
+            self._close()
+            self._writer = self._reader = Store.create(None, self.scope.name, str(self._cut))
+        self._recall()
 
     def _swap(self, beside: Path) -> None:
         """The old one's log must not be taken for the new one's."""
+        assert self._file is not None
         try:
             with self._reading:
                 self._close()
@@ -291,30 +301,22 @@ class AudienceIndex:
     def _put(self, store: Store, source: Source, known: FileRow | None, clock: Clock) -> FileRow | None:
         """None where the file is gone."""
         read_at = time.time()
-        day = daily.day_of(source.path)
         try:
             data = sources.read(source)
             if data is None:
                 return None
             trusted = source if _is_settled(source, read_at) else _with_signature(source, _UNTRUSTED)
             sha = files.sha_of(data)
-            if known is not None and known.sha == sha and not source.is_talk:
+            if known is not None and known.sha == sha and source.talk is None:
                 store.touch(source.name, trusted.signature, sources.day_of_change(source, clock))
                 return FileRow(known.id, trusted.signature, sha, "")
-            if source.is_talk and self._talks is not None:
-                began, said = self._talks.parsed(source, data, clock)
-                new = sources.new_file(trusted, sha, began, True, "", said, self._cut)
+            if source.talk is not None and self._talks is not None:
+                said = self._talks.parsed(data, clock, source.talk is Talk.CURRENT)
+                new = sources.new_file(trusted, sha, "", said, clock, self._cut)
             else:
                 new = sources.parsed(trusted, data, clock, self._cut)
         except Unreadable as error:
-            new = NewFile(
-                source.name,
-                source.signature,
-                "",
-                day or sources.day_of_change(source, clock),
-                day is not None,
-                problem=f"{error.reason}.",
-            )
+            new = NewFile(source.name, source.signature, "", problem=f"{error.reason}.")
         return store.put(new)
 
     def _problems(self) -> tuple[str, ...]:
@@ -323,6 +325,9 @@ class AudienceIndex:
     @contextmanager
     def _alone(self, deadline: float | None) -> Iterator[bool]:
         """Keep other processes from writing; False where one does until `deadline`. Raises `NotStored`."""
+        if self._file is None or self._is_in_memory:
+            yield True
+            return
         wait = _LOCK_WAIT if deadline is None else max(0.0, deadline - time.monotonic())
         try:
             make_private(self._file.parent)
@@ -349,7 +354,19 @@ def _is_settled(source: Source, read_at: float) -> bool:
 
 
 def _with_signature(source: Source, signature: str) -> Source:
-    return Source(source.name, source.path, source.root, signature, source.changed, source.is_talk)
+    return replace(source, signature=signature)
+
+
+def _inode(file: Path) -> int:
+    """0 where there is no such file."""
+    try:
+        return file.stat().st_ino
+    except FileNotFoundError:
+        return 0
+
+
+def _beside(file: Path) -> Path:
+    return file.with_name(f"{file.name}.new")
 
 
 def _with_its_files(file: Path) -> list[Path]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 
 from agent.memory.words import fold, is_unspaced
 
@@ -27,13 +28,14 @@ _UNSPACED_WEIGHT = 4
 @dataclass(frozen=True, slots=True)
 class Passage:
     """Lines `start` to `end` of a file, counted from 1. `heading`: the last one above; `section` counts the headings
-    above."""
+    above. `day`: where it has one of its own, whatever the file's is."""
 
     start: int
     end: int
     text: str
     heading: str = ""
     section: int = 0
+    day: date | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,6 @@ Everything else about a memory's age is no matter: what is old is as true. Measu
 from __future__ import annotations
 
 import math
-import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,7 +29,7 @@ from agent.memory.index.cutting import speech
 from agent.memory.index.dates import Span, days_named
 from agent.memory.index.embedding import Likeness
 from agent.memory.index.ranking import Limits, Ranked
-from agent.memory.index.store import FoundRow, PassageRow, Store, WindowRow
+from agent.memory.index.store import FoundRow, PassageRow, SectionRow, Store, WindowRow
 from agent.memory.index.tokens import Term, query_terms
 from agent.memory.words import fold, runs
 
@@ -87,13 +86,11 @@ class _Scored:
 
 @dataclass(frozen=True, slots=True)
 class _Query:
-    """`weights`: how much each term tells, by its token; `whole` what they add up to."""
+    """`weights`: how much each term tells, by its token; `whole` what they add up to, with what memory does not know."""
 
     terms: Sequence[Term]
     weights: Mapping[str, float]
     whole: float
-    spans: Sequence[Span]
-    words: str
 
 
 def ranked(
@@ -108,25 +105,20 @@ def ranked(
     """The best passages for one question, best first. `without`: parts of the score that are left out, for
     measurements."""
     spans = days_named(query, today) if "date" not in without else ()
-    asked = _asked(store, query, spans)
+    asked = _asked(store, query)
     found = store.best_windows(asked.terms, _WINDOWS, limits.since, limits.until, limits.below) if asked.terms else []
     wanted = [(row.first, row.last) for row in found]
     wanted += [(passage, passage) for passage in _most_like(like)]
     for first, last in spans:
-        wanted += store.of_days(
-            first.toordinal(), last.toordinal(), _DATED, limits.since, limits.until, limits.below
-        )
+        wanted += store.of_days(first.toordinal(), last.toordinal(), _DATED, limits.since, limits.until, limits.below)
     rows = store.passages(_merged(wanted))
-    scored = _near(asked, rows, store.heads({row.section for row in rows}), "context" not in without)
+    sections = store.sections({row.section for row in rows})
+    scored = _near(asked, rows, sections, "context" not in without)
     _add_windows(scored, found)
-    days = store.days({row.file for row in rows})
-    for row in rows:
-        day, dated = days[row.file]
-        if spans and dated:
-            scored[row.id].parts["date"] = max(_date_match(span, day) for span in spans)
+    _add_dates(scored, rows, sections, spans)
     _add_speaker(scored, rows, _named(query, store.speakers))
     _add_likeness(scored, like)
-    wanted_rows = {row.id for row in rows if limits.has(days[row.file][0])}
+    wanted_rows = {row.id for row in rows if limits.has(sections[row.section].day)}
     weighted = [_weighted(one, without) for one in scored.values() if one.passage in wanted_rows]
     short = sorted((one for one in weighted if _says(one)), key=_order)[: max(_SHORTLIST, 2 * most)]
     texts = store.texts(one.passage for one in short)
@@ -143,7 +135,7 @@ def _given(one: _Scored, row: FoundRow, whole: float) -> Ranked:
     return Ranked(row.id, row.id, row.path, (row.first, row.last), row.day, row.text, score, parts, one.matched)
 
 
-def _asked(store: Store, query: str, spans: Sequence[Span]) -> _Query:
+def _asked(store: Store, query: str) -> _Query:
     windows = store.windows
     held = {term: store.frequency(term) for term in query_terms(query)}
     known = {term: count for term, count in held.items() if count}
@@ -152,17 +144,19 @@ def _asked(store: Store, query: str, spans: Sequence[Span]) -> _Query:
     terms = rare or sorted(known, key=lambda term: known[term])[:2]
     weights = {term.token: _telling(known[term], windows) for term in terms}
     unknown = _UNKNOWN * (len(held) - len(known)) * _telling(0, windows)
-    return _Query(terms, weights, sum(weights.values()), spans, query)
+    return _Query(terms, weights, (sum(weights.values()) + unknown) or 1.0)
 
 
 def _telling(count: int, windows: int) -> float:
     return math.log(1 + (max(windows - count, 0) + 0.5) / (count + 0.5))
 
 
-def _near(asked: _Query, rows: Sequence[PassageRow], heads: Mapping[int, str], context: bool) -> dict[int, _Scored]:
+def _near(
+    asked: _Query, rows: Sequence[PassageRow], heads: Mapping[int, SectionRow], context: bool
+) -> dict[int, _Scored]:
     own = _counts(asked.terms, [row.tokens for row in rows])
     sections = list(heads)
-    head = {sections[at]: counts for at, counts in _counts(asked.terms, list(heads.values())).items()}
+    head = {sections[at]: counts for at, counts in _counts(asked.terms, [one.tokens for one in heads.values()]).items()}
     usual = max(_LEAST_LENGTH, sum(row.size for row in rows) / max(len(rows), 1))
     flowing = _flowing(rows, own, _FLOWS if context else {0: 1.0})
     found: dict[int, _Scored] = {}
@@ -263,6 +257,21 @@ def _stretched(cosines: Mapping[K, float]) -> dict[K, float]:
     return {key: (value - least) / width for key, value in cosines.items()}
 
 
+def _add_dates(
+    scored: Mapping[int, _Scored],
+    rows: Sequence[PassageRow],
+    sections: Mapping[int, SectionRow],
+    spans: Sequence[Span],
+) -> None:
+    if not spans:
+        return
+    match = {
+        id: max(_date_match(span, one.day) for span in spans) if one.dated else 0.0 for id, one in sections.items()
+    }
+    for row in rows:
+        scored[row.id].parts["date"] = match[row.section]
+
+
 def _date_match(span: Span, day: int) -> float:
     first, last = span[0].toordinal(), span[1].toordinal()
     if first <= day <= last:
@@ -280,9 +289,7 @@ def _named(query: str, speakers: Collection[str]) -> frozenset[str]:
     return frozenset(name for name in speakers if name in spoken or name.split(" ", 1)[0] in spoken)
 
 
-def _add_speaker(
-    scored: Mapping[int, _Scored], rows: Sequence[PassageRow], speakers: Collection[str]
-) -> None:
+def _add_speaker(scored: Mapping[int, _Scored], rows: Sequence[PassageRow], speakers: Collection[str]) -> None:
     if len(speakers) == 1:
         for row in rows:
             if row.speaker in speakers:

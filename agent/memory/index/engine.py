@@ -15,7 +15,7 @@ from pathlib import Path
 
 from agent.clock import Clock
 from agent.memory.index import daybook, hybrid
-from agent.memory.index.audience import AudienceIndex, Progress, Status
+from agent.memory.index.audience import AudienceIndex, Freshness, Progress, Status
 from agent.memory.index.cutting import Cut
 from agent.memory.index.embedding import Embedder, Likeness
 from agent.memory.index.ranking import Limits, Ranked
@@ -36,12 +36,12 @@ _MOST_QUERIES = 16
 
 
 class MemoryIndex:
-    """`state` is the home's folder for what is derived. `talks` gives a private scope's past talks. Where one file of
+    """`state` is the home's folder for what is derived; without one, indexes are in memory alone. `talks` gives a private scope's past talks. Where one file of
     SQLite ends, another engine takes this place: these five methods are all that is asked of it."""
 
     def __init__(
         self,
-        state: Path,
+        state: Path | None,
         agent: str = MAIN,
         settings: SearchSettings | None = None,
         talks: TalkSource | None = None,
@@ -76,7 +76,7 @@ class MemoryIndex:
         began = time.monotonic()
         end = began + WITHIN if deadline is None else deadline
         index = self._of(scope)
-        gaps = index.refresh(clock, began + (end - began) * _PART_FOR_FILES)
+        gaps = index.refresh(clock, began + (end - began) * _PART_FOR_FILES).gaps
         wanted = [query for query in dict.fromkeys(queries) if query.strip()][:_MOST_QUERIES]
         today = clock.today()
         limits = (since.toordinal() if since else 0, until.toordinal() if until else 0, below)
@@ -91,11 +91,13 @@ class MemoryIndex:
         embedder_gap = self._embedder.gap if self._embedder is not None else ""
         return Found(tuple(hits or ()), tuple(filter(None, (*gaps, problem, embedder_gap))))
 
-    def refresh(self, scope: Scope, clock: Clock, progress: Progress | None = None) -> tuple[str, ...]:
-        """Index all that changed, however long it takes. Returns what could not be, in sentences."""
-        return self._of(scope).refresh(clock, None, progress)
+    def refresh(
+        self, scope: Scope, clock: Clock, deadline: float | None = None, progress: Progress | None = None
+    ) -> Freshness:
+        """Index all that changed, until `deadline` (of `time.monotonic`) if there is one."""
+        return self._of(scope).refresh(clock, deadline, progress)
 
-    def rebuild(self, scope: Scope, clock: Clock, progress: Progress | None = None) -> tuple[str, ...]:
+    def rebuild(self, scope: Scope, clock: Clock, progress: Progress | None = None) -> Freshness:
         """Make the index anew beside the present one, which answers meanwhile. Raises `NotStored`."""
         return self._of(scope).rebuild(clock, progress)
 
@@ -103,8 +105,10 @@ class MemoryIndex:
         return self._of(scope).status(clock)
 
     def purge(self, scope: Scope, clock: Clock) -> None:
-        """After something was forgotten: bring the index up to date and leave no trace of it in the file."""
-        self._of(scope).purge(clock)
+        """After something was forgotten: bring the index up to date and leave no trace of it in the
+        file, nor in the owner's, which holds everybody's."""
+        for one in dict.fromkeys((scope, Scope(Audience.OWNER, scope.workspace))):
+            self._of(one).purge(clock)
 
     def close(self) -> None:
         with self._opening:
@@ -121,7 +125,9 @@ class MemoryIndex:
                 self._open[scope.name] = known
             return known
 
-    def _file(self, scope: Scope) -> Path:
+    def _file(self, scope: Scope) -> Path | None:
+        if self._state is None:
+            return None
         if scope.audience is Audience.OWNER and self._agent == MAIN:
             return self._state / "memory.db"
         name = hashlib.sha256(scope.name.encode()).hexdigest()[:16]  # ids differ in case, file systems may not care

@@ -3,6 +3,7 @@ scope that have left the context. Everything blocks."""
 
 from __future__ import annotations
 
+import enum
 import os
 import stat
 from collections.abc import Iterator, Sequence
@@ -14,10 +15,11 @@ from typing import Protocol
 from agent.clock import Clock
 from agent.memory import daily, files, front_matter
 from agent.memory.index.cutting import Cut, Passage, passages, speech, windows
-from agent.memory.index.store import NewFile, NewPassage
+from agent.memory.index.store import NewFile, NewPassage, NewSection
 from agent.memory.index.tokens import tokens
 from agent.memory.reach import Folder, Unreadable, opened
 from agent.memory.scope import Audience, Scope
+
 
 class TalkSource(Protocol):
     """A private scope's own past talks: what was said and answered, as far as no context holds it any more; nothing of
@@ -25,8 +27,9 @@ class TalkSource(Protocol):
 
     def sources(self, scope: Scope) -> Iterator[Source]: ...
 
-    def parsed(self, source: Source, data: bytes, clock: Clock) -> tuple[date, Sequence[Passage]]:
-        """The day on which the talk began, and a passage for each thing said, its lines those of the transcript."""
+    def parsed(self, data: bytes, clock: Clock, current: bool) -> Sequence[Passage]:
+        """A passage for each thing said, its lines those of the transcript, a section a day. `current`: the talk goes
+        on, and what its context holds is left out."""
         ...
 
 
@@ -35,6 +38,11 @@ _RULES = frozenset({"AGENTS.md", "CLAUDE.md", "SOUL.md", "IDENTITY.md"})  # how 
 _UNFILLED_NAMES = frozenset({"USER.md"})
 _DEEPEST = 40
 """Folders within folders."""
+
+
+class Talk(enum.Enum):
+    CURRENT = enum.auto()
+    PAST = enum.auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +56,7 @@ class Source:
     signature: str
     changed: float
     """Seconds since the epoch."""
-    is_talk: bool = False
+    talk: Talk | None = None
 
 
 def markdown(scope: Scope, extra: Sequence[Path], gaps: list[str]) -> Iterator[Source]:
@@ -125,29 +133,25 @@ def parsed(source: Source, data: bytes, clock: Clock, cut: Cut) -> NewFile:
     head = front_matter.parse(file.text[:9_000])
     title = f"{head.line('name')} {head.line('description')}"
     found = [one for one in passages(file.text) if _is_worth_it(source, one)]
-    day = daily.day_of(source.path)
-    return new_file(source, file.sha, day or day_of_change(source, clock), day is not None, title, found, cut)
+    return new_file(source, file.sha, title, found, clock, cut)
 
 
 def new_file(
-    source: Source,
-    sha: str,
-    day: date,
-    dated: bool,
-    title: str,
-    found: Sequence[Passage],
-    cut: Cut,
-    problem: str = "",
+    source: Source, sha: str, title: str, found: Sequence[Passage], clock: Clock, cut: Cut, problem: str = ""
 ) -> NewFile:
-    sections = {one.section: at for at, one in enumerate({one.section: one for one in found}.values())}
-    heads = {one.section: one.heading for one in found}
+    """`found` may know its days; else they are those of the file."""
+    own = daily.day_of(source.path)
+    day = own or day_of_change(source, clock)
+    heads = {one.section: one for one in found}
+    sections = {section: at for at, section in enumerate(heads)}
     return NewFile(
         source.name,
         source.signature,
         sha,
-        day,
-        dated,
-        [tokens(f"{title} {heads[section]}") for section in sections],
+        [
+            NewSection(one.day or day, (one.day or own) is not None, tokens(f"{title} {one.heading}"))
+            for one in heads.values()
+        ],
         [
             NewPassage(one.start, one.end, sections[one.section], speech(one.text).speaker, tokens(one.text), one.text)
             for one in found

@@ -29,12 +29,14 @@ _CACHE_KB = 8_000
 _SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE file (
-    id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, signature TEXT NOT NULL, sha TEXT NOT NULL, day INTEGER NOT NULL,
-    dated INTEGER NOT NULL, problem TEXT NOT NULL
+    id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, signature TEXT NOT NULL, sha TEXT NOT NULL, problem TEXT NOT NULL
 );
-CREATE INDEX file_day ON file (day);
-CREATE TABLE section (id INTEGER PRIMARY KEY, file INTEGER NOT NULL, tokens TEXT NOT NULL);
+CREATE TABLE section (
+    id INTEGER PRIMARY KEY, file INTEGER NOT NULL, day INTEGER NOT NULL, dated INTEGER NOT NULL, first INTEGER NOT NULL,
+    last INTEGER NOT NULL, tokens TEXT NOT NULL
+);
 CREATE INDEX section_file ON section (file);
+CREATE INDEX section_day ON section (day);
 CREATE TABLE passage (
     id INTEGER PRIMARY KEY, file INTEGER NOT NULL, section INTEGER NOT NULL, first INTEGER NOT NULL,
     last INTEGER NOT NULL, speaker TEXT NOT NULL, size INTEGER NOT NULL, tokens TEXT NOT NULL, text TEXT NOT NULL
@@ -72,17 +74,24 @@ class NewPassage:
 
 
 @dataclass(frozen=True, slots=True)
+class NewSection:
+    """`day` is the log's own (`dated`), else that of the file's last change. `tokens`: of its heading and the file's
+    title."""
+
+    day: date
+    dated: bool
+    tokens: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
 class NewFile:
-    """A file as it is put in. `day` is a log's own (`dated`), else that of its last change; `sections` holds the tokens
-    of each heading with those of the file's title; `windows` first and last passage, by place in `passages`.
-    `problem`: why nothing of it can be searched, a sentence."""
+    """A file as it is put in: sections in their order, each with at least one passage; of `windows` first and last
+    passage, by place in `passages`. `problem`: why nothing of it can be searched, a sentence."""
 
     path: str
     signature: str
     sha: str
-    day: date
-    dated: bool
-    sections: Sequence[Sequence[str]] = ()
+    sections: Sequence[NewSection] = ()
     passages: Sequence[NewPassage] = ()
     windows: Sequence[tuple[int, int]] = ()
     problem: str = ""
@@ -112,6 +121,15 @@ class PassageRow(NamedTuple):
     tokens: str
 
 
+class SectionRow(NamedTuple):
+    """`day` as an ordinal; `dated`: it is a log's own. `tokens` of heading and title."""
+
+    id: int
+    day: int
+    dated: int
+    tokens: str
+
+
 class FoundRow(NamedTuple):
     id: int
     path: str
@@ -136,16 +154,18 @@ class Store:
         self._counted: _Sums | None = None
 
     @classmethod
-    def create(cls, path: Path, scope: str, cut: str) -> Store:
+    def create(cls, path: Path | None, scope: str, cut: str) -> Store:
         """A new, empty index in a file that is not there, or in memory. `cut` names how windows are made."""
         with _translated():
-            if path != MEMORY:
+            if path is not None:
                 make_private(path.parent)
                 path.touch(mode=0o600)
             store = cls(_connected(path))
             store._db.executescript(_SCHEMA)
             with store._db:
-                store._db.executemany("INSERT INTO meta VALUES (?, ?)", [("version", VERSION), ("scope", scope), ("cut", cut)])
+                store._db.executemany(
+                    "INSERT INTO meta VALUES (?, ?)", [("version", VERSION), ("scope", scope), ("cut", cut)]
+                )
             return store
 
     @classmethod
@@ -181,8 +201,8 @@ class Store:
         with self._transaction():
             self._remove(file.path)
             cursor = self._db.execute(
-                "INSERT INTO file (path, signature, sha, day, dated, problem) VALUES (?, ?, ?, ?, ?, ?)",
-                [file.path, file.signature, file.sha, file.day.toordinal(), file.dated, file.problem],
+                "INSERT INTO file (path, signature, sha, problem) VALUES (?, ?, ?, ?)",
+                [file.path, file.signature, file.sha, file.problem],
             )
             id = cursor.lastrowid or 0
             self._insert(id, file)
@@ -192,12 +212,11 @@ class Store:
         """The file is the same, though it looks changed."""
         with self._transaction():
             self._db.execute("UPDATE file SET signature = ? WHERE path = ?", [signature, path])
-            moved = self._db.execute(
-                "UPDATE file SET day = ?1 WHERE path = ?2 AND day != ?1 AND NOT dated RETURNING id",
-                [day.toordinal(), path],
-            ).fetchall()
-            for (id,) in moved:
-                self._db.execute("UPDATE window SET day = ? WHERE file = ?", [day.toordinal(), id])
+            values = [day.toordinal(), path]
+            whose = "file = (SELECT id FROM file WHERE path = ?2) AND day != ?1"
+            self._db.execute(f"UPDATE section SET day = ?1 WHERE NOT dated AND {whose}", values)
+            dated = "EXISTS (SELECT 1 FROM section s WHERE s.file = window.file AND s.dated)"
+            self._db.execute(f"UPDATE window SET day = ?1 WHERE {whose} AND NOT {dated}", values)
 
     def remove(self, path: str) -> None:
         with self._transaction():
@@ -216,8 +235,19 @@ class Store:
         passage = _next(db, "passage")
         window = _next(db, "window")
         db.executemany(
-            "INSERT INTO section VALUES (?, ?, ?)",
-            ((section + at, file, " ".join(words)) for at, words in enumerate(new.sections)),
+            "INSERT INTO section VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (
+                (
+                    section + at,
+                    file,
+                    one.day.toordinal(),
+                    one.dated,
+                    passage + first,
+                    passage + last,
+                    " ".join(one.tokens),
+                )
+                for at, (one, (first, last)) in enumerate(zip(new.sections, _spans(new), strict=True))
+            ),
         )
         db.executemany(
             "INSERT INTO passage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -240,18 +270,18 @@ class Store:
             "INSERT OR IGNORE INTO speaker VALUES (?, ?)",
             ((one.speaker, file) for one in new.passages if one.speaker),
         )
-        day = new.day.toordinal()
+        days = [new.sections[one.section].day.toordinal() for one in new.passages]
         db.executemany(
             "INSERT INTO window VALUES (?, ?, ?, ?, ?)",
             (
-                (window + at, file, passage + first, passage + last, day)
+                (window + at, file, passage + first, passage + last, days[first])
                 for at, (first, last) in enumerate(new.windows)
             ),
         )
         db.executemany(
             "INSERT INTO words (rowid, tokens) VALUES (?, ?)",
             (
-                (window + at, _joined(new.sections[new.passages[first].section], new.passages[first : last + 1]))
+                (window + at, _joined(new.sections[new.passages[first].section].tokens, new.passages[first : last + 1]))
                 for at, (first, last) in enumerate(new.windows)
             ),
         )
@@ -324,7 +354,7 @@ class Store:
         if self._counted is None or self._counted.state != state:
             with _translated():
                 (windows,) = self._db.execute("SELECT count(*) FROM window").fetchone()
-                (newest,) = self._db.execute("SELECT coalesce(max(day), 0) FROM file").fetchone()
+                (newest,) = self._db.execute("SELECT coalesce(max(day), 0) FROM section").fetchone()
                 names = frozenset(name for (name,) in self._db.execute("SELECT DISTINCT name FROM speaker"))
             self._counted = _Sums(state, windows, newest, names)
         return self._counted
@@ -346,7 +376,9 @@ class Store:
     ) -> list[WindowRow]:
         """The windows that hold any of the terms, or every one, best first. `since` and `until`: days as ordinals, 0
         for none."""
-        match = (" AND " if every else " OR ").join(f'"{term.token}" *' if term.prefix else f'"{term.token}"' for term in terms)
+        match = (" AND " if every else " OR ").join(
+            f'"{term.token}" *' if term.prefix else f'"{term.token}"' for term in terms
+        )
         where, values = _limits(since, until, below)
         with _translated():
             if not where:
@@ -364,12 +396,12 @@ class Store:
             return [WindowRow(*row) for row in rows]
 
     def of_days(self, first: int, last: int, most: int, since: int, until: int, below: str) -> list[tuple[int, int]]:
-        """Spans of passages of the logs of some days, a span a file, until there are `most` passages."""
-        where, values = _limits(since, until, below, day="file.day")
+        """Spans of passages that are of some days themselves, a span a section, until there are `most` passages."""
+        where, values = _limits(since, until, below, day="s.day")
         with _translated():
             rows = self._db.execute(
-                "SELECT min(p.id), max(p.id) FROM file JOIN passage p ON p.file = file.id "
-                f"WHERE file.dated AND file.day BETWEEN ? AND ? {where} GROUP BY file.id ORDER BY file.day",
+                "SELECT s.first, s.last FROM section s JOIN file ON file.id = s.file "
+                f"WHERE s.dated AND s.day BETWEEN ? AND ? {where} ORDER BY s.day, s.id",
                 [first, last, *values],
             )
             spans: list[tuple[int, int]] = []
@@ -393,38 +425,27 @@ class Store:
                 found += map(PassageRow._make, rows)
         return found
 
-    def heads(self, sections: Iterable[int]) -> dict[int, str]:
-        """Tokens of headings and titles, by section."""
-        wanted = list(sections)
+    def sections(self, wanted: Iterable[int]) -> dict[int, SectionRow]:
+        numbers = list(wanted)
         with _translated():
-            marks = ",".join("?" * len(wanted))
-            return dict(self._db.execute(f"SELECT id, tokens FROM section WHERE id IN ({marks})", wanted))
-
-    def days(self, files: Iterable[int]) -> dict[int, tuple[int, bool]]:
-        """Each file's day, as an ordinal, and whether it is a log's own."""
-        wanted = list(files)
-        with _translated():
-            marks = ",".join("?" * len(wanted))
-            rows = self._db.execute(f"SELECT id, day, dated FROM file WHERE id IN ({marks})", wanted)
-            return {id: (day, bool(dated)) for id, day, dated in rows}
+            marks = ",".join("?" * len(numbers))
+            rows = self._db.execute(f"SELECT id, day, dated, tokens FROM section WHERE id IN ({marks})", numbers)
+            return {row[0]: SectionRow(*row) for row in rows}
 
     def texts(self, passages: Iterable[int]) -> dict[int, FoundRow]:
         wanted = list(passages)
         with _translated():
             marks = ",".join("?" * len(wanted))
             rows = self._db.execute(
-                "SELECT p.id, file.path, p.first, p.last, file.day, p.text FROM passage p "
-                f"JOIN file ON file.id = p.file WHERE p.id IN ({marks})",
+                "SELECT p.id, file.path, p.first, p.last, s.day, p.text FROM passage p "
+                f"JOIN section s ON s.id = p.section JOIN file ON file.id = p.file WHERE p.id IN ({marks})",
                 wanted,
             )
             return {row[0]: FoundRow(*row) for row in rows}
 
 
-MEMORY = Path(":memory:")
-
-
-def _connected(path: Path) -> sqlite3.Connection:
-    db = sqlite3.connect(path, timeout=_BUSY, isolation_level=None, check_same_thread=False)
+def _connected(path: Path | None) -> sqlite3.Connection:
+    db = sqlite3.connect(path or ":memory:", timeout=_BUSY, isolation_level=None, check_same_thread=False)
     try:
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")
@@ -440,6 +461,16 @@ def _connected(path: Path) -> sqlite3.Connection:
 def _next(db: sqlite3.Connection, table: str) -> int:
     """A number that no row has, behind a gap, so that passages of two files are never neighbours."""
     return int(db.execute(f"SELECT coalesce(max(id), 0) + 2 FROM {table}").fetchone()[0])
+
+
+def _spans(new: NewFile) -> list[tuple[int, int]]:
+    """First and last passage of each section, by place."""
+    first: dict[int, int] = {}
+    last: dict[int, int] = {}
+    for at, one in enumerate(new.passages):
+        first.setdefault(one.section, at)
+        last[one.section] = at
+    return [(first[section], last[section]) for section in range(len(new.sections))]
 
 
 def _joined(head: Sequence[str], passages: Sequence[NewPassage]) -> str:

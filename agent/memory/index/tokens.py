@@ -15,7 +15,7 @@ from agent.memory.words import fold, is_common, is_unspaced, runs, terms
 MOST_CHARS = 4_000
 """What of a query is read: a longer one is a text, not a question."""
 MOST_TERMS = 32
-_PREFIX = 5
+_PREFIX = 4
 """Letters from which on a word also finds longer ones that begin with it (Zahnarzt: Zahnarzttermin)."""
 _QUESTION_WORDS = """
     after again all also anything as because before both come could different does doing each ever every exactly

@@ -10,10 +10,9 @@ import pytest
 from agent.memory.forget import Finding, find, forget, speaks_of
 from agent.memory.history import FORGET, SECOND_THOUGHTS
 from agent.memory.reach import FileError
-from agent.memory.search import search
 from agent.memory.undo import NotRestored, restore
 from tests.agent.memory.test_history import TODAY, Book
-from tests.agent.places import group, person
+from tests.agent.places import group, person, search
 
 PAST = "memory/2026-11-02.md"
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.memory.recall import BAR, MOST_NOTES, MOST_WORDS, informative, relevant
-from agent.memory.search import Hit, search
-from tests.agent.places import morning, owner
+from agent.memory.search import Hit
+from tests.agent.places import morning, owner, search
 
 CLOCK = morning().clock
 

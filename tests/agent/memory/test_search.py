@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 from agent.memory import notes
 from agent.memory.files import append_log
-from agent.memory.passages import passages
-from agent.memory.search import search
+from agent.memory.index.cutting import passages
 from agent.memory.words import fold, query_terms, terms
-from tests.agent.places import group, morning, owner, person
+from tests.agent.places import group, morning, owner, person, search
 
 CLOCK = morning().clock
 

@@ -1,0 +1,88 @@
+"""A private scope's own talks, for its memory index: what was said and answered, as far as no context holds it any
+more. What was recalled and the text of jobs are never among it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import date
+
+from agent.clock import Clock
+from agent.memory.index.cutting import Passage, passages
+from agent.memory.index.sources import Source, Talk, signature_of
+from agent.memory.scope import Audience, Scope
+from agent.session.archive import Archive
+from agent.session.entries import CompactionEntry, Entry, MarkEntry, MessageEntry, read_entry
+from agent.session.reading import lines
+
+_JOBS = "jobs"
+"""In a session's path: a job's own, isolated session."""
+_JOB_ID = "job:"
+_ME = "Assistant"
+
+
+class PastTalks:
+    def __init__(self, archive: Archive) -> None:
+        self._archive = archive
+
+    def sources(self, scope: Scope) -> Iterator[Source]:
+        if not scope.is_private:
+            return
+        path = "owner" if scope.audience is Audience.OWNER else f"person/{scope.id}"
+        for key, id, file in self._archive.files(path):
+            if _JOBS in key.path.split("/"):
+                continue
+            try:
+                status = file.stat()
+            except FileNotFoundError:
+                continue
+            talk = Talk.CURRENT if self._archive.current(key) == id else Talk.PAST
+            signature = f"{signature_of(status)} {talk.name}"
+            yield Source(f"sessions/{file.name}", file, self._archive.folder, signature, status.st_mtime, talk)
+
+    def parsed(self, data: bytes, clock: Clock, current: bool) -> Sequence[Passage]:
+        if current and b'"type":"compaction"' not in data and b'"type":"reset"' not in data:
+            return ()
+        entries = list(_entries(data))
+        end = _left_behind([entry for _, entry in entries]) if current else None
+        jobs = {entry.meta.turn for _, entry in entries if isinstance(entry, MessageEntry) and _is_a_jobs(entry)}
+        found: list[Passage] = []
+        days: dict[date, int] = {}
+        for number, entry in entries:
+            if entry.id == end:
+                break
+            if isinstance(entry, MessageEntry) and entry.meta.turn not in jobs:
+                found += _said(number, entry, clock, days)
+        return found
+
+
+def _entries(data: bytes) -> Iterator[tuple[int, Entry]]:
+    """With their lines, from 1. What is damaged or torn is skipped."""
+    for number, line in enumerate(data.split(b"\n")[1:], 2):
+        try:
+            yield number, read_entry(line)
+        except (ValueError, RecursionError):
+            continue
+
+
+def _left_behind(entries: Sequence[Entry]) -> str:
+    """The id of the first entry that the context still holds."""
+    for at in range(len(entries) - 1, -1, -1):
+        entry = entries[at]
+        if isinstance(entry, CompactionEntry):
+            return entry.first_kept
+        if isinstance(entry, MarkEntry) and entry.type == "reset":
+            return entry.id
+    return entries[0].id if entries else ""
+
+
+def _said(number: int, entry: MessageEntry, clock: Clock, days: dict[date, int]) -> Iterator[Passage]:
+    for line in lines([entry], clock):
+        day = line.at.date()
+        section = days.setdefault(day, len(days))
+        for part in passages(line.text):
+            text = f"{line.at:%H:%M} {line.who or _ME}: {part.text}"
+            yield Passage(number, number, text, "", section, day)
+
+
+def _is_a_jobs(entry: MessageEntry) -> bool:
+    return any(id.startswith(_JOB_ID) for id in entry.meta.said)
