@@ -9,6 +9,9 @@ from datetime import date, datetime, time, timedelta
 
 from agent.agent import Agent
 from agent.clock import Clock, utc_stamp
+from agent.memory.index.audience import Status
+from agent.memory.index.engine import MemoryIndex
+from agent.memory.index.store import NotStored
 from agent.memory.scope import Audience, Scope
 from agent.model.base import Json
 from agent.session.archive import SessionInfo
@@ -53,6 +56,8 @@ class Operations:
             "sessions.export": self.sessions_export,
             "sessions.prune": self.sessions_prune,
             "memory.search": self.memory_search,
+            "memory.status": self.memory_status,
+            "memory.index": self.memory_index,
             "chat.outcome": self.chat_outcome,
             "skills.list": self.skills_list,
             "skills.show": self.skills_show,
@@ -186,19 +191,37 @@ class Operations:
             clock = _clock_of(str(day), clock)
         most = number if isinstance(number, int) and number > 0 else self._config.memory.search.max_results
         query = _text(parameters, "query")
-        look = self._house.agents[self._config.default_agent].index.search
-        found = await asyncio.to_thread(look, scope, clock, [query], until=clock.today(), most=most)
+        found = await asyncio.to_thread(self._index.search, scope, clock, [query], until=clock.today(), most=most)
         return [
             {
                 "path": one.path,
                 "start_line": one.start_line,
                 "end_line": one.end_line,
                 "date": one.date.isoformat(),
-                "score": round(one.score, 4),
+                "score": one.score,
                 "text": one.text,
             }
             for one in found.hits
         ]
+
+    async def memory_status(self, parameters: Parameters) -> Json:
+        """`{scope?}`: `{scope, file, files, passages, bytes, stale, problems, in_memory}`."""
+        scope = self._scope(str(parameters.get("scope") or "owner"))
+        return _status_json(scope, await asyncio.to_thread(self._index.status, scope, self._house.clock))
+
+    async def memory_index(self, parameters: Parameters) -> Json:
+        """`{scope?, force?}`: indexes what changed, with `force` everything anew; then as `memory.status`."""
+        scope = self._scope(str(parameters.get("scope") or "owner"))
+        work = self._index.rebuild if parameters.get("force") is True else self._index.refresh
+        try:
+            await asyncio.to_thread(work, scope, self._house.clock)
+        except NotStored as error:
+            raise OperationError(f"{error.strerror}; the index is as it was") from error
+        return await self.memory_status(parameters)
+
+    @property
+    def _index(self) -> MemoryIndex:
+        return self._house.agents[self._config.default_agent].index
 
     def _scope(self, name: str) -> Scope:
         agent = self._config.agents[self._config.default_agent]
@@ -263,6 +286,19 @@ def all_operations(house: House, home: Home, config: Config, schedule: Schedule)
         **Operations(house, home, config).table(),
         **HistoryOperations(house).table(),
         **ScheduleOperations(house.book, schedule).table(),
+    }
+
+
+def _status_json(scope: Scope, status: Status) -> dict[str, Json]:
+    return {
+        "scope": scope.name,
+        "file": status.file.name if status.file is not None else "",
+        "files": status.files,
+        "passages": status.passages,
+        "bytes": status.bytes,
+        "stale": status.stale,
+        "problems": list(status.problems),
+        "in_memory": status.in_memory,
     }
 
 

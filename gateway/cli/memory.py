@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
+from agent.model.base import Json
 from gateway.cli.asking import ask, rows
 from gateway.cli.output import print_json
 from gateway.cli.place import Place
 from gateway.cli.table import print_table
 
+_SHOWN = 10
+_SCOPE = click.option("--scope", default="owner", show_default=True, help="owner, person:ID or group:CHANNEL:CHAT")
 _DAY = click.DateTime(["%Y-%m-%d"])
 
 
@@ -19,24 +24,68 @@ def memory_command() -> None:
 
 @memory_command.command()
 @click.argument("query")
-@click.option("--scope", default="owner", show_default=True, help="owner, person:ID or group:CHANNEL:CHAT")
-@click.option("-n", "number", type=click.IntRange(min=1), default=10, show_default=True, help="At most so many.")
+@_SCOPE
+@click.option(
+    "-n", "number", type=click.IntRange(min=1), help=f"At most so many; default {_SHOWN}, with --json as configured."
+)
 @click.option("--now", type=_DAY, help="Ask as of that day (YYYY-MM-DD).")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
-def search(place: Place, query: str, scope: str, number: int, now: object, as_json: bool) -> None:
+def search(place: Place, query: str, scope: str, number: int | None, now: object, as_json: bool) -> None:
     """Passages that answer QUERY, best first."""
     day = f"{now:%Y-%m-%d}" if now else None
-    answer = ask(place, "memory.search", query=query, scope=scope, n=number, now=day)
+    most = number or (None if as_json else _SHOWN)
+    answer = ask(place, "memory.search", query=query, scope=scope, n=most, now=day)
     if as_json:
         return print_json(answer.value)
     found = rows(answer.value)
     for row in found:
-        click.secho(f"{row.get('path')}:{row.get('start_line')}-{row.get('end_line')}", bold=True)
+        where = f"{row.get('path')}:{row.get('start_line')}-{row.get('end_line')}"
+        click.secho(where, bold=True, nl=False)
+        click.echo(f"  {row.get('date')}  {row.get('score'):.2f}")
         click.echo(f"{row.get('text')}\n")
     if not found:
         click.echo("Nothing found.")
     return None
+
+
+@memory_command.command()
+@_SCOPE
+@click.option("--json", "as_json", is_flag=True, help="One JSON document.")
+@click.pass_obj
+def status(place: Place, scope: str, as_json: bool) -> None:
+    """How large the search index is, and whether it knows the files as they are."""
+    value = ask(place, "memory.status", scope=scope).value
+    return print_json(value) if as_json else _show_status(value)
+
+
+@memory_command.command()
+@_SCOPE
+@click.option("--force", is_flag=True, help="Make it anew, beside the present one.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document.")
+@click.pass_obj
+def index(place: Place, scope: str, force: bool, as_json: bool) -> None:
+    """Index what changed."""
+    if sys.stderr.isatty():
+        click.echo("Indexing…", err=True)
+    value = ask(place, "memory.index", scope=scope, force=force).value
+    return print_json(value) if as_json else _show_status(value)
+
+
+def _show_status(value: Json) -> None:
+    found = value if isinstance(value, dict) else {}
+    size = found.get("bytes")
+    megabytes = size / 1_000_000 if isinstance(size, int) else 0.0
+    where = "in memory: the disk takes no index" if found.get("in_memory") else f"{found.get('file')}"
+    click.echo(
+        f"{found.get('scope')}: {found.get('files')} files, {found.get('passages')} passages, "
+        f"{megabytes:.1f} MB ({where})"
+    )
+    if found.get("stale"):
+        click.echo(f"{found.get('stale')} files changed since; the next search takes them in.")
+    problems = found.get("problems")
+    for problem in problems if isinstance(problems, list) else []:
+        click.echo(f"Not indexed: {problem}")
 
 
 @memory_command.command()

@@ -194,11 +194,11 @@ async def test_a_search_that_breaks_costs_only_the_memories(talk: Talk) -> None:
     assert (await talk.say("dentist?")).endswith("\ndentist?")
 
 
-async def test_a_search_past_its_time_ends_with_the_newest_files(talk: Talk) -> None:
+async def test_a_search_past_its_time_says_what_is_not_in_the_index(talk: Talk) -> None:
     for day in range(1, 29):
         talk.write(f"memory/2026-09-{day:02}.md", "- 09:00 dentist\n")
     found = search(owner(talk.workspace), talk.clock, ["dentist"], deadline=time.monotonic() - 1)
-    assert not found.hits and found.gaps == ("28 older files were not searched: there was no time",)
+    assert not found.hits and found.gaps == ("28 changed files: they are not in the index yet.",)
 
 
 async def test_recalled_text_is_never_stored_as_new_memory(talk: Talk) -> None:
