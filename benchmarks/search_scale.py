@@ -33,28 +33,7 @@ _PER_DAY = 60
 _WORDS = 24
 _VOCABULARY = 30_000
 _FIRST = date(2000, 1, 1)
-_SYLLABLES = [
-    "ba",
-    "ce",
-    "di",
-    "fo",
-    "gu",
-    "la",
-    "me",
-    "ni",
-    "po",
-    "ru",
-    "sa",
-    "te",
-    "vi",
-    "zo",
-    "ka",
-    "le",
-    "mi",
-    "no",
-    "pu",
-    "ra",
-]
+_SYLLABLES = tuple(first + last for first in "bcdfglmnprstvzk" for last in "aeiou")
 
 
 class Language:

@@ -37,7 +37,8 @@ class PastTalks:
                 continue
             talk = Talk.CURRENT if self._archive.current(key) == id else Talk.PAST
             signature = f"{signature_of(status)} {talk.name}"
-            yield Source(f"sessions/{file.name}", file, self._archive.folder, signature, status.st_mtime, talk)
+            inside = file.relative_to(self._archive.folder).as_posix()
+            yield Source(f"sessions/{file.name}", self._archive.folder, inside, signature, status.st_mtime, talk)
 
     def parsed(self, data: bytes, clock: Clock, current: bool) -> Sequence[Passage]:
         if current and b'"type":"compaction"' not in data and b'"type":"reset"' not in data:

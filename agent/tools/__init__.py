@@ -37,8 +37,8 @@ def build(
     always in the same order.
 
     They know what this conversation has read, so build them once for it. `wrote` is called in the event loop with the
-    path (in `scope.folder`) of each file that a tool has changed; `author` signs the changes in the history; without `search`
-    the index is in memory.
+    path (in `scope.folder`) of each file that a tool has changed; `author` signs the changes in the history; without
+    `search` the index is in memory.
     """
     desk = Desk(scope, clock, settings, wrote, search or MemoryIndex(None, settings=settings.search).search, author)
     return memory_tools(desk) + (file_tools(desk) if files else ()) + (skill_tools(desk, skills) if skills else ())

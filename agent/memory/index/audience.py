@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -354,7 +354,7 @@ def _is_settled(source: Source, read_at: float) -> bool:
 
 
 def _with_signature(source: Source, signature: str) -> Source:
-    return replace(source, signature=signature)
+    return source._replace(signature=signature)
 
 
 def _inode(file: Path) -> int:

@@ -57,7 +57,7 @@ _PREFIX = 0.5
 """Of a longer word that begins so."""
 _UNKNOWN = 0.5
 """Part of its weight with which a word that memory does not know keeps a score down."""
-_WINDOWS = 60
+_WINDOWS = 50
 _DATED = 200
 """Passages of named days that are looked at, whatever they say."""
 _SHORTLIST = 80
@@ -166,12 +166,12 @@ def _near(
             counts = dict(counts or {})
             for token, count in above.items():
                 counts[token] = counts.get(token, 0.0) + _HEAD * count
+        one = found[row.id] = _Scored(row.id, {})
         if counts:
             norm = _K1 * (1 - _B + _B * max(row.size, _LEAST_LENGTH) / usual)
             told = sum(asked.weights[token] * count / (count + norm) for token, count in counts.items())
-            found[row.id] = _Scored(row.id, {"near": told / asked.whole}, _held(own.get(at, {}), above or {}))
-        else:
-            found[row.id] = _Scored(row.id, {})
+            one.parts["near"] = told / asked.whole
+            one.matched = _held(own.get(at, {}), above or {})
     return found
 
 
@@ -219,6 +219,8 @@ def _counts(terms: Iterable[Term], texts: Sequence[str]) -> dict[int, Counts]:
 
 def _held(own: Counts, head: Counts) -> Counts:
     """What a passage says itself, or is said above it."""
+    if not head:
+        return own
     return {token: min(1.0, own.get(token, 0.0) + head.get(token, 0.0)) for token in own.keys() | head.keys()}
 
 
@@ -331,20 +333,27 @@ def _order(one: _Scored) -> tuple[float, int]:
 
 
 def _distinct(best: Iterable[_Scored], tokens: Mapping[int, str], most: int) -> list[_Scored]:
-    """The first ones, without what says nearly the same as one before."""
+    """The first ones, without what says nearly the same as one before.
+
+    Two sets that share so much share one of a few words of each, in whatever order all are sorted: only those with one
+    in common are compared."""
     kept: list[_Scored] = []
-    seen: list[frozenset[str]] = []
+    seen: dict[str, list[frozenset[str]]] = {}
     for one in best:
         words = frozenset(tokens[one.passage].split())
-        size = len(words)
-        near = (other for other in seen if size * _ALIKE <= len(other) <= size / _ALIKE)
-        if words and any(_alike(words, other) for other in near):
+        telling = sorted(words, key=_long_first)[: len(words) - math.ceil(_ALIKE * len(words)) + 1]
+        if any(_alike(words, other) for word in telling for other in seen.get(word, ())):
             continue
+        for word in telling:
+            seen.setdefault(word, []).append(words)
         kept.append(one)
-        seen.append(words)
         if len(kept) == most:
             break
     return kept
+
+
+def _long_first(word: str) -> tuple[int, str]:
+    return -len(word), word
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:

@@ -7,10 +7,9 @@ import enum
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from agent.clock import Clock
 from agent.memory import daily, files, front_matter
@@ -19,19 +18,6 @@ from agent.memory.index.store import NewFile, NewPassage, NewSection
 from agent.memory.index.tokens import tokens
 from agent.memory.reach import Folder, Unreadable, opened
 from agent.memory.scope import Audience, Scope
-
-
-class TalkSource(Protocol):
-    """A private scope's own past talks: what was said and answered, as far as no context holds it any more; nothing of
-    what was recalled, and nothing of jobs."""
-
-    def sources(self, scope: Scope) -> Iterator[Source]: ...
-
-    def parsed(self, data: bytes, clock: Clock, current: bool) -> Sequence[Passage]:
-        """A passage for each thing said, its lines those of the transcript, a section a day. `current`: the talk goes
-        on, and what its context holds is left out."""
-        ...
-
 
 MAX_BYTES = 64_000_000
 _RULES = frozenset({"AGENTS.md", "CLAUDE.md", "SOUL.md", "IDENTITY.md"})  # how to work, not what is remembered
@@ -45,18 +31,32 @@ class Talk(enum.Enum):
     PAST = enum.auto()
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A file to be indexed. `name` is what hits call it; it is read at `path`, below `root`. `signature` differs where
-    the file was changed."""
+class Source(NamedTuple):
+    """A file to be indexed. `name` is what hits call it; it is read at `inside`, a path below `root`. `signature`
+    differs where the file was changed; `changed` in seconds since the epoch."""
 
     name: str
-    path: Path
     root: Path
+    inside: str
     signature: str
     changed: float
-    """Seconds since the epoch."""
     talk: Talk | None = None
+
+    @property
+    def path(self) -> Path:
+        return self.root / self.inside
+
+
+class TalkSource(Protocol):
+    """A private scope's own past talks: what was said and answered, as far as no context holds it any more; nothing of
+    what was recalled, and nothing of jobs."""
+
+    def sources(self, scope: Scope) -> Iterator[Source]: ...
+
+    def parsed(self, data: bytes, clock: Clock, current: bool) -> Sequence[Passage]:
+        """A passage for each thing said, its lines those of the transcript, a section a day. `current`: the talk goes
+        on, and what its context holds is left out."""
+        ...
 
 
 def markdown(scope: Scope, extra: Sequence[Path], gaps: list[str]) -> Iterator[Source]:
@@ -73,7 +73,7 @@ def markdown(scope: Scope, extra: Sequence[Path], gaps: list[str]) -> Iterator[S
         if stat.S_ISDIR(status.st_mode):
             yield from _below(path, path, f"{path.as_posix()}/", gaps)
         elif stat.S_ISREG(status.st_mode):
-            yield Source(path.as_posix(), path, path.parent, signature_of(status), status.st_mtime)
+            yield Source(path.as_posix(), path.parent, path.name, signature_of(status), status.st_mtime)
 
 
 def _below(root: Path, folder: Path, prefix: str, gaps: list[str], *, at_top: bool = False) -> Iterator[Source]:
@@ -105,7 +105,7 @@ def _walked(
                 inner.append(name)
             elif stat.S_ISREG(status.st_mode) and name[-3:].lower() == ".md" and not (at_top and name in _RULES):
                 inside = f"{within}{name}"
-                yield Source(prefix + inside, root / inside, root, signature_of(status), status.st_mtime)
+                yield Source(prefix + inside, root, inside, signature_of(status), status.st_mtime)
     for name in inner if depth < _DEEPEST else ():
         try:
             with folder.entered(name) as deeper:

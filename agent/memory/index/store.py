@@ -23,6 +23,8 @@ from agent.memory.reach import make_private
 _log = logging.getLogger(__name__)
 
 VERSION = "1"
+GAP = 8
+"""More than the passages around one that a ranking looks at."""
 _BUSY = 5.0
 """Seconds to wait for another process that writes."""
 _CACHE_KB = 8_000
@@ -415,15 +417,12 @@ class Store:
 
     def passages(self, spans: Iterable[tuple[int, int]]) -> list[PassageRow]:
         """Passages by number, each span whole, in order."""
-        found: list[PassageRow] = []
+        numbers = ",".join(str(number) for first, last in spans for number in range(first, last + 1))
         with _translated():
-            for first, last in spans:
-                rows = self._db.execute(
-                    "SELECT id, file, section, speaker, size, tokens FROM passage WHERE id BETWEEN ? AND ? ORDER BY id",
-                    [first, last],
-                )
-                found += map(PassageRow._make, rows)
-        return found
+            rows = self._db.execute(
+                f"SELECT id, file, section, speaker, size, tokens FROM passage WHERE id IN ({numbers}) ORDER BY id"
+            )
+            return list(map(PassageRow._make, rows))
 
     def sections(self, wanted: Iterable[int]) -> dict[int, SectionRow]:
         numbers = list(wanted)
@@ -459,8 +458,8 @@ def _connected(path: Path | None) -> sqlite3.Connection:
 
 
 def _next(db: sqlite3.Connection, table: str) -> int:
-    """A number that no row has, behind a gap, so that passages of two files are never neighbours."""
-    return int(db.execute(f"SELECT coalesce(max(id), 0) + 2 FROM {table}").fetchone()[0])
+    """A number that no row has, behind a gap, so that what is looked at around a passage is of its own file."""
+    return int(db.execute(f"SELECT coalesce(max(id), 0) + {GAP} FROM {table}").fetchone()[0])
 
 
 def _spans(new: NewFile) -> list[tuple[int, int]]:
