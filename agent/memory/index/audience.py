@@ -152,11 +152,13 @@ class AudienceIndex:
             with suppress(NotStored):
                 self._mended(self._ready)
             changes = self._changes(gaps)
+            new = [one for one in changes.changed if one.name not in self._known or self._known[one.name].signature]
+            stale = len(new) + len(changes.gone)
             passages = self._writer.passage_count() if self._writer is not None else 0
             parts = _with_its_files(self._file) if self._file is not None else []
             size = sum(one.stat().st_size for one in parts if one.exists())
             problems = (*gaps, *self._problems())
-            return Status(self._file, len(self._known), passages, size, len(changes), problems, self._is_in_memory)
+            return Status(self._file, len(self._known), passages, size, stale, problems, self._is_in_memory)
 
     def purge(self, clock: Clock) -> None:
         with self._writing:
@@ -361,7 +363,7 @@ def _inode(file: Path) -> int:
     """0 where there is no such file."""
     try:
         return file.stat().st_ino
-    except FileNotFoundError:
+    except OSError:  # what else is wrong shows when it is made
         return 0
 
 

@@ -124,9 +124,10 @@ def ranked(
     texts = store.texts(one.passage for one in short)
     _add_answers(short, texts, sought(query), without)
     tokens = {row.id: row.tokens for row in rows}
-    best = _distinct(sorted(short, key=_order), tokens, most)
+    order = sorted((one for one in short if one.passage in texts), key=lambda one: _place(one, texts[one.passage]))
+    best = _distinct(order, tokens, most)
     whole = _whole(spans, like)
-    return [_given(one, texts[one.passage], whole) for one in best if one.passage in texts]
+    return [_given(one, texts[one.passage], whole) for one in best]
 
 
 def _given(one: _Scored, row: FoundRow, whole: float) -> Ranked:
@@ -330,6 +331,11 @@ def _whole(spans: Sequence[Span], like: Likeness | None) -> float:
 
 def _order(one: _Scored) -> tuple[float, int]:
     return -one.total, -one.passage
+
+
+def _place(one: _Scored, row: FoundRow) -> tuple[float, int, str, int]:
+    """Of what scores the same, the newest first."""
+    return -round(one.total, 9), -row.day, row.path, row.first
 
 
 def _distinct(best: Iterable[_Scored], tokens: Mapping[int, str], most: int) -> list[_Scored]:

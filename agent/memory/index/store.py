@@ -180,9 +180,6 @@ class Store:
                 if meta != {"version": VERSION, "scope": scope, "cut": cut}:
                     raise Damaged("it was made by another version or with other settings")
                 return cls(db)
-            except sqlite3.OperationalError as error:
-                db.close()
-                raise (Damaged(str(error)) if "no such table" in str(error) else error) from error
             except BaseException:
                 db.close()
                 raise
@@ -496,6 +493,8 @@ def _translated() -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
+        if str(error).startswith("no such "):
+            raise Damaged(str(error)) from error
         raise NotStored(0, f"the search index cannot be used ({error})") from error
     except sqlite3.DatabaseError as error:
         raise Damaged(str(error)) from error
