@@ -191,7 +191,9 @@ def test_any_question_is_answered(desk: Desk, query: str) -> None:
 @pytest.mark.parametrize("damage", ["garbage", "cut", "empty", "middle", "other version", "no tables"])
 def test_a_damaged_index_is_made_anew(desk: Desk, damage: str) -> None:
     for number in range(40):
-        desk.write(f"memory/n{number}.md", f"- dentist {number} and words to fill a page of the file {number * 7}\n" * 9)
+        desk.write(
+            f"memory/n{number}.md", f"- dentist {number} and words to fill a page of the file {number * 7}\n" * 9
+        )
     desk.index.refresh(desk.scope, CLOCK)
     desk.index.close()
     whole = desk.file.read_bytes()

@@ -1,0 +1,93 @@
+"""Days that questions name, against a user's today."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.memory.index.dates import days_named
+
+TODAY = date(2026, 11, 21)  # a Saturday
+
+
+@pytest.mark.parametrize(
+    ("query", "first", "last"),
+    [
+        ("What did I eat on 3 May?", "2026-05-03", "2026-05-03"),
+        ("dinner on May 3rd, 2023", "2023-05-03", "2023-05-03"),
+        ("the 24th of December", "2025-12-24", "2025-12-24"),
+        ("what happened 2026-10-02", "2026-10-02", "2026-10-02"),
+        ("Was war am 3. März?", "2026-03-03", "2026-03-03"),
+        ("am 5.11.2025", "2025-11-05", "2025-11-05"),
+        ("el 3 de mayo de 2024", "2024-05-03", "2024-05-03"),
+        ("le 14 juillet", "2026-07-14", "2026-07-14"),
+        ("4月27号这天", "2026-04-27", "2026-04-27"),
+        ("去年三月5日", "2025-03-05", "2025-03-05"),
+        ("what did I do yesterday", "2026-11-20", "2026-11-20"),
+        ("昨天吃了什么", "2026-11-20", "2026-11-20"),
+        ("vorgestern", "2026-11-19", "2026-11-19"),
+        ("who called last Tuesday?", "2026-11-17", "2026-11-17"),
+        ("last Saturday", "2026-11-14", "2026-11-14"),
+        ("letzten Freitag", "2026-11-20", "2026-11-20"),
+        ("上周三", "2026-11-11", "2026-11-11"),
+        ("上周聊了什么", "2026-11-09", "2026-11-15"),
+        ("last week", "2026-11-09", "2026-11-15"),
+        ("last weekend", "2026-11-14", "2026-11-15"),
+        ("im März", "2026-03-01", "2026-03-31"),
+        ("in December", "2025-12-01", "2025-12-31"),
+        ("in May 2023", "2023-05-01", "2023-05-31"),
+        ("last month", "2026-10-01", "2026-10-31"),
+        ("two days ago", "2026-11-19", "2026-11-19"),
+        ("during 2023", "2023-01-01", "2023-12-31"),
+        ("去年去了哪里", "2025-01-01", "2025-12-31"),
+        ("29 February", "2024-02-29", "2024-02-29"),
+    ],
+)
+def test_a_day_or_a_span_is_understood(query: str, first: str, last: str) -> None:
+    assert days_named(query, TODAY) == ((date.fromisoformat(first), date.fromisoformat(last)),)
+
+
+@pytest.mark.parametrize("query", ["May I come in?", "room 2.30", "", "tea"])
+def test_what_names_no_day_means_none(query: str) -> None:
+    assert days_named(query, TODAY) == ()
+
+
+@given(st.text(max_size=60), st.dates())
+def test_any_text_on_any_day_can_be_read(query: str, today: date) -> None:
+    assert all(first <= last for first, last in days_named(query, today))
+
+
+PIECES = st.lists(
+    st.sampled_from(
+        [
+            "last",
+            "this",
+            "week",
+            "31",
+            "2",
+            "may",
+            "9999",
+            "0001",
+            "年",
+            "13月",
+            "40日",
+            "上周日",
+            "十二月",
+            "ago",
+            "three",
+            "years",
+            "vor",
+            "999",
+            "tagen",
+            "hace",
+        ]
+    )
+).map(" ".join)
+
+
+@given(PIECES, st.sampled_from([date.min, date.max, TODAY, date(2024, 2, 29)]))
+def test_words_of_time_in_any_order_can_be_read(query: str, today: date) -> None:
+    assert all(first <= last for first, last in days_named(query, today))

@@ -1,0 +1,90 @@
+"""What each rule of the rankings is for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+import pytest
+
+from agent.memory.index.engine import MemoryIndex
+from agent.memory.index.stem import stem
+from agent.memory.index.tokens import query_terms, tokens
+from agent.settings import HybridSettings, SearchSettings
+from tests.agent.places import morning, owner
+
+CLOCK = morning().clock
+TALK = """# 2026-05-08
+
+- Anna: Shall we talk about the dentist?
+- Ben: It hurt for a week, and then it was over on Thursday.
+- Anna: I adopted a puppy yesterday.
+- Ben: Lovely! Who will walk him?
+- Anna: The weather is fine.
+- Ben: So it is.
+"""
+
+
+def first(workspace: Path, query: str, settings: SearchSettings | None = None, without: Collection[str] = ()) -> str:
+    index = MemoryIndex(None, settings=settings, without=without)
+    try:
+        hits = index.search(owner(workspace), CLOCK, [query]).hits
+        return hits[0].text if hits else ""
+    finally:
+        index.close()
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    (tmp_path / "memory").mkdir()
+    (tmp_path / "memory" / "2026-05-08.md").write_text(TALK)
+    (tmp_path / "memory" / "2026-06-08.md").write_text("# 2026-06-08\n\n- Ben: tea in the garden\n- Ben: bread\n")
+    (tmp_path / "memory" / "2026-07-08.md").write_text("# 2026-07-08\n\n- Anna: tea in the garden too\n- Ben: rice\n")
+    return tmp_path
+
+
+def test_an_answer_is_found_by_the_question_before_it(workspace: Path) -> None:
+    index = MemoryIndex(None)
+    hits = [hit.text for hit in index.search(owner(workspace), CLOCK, ["dentist"]).hits]
+    index.close()
+    assert any("It hurt" in text for text in hits[:2])
+
+
+def test_a_named_day_decides_between_equals(workspace: Path) -> None:
+    assert "too" in first(workspace, "tea in the garden in July")
+    assert "too" not in first(workspace, "tea in the garden in June")
+
+
+def test_the_one_who_is_named_speaks(workspace: Path) -> None:
+    assert first(workspace, "Did Anna have tea?").startswith("- Anna")
+    assert first(workspace, "Did Ben have tea?").startswith("- Ben")
+
+
+def test_the_past_is_found_by_the_present() -> None:
+    assert [stem(word) for word in ("adopted", "adoption", "went", "bought", "ponies")] == [
+        stem(word) for word in ("adopt", "adopting", "go", "buy", "pony")
+    ]
+    assert tokens("Er ging, 歯医者") == ["er", "ging", "歯医", "医者", "者"]
+    assert [term.token for term in query_terms("Where did I buy the tea?")] == [stem("buy"), "tea"]
+
+
+def test_several_questions_find_each_its_own_and_nothing_twice(workspace: Path) -> None:
+    index = MemoryIndex(None)
+    hits = index.search(owner(workspace), CLOCK, ["puppy", "bread", "puppy bread"]).hits
+    index.close()
+    places = [(hit.path, hit.start_line) for hit in hits]
+    assert len(places) == len(set(places))
+    assert {"puppy" in hit.text or "bread" in hit.text for hit in hits[:2]} == {True}
+
+
+HYBRID = SearchSettings(hybrid=HybridSettings(min_score=0.0))
+
+
+def test_hybrid_gives_chunks_and_keeps_its_bar(workspace: Path) -> None:
+    assert "puppy" in first(workspace, "puppy", HYBRID) and "dentist" in first(workspace, "puppy", HYBRID)
+    assert first(workspace, "puppy", SearchSettings(hybrid=HybridSettings(min_score=1.0))) == ""
+
+
+def test_hybrid_with_a_half_life_prefers_the_newer(workspace: Path) -> None:
+    aged = SearchSettings(hybrid=HybridSettings(min_score=0.0, half_life_days=10, mmr_lambda=0.7))
+    assert "too" in first(workspace, "tea garden", aged)

@@ -1,0 +1,100 @@
+"""A private scope finds its own past talks; nothing that a context still holds, that was recalled, or of jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agent.memory.index.engine import MemoryIndex
+from agent.memory.scope import Scope
+from agent.session.archive import Archive
+from agent.session.entries import CompactionEntry, Entry, Header, MessageEntry, Meta
+from agent.session.past_talks import PastTalks
+from agent.session.transcript import Transcript
+from agent.turn import SessionKey
+from tests.agent.places import group, morning, owner, person
+
+CLOCK = morning().clock
+OLD, NEW = "20261001-080000-000-aaaa", "20261101-080000-000-bbbb"
+HEADER = "[2026-10-01 Thu 10:00 Europe/Berlin · Telegram · Alice]\n"
+RECALLED = "<daybook-recalled>\nzeppelin was recalled\n</daybook-recalled>\n"
+
+
+class Talks:
+    def __init__(self, home: Path) -> None:
+        self.archive = Archive(home / "sessions", "main")
+        self.workspace = home / "workspace"
+        self.workspace.mkdir()
+        self.index = MemoryIndex(home, talks=PastTalks(self.archive))
+
+    async def talk(self, path: str, id: str, *entries: Entry, current: bool = False) -> None:
+        key = SessionKey("main", path)
+        header = Header(id, path, "main", "2026-10-01T08:00:00.000Z")
+        transcript = Transcript.create(self.archive.path(key, id), header)
+        await transcript.append(*entries)
+        if current:
+            self.archive.make_current(key, id)
+
+    def find(self, scope: Scope, query: str) -> list[str]:
+        return [hit.text for hit in self.index.search(scope, CLOCK, [query]).hits if hit.matched]
+
+
+def said(number: int, text: str, id: str = "m1", turn: str = "t1") -> MessageEntry:
+    block = {"type": "text", "text": HEADER + RECALLED + text}
+    meta = Meta(turn, said=(id,), sender="Alice")
+    return MessageEntry(f"e{number:06}", f"2026-10-0{number}T08:00:00.000Z", "user", (block,), meta)
+
+
+def answered(number: int, text: str, turn: str = "t1") -> MessageEntry:
+    block = {"type": "text", "text": text}
+    return MessageEntry(f"e{number:06}", f"2026-10-0{number}T08:00:00.000Z", "assistant", (block,), Meta(turn))
+
+
+@pytest.fixture
+def talks(tmp_path: Path) -> Iterator[Talks]:
+    made = Talks(tmp_path)
+    yield made
+    made.index.close()
+
+
+async def test_an_ended_talk_is_found_with_its_day_and_its_line(talks: Talks) -> None:
+    await talks.talk("owner", OLD, said(1, "The windmill is red"), answered(2, "A red windmill, noted."))
+    await talks.talk("owner", NEW, said(1, "Hello"), current=True)
+    hits = talks.index.search(owner(talks.workspace), CLOCK, ["windmill"]).hits
+    assert {(hit.path, hit.start_line, str(hit.date), hit.text) for hit in hits} == {
+        (f"sessions/{OLD}.jsonl", 2, "2026-10-01", "10:00 Alice: The windmill is red"),
+        (f"sessions/{OLD}.jsonl", 3, "2026-10-02", "10:00 Assistant: A red windmill, noted."),
+    }
+
+
+async def test_what_was_recalled_is_not_found(talks: Talks) -> None:
+    await talks.talk("owner", OLD, said(1, "Hello"))
+    await talks.talk("owner", NEW, current=True)
+    assert talks.find(owner(talks.workspace), "zeppelin") == []
+
+
+async def test_what_the_context_holds_is_not_found_and_what_left_it_is(talks: Talks) -> None:
+    compacted = CompactionEntry("e000003", "2026-10-03T08:00:00.000Z", "summary windmill", "e000002")
+    entries = (said(1, "first windmill"), said(2, "second windmill", "m2", "t2"))
+    await talks.talk("owner", OLD, *entries, current=True)
+    assert talks.find(owner(talks.workspace), "windmill") == []
+    await Transcript.read(talks.archive.path(SessionKey("main", "owner"), OLD)).append(compacted)
+    assert talks.find(owner(talks.workspace), "windmill") == ["10:00 Alice: first windmill"]
+
+
+async def test_jobs_are_not_found(talks: Talks) -> None:
+    await talks.talk("owner/jobs/water", OLD, said(1, "windmill"))
+    await talks.talk("owner", OLD, said(1, "windmill", "job:water:1"), answered(2, "windmill"))
+    await talks.talk("owner", NEW, current=True)
+    assert talks.find(owner(talks.workspace), "windmill") == []
+
+
+async def test_invariant_08_talks_are_their_persons(talks: Talks) -> None:
+    for path in ("owner", "person/alice", "person/bob", "group/telegram--100"):
+        await talks.talk(path, OLD, said(1, f"windmill of {path.replace('/', ' ')}"))
+        await talks.talk(path, NEW, current=True)
+    assert talks.find(owner(talks.workspace), "windmill") == ["10:00 Alice: windmill of owner"]
+    assert talks.find(person(talks.workspace), "windmill") == ["10:00 Alice: windmill of person alice"]
+    assert talks.find(group(talks.workspace), "windmill") == []
