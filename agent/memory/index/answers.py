@@ -36,7 +36,8 @@ _ASKS: Sequence[tuple[re.Pattern[str], re.Pattern[str]]] = (
     ),
     (
         re.compile(
-            r"\bhow (?:many|much|often|old)\b|\bwie (?:viele?|oft|alt)\b|\bcuánt[oa]s?\b|\bcombien\b|多少|几[个次]|いくつ",
+            r"\bhow (?:many|much|often|old)\b|\bwie (?:viele?|oft|alt)\b|\bcuánt[oa]s?\b"
+            r"|\bcombien\b|多少|几[个次]|いくつ",
             re.IGNORECASE,
         ),
         _NUMBER,

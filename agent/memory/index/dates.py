@@ -70,7 +70,8 @@ _HAN_DATE = re.compile(r"(?:(\d{4})年)?(?:(去年|今年))?(\d{1,2}|十[一二]
 _HAN_YEAR = re.compile(r"(?<!\d)(\d{4})年(?!\d{1,2}月)")
 _RELATIVE_DAY = (
     (re.compile(r"day before yesterday|\bvorgestern\b|anteayer|avant-?hier|前天|一昨日|おととい"), 2),
-    (re.compile(r"(?<!before )\byesterday\b|\bgestern\b|\bayer\b|(?<!avant-)(?<!avant )\bhier\b(?= soir|\?|$)|昨天|昨日|昨晚|きのう"), 1),
+    (re.compile(r"(?<!before )\byesterday\b|\bgestern\b|\bayer\b"
+        r"|(?<!avant-)(?<!avant )\bhier\b(?= soir|\?|$)|昨天|昨日|昨晚|きのう"), 1),
     (re.compile(r"\btoday\b|\btonight\b|\bheute\b|\bhoy\b|aujourd.?hui|今天|今日|今晚|今早|きょう"), 0),
 )  # fmt: skip
 _AGO = re.compile(
@@ -89,11 +90,14 @@ _ON_WEEKDAY = re.compile(
 )
 _HAN_WEEKDAY = re.compile(r"(上上|上|这|本)?(?:个)?(?:周|星期|礼拜)([一二三四五六日天])")
 _WEEK = (
-    (re.compile(r"\b(?:last|past|previous) week\b|letzte[rn]? woche|semana pasada|semaine derniere|上(?:个)?(?:周|星期|礼拜)(?![一二三四五六日天末])|先週"), -1),
-    (re.compile(r"\bthis week\b|diese[rn]? woche|esta semana|cette semaine|(?:这|本)(?:个)?(?:周|星期|礼拜)(?![一二三四五六日天末])|今週"), 0),
+    (re.compile(r"\b(?:last|past|previous) week\b|letzte[rn]? woche|semana pasada|semaine derniere"
+        r"|上(?:个)?(?:周|星期|礼拜)(?![一二三四五六日天末])|先週"), -1),
+    (re.compile(r"\bthis week\b|diese[rn]? woche|esta semana|cette semaine"
+        r"|(?:这|本)(?:个)?(?:周|星期|礼拜)(?![一二三四五六日天末])|今週"), 0),
 )  # fmt: skip
 _WEEKEND = (
-    (re.compile(r"\b(?:last|past) weekend\b|letztes wochenende|fin de semana pasado|week-?end dernier|上(?:个)?周末|先週末"), -1),
+    (re.compile(r"\b(?:last|past) weekend\b|letztes wochenende|fin de semana pasado"
+        r"|week-?end dernier|上(?:个)?周末|先週末"), -1),
     (re.compile(r"\bthis weekend\b|dieses wochenende|这(?:个)?周末|周末"), 0),
 )  # fmt: skip
 _LAST_MONTH = re.compile(r"\b(?:last|past) month\b|letzte[nr]? monat|mes pasado|mois dernier|上(?:个)?月|先月")

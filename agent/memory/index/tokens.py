@@ -1,6 +1,7 @@
 """Text to the tokens of the index: folded words by their stems; pairs of characters where no spaces are written.
 
-The last character of an unspaced run is a token too, so that a single character asked for is found as the beginning of
+    The last character of an unspaced run is a token too, so
+    that a single character asked for is found as the beginning of
 some token wherever it stands.
 """
 
@@ -24,12 +25,14 @@ _QUESTION_WORDS = """
     then there these they thing things those time times too type types use used very want way well were
     what whats when where which while whom whose would
     alle alles bitte damals denn eigentlich etwas gab gerade gibt hast hatte hatten jemand jemals kannst machen mal
-    manche sagte schon seit sollte viel viele waren warum welche welchen welcher welches wem wen wie wieso wollte wurde
+    manche sagte schon seit sollte viel viele waren warum
+    welche welchen welcher welches wem wen wie wieso wollte wurde
     hay tengo tiene cuánto cuántos cuáles dónde cuándo qué cómo quién he ha fue era
     ai as avait combien comment est-ce où pourquoi quels quelles quelle était
 """
 _UNSPACED_QUESTION_WORDS = """
-    什么 怎么 为什 么样 哪个 哪些 哪里 哪儿 多少 几个 是否 有没 没有 还记 记得 得我 你还 知道 我们 你们 他们 我的 你的 他的 的时 时候 有一 一次
+    什么 怎么 为什 么样 哪个 哪些 哪里 哪儿 多少 几个 是否 有没 没有 还记
+    记得 得我 你还 知道 我们 你们 他们 我的 你的 他的 的时 时候 有一 一次
     一个 我在 我曾 曾经 你和 和你 我和 了什 告诉 诉过 过我 我说 说过 给我 你给 是什 是哪 请问 吗 呢 的 了 我 你 是
     です ます した した か から まで ですか でした だっ った って は が を に の と で
 """

@@ -1,4 +1,4 @@
-"""After any sequence of file operations the index is what a build from nothing would be, and says only what is there."""
+"""After any sequence of file operations the index is what a build from nothing would be, and tells what is there."""
 
 from __future__ import annotations
 
