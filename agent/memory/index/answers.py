@@ -52,7 +52,8 @@ _ASKS: Sequence[tuple[re.Pattern[str], re.Pattern[str]]] = (
     ),
     (
         re.compile(
-            r"\b(?:what|which) (?:\w+ )?(?:books?|movies?|films?|songs?|games?|bands?|authors?|shows?|names?|titles?)\b",
+            r"\b(?:what|which) (?:\w+ )?(?:books?|movies?|films?|songs?|games?|bands?|authors?|shows?"
+            r"|names?|titles?)\b",
             re.IGNORECASE,
         ),
         _TITLE,

@@ -44,7 +44,8 @@ _NUMBERS = {
     word: at
     for at, words in enumerate(
         ("", "a an one ein eine einem einer un une una", "two zwei dos deux 两", "three drei tres trois",
-         "four vier cuatro quatre", "five funf cinco cinq", "six sechs seis", "seven sieben siete sept", "eight acht ocho huit",
+         "four vier cuatro quatre", "five funf cinco cinq", "six sechs seis", "seven sieben siete sept",
+         "eight acht ocho huit",
          "nine neun nueve neuf", "ten zehn diez dix")
     )
     for word in words.split()
@@ -80,9 +81,9 @@ _AGO = re.compile(
 )
 _HAN_AGO = re.compile(rf"({_HAN})(?:个)?(天|日|周|星期|礼拜|月|年)(?:之)?前")
 _UNITS = {
-    "day": 1, "tag": 1, "dia": 1, "jour": 1, "天": 1, "日": 1, "week": 7, "woche": 7, "semana": 7, "semaine": 7, "周": 7,
-    "星期": 7, "礼拜": 7, "month": 30, "monat": 30, "mes": 30, "mois": 30, "月": 30, "year": 365, "jahr": 365, "ano": 365,
-    "an": 365, "年": 365,
+    "day": 1, "tag": 1, "dia": 1, "jour": 1, "天": 1, "日": 1, "week": 7, "woche": 7, "semana": 7, "semaine": 7,
+    "周": 7, "星期": 7, "礼拜": 7, "month": 30, "monat": 30, "mes": 30, "mois": 30, "月": 30, "year": 365, "jahr": 365,
+    "ano": 365, "an": 365, "年": 365,
 }  # fmt: skip
 _ON_WEEKDAY = re.compile(
     rf"\b(?:(last|this|on|letzten|am|diesen|el|le|past) )({_WEEKDAY})\b(?: (pasado|dernier))?"

@@ -1,6 +1,6 @@
 """The ranking `daybook`: passages by their own words and those around them, what day they are of and who speaks.
 
-    score = 1.0 * near + 0.4 * window + 1.0 * date + 0.5 * speaker + 0.25 * answer - 0.1 * question
+    score = 2.2 * near + 0.4 * window + 1.0 * date + 0.5 * speaker + 0.25 * answer - 0.1 * question (+ 1.0 * meaning)
 
 near        BM25 of the passage with what stands before and behind it mixed in, less the farther away, as a share of
             what the question could reach at most: an answer often lacks the words that the turn before it had
@@ -86,7 +86,8 @@ class _Scored:
 
 @dataclass(frozen=True, slots=True)
 class _Query:
-    """`weights`: how much each term tells, by its token; `whole` what they add up to, with what memory does not know."""
+    """`weights`: how much each term tells, by its token; `whole` what they add up to, with the
+    unknown."""
 
     terms: Sequence[Term]
     weights: Mapping[str, float]

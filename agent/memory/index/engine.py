@@ -37,8 +37,8 @@ _MOST_QUERIES = 16
 
 class MemoryIndex:
     """`state` is the home's folder for what is derived; without one, indexes are in memory alone. `talks` gives a
-    private scope's past talks. Where one file of
-    SQLite ends, another engine takes this place: these methods are all that is asked of it."""
+    private scope's past talks. Where one file of SQLite ends, another engine takes this place: these methods are all
+    that is asked of it."""
 
     def __init__(
         self,
