@@ -13,10 +13,10 @@ from agent.memory.scope import Audience, Scope
 from agent.session.archive import Archive
 from agent.session.entries import CompactionEntry, Entry, MarkEntry, MessageEntry, read_entry
 from agent.session.reading import lines
+from agent.session.redaction import redacted
 
 _JOBS = "jobs"
 """In a session's path: a job's own, isolated session."""
-_JOB_ID = "job:"
 _ME = "Assistant"
 
 
@@ -43,26 +43,29 @@ class PastTalks:
     def parsed(self, data: bytes, clock: Clock, current: bool) -> Sequence[Passage]:
         if current and b'"type":"compaction"' not in data and b'"type":"reset"' not in data:
             return ()
-        entries = list(_entries(data))
+        entries = _entries(data)
         end = _left_behind([entry for _, entry in entries]) if current else None
-        jobs = {entry.meta.turn for _, entry in entries if isinstance(entry, MessageEntry) and _is_a_jobs(entry)}
         found: list[Passage] = []
         days: dict[date, int] = {}
         for number, entry in entries:
             if entry.id == end:
                 break
-            if isinstance(entry, MessageEntry) and entry.meta.turn not in jobs:
+            if isinstance(entry, MessageEntry):
                 found += _said(number, entry, clock, days)
         return found
 
 
-def _entries(data: bytes) -> Iterator[tuple[int, Entry]]:
-    """With their lines, from 1. What is damaged or torn is skipped."""
+def _entries(data: bytes) -> list[tuple[int, Entry]]:
+    """With their lines, from 1, without the words that were forgotten. What is damaged or torn is skipped."""
+    numbers: list[int] = []
+    written: list[Entry] = []
     for number, line in enumerate(data.split(b"\n")[1:], 2):
         try:
-            yield number, read_entry(line)
+            written.append(read_entry(line))
         except (ValueError, RecursionError):
             continue
+        numbers.append(number)
+    return list(zip(numbers, redacted(written), strict=True))
 
 
 def _left_behind(entries: Sequence[Entry]) -> str:
@@ -83,7 +86,3 @@ def _said(number: int, entry: MessageEntry, clock: Clock, days: dict[date, int])
         for part in passages(line.text):
             text = f"{line.at:%H:%M} {line.who or _ME}: {part.text}"
             yield Passage(number, number, text, "", section, day)
-
-
-def _is_a_jobs(entry: MessageEntry) -> bool:
-    return any(id.startswith(_JOB_ID) for id in entry.meta.said)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from agent.context.prompt import FixedPart
+from agent.forgetting import bring_back, redact
 from agent.memory.index.engine import MemoryIndex
 from agent.memory.scope import Scope
 from agent.session.archive import Archive
@@ -86,9 +88,22 @@ async def test_what_the_context_holds_is_not_found_and_what_left_it_is(talks: Ta
 
 async def test_jobs_are_not_found(talks: Talks) -> None:
     await talks.talk("owner/jobs/water", OLD, said(1, "windmill"))
-    await talks.talk("owner", OLD, said(1, "windmill", "job:water:1"), answered(2, "windmill"))
     await talks.talk("owner", NEW, current=True)
     assert talks.find(owner(talks.workspace), "windmill") == []
+
+
+async def test_forgotten_words_of_a_talk_are_not_found(talks: Talks) -> None:
+    await talks.talk("owner", OLD, said(1, "The windmill is red"), said(2, "The barn is green", "m2"))
+    await talks.talk("owner", NEW, current=True)
+    scope = owner(talks.workspace)
+    assert talks.find(scope, "windmill")
+    transcript = Transcript.read(talks.archive.path(SessionKey("main", "owner"), OLD))
+    fixed = FixedPart((), ())
+    await redact([transcript], lambda line: "windmill" in line, CLOCK, "change-1", fixed)
+    assert talks.find(scope, "windmill") == []
+    assert talks.find(scope, "barn") == ["10:00 Alice: The barn is green"]
+    await bring_back([transcript], CLOCK, "change-1")
+    assert talks.find(scope, "windmill")
 
 
 async def test_invariant_08_talks_are_their_persons(talks: Talks) -> None:
