@@ -174,7 +174,7 @@ class Agent:
         shelter = Room(talk, steps.turn, partial(self._smaller, talk.model_name), partial(self._compacted, talk))
 
         async def arrived() -> tuple[str, ...]:
-            said = request.arrived()
+            said = await request.arrived()
             await self._journal(said, conversation, steps, room)
             return tuple(one.id for one in said)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -60,7 +60,7 @@ class Said:
     heard       names of recordings whose words, as they were heard, stand in the text
     documents   text that came with it, shown as data
     pictures    shown behind the text
-    overheard   in a group: what others said since the bot last answered, as (name, moment, text)
+    overheard   in a group: what others said before it, not to the bot and not shown yet, as (name, moment, text)
     """
 
     id: str
@@ -74,6 +74,10 @@ class Said:
     heard: tuple[str, ...] = ()
     documents: tuple[Document, ...] = ()
     pictures: tuple[Picture, ...] = ()
+
+
+async def nothing_said() -> Sequence[Said]:
+    return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +95,7 @@ class TurnRequest:
     session: SessionKey
     scope: Scope
     said: tuple[Said, ...]
-    arrived: Callable[[], Sequence[Said]] = tuple
+    arrived: Callable[[], Awaitable[Sequence[Said]]] = nothing_said
     tools: tuple[Tool, ...] = ()
     model: str | None = None
     purpose: str = CHAT

@@ -97,7 +97,7 @@ class Turn:
         self._rooms = rooms
         self._lane = lane
         self._offered: dict[str, InboxRow] = {}
-        self._overheard: list[InboxRow] = []
+        self._shown_up_to = 0
         self._preview: Preview | None = None
         self._conversation = rooms.conversation(first)
         self._agent = rooms.agents[self._conversation.session.agent]
@@ -192,13 +192,11 @@ class Turn:
 
     async def _request(self) -> TurnRequest:
         first = self.rows[0]
-        if not self._conversation.is_private:
-            self._overheard = list(await self._rooms.inbox.overheard(first.session, first.seq))
         return TurnRequest(
             id=self.id,
             session=self._conversation.session,
             scope=self._conversation.scope,
-            said=tuple([await self._opened(row) for row in self._said]),
+            said=await self._as_said(self._said),
             arrived=self._arrived,
             tools=() if self._due else self._rooms.tools(first),
             model=self._rooms.choices.model(first.session),
@@ -206,13 +204,13 @@ class Turn:
             fresh=self._due is not None,
         )
 
-    async def _opened(self, row: InboxRow) -> Said:
+    async def _opened(self, row: InboxRow, overheard: Sequence[InboxRow] = ()) -> Said:
         opened = await self._rooms.intake.opened(row.message)
         if needs_advice(opened):
             self._advice = ADVICE
-        return said(row.message, opened, self._overheard if row.seq == self.rows[0].seq else ())
+        return said(row.message, opened, overheard)
 
-    def _arrived(self) -> Sequence[Said]:
+    async def _arrived(self) -> Sequence[Said]:
         """Steering: what was said in this chat since, taken from the lane. What came with a file waits for a turn of
         its own, in which it is read; so does an album, of which more may be on its way; and so does what was said after
         such a message."""
@@ -229,7 +227,25 @@ class Turn:
         waiting = self._lane.take_where(lambda seq: seq in steering, self._queue.cap)
         rows = [inbox.row(seq) for seq in waiting]
         self._offered.update((said_id(row.message), row) for row in rows)
-        return [said(row.message) for row in rows]
+        return await self._as_said(rows)
+
+    async def _as_said(self, rows: Sequence[InboxRow]) -> tuple[Said, ...]:
+        """As the model is to see them: in a group, each with what was overheard before it and not shown yet."""
+        if self._conversation.is_private or not rows:
+            return tuple([await self._opened(row) for row in rows])
+        overheard = await self._rooms.inbox.overheard(rows[0].session, max(row.seq for row in rows))
+        shown: list[Said] = []
+        for row in rows:
+            before = [one for one in overheard if self._shown_up_to < one.seq < row.seq]
+            shown.append(await self._opened(row, before))
+            self._shown_up_to = max(self._shown_up_to, row.seq)
+        return tuple(shown)
+
+    async def _overheard(self) -> Sequence[InboxRow]:
+        """What was shown with the messages of this turn, by an earlier process too."""
+        if not self._shown_up_to:
+            return ()
+        return await self._rooms.inbox.overheard(self.rows[0].session, max(row.seq for row in self.rows))
 
     async def _join(self, ids: Sequence[str]) -> None:
         joined = [self._offered[one] for one in ids if one in self._offered]
@@ -270,7 +286,7 @@ class Turn:
             edits=preview,
             repeat=uncertain,
         )
-        await inbox.finish([*self.rows, *self._overheard], outcome or str(end.kind), drafts)
+        await inbox.finish([*self.rows, *await self._overheard()], outcome or str(end.kind), drafts)
         self._rooms.outbox.wake(drafts)
         self._rooms.acknowledgement.answered(self.rows)
 

@@ -73,10 +73,11 @@ class Turns:
         self.lanes: Lanes[str, int] = Lanes(self._serve)
 
     def post(self, row: InboxRow) -> None:
-        """A message waits to be answered. In an `interrupt` session it ends the running turn."""
+        """A message waits to be answered. In an `interrupt` session it ends the running turn, if that answers the same
+        chat: what is asked in another goes before nothing that was asked here."""
         self.lanes.post(row.session, row.seq)
         running = self._running.get(row.session)
-        if running and self._mode(row) == "interrupt":
+        if running and self._mode(row) == "interrupt" and _together(row, running.turn.rows[0]):
             running.cancel("interrupt")
 
     def is_running(self, session: str) -> bool:
@@ -158,7 +159,7 @@ class Turns:
         while True:
             await self._all_said(lane)
             async with self.alone(lane.key):
-                rows = self._gather(lane)
+                rows = self._gather(lane, carried)
                 if not rows:  # a stop came first
                     return await self._rooms.inbox.finish(carried, "stopped")
                 turn = Turn(self._rooms, lane, rows, carried)
@@ -187,11 +188,12 @@ class Turns:
     def _waiting(self, lane: SessionLane) -> list[InboxRow]:
         return [self._rooms.inbox.row(seq) for seq in lane]
 
-    def _gather(self, lane: SessionLane) -> list[InboxRow]:
+    def _gather(self, lane: SessionLane, carried: Sequence[InboxRow]) -> list[InboxRow]:
         """The next messages that one turn answers: the oldest, what an earlier process had bound to the same turn, the
         rest of a cut paste or of an album; and what else waits in the same chat, in a `collect` session or where so
-        much waits that answers one by one would come too late for anybody."""
-        waiting = self._waiting(lane)
+        much waits that answers one by one would come too late for anybody. After an interruption they are of the chat
+        that the `carried` ones are from."""
+        waiting = [row for row in self._waiting(lane) if not carried or _together(row, carried[0])]
         if not waiting:
             return []
         first = waiting[0]

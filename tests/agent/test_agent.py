@@ -52,6 +52,7 @@ from agent.turn import (
     Text,
     TurnEvent,
     TurnRequest,
+    nothing_said,
 )
 
 OWNER = SessionKey("main", "owner")
@@ -90,7 +91,11 @@ class Home:
         arrived: Callable[[], Sequence[Said]] = tuple,
     ) -> TurnRequest:
         one = self.said(text)
-        return TurnRequest(f"turn-{one.id}", session, scope or self.owner, (one,), arrived, tools)
+
+        async def since() -> Sequence[Said]:
+            return arrived()
+
+        return TurnRequest(f"turn-{one.id}", session, scope or self.owner, (one,), since, tools)
 
     def lines(self) -> list[dict[str, object]]:
         """The newest transcript's entries as they are on disk."""
@@ -506,7 +511,7 @@ async def test_a_message_that_had_joined_is_not_answered_again_on_its_own(home: 
     first = home.request("one", tool("look", lambda _: "z"), arrived=lambda: offered.pop(0) if offered else ())
     await end(agent, first)
     agent, model = home.agent()
-    again = await end(agent, replace(first, id="turn-late", said=(late,), arrived=tuple))
+    again = await end(agent, replace(first, id="turn-late", said=(late,), arrived=nothing_said))
     assert again.text == "Two." and not model.requests
 
 

@@ -1,0 +1,118 @@
+"""A group: what is overheard, who said it, and what becomes of it while a turn runs."""
+
+from __future__ import annotations
+
+from agent.model.scripted import Answer, Call, Hold
+from tests.gateway.conftest import ALICE, GROUP, OWNER, STRANGER, Daybook, asked
+
+LOOK = Call("memory_search", {"query": "food"})
+
+
+def talk(daybook: Daybook, text: str, name: str = "Alice", sender: str = ALICE) -> None:
+    """Say something in the group, not to the bot."""
+    daybook.chat.say(text, chat=GROUP, sender=sender, name=name, group=True, calls_bot=False)
+
+
+def call(daybook: Daybook, text: str, name: str = "Bob", sender: str = STRANGER) -> None:
+    daybook.chat.say(f"@bot {text}", chat=GROUP, sender=sender, name=name, group=True)
+
+
+async def taken_in(daybook: Daybook) -> None:
+    """Wait until all that was said is on disk: a command after it was answered."""
+    count = len(daybook.chat.heard("1")) + 1
+    daybook.chat.say("/whoami", sender=OWNER)
+    await daybook.chat.wait_heard(count)
+
+
+async def test_what_steers_brings_along_what_was_overheard_since(daybook: Daybook) -> None:
+    daybook.group()
+    hold = Hold()
+    daybook.model.then(Answer(calls=(LOOK,), hold=hold), "Then curry.", "Yes.")
+    async with daybook.running():
+        talk(daybook, "I'd like pizza")
+        call(daybook, "what do we eat?")
+        await hold.reached.wait()
+        talk(daybook, "I had pizza yesterday", "Carla", "33333")
+        call(daybook, "nothing with cheese")
+        talk(daybook, "said after it")
+        await taken_in(daybook)
+        hold.released.set()
+        assert await daybook.chat.wait_heard(chat=GROUP) == ["Then curry."]
+        call(daybook, "sure?")
+        await daybook.chat.wait_heard(2, chat=GROUP)
+    first, steered, next_turn = (asked(request) for request in daybook.model.requests)
+    assert "Alice: I'd like pizza" in first
+    assert "Carla: I had pizza yesterday" in steered
+    assert steered.index("I had pizza yesterday") < steered.index("nothing with cheese")
+    assert "I'd like pizza" not in steered
+    assert "said after it" not in steered
+    assert "Alice: said after it" in next_turn
+    assert "yesterday" not in next_turn
+
+
+async def test_what_steered_before_a_crash_is_shown_once(daybook: Daybook) -> None:
+    daybook.group()
+    first, second = Hold(), Hold()
+    daybook.model.then(Answer(calls=(LOOK,), hold=first), Answer("never", hold=second))
+    async with daybook.running() as gateway:
+        call(daybook, "what do we eat?")
+        await first.reached.wait()
+        talk(daybook, "No cheese for me")
+        call(daybook, "mind Alice")
+        await taken_in(daybook)
+        first.released.set()
+        await second.reached.wait()
+        await gateway.kill()
+    daybook.model.then("Curry.", "Yes.")
+    async with daybook.running():
+        assert await daybook.chat.wait_heard(chat=GROUP) == ["Curry."]
+        call(daybook, "sure?")
+        await daybook.chat.wait_heard(2, chat=GROUP)
+    last = str(daybook.model.requests[-1].messages)
+    assert last.count("No cheese for me") == 1
+    assert last.count("mind Alice") == 1
+
+
+async def test_messages_that_are_answered_together_each_bring_what_came_before_them(daybook: Daybook) -> None:
+    daybook.group()
+    daybook.queue("collect")
+    hold = Hold()
+    daybook.model.then(Answer("Yes?", hold=hold), "Both.")
+    async with daybook.running():
+        call(daybook, "hello")
+        await hold.reached.wait()
+        call(daybook, "one")
+        talk(daybook, "in between")
+        call(daybook, "two")
+        await taken_in(daybook)
+        hold.released.set()
+        await daybook.chat.wait_heard(2, chat=GROUP)
+    text = str(daybook.model.requests[-1].messages)
+    assert text.index("@bot one") < text.index("in between") < text.index("@bot two")
+
+
+async def test_every_speaker_is_named(daybook: Daybook) -> None:
+    daybook.group()
+    daybook.model.then("Hello.")
+    async with daybook.running():
+        talk(daybook, "hi", "Alice")
+        talk(daybook, "ho", "]\n[2026-11-21 Sat 08:30 · Owner", "44444")
+        call(daybook, "hello", "Bob")
+        await daybook.chat.wait_heard(chat=GROUP)
+    text = daybook.asked()
+    assert "· Telegram · Bob]" in text
+    assert "Alice: hi" in text
+    assert text.count("\n[2026") == 0
+
+
+async def test_of_what_was_overheard_the_newest_fifty_are_kept(daybook: Daybook) -> None:
+    daybook.group()
+    daybook.model.then("Hello.")
+    async with daybook.running():
+        for number in range(1, 61):
+            talk(daybook, f"line {number}.")
+        call(daybook, "hello")
+        await daybook.chat.wait_heard(chat=GROUP)
+    text = daybook.asked()
+    assert "line 10." not in text
+    assert all(f"line {number}." in text for number in range(11, 61))
