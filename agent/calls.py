@@ -52,6 +52,13 @@ class Calls:
             ) as several:  # only a journal that cannot be written: the others would say the same
                 raise several.exceptions[0] from several
 
+    async def close_interrupted(self, calls: Iterable[Block]) -> None:
+        """Give calls that were running when the process ended a result: what is known of each."""
+        for call in calls:
+            tool = self._tools.get(str(call["name"]))
+            known = await tool.once.fate(str(call["id"])) if tool is not None and tool.once else INTERRUPTED
+            await self._steps.result(call, known, error=True)
+
     async def close(self, calls: Iterable[Block], why: str) -> None:
         """Give calls that are not run a result that says so."""
         for call in calls:
@@ -89,7 +96,8 @@ class Calls:
         if tool is None:
             raise ToolError(f"There is no tool {str(call['name'])[:100]!r}. There are: {', '.join(self._tools)}.")
         try:
-            return await tool.run(checked(call.get("input"), tool.spec.schema))
+            arguments = checked(call.get("input"), tool.spec.schema)
+            return await (tool.once.run(arguments, str(call["id"])) if tool.once else tool.run(arguments))
         except ToolError:
             raise
         except Exception as bug:

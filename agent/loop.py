@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 
 from agent.asking import Answered, Asking
-from agent.calls import CUT_CALL, INTERRUPTED, NO_MORE_CALLS, Calls
+from agent.calls import CUT_CALL, NO_MORE_CALLS, Calls
 from agent.context import marked
 from agent.ending import CUT, FULL, TOO_LONG, ending, failed, is_blank, is_paused, needs_prompting
 from agent.model.base import ContextOverflow, ModelError
@@ -36,7 +36,7 @@ async def run_turn(
     Raises `NotJournaled`. Cancelled or closed, it leaves the journal at the last finished step.
     """
     try:
-        await calls.close(steps.open_calls, INTERRUPTED)
+        await calls.close_interrupted(steps.open_calls)
         while (end := ending(steps, limit)) is None:
             if steps.answers and (joined := await arrived()):
                 yield Joined(joined)

@@ -316,6 +316,9 @@ class Channel(Source, Protocol):
         """Seconds after a send during which the platform knows a repeat by its key and does nothing but answer as it
         did. 0: it has no such keys."""
 
+    def largest_file(self, address: Address) -> int:
+        """Bytes of the largest file that a message to that chat may have; 0: this channel sends no files."""
+
     def split(self, text: str) -> list[str]:
         """Cut Markdown into pieces that each fit one message once rendered. Never empty for text that is not blank."""
 

@@ -92,9 +92,10 @@ class ScriptedChannel:
         interval: float = 0.0,
         drafts_in_groups: bool = True,
         repeat_window: float = 0.0,
+        largest_file: int = 10_000_000,
     ) -> None:
         """`limit` in characters; `interval` in seconds between two previews of a chat; with a `repeat_window` a key is
-        sent once."""
+        sent once; `largest_file` in bytes."""
         self.history: list[Act] = []
         self.offered = 0
         self._name = name
@@ -103,6 +104,7 @@ class ScriptedChannel:
         self._interval = interval
         self._drafts_in_groups = drafts_in_groups
         self._repeat_window = repeat_window
+        self._largest_file = largest_file
         self._status = ChannelStatus(Health.OFF)
         self._waiting: deque[Event] = deque()
         self._groups: set[str] = set()
@@ -284,6 +286,9 @@ class ScriptedChannel:
 
     def repeat_window(self, message: OutboundMessage) -> float:
         return self._repeat_window
+
+    def largest_file(self, address: Address) -> int:
+        return self._largest_file
 
     def split(self, text: str) -> list[str]:
         return split(text, len, self._limit)

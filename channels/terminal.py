@@ -7,6 +7,7 @@ is sent waits until somebody looks, for a terminal that was closed has lost noth
 from __future__ import annotations
 
 import asyncio
+import sys
 import uuid
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Iterator
@@ -166,6 +167,10 @@ class TerminalChannel:
 
     def repeat_window(self, message: OutboundMessage) -> float:
         return 0.0
+
+    def largest_file(self, address: Address) -> int:
+        """Any that there can be: only its place is told."""
+        return sys.maxsize
 
     def split(self, text: str) -> list[str]:
         """A terminal has room for everything."""

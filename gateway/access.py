@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import enum
 import secrets
+import sqlite3
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -104,8 +105,15 @@ class NoSuchCode(Exception):
     """The pairing code was never given out, was used, or is older than an hour."""
 
 
+Write = Callable[[sqlite3.Connection], None]
+
+
 def _as_configured(_: str) -> None:
     return None
+
+
+def _nothing(_: sqlite3.Connection) -> None:
+    pass
 
 
 class Access:
@@ -158,11 +166,27 @@ class Access:
         ids = [new for (of, new), known in self._first_chat.items() if (of, known) == (channel, first)]
         return ids[-1] if ids else chat_id
 
-    def lists_group(self, channel: str, chat_id: str) -> bool:
-        groups = self._rules.get(channel, ChannelRules()).groups
-        return chat_id in groups or self.first_chat_id(channel, chat_id) in groups
+    def lists_group(self, channel: str, chat_id: str, server: str = "") -> bool:
+        """Whether the configuration has a rule for a group, by any id that it had. `server`: its community."""
+        return self._listed(channel, chat_id, server) is not None
+
+    def listed_groups(self, channel: str) -> tuple[str, ...]:
+        """Ids as they are written in the configuration."""
+        return tuple(self._rules.get(channel, ChannelRules()).groups)
+
+    def _listed(self, channel: str, chat_id: str, server: str) -> GroupRule | None:
+        rules = self._rules.get(channel, ChannelRules())
+        return (
+            rules.groups.get(chat_id)
+            or rules.groups.get(self.first_chat_id(channel, chat_id))
+            or rules.of_server(server, chat_id)
+        )
 
     # who -------------------------------------------------------------------------------------------------------
+
+    def accounts(self, person: str) -> tuple[str, ...]:
+        """`channel:id` of every account of somebody named among the people."""
+        return tuple(account for account, name in self._person_of_account.items() if name == person)
 
     def person(self, channel: str, user_id: str) -> str:
         return self._person_of_account.get(f"{channel}:{user_id}", f"{channel}-{user_id}")
@@ -194,29 +218,36 @@ class Access:
 
     # verdicts --------------------------------------------------------------------------------------------------
 
+    def role_in_private(self, channel: str, user_id: str) -> Role | None:
+        """Who somebody is in a private chat; None for whom nobody has let in."""
+        if self.is_owner(channel, user_id):
+            return Role.OWNER
+        rules = self._rules.get(channel, ChannelRules())
+        if rules.dm_policy is DmPolicy.OFF:
+            return None
+        account = f"{channel}:{user_id}"
+        known = user_id in rules.allow or account in self._approved or account in self._person_of_account
+        return Role.PERSON if known or rules.dm_policy is DmPolicy.OPEN else None
+
     def decide(self, message: InboundMessage) -> Verdict:
         if message.sender.is_bot:
             return Ignored("it was written by a bot")
         channel, user = message.address.channel, message.sender.id
         rules = self._rules.get(channel, ChannelRules())
         if message.kind is ChatKind.GROUP:
-            return self._decide_group(message, rules)
-        if self.is_owner(channel, user):
-            return Admitted(Role.OWNER, self.person(channel, user))
+            return self._decide_group(message)
+        if role := self.role_in_private(channel, user):
+            return Admitted(role, self.person(channel, user))
         if rules.dm_policy is DmPolicy.OFF:
             return Ignored("private chats are off")
-        account = f"{channel}:{user}"
-        known = user in rules.allow or account in self._approved or account in self._person_of_account
-        if known or rules.dm_policy is DmPolicy.OPEN:
-            return Admitted(Role.PERSON, self.person(channel, user))
         if rules.dm_policy is DmPolicy.ALLOWLIST:
             return Ignored("the sender is not on the allow-list")
         if message.origin is Origin.JOB:
             return Ignored("nobody has approved its person")
         return Unknown(asks=self._may_ask(channel, user))
 
-    def _decide_group(self, message: InboundMessage, rules: ChannelRules) -> Verdict:
-        rule = self._rule(message, rules)
+    def _decide_group(self, message: InboundMessage) -> Verdict:
+        rule = self.rule(message)
         if rule is None:
             return Ignored("the group is not listed")
         if message.origin is Origin.JOB:
@@ -235,15 +266,8 @@ class Access:
 
     def rule(self, message: InboundMessage) -> GroupRule | None:
         """The rule of a message's group as it stands now; None where the group is not listed."""
-        return self._rule(message, self._rules.get(message.address.channel, ChannelRules()))
-
-    def _rule(self, message: InboundMessage, rules: ChannelRules) -> GroupRule | None:
         chat = message.parent_chat or message.address.chat_id
-        rule = (
-            rules.groups.get(chat)
-            or rules.groups.get(self.first_chat_id(message.address.channel, chat))
-            or rules.of_server(message.server, chat)
-        )
+        rule = self._listed(message.address.channel, chat, message.server)
         chosen = self._activation(self.chat_of(message)) if rule is not None else None
         return rule if rule is None or chosen is None else replace(rule, mention_required=chosen == "required")
 
@@ -275,29 +299,42 @@ class Access:
     def approvals(self) -> list[Approved]:
         return list(self._approved.values())
 
-    async def approve(self, code: str) -> Approved:
-        """Let the asker in; where nobody owns this home yet, as its owner. Raises `NoSuchCode`."""
+    def asker(self, code: str) -> Approved:
+        """Whoever was given a code, as they would be let in: where nobody owns this home yet, as its owner. Raises
+        `NoSuchCode`."""
         asked = self._requests.get(code.strip().upper())
         if asked is None or datetime.fromisoformat(asked.expires_at) <= self._clock.now():
             raise NoSuchCode(code)
         role = Role.PERSON if self.has_owner else Role.OWNER
-        person = Approved(asked.channel, asked.user_id, asked.name, role)
+        return Approved(asked.channel, asked.user_id, asked.name, role)
+
+    async def let_in(self, person: Approved, also: Write = _nothing) -> None:
+        """`also` is written in the same commit. Raises `StoreUnavailable`."""
         now = utc_stamp(self._clock.now())
-        await self._database.run(access_rows.approve, person, now)
+
+        def write(connection: sqlite3.Connection) -> None:
+            access_rows.approve(connection, person, now)
+            also(connection)
+
+        await self._database.run(write)
         self._approved[f"{person.channel}:{person.user_id}"] = person
         self._requests = {
-            key: one
-            for key, one in self._requests.items()
-            if (one.channel, one.user_id) != (asked.channel, asked.user_id)
+            code: one
+            for code, one in self._requests.items()
+            if (one.channel, one.user_id) != (person.channel, person.user_id)
         }
-        return person
 
-    async def revoke(self, account: str) -> bool:
-        """Take an approval back; `account` is `channel:id` or, where it is unique, the id alone."""
-        matches = [key for key, one in self._approved.items() if account in (key, one.user_id)]
-        if len(matches) != 1:
-            return False
-        gone = self._approved[matches[0]]
-        await self._database.run(access_rows.revoke, gone.channel, gone.user_id)
-        self._approved.pop(matches[0], None)
-        return True
+    def approved(self, account: str) -> Approved | None:
+        """Who was let in; `account` is `channel:id` or, where it is unique, the id alone."""
+        matches = [one for key, one in self._approved.items() if account in (key, one.user_id)]
+        return matches[0] if len(matches) == 1 else None
+
+    async def shut_out(self, person: Approved, also: Write = _nothing) -> None:
+        """Take an approval back; `also` is written in the same commit. Raises `StoreUnavailable`."""
+
+        def write(connection: sqlite3.Connection) -> None:
+            access_rows.revoke(connection, person.channel, person.user_id)
+            also(connection)
+
+        await self._database.run(write)
+        self._approved.pop(f"{person.channel}:{person.user_id}", None)

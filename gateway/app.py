@@ -44,6 +44,8 @@ from gateway.media import build_intake
 from gateway.models import build_model
 from gateway.operations import all_operations
 from gateway.outbox import Outbox
+from gateway.outgoing import Outgoing
+from gateway.pairing import Pairing
 from gateway.platforms import build_channels, rules, signs, tokens
 from gateway.questions import Questions
 from gateway.rewording import Rewording
@@ -53,8 +55,10 @@ from gateway.schedule.builtin import BuiltIn
 from gateway.schedule.plan import Quiet
 from gateway.schedule.schedule import Rules, Schedule
 from gateway.sessions import AgentHome, Sessions
+from gateway.store import outbox_rows
 from gateway.store.database import Database
 from gateway.supervise import Supervised
+from gateway.tools.messages import MessageTools
 from gateway.tools.schedule import ScheduleTools
 from gateway.turn import QueueRule, Rooms
 from gateway.turns import Turns
@@ -221,6 +225,7 @@ async def open_gateway(
                 for name, one in config.agents.items()
             },
             config.default_agent,
+            config.routes,
         )
         spawner = _Spawner()
         queues = {name: QueueRule(one.session.queue, one.session.queue_cap) for name, one in config.agents.items()}
@@ -237,7 +242,11 @@ async def open_gateway(
             built_ins(config),
         )
         book = Book(schedule, access)
-        tools = ScheduleTools(book, sessions)
+        outgoing = Outgoing(home.outgoing)
+        if channels:
+            await asyncio.to_thread(outgoing.prune, await database.run(outbox_rows.open_files))
+        scheduling = ScheduleTools(book, sessions)
+        messages = MessageTools(database, clock, access, sessions, outbox, outgoing, by_name)
         intake = build_intake(config.media, home.state, by_name, patience.fetch)
         rooms = Rooms(
             database=database,
@@ -250,7 +259,7 @@ async def open_gateway(
             agents=agents,
             queues=queues,
             conversation=sessions.of_row,
-            tools=tools.of_row,
+            tools=lambda row: (*scheduling.of_row(row), *messages.of_row(row)),
         )
         turns = Turns(rooms, disk_wait=patience.disk)
         questions = Questions(database, clock)
@@ -262,9 +271,12 @@ async def open_gateway(
             access=access,
             inbox=inbox,
             outbox=outbox,
+            outgoing=outgoing,
+            pairing=Pairing(database, clock, access, outbox),
             choices=choices,
             turns=turns,
             agents=agents,
+            default_agent=config.default_agent,
             channels=by_name,
             sources=sources,
             ledger=ledger,
@@ -287,7 +299,7 @@ async def open_gateway(
             by_name,
             spawner.spawn,
         )
-        operations = all_operations(house, home, config, schedule)
+        operations = all_operations(house, config, schedule)
         clean = partial(intake.clean, home.sessions)
         yield Gateway(
             terminal,

@@ -67,6 +67,10 @@ class Home:
         return self.state / "media"
 
     @property
+    def outgoing(self) -> Path:
+        return self.state / "outgoing"
+
+    @property
     def web_token(self) -> Path:
         return self.state / "web-token"
 

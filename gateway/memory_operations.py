@@ -13,6 +13,7 @@ from agent.memory.reach import FileError
 from agent.memory.scope import scope_named
 from agent.memory.undo import restore
 from agent.model.base import Json
+from gateway.agent_named import named_agent
 from gateway.commands import House
 from gateway.control import Operation, OperationError, Params
 from gateway.sessions import belongs_to
@@ -26,14 +27,15 @@ class HistoryOperations:
         return {"memory.log": self.log, "memory.diff": self.diff, "memory.restore": self.restore}
 
     async def log(self, parameters: Params) -> Json:
-        """`{scope?, n?}`: a list of `{id, ts, scope, path, by, summary}`, the newest first."""
+        """`{scope?, n?, agent?}`: a list of `{id, ts, scope, path, by, summary}`, the newest first."""
         scope, number = parameters.get("scope"), parameters.get("n")
         if scope is not None:
             self._checked(str(scope))
         most = number if isinstance(number, int) and number > 0 else -1
         found: list[Change] = []
         try:
-            for agent in self._house.agents.values():
+            named = "agent" in parameters and parameters["agent"] is not None
+            for agent in (named_agent(self._house, parameters),) if named else self._house.agents.values():
                 found += await asyncio.to_thread(agent.history.changes, str(scope) if scope else None, most)
         except HistoryUnavailable as error:
             raise OperationError(str(error.strerror)) from error

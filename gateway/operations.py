@@ -19,11 +19,11 @@ from agent.skills import Skill
 from channels.message import Health
 from channels.terminal import NAME as TERMINAL
 from gateway.access import NoSuchCode, Role
+from gateway.agent_named import named_agent
 from gateway.commands import House
 from gateway.config import Config
 from gateway.control import Operation, OperationError
 from gateway.health import channel_status
-from gateway.home import Home
 from gateway.memory_operations import HistoryOperations
 from gateway.schedule.book import OPERATOR
 from gateway.schedule.schedule import Schedule
@@ -40,9 +40,8 @@ Parameters = Mapping[str, Json]
 
 
 class Operations:
-    def __init__(self, house: House, home: Home, config: Config) -> None:
+    def __init__(self, house: House, config: Config) -> None:
         self._house = house
-        self._home = home
         self._config = config
 
     def table(self) -> Mapping[str, Operation]:
@@ -132,7 +131,7 @@ class Operations:
     async def pair_approve(self, parameters: Parameters) -> Json:
         code = _text(parameters, "code")
         try:
-            person = await self._house.access.approve(code)
+            person = await self._house.pairing.approve(code)
         except NoSuchCode as error:
             raise OperationError(
                 f"no open request has the code {code}; codes are good for one hour (`daybook pair list` shows them)"
@@ -149,7 +148,7 @@ class Operations:
 
     async def pair_revoke(self, parameters: Parameters) -> Json:
         account = _text(parameters, "id")
-        if not await self._house.access.revoke(account):
+        if not await self._house.pairing.revoke(account):
             raise OperationError(f"{account} is not among the approved (`daybook pair list` shows them)")
         return {"id": account, "message": f"{account} may no longer talk to me."}
 
@@ -184,14 +183,14 @@ class Operations:
     # memory ----------------------------------------------------------------------------------------------------
 
     async def memory_search(self, parameters: Parameters) -> Json:
-        scope = self._scope(str(parameters.get("scope") or "owner"))
+        agent, scope = self._asked_of(parameters)
         number = parameters.get("n")
         clock = self._house.clock
         if day := parameters.get("now"):
             clock = _clock_of(str(day), clock)
         most = number if isinstance(number, int) and number > 0 else self._config.memory.search.max_results
         query = _text(parameters, "query")
-        found = await asyncio.to_thread(self._index.search, scope, clock, [query], until=clock.today(), most=most)
+        found = await asyncio.to_thread(agent.index.search, scope, clock, [query], until=clock.today(), most=most)
         return [
             {
                 "path": one.path,
@@ -205,27 +204,27 @@ class Operations:
         ]
 
     async def memory_status(self, parameters: Parameters) -> Json:
-        """`{scope?}`: `{scope, file, files, passages, bytes, stale, problems, in_memory}`."""
-        scope = self._scope(str(parameters.get("scope") or "owner"))
-        return _status_json(scope, await asyncio.to_thread(self._index.status, scope, self._house.clock))
+        """`{scope?, agent?}`: `{scope, file, files, passages, bytes, stale, problems, in_memory}`."""
+        agent, scope = self._asked_of(parameters)
+        return _status_json(scope, await asyncio.to_thread(agent.index.status, scope, self._house.clock))
 
     async def memory_index(self, parameters: Parameters) -> Json:
-        """`{scope?, force?}`: indexes what changed, with `force` everything anew; then as `memory.status`."""
-        scope = self._scope(str(parameters.get("scope") or "owner"))
-        work = self._index.rebuild if parameters.get("force") is True else self._index.refresh
+        """`{scope?, agent?, force?}`: indexes what changed, with `force` everything anew; then as `memory.status`."""
+        agent, scope = self._asked_of(parameters)
+        work = agent.index.rebuild if parameters.get("force") is True else agent.index.refresh
         try:
             await asyncio.to_thread(work, scope, self._house.clock)
         except NotStored as error:
             raise OperationError(f"{error.strerror}; the index is as it was") from error
         return await self.memory_status(parameters)
 
-    @property
-    def _index(self) -> MemoryIndex:
-        return self._house.agents[self._config.default_agent].index
+    def _asked_of(self, parameters: Parameters) -> tuple[Agent, Scope]:
+        agent = named_agent(self._house, parameters)
+        return agent, self._scope(str(parameters.get("scope") or "owner"), agent)
 
-    def _scope(self, name: str) -> Scope:
-        agent = self._config.agents[self._config.default_agent]
-        workspace = self._home.workspace(agent.workspace)
+    @staticmethod
+    def _scope(name: str, agent: Agent) -> Scope:
+        workspace = agent.workspace
         audience, _, rest = name.partition(":")
         try:
             match audience:
@@ -241,12 +240,12 @@ class Operations:
 
     # skills ----------------------------------------------------------------------------------------------------
 
-    async def skills_list(self, _: Parameters) -> Json:
-        return [skill_row(skill) for skill in await self._skills()]
+    async def skills_list(self, parameters: Parameters) -> Json:
+        return [skill_row(skill) for skill in await self._skills(parameters)]
 
     async def skills_show(self, parameters: Parameters) -> Json:
         name = _text(parameters, "name")
-        named = [skill for skill in await self._skills() if skill.name == name]
+        named = [skill for skill in await self._skills(parameters) if skill.name == name]
         if not named:
             raise OperationError(f"there is no skill {name} (`daybook skills list` shows them)")
         usable = next((skill for skill in named if not skill.problem), None)
@@ -254,9 +253,8 @@ class Operations:
             raise OperationError(f"the skill {name} {named[0].problem} ({named[0].path})")
         return {**skill_row(usable), "text": usable.body}
 
-    async def _skills(self) -> tuple[Skill, ...]:
-        skills = self._house.agents[self._config.default_agent].skills
-        return await asyncio.to_thread(skills.every)
+    async def _skills(self, parameters: Parameters) -> tuple[Skill, ...]:
+        return await asyncio.to_thread(named_agent(self._house, parameters).skills.every)
 
     # usage -----------------------------------------------------------------------------------------------------
 
@@ -281,9 +279,9 @@ class Operations:
         ]
 
 
-def all_operations(house: House, home: Home, config: Config, schedule: Schedule) -> Mapping[str, Operation]:
+def all_operations(house: House, config: Config, schedule: Schedule) -> Mapping[str, Operation]:
     return {
-        **Operations(house, home, config).table(),
+        **Operations(house, config).table(),
         **HistoryOperations(house).table(),
         **ScheduleOperations(house.book, schedule).table(),
     }

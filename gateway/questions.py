@@ -74,12 +74,14 @@ class Questions:
         return asked[-1] if asked else None
 
     def find(self, id: str, message: InboundMessage) -> Question | None:
-        """An open question by its id, for who was asked and nobody else."""
+        """An open question by its id, for who was asked and nobody else, where it was asked: what is private is not
+        answered in a group."""
         question = self._open.get(id.upper())
         if (
             question is None
             or question.asked != message.sender.id
-            or question.address.channel != message.address.channel
+            or (question.address.channel, question.address.chat_id)
+            != (message.address.channel, message.address.chat_id)
         ):
             return None
         return question if self._is_open(question) else None

@@ -28,7 +28,7 @@ from gateway.outbox import Outbox
 from gateway.rates import SenderRate
 from gateway.rewording import Rewording
 from gateway.sessions import Sessions
-from gateway.store import access_rows, inbox_rows, outbox_rows
+from gateway.store import access_rows, chat_rows, inbox_rows, outbox_rows
 from gateway.store.database import Database, StoreUnavailable
 from gateway.store.inbox_rows import InboxRow
 from gateway.turns import Turns
@@ -170,6 +170,7 @@ class Router:
 
         def write(connection: sqlite3.Connection) -> None:
             access_rows.request(connection, request)
+            chat_rows.spoke(connection, message, now)
             outbox_rows.add(connection, drafts, now)
 
         await self._database.run(write)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +11,8 @@ from agent.memory.scope import Audience, GroupLogs, Scope
 from agent.turn import SessionKey
 from channels.message import ChatKind, InboundMessage
 from gateway.access import LOCAL_CHANNELS, Access, Admitted, Role
+from gateway.config.model import Route
+from gateway.routes import Routes
 from gateway.store.inbox_rows import InboxRow
 
 _UNSAFE = re.compile(r"[^\w-]+")
@@ -52,14 +54,16 @@ class Conversation:
 
 
 class Sessions:
-    def __init__(self, access: Access, agents: Mapping[str, AgentHome], default_agent: str) -> None:
+    def __init__(
+        self, access: Access, agents: Mapping[str, AgentHome], default_agent: str, routes: Sequence[Route] = ()
+    ) -> None:
         self._access = access
-        self._default_agent = default_agent
+        self._routes = Routes(routes, default_agent, access.first_chat_id)
         self._agents = agents
 
     def conversation(self, message: InboundMessage, admitted: Admitted | None) -> Conversation:
         """`admitted` is None for what was only overheard, or whose sender has lost access since it was taken in."""
-        agent = self._default_agent
+        agent = self._routes.agent(message)
         unadmitted = Role.MEMBER if message.kind is ChatKind.GROUP else Role.PERSON
         role = admitted.role if admitted else unadmitted
         person = self._access.person(message.address.channel, message.sender.id)

@@ -12,6 +12,8 @@ from typing import BinaryIO
 
 from agent.memory.reach import Folder
 
+_PIECE = 1_000_000
+"""Bytes copied at once."""
 SCRATCH = ".daybook-tmp"
 """The name under which a new content is written; it stays only where a process was killed."""
 
@@ -56,6 +58,17 @@ def tail(folder: Folder, name: str, limit: int) -> bytes:
     with _opened(folder, name) as file:
         file.seek(max(0, os.fstat(file.fileno()).st_size - limit))
         return file.read(limit)
+
+
+def copy(folder: Folder, name: str, to: BinaryIO, most: int) -> int:
+    """Copy a regular file; returns how many bytes it has. Where those are more than `most`, the copy is cut. Raises
+    `OSError`."""
+    with _opened(folder, name) as file:
+        copied = 0
+        while copied <= most and (piece := file.read(min(_PIECE, most + 1 - copied))):
+            to.write(piece)
+            copied += len(piece)
+        return copied
 
 
 def _opened(folder: Folder, name: str) -> BinaryIO:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
+from typing import BinaryIO
 
 from agent.clock import Clock
 from agent.memory import daily, disk, paragraphs
@@ -40,6 +41,7 @@ __all__ = [
     "append_section",
     "check_writable",
     "clean",
+    "copy_out",
     "decoded",
     "entries",
     "inside",
@@ -66,6 +68,7 @@ _SYSTEM_SAYS = {
     errno.EROFS: "the disk is read-only",
     errno.EACCES: "the permissions do not allow it",
     errno.EPERM: "the permissions do not allow it",
+    errno.ENOENT: "there is no such file",
     errno.EISDIR: "it is a folder",
     errno.ENOTDIR: "a folder of its path is a file",
     errno.ENAMETOOLONG: "its name is too long",
@@ -131,6 +134,18 @@ def read_bytes(path: Path, root: Path, limit: int = MAX_BYTES) -> bytes | None:
                 return _bytes(folder, real_name, name, limit)
         except FileNotFoundError:
             return None
+
+
+def copy_out(path: Path, root: Path, to: BinaryIO, most: int) -> None:
+    """Copy a regular file of at most `most` bytes as it stands now. Raises as `read_text` does, also where there is
+    none, where it is empty and where it is larger."""
+    name = name_below(path, root)
+    with _reading(name), holding(path, root) as (folder, real_name):
+        size = disk.copy(folder, real_name, to, most)
+    if size > most:
+        raise Unreadable(f"{name} is larger than {most / 1_000_000:.0f} MB, the most that can be sent there")
+    if size == 0:
+        raise Unreadable(f"{name} is empty")
 
 
 def entries(path: Path, root: Path) -> list[Entry]:

@@ -15,6 +15,18 @@ class ToolError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class Once:
+    """For a tool whose effect leaves the house, so that a call has it once whatever happens.
+
+    run     as `Tool.run`, with the call's id, which is the same over restarts
+    fate    of a call that was running when the process ended, by its id: what the model is told of it
+    """
+
+    run: Callable[[Arguments, str], Awaitable[str]]
+    fate: Callable[[str], Awaitable[str]]
+
+
+@dataclass(frozen=True, slots=True)
 class Tool:
     """A tool of one conversation, bound to its scope when made.
 
@@ -22,12 +34,14 @@ class Tool:
                 Any other exception is a bug: the model is told that the tool broke, the log gets the traceback.
     reads_only  changes nothing, so several calls may run side by side
     remembers   a finished call counts as a memory write
+    once        stands in for `run` where a call has an id
     """
 
     spec: ToolSpec
     run: Callable[[Arguments], Awaitable[str]]
     reads_only: bool = False
     remembers: bool = False
+    once: Once | None = None
 
     @property
     def name(self) -> str:

@@ -70,6 +70,8 @@ _REACTION = "/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/@me"
 _TYPING = "/channels/{channel_id}/typing"
 _ANSWER = "/webhooks/{webhook_id}/{webhook_token}/messages/@original"
 _MORE = "/webhooks/{webhook_id}/{webhook_token}"
+MAX_UPLOAD = 10_000_000
+"""Bytes, https://docs.discord.com/developers/reference#uploading-files ("10 MiB"; the smaller reading is safe)."""
 _MOST_REACTIONS = 500
 
 
@@ -168,6 +170,9 @@ class DiscordChannel:
 
     def reachable(self, address: Address) -> bool:
         return self._session is not None  # from then on Discord keeps it for who is away
+
+    def largest_file(self, address: Address) -> int:
+        return MAX_UPLOAD
 
     def repeat_window(self, message: OutboundMessage) -> float:
         """The answer to a command from the menu has no nonce."""

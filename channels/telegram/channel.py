@@ -64,7 +64,7 @@ from channels.telegram.outbound import Attempt, keyboard, library_entities, repl
 from channels.telegram.poller import LONG_POLL, Pause, Poller, Trouble
 from channels.telegram.signs import Signs
 from channels.telegram.tasks import end
-from channels.telegram.uploads import prepared
+from channels.telegram.uploads import MAX_UPLOAD, prepared
 
 log = logging.getLogger(__name__)
 
@@ -220,6 +220,9 @@ class TelegramChannel:
 
     def repeat_window(self, message: OutboundMessage) -> float:
         return 0.0
+
+    def largest_file(self, address: Address) -> int:
+        return MAX_UPLOAD
 
     def split(self, text: str) -> list[str]:
         """Pure and safe in a thread; about 3 ms for a message.

@@ -14,6 +14,7 @@ from gateway.cli.table import print_table
 
 _SHOWN = 10
 _SCOPE = click.option("--scope", default="owner", show_default=True, help="owner, person:ID or group:CHANNEL:CHAT")
+_AGENT = click.option("--agent", help="Of that agent; without it, the one that answers where no route says otherwise.")
 _DAY = click.DateTime(["%Y-%m-%d"])
 
 
@@ -29,13 +30,16 @@ def memory_command() -> None:
     "-n", "number", type=click.IntRange(min=1), help=f"At most so many; default {_SHOWN}, with --json as configured."
 )
 @click.option("--now", type=_DAY, help="Ask as of that day (YYYY-MM-DD).")
+@_AGENT
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
-def search(place: Place, query: str, scope: str, number: int | None, now: object, as_json: bool) -> None:
+def search(
+    place: Place, query: str, scope: str, number: int | None, now: object, agent: str | None, as_json: bool
+) -> None:
     """Passages that answer QUERY, best first."""
     day = f"{now:%Y-%m-%d}" if now else None
     most = number or (None if as_json else _SHOWN)
-    answer = ask(place, "memory.search", query=query, scope=scope, n=most, now=day)
+    answer = ask(place, "memory.search", query=query, scope=scope, n=most, now=day, agent=agent)
     if as_json:
         return print_json(answer.value)
     found = rows(answer.value)
@@ -51,24 +55,26 @@ def search(place: Place, query: str, scope: str, number: int | None, now: object
 
 @memory_command.command()
 @_SCOPE
+@_AGENT
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
-def status(place: Place, scope: str, as_json: bool) -> None:
+def status(place: Place, scope: str, agent: str | None, as_json: bool) -> None:
     """How large the search index is, and whether it knows the files as they are."""
-    value = ask(place, "memory.status", scope=scope).value
+    value = ask(place, "memory.status", scope=scope, agent=agent).value
     return print_json(value) if as_json else _show_status(value)
 
 
 @memory_command.command()
 @_SCOPE
 @click.option("--force", is_flag=True, help="Make it anew, beside the present one.")
+@_AGENT
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
-def index(place: Place, scope: str, force: bool, as_json: bool) -> None:
+def index(place: Place, scope: str, force: bool, agent: str | None, as_json: bool) -> None:
     """Index what changed."""
     if sys.stderr.isatty():
         click.echo("Indexing…", err=True)
-    value = ask(place, "memory.index", scope=scope, force=force).value
+    value = ask(place, "memory.index", scope=scope, force=force, agent=agent).value
     return print_json(value) if as_json else _show_status(value)
 
 
@@ -90,12 +96,13 @@ def _show_status(value: Json) -> None:
 
 @memory_command.command()
 @click.option("--scope", help="owner, person:ID or group:CHANNEL-CHAT; without it, all.")
+@click.option("--agent", help="Of that agent; without it, of all.")
 @click.option("-n", "number", type=click.IntRange(min=1), default=50, show_default=True, help="At most so many.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
-def log(place: Place, scope: str | None, number: int, as_json: bool) -> None:
+def log(place: Place, scope: str | None, agent: str | None, number: int, as_json: bool) -> None:
     """What was changed, when and by what, the newest first."""
-    answer = ask(place, "memory.log", scope=scope, n=number)
+    answer = ask(place, "memory.log", scope=scope, n=number, agent=agent)
     if as_json:
         return print_json(answer.value)
     names = ("id", "ts", "scope", "path", "by", "summary")

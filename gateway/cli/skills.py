@@ -12,6 +12,8 @@ from gateway.cli.output import print_json
 from gateway.cli.place import Place
 from gateway.cli.table import print_table
 
+_AGENT = click.option("--agent", help="Of that agent; without it, the one that answers where no route says otherwise.")
+
 
 @click.group("skills")
 def skills_command() -> None:
@@ -19,11 +21,12 @@ def skills_command() -> None:
 
 
 @skills_command.command("list")
+@_AGENT
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
-def list_skills(place: Place, as_json: bool) -> None:
+def list_skills(place: Place, agent: str | None, as_json: bool) -> None:
     """All skills; a workspace's own come before the built-in ones of their name."""
-    answer = ask(place, "skills.list")
+    answer = ask(place, "skills.list", agent=agent)
     if as_json:
         return print_json(answer.value)
     lines = [(row["name"], row["origin"], _state(row), row["description"]) for row in rows(answer.value)]
@@ -32,22 +35,24 @@ def list_skills(place: Place, as_json: bool) -> None:
 
 @skills_command.command()
 @click.argument("name")
+@_AGENT
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
-def show(place: Place, name: str, as_json: bool) -> None:
+def show(place: Place, name: str, agent: str | None, as_json: bool) -> None:
     """Print a skill's text."""
-    value = ask(place, "skills.show", name=name).value
+    value = ask(place, "skills.show", name=name, agent=agent).value
     if as_json:
         return print_json(value)
     return click.echo(value["text"] if isinstance(value, dict) else value)
 
 
 @skills_command.command()
+@_AGENT
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
-def check(place: Place, as_json: bool) -> None:
+def check(place: Place, agent: str | None, as_json: bool) -> None:
     """Name what is broken and what is missing; exit 1 where there is any."""
-    found = [row for row in rows(ask(place, "skills.list").value) if _faults(row)]
+    found = [row for row in rows(ask(place, "skills.list", agent=agent).value) if _faults(row)]
     if as_json:
         print_json([*found])
     for row in found if not as_json else ():

@@ -16,11 +16,13 @@ from dataclasses import dataclass
 from agent.agent import Agent
 from agent.clock import Clock
 from agent.report import ContextReport
-from channels.message import Channel, CommandInfo, InboundMessage
+from channels.message import Channel, CommandInfo, InboundMessage, OutboundFile
 from gateway.access import Access, Role
 from gateway.choices import Choices
 from gateway.inbox import Inbox
 from gateway.outbox import Outbox
+from gateway.outgoing import Outgoing
+from gateway.pairing import Pairing
 from gateway.questions import Questions
 from gateway.rewording import Rewording
 from gateway.schedule.book import Book
@@ -60,16 +62,19 @@ class ForTheModel(Exception):
 
 @dataclass(frozen=True, slots=True)
 class House:
-    """What commands may ask of the gateway."""
+    """What commands may ask of the gateway. `default_agent` answers where no route says otherwise."""
 
     database: Database
     clock: Clock
     access: Access
     inbox: Inbox
     outbox: Outbox
+    outgoing: Outgoing
+    pairing: Pairing
     choices: Choices
     turns: Turns
     agents: Mapping[str, Agent]
+    default_agent: str
     channels: Mapping[str, Channel]
     sources: Sequence[Supervised]
     ledger: UsageLedger
@@ -118,12 +123,13 @@ class Ask:
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What a command says. `replaces`: platform id of the message of ours that it takes the place of; `settles`: the
-    question that is closed with it."""
+    question that is closed with it; `files` go with it."""
 
     text: str
     buttons: Buttons = ()
     replaces: str = ""
     settles: Question | None = None
+    files: tuple[OutboundFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +218,7 @@ class Commands:
             edits=answer.replaces,
             buttons=answer.buttons,
             answer_with=message.answer_with,
+            files=answer.files,
         )
         settles = answer.settles
         while True:

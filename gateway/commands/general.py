@@ -70,7 +70,7 @@ async def pair(ask: Ask) -> str:
             return "Nobody is waiting. `/pair CODE` lets somebody in."
         return "\n".join(f"- `{one.code}`: {one.name} ({one.channel}:{one.user_id})" for one in waiting)
     try:
-        person = await ask.house.access.approve(ask.words)
+        person = await ask.house.pairing.approve(ask.words)
     except NoSuchCode as error:
         raise CommandError("No such code is open; codes are good for one hour.") from error
     return f"{person.name} ({person.channel}:{person.user_id}) may talk to me now."

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from functools import partial
+from pathlib import Path
 
 from agent.memory.files import FileError, rewrite
 from agent.model.base import ModelError
 from agent.session.archive import NoSuchSession
 from agent.session.compact import Compacted, NotCompacted
 from agent.session.transcript import Unusable
-from gateway.commands import Ask, Command, CommandError, For
+from channels.message import OutboundFile
+from gateway.access import LOCAL_CHANNELS
+from gateway.commands import Answer, Ask, Command, CommandError, For
 from gateway.commands.reports import context_text, why_text
 from gateway.store.database import StoreUnavailable
 from gateway.turn import MOST_ATTEMPTS
 from gateway.turns import WasStopped
+
+log = logging.getLogger(__name__)
 
 _LISTED = 10
 _PUTTING_IN_ORDER = "I am putting the earlier part of this talk in order, and will say when it is done."
@@ -112,17 +118,32 @@ async def switch(ask: Ask) -> str:
     return f"Back in the talk of {ask.house.clock.local(found.started):%Y-%m-%d %H:%M} ({found.messages} messages)."
 
 
-async def export(ask: Ask) -> str:
+async def export(ask: Ask) -> Answer:
     session, scope, today = ask.conversation.session, ask.conversation.scope, ask.house.clock.today()
     try:
-        text = (await ask.agent.export(session)).encode()
+        talk = (await ask.agent.export(session)).encode()
         path = scope.folder / "exports" / f"{today}-{session.path.replace('/', '-')}.md"
-        await asyncio.to_thread(rewrite, path, scope.folder, today, lambda _: text)
+        await asyncio.to_thread(rewrite, path, scope.folder, today, lambda _: talk)
     except (NoSuchSession, Unusable) as error:
         raise CommandError("There is no talk to export yet.") from error
     except FileError as error:
         raise CommandError(f"The talk could not be written down: {error}") from error
-    return f"This talk is written to `{path.relative_to(scope.workspace)}` in the workspace."
+    text = f"This talk is written to `{path.relative_to(scope.workspace)}` in the workspace."
+    return Answer(text, files=await _copy(ask, path))
+
+
+async def _copy(ask: Ask, path: Path) -> tuple[OutboundFile, ...]:
+    """The file itself, where the chat can take it and is not on this machine."""
+    address, scope = ask.row.message.address, ask.conversation.scope
+    most = ask.house.channels[address.channel].largest_file(address)
+    if address.channel in LOCAL_CHANNELS or most == 0:
+        return ()
+    try:
+        name = path.relative_to(scope.folder).as_posix()
+        return (await asyncio.to_thread(ask.house.outgoing.keep, scope, name, most),)
+    except FileError as error:
+        log.warning("an export stays in the workspace: %s", error)
+        return ()
 
 
 async def context(ask: Ask) -> str:

@@ -226,6 +226,7 @@ def prune(connection: sqlite3.Connection) -> None:
 
 def move_chat(connection: sqlite3.Connection, channel: str, old: str, new: str) -> None:
     connection.execute("INSERT OR REPLACE INTO moved VALUES (?, ?, ?)", (channel, old, new))
+    chat_rows.moved(connection, channel, old, new)
     connection.execute(
         "UPDATE outbox SET chat_id = ?, thread_id = NULL, edits = '' WHERE channel = ? AND chat_id = ?"
         " AND state IN ('waiting', 'sending')",

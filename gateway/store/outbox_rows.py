@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from pydantic import TypeAdapter
 
@@ -85,6 +86,11 @@ def add(connection: sqlite3.Connection, drafts: Sequence[Draft], at: str) -> Non
     )
 
 
+def is_written(connection: sqlite3.Connection, key: str) -> bool:
+    """Whether a piece of that key was ever written down (sent ones are forgotten after a month)."""
+    return connection.execute("SELECT 1 FROM outbox WHERE key = ?", (key,)).fetchone() is not None
+
+
 def open_rows(connection: sqlite3.Connection, address: Address | None = None) -> tuple[OutboxRow, ...]:
     """What has no receipt yet, in the order of writing; of one chat (all its threads) where an address is given."""
     query = "SELECT * FROM outbox WHERE state IN ('waiting', 'sending')"
@@ -110,6 +116,11 @@ def open_rows(connection: sqlite3.Connection, address: Address | None = None) ->
         )
         for row in connection.execute(f"{query} ORDER BY seq", arguments)
     )
+
+
+def open_files(connection: sqlite3.Connection) -> frozenset[Path]:
+    """The files that are still to be sent."""
+    return frozenset(row.file.path for row in open_rows(connection) if row.file is not None)
 
 
 def begin(connection: sqlite3.Connection, seq: int, at: str) -> None:

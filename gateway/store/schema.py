@@ -160,6 +160,10 @@ _STEPS = (
     );
     CREATE INDEX run_open ON run (state, seq) WHERE state IN ('waiting', 'running', 'delivering');
     """,
+    """
+    ALTER TABLE chat ADD COLUMN server TEXT NOT NULL DEFAULT '';  -- the community that a chat is a room of
+    ALTER TABLE chat ADD COLUMN title TEXT NOT NULL DEFAULT '';   -- for people's eyes
+    """,
 )
 
 

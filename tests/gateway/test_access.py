@@ -26,7 +26,7 @@ from gateway.access import (
     Unknown,
 )
 from gateway.store import access_rows, inbox_rows
-from gateway.store.access_rows import PairingRequest
+from gateway.store.access_rows import Approved, PairingRequest
 from gateway.store.database import Database
 from tests.gateway.conftest import ALICE, GROUP, OWNER, STRANGER, Moment, Say
 
@@ -63,6 +63,19 @@ async def ask(door: Door, access: Access, user: str = STRANGER, channel: str = "
     await door.database.run(access_rows.request, request)
     access.asked(request)
     return request
+
+
+async def let_in(access: Access, code: str) -> Approved:
+    person = access.asker(code)
+    await access.let_in(person)
+    return person
+
+
+async def shut_out(access: Access, account: str) -> bool:
+    person = access.approved(account)
+    if person is not None:
+        await access.shut_out(person)
+    return person is not None
 
 
 async def test_the_owner_is_known_by_number_and_not_by_name(door: Door, say: Say) -> None:
@@ -223,7 +236,7 @@ async def test_a_code_is_good_for_an_hour(door: Door, moment: Moment, say: Say) 
     moment.pass_(timedelta(seconds=1))
     assert access.requests() == []
     with pytest.raises(NoSuchCode):
-        await access.approve(request.code)
+        await let_in(access, request.code)
     assert access.decide(say("Hi", sender=STRANGER)) == Unknown(asks=True)
 
 
@@ -237,7 +250,7 @@ async def test_an_open_code_outlives_a_restart_and_an_old_one_does_not(door: Doo
 async def test_an_approved_person_is_let_in_also_after_a_restart(door: Door, say: Say) -> None:
     access = await door.open()
     request = await ask(door, access)
-    person = await access.approve(f" {request.code.lower()} ")
+    person = await let_in(access, f" {request.code.lower()} ")
     assert person.role == Role.PERSON
     for known in (access, await door.open()):
         assert known.decide(say("Hi", sender=STRANGER)) == Admitted(Role.PERSON, f"telegram-{STRANGER}")
@@ -247,17 +260,17 @@ async def test_an_approved_person_is_let_in_also_after_a_restart(door: Door, say
 async def test_a_code_is_good_once(door: Door) -> None:
     access = await door.open()
     request = await ask(door, access)
-    await access.approve(request.code)
+    await let_in(access, request.code)
     with pytest.raises(NoSuchCode):
-        await access.approve(request.code)
+        await let_in(access, request.code)
 
 
 async def test_the_first_one_approved_becomes_the_owner_and_the_second_does_not(door: Door, say: Say) -> None:
     door.owners = []
     access = await door.open()
     first, second = await ask(door, access, "1"), await ask(door, access, "2")
-    assert (await access.approve(first.code)).role == Role.OWNER
-    assert (await access.approve(second.code)).role == Role.PERSON
+    assert (await let_in(access, first.code)).role == Role.OWNER
+    assert (await let_in(access, second.code)).role == Role.PERSON
     for known in (access, await door.open()):
         assert known.decide(say("Hi", sender="1")) == Admitted(Role.OWNER, "telegram-1")
         assert known.decide(say("Hi", sender="2")) == Admitted(Role.PERSON, "telegram-2")
@@ -267,7 +280,7 @@ async def test_an_owner_by_approval_owns_with_every_account(door: Door) -> None:
     door.owners = []
     door.people = {"ann": ["telegram:1", "discord:5"]}
     access = await door.open()
-    await access.approve((await ask(door, access, "1")).code)
+    await let_in(access, (await ask(door, access, "1")).code)
     assert access.is_owner("discord", "5")
     assert not access.is_owner("discord", "6")
 
@@ -275,19 +288,19 @@ async def test_an_owner_by_approval_owns_with_every_account(door: Door) -> None:
 @pytest.mark.parametrize("account", [STRANGER, f"telegram:{STRANGER}"])
 async def test_who_is_revoked_is_a_stranger_again(door: Door, say: Say, account: str) -> None:
     access = await door.open()
-    await access.approve((await ask(door, access)).code)
-    assert await access.revoke(account)
-    assert not await access.revoke(account)
+    await let_in(access, (await ask(door, access)).code)
+    assert await shut_out(access, account)
+    assert not await shut_out(access, account)
     for known in (access, await door.open()):
         assert isinstance(known.decide(say("Hi", sender=STRANGER)), Unknown)
 
 
 async def test_an_id_that_fits_two_people_revokes_neither(door: Door) -> None:
     access = await door.open()
-    await access.approve((await ask(door, access, "5")).code)
-    await access.approve((await ask(door, access, "5", channel="discord")).code)
-    assert not await access.revoke("5")
-    assert await access.revoke("discord:5")
+    await let_in(access, (await ask(door, access, "5")).code)
+    await let_in(access, (await ask(door, access, "5", channel="discord")).code)
+    assert not await shut_out(access, "5")
+    assert await shut_out(access, "discord:5")
     assert len(access.approvals()) == 1
 
 

@@ -1,0 +1,64 @@
+"""Files on their way out: copied by content before they are written down, so that a later change of the original does
+not matter. The copies live in `state/outgoing`, out of reach of every conversation."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import time
+from collections.abc import Collection
+from pathlib import Path
+
+from agent.memory.files import copy_out, inside
+from agent.memory.reach import FileError, make_private, opened
+from agent.memory.scope import Scope
+from channels.message import OutboundFile
+
+_KEPT_S = 30 * 86_400
+"""As long as the outbox remembers what was sent."""
+_HEAD = 16
+_PICTURES = (b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF87a", b"GIF89a")
+
+
+class Outgoing:
+    """`folder` is made when it is needed. All methods block."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def keep(self, scope: Scope, path: str, most: int) -> OutboundFile:
+        """A copy of the file that `path`, relative to the scope's folder, names now. Raises `FileError` with a sentence
+        for whoever asked: it leads out, is missing, empty, or has more than `most` bytes."""
+        source = inside(scope, path)
+        make_private(self._folder)
+        scratch = self._folder / f"{secrets.token_hex(8)}.new"
+        try:
+            with os.fdopen(os.open(scratch, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b") as file:
+                copy_out(source, scope.folder, file, most)
+                file.flush()
+                os.fsync(file.fileno())
+                file.seek(0)
+                name = hashlib.file_digest(file, "sha256").hexdigest()
+                file.seek(0)
+                is_image = is_picture(file.read(_HEAD))
+            kept = scratch.replace(self._folder / name)
+            with opened(self._folder, self._folder) as folder:
+                folder.sync()
+        except OSError as error:
+            raise FileError(f"{source.name} could not be copied: {error.strerror or 'the disk refuses'}") from error
+        finally:
+            scratch.unlink(missing_ok=True)
+        return OutboundFile(kept, source.name, is_image)
+
+    def prune(self, wanted: Collection[Path]) -> None:
+        """Remove old copies, but those that are `wanted`."""
+        old = time.time() - _KEPT_S
+        for file in self._folder.iterdir() if self._folder.is_dir() else ():
+            if file not in wanted and file.stat().st_mtime < old:
+                file.unlink(missing_ok=True)
+
+
+def is_picture(head: bytes) -> bool:
+    """By its first bytes, of a kind that platforms show."""
+    return head.startswith(_PICTURES) or (head[:4] == b"RIFF" and head[8:12] == b"WEBP")

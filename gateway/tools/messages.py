@@ -1,0 +1,116 @@
+"""send_message: a message or files, in this chat or another that the conversation may write to."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import sqlite3
+from collections.abc import Mapping, Sequence
+
+from agent.clock import Clock, utc_stamp
+from agent.memory.reach import FileError
+from agent.memory.scope import Scope
+from agent.silence import spoken
+from agent.tools import schema
+from agent.tools.arguments import text, texts
+from agent.tools.base import Arguments, Once, Tool, ToolError
+from channels.message import Address, Channel, OutboundFile
+from gateway.access import Access
+from gateway.addressing import Addressing, NotAddressable
+from gateway.outbox import Outbox
+from gateway.outgoing import Outgoing
+from gateway.saying import said_id
+from gateway.sessions import Conversation, Sessions
+from gateway.store import chat_rows, outbox_rows
+from gateway.store.database import Database, StoreUnavailable
+from gateway.store.inbox_rows import InboxRow
+from gateway.store.outbox_rows import Draft
+
+MOST_FILES = 10
+_SPEC = schema.spec(
+    "send_message",
+    "Send a message, now, besides your answer. Not for the answer itself.",
+    {"text": schema.string(may_be_empty=True)},
+    {
+        "to": schema.string("chat address or a person's name; default this chat"),
+        "files": schema.one_or_several("paths in this conversation's folder"),
+    },
+)
+_DISK = "Nothing was sent: the disk takes no more writing. Tell the person."
+_WAS_SENT = "Interrupted by a restart of the assistant, but the message was sent. Do not send it again."
+_WAS_NOT_SENT = "Interrupted by a restart of the assistant before the message was sent. Send it again if it is wanted."
+
+
+class MessageTools:
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        access: Access,
+        sessions: Sessions,
+        outbox: Outbox,
+        outgoing: Outgoing,
+        channels: Mapping[str, Channel],
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._access = access
+        self._sessions = sessions
+        self._outbox = outbox
+        self._outgoing = outgoing
+        self._channels = channels
+
+    def of_row(self, row: InboxRow) -> tuple[Tool, ...]:
+        """For the conversation in which that was said."""
+        conversation = self._sessions.of_row(row)
+        turn = f"send:{conversation.session}:{row.turn or said_id(row.message)}"
+
+        async def send(arguments: Arguments, call: str) -> str:
+            return await self._send(row, conversation, arguments, f"{turn}:{call}")
+
+        async def send_unnamed(arguments: Arguments) -> str:
+            return await send(arguments, secrets.token_hex(8))
+
+        async def fate(call: str) -> str:
+            is_written = await self._database.run(outbox_rows.is_written, f"{turn}:{call}:0")
+            return _WAS_SENT if is_written else _WAS_NOT_SENT
+
+        return (Tool(_SPEC, send_unnamed, once=Once(send, fate)),)
+
+    async def _send(self, row: InboxRow, conversation: Conversation, arguments: Arguments, key: str) -> str:
+        words, paths = spoken(text(arguments, "text")), texts(arguments, "files")
+        if not words and not paths:
+            raise ToolError("there is nothing to send: text is empty and there are no files")
+        if len(paths) > MOST_FILES:
+            raise ToolError(f"at most {MOST_FILES} files can go with a message")
+        try:
+            known = await self._database.run(chat_rows.known)
+            to = Addressing(self._access, self._channels, known, row.message, conversation).find(text(arguments, "to"))
+            files = await self._kept(conversation.scope, paths, to)
+            drafts = self._outbox.drafts(f"{key}:{{}}", to, words, files=files)
+            is_new = await self._database.run(_write_once, drafts, utc_stamp(self._clock.now()))
+        except (NotAddressable, FileError) as error:
+            raise ToolError(str(error)) from error
+        except StoreUnavailable as error:
+            raise ToolError(_DISK) from error
+        if not is_new:
+            return "This very call has sent its message before; it was not sent twice."
+        self._outbox.wake(drafts)
+        sent = [one for one in ("the message" if words else "", *(file.name for file in files)) if one]
+        return f"Sent to {'this chat' if to == row.message.address else to}: {', '.join(sent)}."
+
+    async def _kept(self, scope: Scope, paths: Sequence[str], to: Address) -> list[OutboundFile]:
+        if not paths:
+            return []
+        most = self._channels[to.channel].largest_file(to)
+        if most == 0:
+            raise ToolError(f"files cannot be sent to {to}: {to.channel} takes none; say where the file is")
+        return [await asyncio.to_thread(self._outgoing.keep, scope, path, most) for path in paths]
+
+
+def _write_once(connection: sqlite3.Connection, drafts: Sequence[Draft], at: str) -> bool:
+    """False: a message of that key is here already."""
+    if outbox_rows.is_written(connection, drafts[0].key):
+        return False
+    outbox_rows.add(connection, drafts, at)
+    return True
