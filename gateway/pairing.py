@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 import sqlite3
 
 from agent.clock import Clock, utc_stamp
@@ -51,8 +52,7 @@ class Pairing:
         chat = await self._database.run(chat_rows.private_chat, person.channel, person.user_id)
         if chat is None:
             return []
-        at = utc_stamp(self._clock.now())
-        return self._outbox.drafts(f"access:{person.channel}:{person.user_id}:{at}:{{}}", chat, text)
+        return self._outbox.drafts(f"access:{secrets.token_hex(8)}:{{}}", chat, text)
 
     def _write(self, connection: sqlite3.Connection, notice: list[Draft]) -> None:
         outbox_rows.add(connection, notice, utc_stamp(self._clock.now()))

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from agent.model.scripted import Answer, Call, Hold, ScriptedModel
+from channels.scripted import ScriptedChannel
 from tests.gateway.conftest import ALICE, GROUP, OWNER, Daybook
 
 SECRET = "the safe's number is 7-3-9"
@@ -15,10 +16,15 @@ SECRET = "the safe's number is 7-3-9"
 async def ask(daybook: Daybook, *commands: str, chat: str = "1", sender: str = OWNER, group: bool = False) -> str:
     """The answer to the last of some commands, given one after the other."""
     for command in commands:
-        count = len(daybook.chat.heard(chat)) + 1
+        count = len(texts(daybook, chat))
         daybook.chat.say(command, chat=chat, sender=sender, group=group)
-        await daybook.chat.wait_heard(count, chat=chat)
-    return daybook.chat.heard(chat)[-1]
+        await daybook.chat.wait_until(lambda count=count: len(texts(daybook, chat)) > count)  # type: ignore[misc]
+    return texts(daybook, chat)[-1]
+
+
+def texts(daybook: Daybook, chat: str) -> list[str]:
+    """What stands in a chat, without files."""
+    return [text for text in daybook.chat.heard(chat) if text]
 
 
 async def test_help_lists_what_this_chat_may_ask(daybook: Daybook) -> None:
@@ -107,7 +113,7 @@ async def test_invariant_08_no_command_tells_others_of_the_owners_talks_or_memor
         await ask(daybook, "hi", chat=chat, sender=sender, group=group)
         commands = ["/help", "/status", "/context", "/why", "/sessions", "/whoami", "/export", "/remember tea", "/new"]
         await ask(daybook, *commands, f"/switch {private_talk}", chat=chat, sender=sender, group=group)
-        answers = daybook.chat.heard(chat)
+        answers = texts(daybook, chat)
     assert len(answers) == len(commands) + 2
     assert not any(SECRET in answer for answer in answers)
     assert not any(private_talk in answer for answer in answers[:-1])
@@ -216,6 +222,32 @@ async def test_export_writes_the_talk_into_the_workspace(daybook: Daybook) -> No
     text = (daybook.workspace / path).read_text()
     assert "Good morning" in text
     assert "Hello to you." in text
+
+
+@pytest.mark.parametrize(("chat", "group", "folder"), [("1", False, "."), (GROUP, True, f"groups/telegram-{GROUP}")])
+async def test_an_export_comes_as_a_file_too_and_stays_in_its_own_folder(
+    daybook: Daybook, chat: str, group: bool, folder: str
+) -> None:
+    daybook.group()
+    daybook.model.then("Hello to you.")
+    async with daybook.running():
+        answer = await ask(daybook, "Good morning", "/export", chat=chat, group=group)
+        await daybook.chat.wait_heard(3, chat=chat)
+        await ask(daybook, "/remember tea", "/export", chat=chat, group=group)
+    (path,) = re.findall(r"`([^`]+)`", answer)
+    assert (daybook.workspace / path).parent == daybook.workspace / folder / "exports"
+    file = next(one.file for one in daybook.chat.standing(chat).values() if one.file)
+    assert file.name == (daybook.workspace / path).name
+    assert "Hello to you." in file.path.read_text()
+    assert daybook.home.outgoing in file.path.parents
+
+
+async def test_a_chat_that_takes_no_files_is_told_where_the_export_is(daybook: Daybook) -> None:
+    daybook.chat = ScriptedChannel("telegram", largest_file=0)
+    daybook.model.then("Hello to you.")
+    async with daybook.running():
+        assert "is written to" in await ask(daybook, "Good morning", "/export")
+    assert all(one.file is None for one in daybook.chat.standing().values())
 
 
 async def test_usage_says_when_nothing_was_called(daybook: Daybook) -> None:

@@ -11,6 +11,7 @@ import pytest
 from agent.model.scripted import Answer, Hold, ScriptedModel
 from channels.message import Attachment, Health, Unreadable
 from channels.scripted import ScriptedChannel, Typing
+from gateway.app import open_gateway
 from tests.gateway.conftest import ALICE, GROUP, OWNER, STRANGER, Daybook, full_disk, moved
 
 
@@ -122,8 +123,8 @@ async def test_an_approved_stranger_is_answered_in_a_talk_of_their_own(daybook: 
         (code,) = await gateway.codes()
         answer = await gateway.approve(code)
         daybook.chat.say("Me again", chat="5", sender=STRANGER)
-        heard = await daybook.chat.wait_heard(2, chat="5")
-    assert heard[1] == "Nice to meet you."
+        heard = await daybook.chat.wait_heard(3, chat="5")
+    assert heard[1:] == ["You may talk to me from now on. What can I do for you?", "Nice to meet you."]
     assert daybook.model.requests[0].session == f"main/person/telegram-{STRANGER}"
     assert answer["role"] == "person"
 
@@ -137,8 +138,9 @@ async def test_the_first_one_approved_is_told_to_be_the_owner(daybook: Daybook) 
         (code,) = await gateway.codes()
         answer = await gateway.approve(code)
         daybook.chat.say("It's me")
-        await daybook.chat.wait_heard(2)
+        heard = await daybook.chat.wait_heard(3)
     assert "is the owner now" in str(answer["message"])
+    assert heard[1].startswith("You are my owner from now on.")
     assert daybook.model.requests[0].session == "main/owner"
 
 
@@ -152,6 +154,34 @@ async def test_the_owner_lets_somebody_in_from_the_chat(daybook: Daybook) -> Non
         listed, done = sorted(await daybook.chat.wait_heard(2), key=lambda text: "may talk" in text)
     assert code in listed
     assert done == f"Bob (telegram:{STRANGER}) may talk to me now."
+
+
+async def test_who_is_revoked_is_told_where_they_were_heard_last(daybook: Daybook) -> None:
+    discord = ScriptedChannel("discord")
+    daybook.others = (discord,)
+    daybook.model.then("Nice to meet you.")
+    async with daybook.running() as gateway:
+        discord.say("Hello?", chat="777", sender=STRANGER)
+        await discord.wait_heard(chat="777")
+        await gateway.approve((await gateway.codes())[0])
+        discord.say("Me again", chat="778", sender=STRANGER)
+        await discord.wait_heard(chat="778")
+        await gateway.ask("pair.revoke", id=f"discord:{STRANGER}")
+        assert "taken back" in (await discord.wait_heard(2, chat="778"))[1]
+    assert len(discord.heard("777")) == 2
+    assert len(daybook.model.requests) == 1
+
+
+async def test_what_is_decided_while_the_gateway_is_down_is_told_when_it_is_up(daybook: Daybook) -> None:
+    async with daybook.running() as gateway:
+        daybook.chat.say("Hello?", chat="5", sender=STRANGER)
+        await daybook.chat.wait_heard(chat="5")
+        (code,) = await gateway.codes()
+    async with open_gateway(daybook.home, daybook.config, channels=False, clock=daybook.moment.clock) as alone:
+        await alone.operations["pair.approve"]({"code": code})
+    assert len(daybook.chat.heard("5")) == 1
+    async with daybook.running():
+        assert "may talk to me" in (await daybook.chat.wait_heard(2, chat="5"))[1]
 
 
 async def test_after_an_hour_a_stranger_gets_a_new_code(daybook: Daybook) -> None:
