@@ -222,12 +222,17 @@ class Access:
         """Who somebody is in a private chat; None for whom nobody has let in."""
         if self.is_owner(channel, user_id):
             return Role.OWNER
-        rules = self._rules.get(channel, ChannelRules())
-        if rules.dm_policy is DmPolicy.OFF:
+        policy = self._rules.get(channel, ChannelRules()).dm_policy
+        if policy is DmPolicy.OFF:
             return None
+        return Role.PERSON if policy is DmPolicy.OPEN or self.is_named(channel, user_id) else None
+
+    def is_named(self, channel: str, user_id: str) -> bool:
+        """Whether the configuration or an approval names somebody, and not only an open door lets them in."""
         account = f"{channel}:{user_id}"
-        known = user_id in rules.allow or account in self._approved or account in self._person_of_account
-        return Role.PERSON if known or rules.dm_policy is DmPolicy.OPEN else None
+        rules = self._rules.get(channel, ChannelRules())
+        listed = user_id in rules.allow or account in self._configured_owners
+        return listed or account in self._approved or account in self._person_of_account
 
     def decide(self, message: InboundMessage) -> Verdict:
         if message.sender.is_bot:

@@ -71,7 +71,7 @@ class Addressing:
         there = Address(channel, chat_id, thread)
         if self.access.lists_group(channel, chat_id):
             yield KnownChat(there, ChatKind.GROUP, "", "", "")
-        elif channel in LOCAL_CHANNELS or (channel in _CHAT_OF_PERSON and chat_id.isdecimal()):
+        elif channel in LOCAL_CHANNELS or (channel in _CHAT_OF_PERSON and self.access.is_named(channel, chat_id)):
             yield KnownChat(there, ChatKind.PRIVATE, "", chat_id, "")
 
     def _may(self, chat: KnownChat) -> bool:

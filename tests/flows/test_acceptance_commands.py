@@ -13,13 +13,18 @@ from tests.flows.story import ALICE, BOB, GROUP, Story, story
 
 async def command(told: Story, text: str, chat: int = ALICE, name: str = "Alice") -> str:
     """Send a command; what is answered."""
-    before = len(told.heard(chat))
+    before = len(texts(told, chat))
     user = BOB if name == "Bob" else ALICE
     told.say(text, chat=chat, user=user, name=name)
     await told.idle()
-    heard = told.heard(chat)
+    heard = texts(told, chat)
     assert len(heard) == before + 1, heard
     return heard[-1]
+
+
+def texts(told: Story, chat: int) -> list[str]:
+    """What stands in a chat, without files."""
+    return [text for text in told.heard(chat) if text]
 
 
 async def talk(told: Story, text: str, answer: str, chat: int = ALICE) -> None:

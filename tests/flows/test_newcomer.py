@@ -34,8 +34,11 @@ async def test_the_first_one_approved_is_the_owner_in_the_bot_and_in_the_termina
     assert "is the owner now" in approved.out
     assert (await gateway.cli("pair", "approve", code[1])).code == 1, "a code is good once"
 
+    welcome = await gateway.while_alive(telegram.next_message(OWNER, after=greeting.id))
+    assert welcome.text.startswith("You are my owner from now on.")
+
     telegram.say("Remember that my cat is called Luna.")
-    noted = await gateway.while_alive(telegram.next_message(OWNER, after=greeting.id))
+    noted = await gateway.while_alive(telegram.next_message(OWNER, after=welcome.id))
     assert "Luna" in noted.text
     found = await gateway.cli("chat", "-m", "What is my cat called?")
     assert found.code == 0

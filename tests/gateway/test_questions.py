@@ -107,6 +107,20 @@ async def test_a_new_wording_of_an_answered_message_is_offered_once_and_answered
     assert "Buy wine" in daybook.asked()
 
 
+async def test_invariant_08_what_was_asked_in_private_is_not_answered_in_a_group(daybook: Daybook) -> None:
+    daybook.group()
+    daybook.model.then("Milk is noted.")
+    async with daybook.running():
+        message = daybook.chat.say("Buy milk")
+        await daybook.chat.wait_heard(1)
+        daybook.chat.say("Buy a ring for Ann", edit_of=message.platform_id)
+        await daybook.chat.wait_heard(2)
+        (offer,) = [one for one in daybook.chat.standing().values() if one.buttons]
+        daybook.chat.say(offer.buttons[0][0].data, chat=GROUP, group=True)
+        assert "no longer open" in (await daybook.chat.wait_heard(1, chat=GROUP))[0]
+    assert len(daybook.model.requests) == 1
+
+
 async def test_an_edit_that_changes_no_word_is_no_new_wording(daybook: Daybook) -> None:
     """Telegram tells of an edit also when a link's preview appears."""
     daybook.model.then("Milk is noted.")

@@ -105,6 +105,26 @@ async def test_not_even_the_owner_may_write_to_strangers(
     assert [act for act in daybook.chat.history if getattr(act, "message", None) and "Hello" in act.message.text] == []  # type: ignore[union-attr]
 
 
+async def test_through_an_open_door_too_nobody_is_written_to_who_has_not_written(daybook: Daybook, owner: Talk) -> None:
+    daybook.settings["channels"] = {"telegram": {"dm_policy": "open"}}
+    async with daybook.running():
+        assert "Sent" not in await owner.sends(text="Hello", to=f"telegram:{STRANGER}")
+        daybook.chat.say("/whoami", chat=STRANGER, sender=STRANGER)
+        await daybook.chat.wait_heard(chat=STRANGER)
+        assert "Sent" in await owner.sends(text="Hello", to=f"telegram:{STRANGER}")
+
+
+async def test_who_was_shut_out_is_written_to_no_more(daybook: Daybook, owner: Talk) -> None:
+    async with daybook.running() as gateway:
+        daybook.chat.say("Hello?", chat=STRANGER, sender=STRANGER)
+        await daybook.chat.wait_heard(chat=STRANGER)
+        assert "Sent" not in await owner.sends(text="Hello", to=f"telegram:{STRANGER}")
+        await gateway.approve((await gateway.codes())[0])
+        assert "Sent" in await owner.sends(text="Hello", to=f"telegram:{STRANGER}")
+        await gateway.ask("pair.revoke", id=STRANGER)
+        assert "Sent" not in await owner.sends(text="Hello", to=f"telegram:{STRANGER}")
+
+
 async def test_the_owner_is_told_which_chats_there_are(daybook: Daybook, discord: ScriptedChannel, owner: Talk) -> None:
     async with daybook.running():
         daybook.chat.say("/whoami", chat=ALICE, sender=ALICE, name="Alice [root]")
