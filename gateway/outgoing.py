@@ -4,6 +4,7 @@ not matter. The copies live in `state/outgoing`, out of reach of every conversat
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import secrets
 import time
@@ -14,6 +15,8 @@ from agent.memory.files import copy_out, inside
 from agent.memory.reach import FileError, make_private, opened
 from agent.memory.scope import Scope
 from channels.message import OutboundFile
+
+log = logging.getLogger(__name__)
 
 _KEPT_S = 30 * 86_400
 """As long as the outbox remembers what was sent."""
@@ -52,11 +55,14 @@ class Outgoing:
         return OutboundFile(kept, source.name, is_image)
 
     def prune(self, wanted: Collection[Path]) -> None:
-        """Remove old copies, but those that are `wanted`."""
+        """Remove old copies, but those that are `wanted`. What the disk refuses stays for the next time."""
         old = time.time() - _KEPT_S
-        for file in self._folder.iterdir() if self._folder.is_dir() else ():
-            if file not in wanted and file.stat().st_mtime < old:
-                file.unlink(missing_ok=True)
+        try:
+            for file in self._folder.iterdir() if self._folder.is_dir() else ():
+                if file not in wanted and file.stat().st_mtime < old:
+                    file.unlink(missing_ok=True)
+        except OSError as error:
+            log.warning("old files in %s stay: %s", self._folder, error)
 
 
 def is_picture(head: bytes) -> bool:

@@ -65,6 +65,29 @@ async def test_killed_before_the_update_was_acknowledged(
     assert len(texts(telegram)) == 2
 
 
+async def test_killed_after_a_tool_has_sent_a_message(
+    telegram: FakeTelegram, model: FakeAnthropic, gateway: GatewayProcess
+) -> None:
+    """What send_message has sent is not sent again, and the turn goes on behind it."""
+    before_tool = model.hold(after=0)
+    model.answer(tool=("send_message", {"text": "Sent by the tool."}))
+    telegram.say("question")
+    await model.held(before_tool)
+    after_tool = model.hold(after=0)
+    before_tool.release()
+    await model.held(after_tool)
+    while (await gateway.cli("status", "--json")).json()["outbox"]["waiting"]:
+        pass
+
+    await gateway.kill()
+    model.answer("Answered once.")
+    await gateway.start()
+
+    await gateway.while_alive(telegram.wait_for(lambda: "Answered once." in texts(telegram)))
+    await said_no_more(telegram, model, gateway)
+    assert texts(telegram) == ["Sent by the tool.", "Answered once.", "The last answer."]
+
+
 async def test_killed_during_the_stream(telegram: FakeTelegram, model: FakeAnthropic, gateway: GatewayProcess) -> None:
     stream = model.hold(after=2)
     model.answer(["It is ", "a long ", "story."])

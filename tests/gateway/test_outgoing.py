@@ -1,0 +1,73 @@
+"""Copies of files on their way out: by content, private, and not kept for ever."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from agent.memory.reach import FileError
+from agent.memory.scope import Audience, Scope
+from gateway.outgoing import Outgoing, is_picture
+
+
+@pytest.fixture
+def scope(tmp_path: Path) -> Scope:
+    scope = Scope(Audience.OWNER, tmp_path / "workspace")
+    scope.folder.mkdir()
+    return scope
+
+
+@pytest.fixture
+def outgoing(tmp_path: Path) -> Outgoing:
+    return Outgoing(tmp_path / "state" / "outgoing")
+
+
+def test_the_same_content_is_kept_once(scope: Scope, outgoing: Outgoing) -> None:
+    for name in ("a.txt", "b.txt"):
+        (scope.folder / name).write_text("the same")
+    one, other = (outgoing.keep(scope, name, 100) for name in ("a.txt", "b.txt"))
+    assert (one.name, other.name) == ("a.txt", "b.txt")
+    assert one.path == other.path
+    assert [file.name for file in one.path.parent.iterdir()] == [one.path.name]
+    assert one.path.parent.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("size", [0, 101])
+def test_what_cannot_be_sent_leaves_nothing_behind(scope: Scope, outgoing: Outgoing, tmp_path: Path, size: int) -> None:
+    (scope.folder / "file").write_bytes(b"x" * size)
+    with pytest.raises(FileError):
+        outgoing.keep(scope, "file", 100)
+    assert list((tmp_path / "state" / "outgoing").iterdir()) == []
+
+
+def test_old_copies_go_but_not_what_is_still_to_be_sent(scope: Scope, outgoing: Outgoing) -> None:
+    kept = []
+    for name in ("old", "old and wanted", "new"):
+        (scope.folder / name).write_text(name)
+        kept.append(outgoing.keep(scope, name, 100).path)
+    for file in kept[:2]:
+        os.utime(file, (0, 0))
+    outgoing.prune({kept[1]})
+    assert [file.exists() for file in kept] == [False, True, True]
+
+
+def test_without_a_folder_there_is_nothing_to_remove(outgoing: Outgoing) -> None:
+    outgoing.prune(())
+
+
+@pytest.mark.parametrize(
+    ("head", "shown"),
+    [
+        (b"\x89PNG\r\n\x1a\n", True),
+        (b"\xff\xd8\xff\xe0", True),
+        (b"GIF89a", True),
+        (b"RIFF\0\0\0\0WEBPVP8 ", True),
+        (b"RIFF\0\0\0\0WAVEfmt ", False),
+        (b"<svg xmlns=", False),
+        (b"", False),
+    ],
+)
+def test_a_picture_is_known_by_its_bytes(head: bytes, shown: bool) -> None:
+    assert is_picture(head) is shown
