@@ -3,6 +3,7 @@ another person. What reaches their chats, their files or the model on their beha
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -34,7 +35,6 @@ OWNERS = {
     "memory/notes/safe.md": "owner-note-6666",
     f"memory/{TODAY}.md": "owner-log-7777",
     "memory/HISTORY.md": "owner-history-8888",
-    "schedule.yaml": "owner-job-9999",
     "exports/old-talk.md": "owner-export-1212",
     "projects/plan.txt": "owner-file-1313",
 }
@@ -45,10 +45,11 @@ STATE = {
     "state/media/ab/abcd.txt": "media-secret-1717",
     "state/outgoing/abcd": "outgoing-secret-1818",
 }
+JOB = "owner-job-9999"
 SAID = "said-secret-1919"
 WRITTEN_BY_TOOL = "remembered-secret-2020"
 ASKED_TO_FORGET = "forget-secret-2121"
-SECRETS = (*ALICES.values(), *OWNERS.values(), *STATE.values(), SAID, WRITTEN_BY_TOOL, ASKED_TO_FORGET)
+SECRETS = (*ALICES.values(), *OWNERS.values(), *STATE.values(), JOB, SAID, WRITTEN_BY_TOOL, ASKED_TO_FORGET)
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,9 @@ def plant(daybook: Daybook) -> None:
             file.parent.mkdir(parents=True, exist_ok=True)
             head = file.read_text() if file.exists() else f"# {TODAY}\n" if name.startswith("memory/2") else ""
             file.write_text(f"{head}\n- 08:00 The {WORD} word of the safe is {secret}\n")
+
+    job = {"id": "secret", "kind": "message", "text": f"{WORD} {JOB}", "when": {"cron": "0 8 1 1 *"}, "to": "owner"}
+    (daybook.workspace / "schedule.yaml").write_text(json.dumps({"jobs": [job]}))
 
 
 async def say(daybook: Daybook, text: str, who: Attacker) -> None:
@@ -144,10 +148,24 @@ async def test_invariant_08_no_command_leaks(planted: Daybook, attacker: Attacke
     async with planted.running():
         plant(planted)
         talk = await owners_talk(planted)
+        await say(planted, "/jobs", Attacker(OWNER, OWNER, False, "main/owner"))
+        assert JOB in texts(planted, OWNER)[-1]
         before = planted.workspace.joinpath(f"memory/{TODAY}.md").read_text()
         planted.model.then("Hello.")
         await say(planted, "@bot hello", attacker)
-        words = ["", WORD, talk.id, f"{talk.question} yes", "yes", str(talk.file), "../../MEMORY.md", "owner", "*"]
+        words = [
+            "",
+            WORD,
+            talk.id,
+            f"{talk.question} yes",
+            "yes",
+            "run secret",
+            "delete secret",
+            str(talk.file),
+            "../../MEMORY.md",
+            "owner",
+            "*",
+        ]
         names = [command.name for command in all_commands().menu] + ["answer"]
         for name in [one for one in names if one not in ("new", "switch")] + ["switch", "new"]:
             for word in words if name != "new" else ("",):
@@ -188,6 +206,13 @@ def attempts(talk: PrivateTalk, home: Path) -> Mapping[str, tuple[Mapping[str, J
         "write_file": tuple({"path": path, "content": "overwritten"} for path in paths),
         "edit_file": tuple({"path": path, "old_text": f"The {WORD} word", "new_text": "x"} for path in paths),
         "list_files": (*path_calls, {}),
+        "schedule_add": tuple(
+            {"kind": kind, "text": f"the {WORD} word", "when": {"every": "1h"}, "to": to}
+            for kind in ("message", "prompt")
+            for to in (*chats, "owner", "")
+        ),
+        "schedule_list": ({},),
+        "schedule_remove": ({"id": "secret"}, {"id": "daily-summary"}, {"id": "../MEMORY"}),
         "skill_read": ({"name": "../../MEMORY"}, {"name": WORD}),
         "send_message": (
             *({"text": "see file", "files": [path]} for path in paths),
@@ -219,6 +244,7 @@ async def test_invariant_08_no_tool_leaks(planted: Daybook, attacker: Attacker) 
     assert leaks(planted, attacker) == []
     assert {file: file.read_bytes() for file in kept} == kept
     assert texts(planted, ALICE) == []
+    assert JOB in (planted.workspace / "schedule.yaml").read_text(), "nobody else removes it"
 
 
 def secret_files(daybook: Daybook) -> list[Path]:
