@@ -312,6 +312,42 @@ async def test_other_channels_go_on_without_discord(server: Server, model: FakeA
         assert server.discord.token not in gateway.log
 
 
+async def test_one_person_in_telegram_and_discord_has_one_talk(server: Server, model: FakeAnthropic) -> None:
+    """Also over a kill; each answer comes where it was asked for, and a file goes from one to the other."""
+    settings = {
+        "owners": ["telegram:11111"],
+        "people": {"alice": ["telegram:11111", f"discord:{OWNER}"]},
+        "channels": {"discord": server.settings()},
+    }
+    async with FakeTelegram() as telegram, GatewayProcess(telegram, model, settings) as gateway:
+        await gateway.while_alive(server.discord.until_connected(20.0))
+        model.answer("Noted, Luna.")
+        telegram.say("My cat is called Luna.")
+        await gateway.while_alive(telegram.wait_for(lambda: telegram.messages(11111)))
+        while (await gateway.cli("status", "--json")).json()["outbox"]["waiting"]:
+            pass
+        await gateway.restart()
+        await gateway.while_alive(server.discord.until_connected(20.0))
+
+        (gateway.workspace / "cat.txt").write_text("Luna")
+        model.answer(tool=("send_message", {"text": "From there", "to": "telegram:11111", "files": ["cat.txt"]}))
+        model.answer("She is called Luna.")
+        await server.say("What is my cat called?")
+        await gateway.while_alive(server.hears("She is called Luna."))
+        await gateway.while_alive(telegram.wait_for(lambda: len(telegram.messages(11111)) == 3))
+        assert "My cat is called Luna." in str(model.requests[-1].body)
+        assert server.heard() == ["She is called Luna."]
+        assert [one.text for one in telegram.messages(11111)][:2] == ["Noted, Luna.", "From there"]
+        assert telegram.sent_file(telegram.messages(11111)[2]) == ("cat.txt", b"Luna")
+
+        model.answer(tool=("send_message", {"text": "And back", "to": f"discord:{server.dm.id}", "files": ["cat.txt"]}))
+        model.answer("Done.")
+        telegram.say("Send it to my Discord")
+        await gateway.while_alive(server.hears("And back"))
+        sessions = (await gateway.cli("sessions", "list", "--json")).json()
+        assert [session["key"] for session in sessions] == ["main/owner"]
+
+
 def test_a_nonce_fits() -> None:
     assert len(nonce("turn:discord:message:1234567890123456789:0")) <= 25
     assert nonce("a") != nonce("b")
