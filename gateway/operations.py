@@ -10,7 +10,6 @@ from datetime import date, datetime, time, timedelta
 from agent.agent import Agent
 from agent.clock import Clock, utc_stamp
 from agent.memory.index.audience import Status
-from agent.memory.index.engine import MemoryIndex
 from agent.memory.index.store import NotStored
 from agent.memory.scope import Audience, Scope
 from agent.model.base import Json

@@ -11,6 +11,7 @@ import time
 from collections.abc import Collection
 from pathlib import Path
 
+from agent.media.sniff import HEAD, Kind, sniffed
 from agent.memory.files import copy_out, inside
 from agent.memory.reach import FileError, make_private, opened
 from agent.memory.scope import Scope
@@ -20,8 +21,6 @@ log = logging.getLogger(__name__)
 
 _KEPT_S = 30 * 86_400
 """As long as the outbox remembers what was sent."""
-_HEAD = 16
-_PICTURES = (b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF87a", b"GIF89a")
 
 
 class Outgoing:
@@ -44,7 +43,7 @@ class Outgoing:
                 file.seek(0)
                 name = hashlib.file_digest(file, "sha256").hexdigest()
                 file.seek(0)
-                is_image = is_picture(file.read(_HEAD))
+                kind, _ = sniffed(file.read(HEAD))
             kept = scratch.replace(self._folder / name)
             with opened(self._folder, self._folder) as folder:
                 folder.sync()
@@ -52,7 +51,7 @@ class Outgoing:
             raise FileError(f"{source.name} could not be copied: {error.strerror or 'the disk refuses'}") from error
         finally:
             scratch.unlink(missing_ok=True)
-        return OutboundFile(kept, source.name, is_image)
+        return OutboundFile(kept, source.name, is_image=kind is Kind.PICTURE)
 
     def prune(self, wanted: Collection[Path]) -> None:
         """Remove old copies, but those that are `wanted`. What the disk refuses stays for the next time."""
@@ -63,8 +62,3 @@ class Outgoing:
                     file.unlink(missing_ok=True)
         except OSError as error:
             log.warning("old files in %s stay: %s", self._folder, error)
-
-
-def is_picture(head: bytes) -> bool:
-    """By its first bytes, of a kind that platforms show."""
-    return head.startswith(_PICTURES) or (head[:4] == b"RIFF" and head[8:12] == b"WEBP")

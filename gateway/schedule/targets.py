@@ -31,6 +31,7 @@ class Target:
     kind: ChatKind
     person: str = ""
     parent_chat: str = ""
+    server: str = ""
 
     def message(self, id: str, text: str, due: DueJob, at: datetime) -> InboundMessage:
         """What the clock says in that chat, at that moment."""
@@ -43,6 +44,7 @@ class Target:
             sent_at=at,
             origin=Origin.JOB,
             parent_chat=self.parent_chat,
+            server=self.server,
             due=due,
         )
 
@@ -98,7 +100,7 @@ class Targets:
                 person = chat.user_id if chat.kind is ChatKind.PRIVATE else ""
                 account = chat.address.account
                 here = Address(address.channel, chat_id, address.thread_id, account)
-                return Target(here, chat.kind, person, chat.parent_chat)
+                return Target(here, chat.kind, person, chat.parent_chat, chat.server)
         if address.channel in LOCAL_CHANNELS:
             return Target(address, ChatKind.PRIVATE, "owner")
         if self.access.lists_group(address.channel, chat_id) or chat_id.startswith("-"):
@@ -112,4 +114,4 @@ class Targets:
 
     @staticmethod
     def _of(chat: KnownChat) -> Target:
-        return Target(chat.address, chat.kind, chat.user_id, chat.parent_chat)
+        return Target(chat.address, chat.kind, chat.user_id, chat.parent_chat, chat.server)

@@ -25,6 +25,14 @@ async def greet(telegram: FakeTelegram, gateway: GatewayProcess) -> None:
     """No bot may write first."""
     telegram.say("/whoami")
     await gateway.while_alive(telegram.wait_for(lambda: len(texts(telegram)) == 1))
+    await gateway.while_alive(receipts(gateway))
+
+
+async def receipts(gateway: GatewayProcess) -> None:
+    """Nothing is on its way out, so that a kill leaves no other doubt than the test's own."""
+    async with asyncio.timeout(20):
+        while asked(gateway, "SELECT 1 FROM outbox WHERE state IN ('waiting', 'sending')"):  # noqa: ASYNC110  as below
+            await asyncio.sleep(0.01)
 
 
 async def write(telegram: FakeTelegram, gateway: GatewayProcess, kind: str) -> None:
@@ -40,8 +48,12 @@ def put(gateway: GatewayProcess, kind: str) -> None:
 
 
 def states(gateway: GatewayProcess) -> list[str]:
+    return [str(state) for state in asked(gateway, "SELECT state FROM run")]
+
+
+def asked(gateway: GatewayProcess, question: str) -> list[object]:
     with closing(sqlite3.connect(f"{(gateway.home / 'state/daybook.db').as_uri()}?mode=ro", uri=True)) as connection:
-        return [row[0] for row in connection.execute("SELECT state FROM run")]
+        return [row[0] for row in connection.execute(question)]
 
 
 async def until(gateway: GatewayProcess, state: str) -> None:

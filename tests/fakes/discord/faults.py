@@ -57,7 +57,7 @@ class Hold:
         self._tickets = math.inf if count is None else self._tickets + count
         self.bell.ring()
 
-    async def wait(self, timeout: float = 10.0) -> None:
+    async def wait(self, timeout: float = 30.0) -> None:
         """Until a call is parked."""
         await self.bell.until(lambda: self.waiting, timeout)
 
