@@ -14,7 +14,7 @@ from collections import OrderedDict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import ParamSpec, TypeVar
@@ -32,6 +32,9 @@ from agent.context.recalled import Recall, Search
 from agent.context.turn_header import rendered
 from agent.ending import ending
 from agent.forgetting import bring_back, mentions, redact
+from agent.heartbeat import heartbeat
+from agent.journal.summary import Coming, Summary, summary
+from agent.journal.writer import Journal
 from agent.loop import run_turn
 from agent.media.store import Store
 from agent.memory.daily import log_path
@@ -137,6 +140,8 @@ class Agent:
         self._open: OrderedDict[SessionKey, _Conversation] = OrderedDict()
         self._talks: OrderedDict[Path, Talk] = OrderedDict()
         self._windows = Windows(settings, model, clock)
+        marks = sessions.parent / "journal" / f"{settings.name}.db"
+        self.journal = Journal(settings, self._archive, marks, model, self._windows, self.history, clock)
         self._behind = Behind(Debts(sessions / settings.name, workspace), self._settle)
 
     async def run(self) -> None:
@@ -302,6 +307,14 @@ class Agent:
             return report.context_report(transcript, specs, name, room, self.workspace, self._clock)
 
         return await asyncio.to_thread(look)
+
+    async def summary(self, key: SessionKey, scope: Scope, day: date, coming: Sequence[Coming]) -> Summary | None:
+        """A day of a scope in a few sentences, from its log; None where there is nothing to say. `key` is charged."""
+        return await summary(self._model, self.settings.model, str(key), scope, day, coming)
+
+    async def heartbeat(self, key: SessionKey, scope: Scope) -> str | None:
+        """What HEARTBEAT.md's list calls for now; None where it is empty. `key` is charged. Raises `ModelError`."""
+        return await heartbeat(self._model, self.settings.model, str(key), scope, self._clock)
 
     async def why(self, key: SessionKey) -> report.WhyReport | None:
         """What the last reply of the session had before it; None where there is none."""

@@ -38,8 +38,11 @@ from gateway.commands.table import all_commands
 from gateway.config import AgentConfig, Config, ModelConfig, dotenv_names
 from gateway.config.model import SearchConfig
 from gateway.control import Operation
+from gateway.daily import Daily, SummaryRules
+from gateway.heartbeat import Heartbeat, HeartbeatRules
 from gateway.home import Home, HomeError, TokenBusy, hold_token
 from gateway.inbox import Inbox
+from gateway.journaling import Journaling
 from gateway.media import build_intake
 from gateway.models import build_model
 from gateway.operations import all_operations
@@ -179,7 +182,7 @@ async def open_gateway(
     patience: Patience = _USUAL,
 ) -> AsyncIterator[Gateway]:
     """Build the gateway of a home and close it again. `channels` False: only the terminal, to act alone. `platforms`
-    and `model_of` make the channels and the models, others in tests; `built_ins` Daybook's own jobs.
+    and `model_of` make the channels and the models, others in tests; `built_ins` jobs in place of Daybook's own.
 
     Raises `HomeBusy` or `HomeError` where the home cannot be used, `StoreUnavailable` where its database cannot."""
     clock = clock or Clock(config.zone)
@@ -239,8 +242,24 @@ async def open_gateway(
             access,
             by_name,
             _schedule_rules(config, patience),
-            built_ins(config),
         )
+        journaling = Journaling(
+            clock, sessions, agents, [name for name, one in config.agents.items() if one.memory.journal]
+        )
+        daily = Daily(
+            database, clock, access, outbox, sessions, agents, choices, schedule, journaling, _summary_rules(config)
+        )
+        heartbeat = Heartbeat(
+            database,
+            clock,
+            outbox,
+            sessions,
+            agents[config.default_agent],
+            ledger,
+            schedule.reports,
+            _heartbeat_rules(config),
+        )
+        schedule.offer(journaling.built_in, *daily.built_ins(), heartbeat.built_in, *built_ins(config))
         book = Book(schedule, access)
         outgoing = Outgoing(home.outgoing)
         if channels:
@@ -283,6 +302,7 @@ async def open_gateway(
             book=book,
             questions=questions,
             rewording=rewording,
+            daily=daily,
         )
         table.open(house)
         router = Router(
@@ -335,6 +355,16 @@ def _schedule_rules(config: Config, patience: Patience) -> Rules:
         quiet=Quiet(quiet.start, quiet.end, config.zone) if quiet is not None else None,
         interval=patience.tick,
     )
+
+
+def _summary_rules(config: Config) -> SummaryRules:
+    summary = config.schedule.daily_summary
+    return SummaryRules(summary.enabled, summary.time, summary.to)
+
+
+def _heartbeat_rules(config: Config) -> HeartbeatRules:
+    wanted = config.schedule.heartbeat
+    return HeartbeatRules(wanted.every, wanted.daily_budget_usd) if wanted is not None else HeartbeatRules()
 
 
 def _settings(name: str, config: AgentConfig, home: Home) -> AgentSettings:

@@ -1,13 +1,17 @@
-"""What people chose for a session, its model (`/model`), or for a group, when to answer (`/activation`). Kept on disk,
-answered from memory."""
+"""What people chose: for a session its model (`/model`), for a group when to answer (`/activation`), for a chat when it
+is told the day (`/daily`). Kept on disk, answered from memory."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from gateway.store import choice_rows
 from gateway.store.database import Database
 
 _MODEL = "model"
 _ACTIVATION = "activation"
+_DAILY = "daily"
+OFF = "off"
 
 
 class Choices:
@@ -15,10 +19,12 @@ class Choices:
         self._database = database
         self._models: dict[str, str] = {}
         self._activations: dict[str, str] = {}
+        self._dailies: dict[str, str] = {}
 
     async def load(self) -> None:
         self._models = await self._database.run(choice_rows.chosen, _MODEL)
         self._activations = await self._database.run(choice_rows.chosen, _ACTIVATION)
+        self._dailies = await self._database.run(choice_rows.chosen, _DAILY)
 
     def model(self, session: str) -> str | None:
         """None: the configured one."""
@@ -36,6 +42,15 @@ class Choices:
     async def choose_activation(self, chat: str, mention: str | None) -> None:
         """None takes the choice back. Raises `StoreUnavailable`."""
         await self._choose(self._activations, chat, _ACTIVATION, mention)
+
+    @property
+    def dailies(self) -> Mapping[str, str]:
+        """By chat address: the time of its summary as `HH:MM`, or `OFF`. Who has not chosen is not in it."""
+        return self._dailies
+
+    async def choose_daily(self, chat: str, at: str) -> None:
+        """Raises `StoreUnavailable`."""
+        await self._choose(self._dailies, chat, _DAILY, at)
 
     async def _choose(self, known: dict[str, str], of: str, name: str, value: str | None) -> None:
         await self._database.run(choice_rows.choose, of, name, value)

@@ -81,8 +81,24 @@ class Sessions:
 
     def of_row(self, row: InboxRow) -> Conversation:
         """Where a message on disk belongs."""
-        verdict = self._access.decide(row.message)
-        return self.conversation(row.message, verdict if isinstance(verdict, Admitted) else None)
+        return self.of(row.message)
+
+    def of(self, message: InboundMessage) -> Conversation:
+        verdict = self._access.decide(message)
+        return self.conversation(message, verdict if isinstance(verdict, Admitted) else None)
+
+    def scope_of(self, key: SessionKey) -> Scope | None:
+        """For whose ears a session's talk is; None for a job's, in which nobody talks, and for what is no session of
+        ours."""
+        audience, _, rest = key.path.partition("/")
+        home = self._agents.get(key.agent)
+        if home is None or audience not in tuple(Audience) or f"/{JOBS}/" in f"/{rest}":
+            return None
+        id = "" if audience == Audience.OWNER else rest.split("/")[0]
+        try:
+            return Scope(Audience(audience), home.workspace, id, home.group_logs)
+        except ValueError:
+            return None
 
     def _group(self, message: InboundMessage) -> tuple[Audience, str, str]:
         address = message.address

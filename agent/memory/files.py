@@ -278,6 +278,14 @@ def append_section(scope: Scope, clock: Clock, heading: str, body: str) -> Path:
     return path
 
 
+def append_day(scope: Scope, day: date, section: str) -> Path:
+    """Add a finished section, heading and all, to the log of a day, which may be past: a log may grow (invariant 7).
+    Returns the log's path. Raises `NotWritten`."""
+    path = daily.log_path(scope, day)
+    _append(path, scope.folder, lambda before: daily.gap(before) + clean(section), daily.new_log(day))
+    return path
+
+
 def append_history(scope: Scope, clock: Clock, paragraph: str, source: str = "", *, extract: bool = False) -> Path:
     """Add a paragraph `[YYYY-MM-DD HH:MM] text`, one line, on an ended or compacted talk to `memory/HISTORY.md`.
     `source` names the talk at its end; a paragraph of the same source is not added twice, and one that comes after the

@@ -32,8 +32,8 @@ class ToolSpec:
     schema: Mapping[str, Json]
 
 
-SILENT = frozenset({"flush", "compaction", "consolidation"})
-"""Purposes of calls that the program makes on its own account: nobody reads what the model says to them."""
+SILENT = frozenset({"flush", "compaction", "consolidation", "journal", "daily", "heartbeat"})
+"""Purposes of calls that the program makes on its own account: nobody waits for what the model says to them."""
 
 
 @dataclass(frozen=True, slots=True)

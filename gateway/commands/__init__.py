@@ -19,6 +19,7 @@ from agent.report import ContextReport
 from channels.message import Channel, CommandInfo, InboundMessage, OutboundFile
 from gateway.access import Access, Role
 from gateway.choices import Choices
+from gateway.daily import Daily
 from gateway.inbox import Inbox
 from gateway.outbox import Outbox
 from gateway.outgoing import Outgoing
@@ -81,6 +82,7 @@ class House:
     book: Book
     questions: Questions
     rewording: Rewording
+    daily: Daily
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from gateway.commands import (
     Command,
     Commands,
     answers,
+    daily,
     general,
     group,
     memory,
@@ -23,6 +24,7 @@ def all_commands() -> Commands:
 
     first = Command("help", "", "what I understand", help_)
     answer = answers.command({memory.FORGET: memory.take_forget, rewording.REWORDED: rewording.take})
-    rest = (*session.COMMANDS, *search.COMMANDS, *memory.COMMANDS, *schedule.COMMANDS, *general.COMMANDS)
+    told = (*schedule.COMMANDS, *daily.COMMANDS)
+    rest = (*session.COMMANDS, *search.COMMANDS, *memory.COMMANDS, *told, *general.COMMANDS)
     commands = Commands((first, *rest, *group.COMMANDS, answer))
     return commands

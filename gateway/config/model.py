@@ -5,7 +5,7 @@ A key that is null or left out has its default. Models are frozen; secrets hide 
 
 from __future__ import annotations
 
-from datetime import time
+from datetime import time, timedelta
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
@@ -28,6 +28,7 @@ from gateway.config.values import (
     Argv,
     ChatId,
     FileCommand,
+    Interval,
     NumericId,
     PersonId,
     PersonName,
@@ -289,8 +290,18 @@ class SummaryConfig(Section):
     to: Targets = ("owner",)
 
 
+class HeartbeatConfig(Section):
+    """`daily_budget_usd`: what it may spend a day; null: only `model.daily_budget_usd` limits it."""
+
+    every: Interval = timedelta(minutes=30)
+    daily_budget_usd: NonNegativeFloat | None = None
+
+
 class ScheduleConfig(Section):
+    """`heartbeat` null: off."""
+
     daily_summary: SummaryConfig = SummaryConfig()
+    heartbeat: HeartbeatConfig | None = None
     quiet_hours: Quiet | None = None
     catch_up_hours: NonNegativeFloat = 12
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import zoneinfo
-from datetime import time
+from datetime import time, timedelta
 from typing import Annotated, NamedTuple
 from urllib.parse import urlsplit
 
@@ -13,6 +13,7 @@ import tzlocal
 from pydantic import AfterValidator, BeforeValidator, PlainSerializer, SecretStr, WithJsonSchema
 
 from gateway.config.problem import did_you_mean
+from gateway.schedule.when import BadWhen, Every, fields, interval
 
 PLATFORMS = ("telegram", "discord")
 """Platforms whose people have numeric ids."""
@@ -156,6 +157,20 @@ def _file_command(value: tuple[str, ...]) -> tuple[str, ...]:
     return value
 
 
+def _interval(value: object) -> object:
+    """`30m`, `2h`, `1h 30m`."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return interval(value)
+    except BadWhen as error:
+        raise ValueError(f"allowed: an interval such as 30m ({error})") from error
+
+
+def _interval_text(value: timedelta) -> str:
+    return fields(Every(value))["every"]
+
+
 def _clock_text(value: time) -> str:
     return value.strftime("%H:%M")
 
@@ -181,6 +196,12 @@ TimeOfDay = Annotated[
     BeforeValidator(_time_of_day),
     PlainSerializer(_clock_text, return_type=str),
     WithJsonSchema({"type": "string", "examples": ["21:00"]}),
+]
+Interval = Annotated[
+    timedelta,
+    BeforeValidator(_interval),
+    PlainSerializer(_interval_text, return_type=str),
+    WithJsonSchema({"type": "string", "examples": ["30m"]}),
 ]
 Quiet = Annotated[
     QuietHours,

@@ -136,7 +136,7 @@ class Runs:
         """A built-in job at its work, beside everything else; the next tick writes its result down."""
         due = DueTime(self._clock.local(run.moment), run.late, run.due.startswith(BY_HAND))
         try:
-            outcome = await self._built_ins[run.job].run(due)
+            outcome = await self._built_in(run.job).run(due)
             self._results[run.key] = State.SILENT if outcome.silent else State.DONE
         except JobFailed as error:
             self._results[run.key] = str(error)
@@ -146,6 +146,11 @@ class Runs:
         finally:
             self._working.discard(run.key)
         self.ended.set()
+
+    def _built_in(self, id: str) -> BuiltIn:
+        if id not in self._built_ins:
+            raise JobFailed("it is off now")
+        return self._built_ins[id]
 
     # what became of it -----------------------------------------------------------------------------------------
 

@@ -80,6 +80,19 @@ class Schedule:
         self._lock = asyncio.Lock()
         self._bell: Clockwork | None = None
         self._is_loaded = False
+        self._is_offered = False
+
+    def offer(self, *built_ins: BuiltIn) -> None:
+        """Jobs of Daybook's own, new or in place of those of the same id."""
+        self._built_ins.update({one.id: one for one in built_ins})
+        self._is_offered = True
+        self.ring()
+
+    def withdraw(self, id: str) -> None:
+        """A job of Daybook's own is no more."""
+        self._built_ins.pop(id, None)
+        self._is_offered = True
+        self.ring()
 
     @property
     def name(self) -> str:
@@ -190,7 +203,8 @@ class Schedule:
 
     async def _look(self) -> None:
         trouble = self.file.trouble
-        if await asyncio.to_thread(self.file.look):
+        offered, self._is_offered = self._is_offered, False
+        if await asyncio.to_thread(self.file.look) or offered:
             await self._meet()
         if self.file.trouble and self.file.trouble != trouble:
             log.error("%s: %s", FILE, self.file.trouble)

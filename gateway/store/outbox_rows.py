@@ -167,6 +167,11 @@ def last_error(connection: sqlite3.Connection) -> str:
     return "" if row is None else str(row["error"])
 
 
+def is_known(connection: sqlite3.Connection, key: str) -> bool:
+    """Whether a message of that key was ever written down (for 30 days, see `prune`)."""
+    return connection.execute("SELECT 1 FROM outbox WHERE key = ?", (key,)).fetchone() is not None
+
+
 def prune(connection: sqlite3.Connection, days: int = 30) -> None:
     """Forget what was sent so long ago, and previews of turns that the inbox has forgotten."""
     connection.execute("DELETE FROM preview WHERE turn NOT IN (SELECT turn FROM inbox)")

@@ -21,7 +21,7 @@ import yaml
 
 from agent.clock import Clock
 from agent.session.flush import PROMPT
-from gateway.app import Gateway, open_gateway
+from gateway.app import Gateway, Patience, open_gateway
 from gateway.config import load
 from gateway.home import Home
 from gateway.models import build_model
@@ -45,6 +45,7 @@ class Story:
         self.moment: datetime | None = None
         self.gateway: Gateway | None = None
         self.waits: list[float] = []
+        self.patience = Patience()
 
     # the house
 
@@ -81,7 +82,9 @@ class Story:
         clock = Clock(ZoneInfo(config.timezone), self._now)
         model_of = functools.partial(build_model, sleep=self._without_waiting)
         stop = asyncio.Event()
-        async with open_gateway(self.home, config, channels=True, clock=clock, model_of=model_of) as gateway:
+        async with open_gateway(
+            self.home, config, channels=True, clock=clock, model_of=model_of, patience=self.patience
+        ) as gateway:
             task = asyncio.create_task(gateway.run(stop))
             self.gateway = gateway
             polling = asyncio.create_task(self.telegram.wait_for(lambda: self.telegram.polling))
@@ -173,11 +176,12 @@ class Story:
 
 
 def _work_behind_new(body: dict[str, Any]) -> str | None:
-    """The flush and the paragraph of a talk that `/new` has left: they may be asked for while an answer is queued for
-    the next message."""
+    """The flush and the paragraph of a talk that `/new` has left, the journal and the summary of a day that is over:
+    they may be asked for while an answer is queued for the next message."""
     is_flush = any(PROMPT in block.get("text", "") for block in body["messages"][-1]["content"])
-    is_consolidation = any(tool["name"] == "save_memory" for tool in body.get("tools", ()))
-    return "NO_REPLY" if is_flush or is_consolidation else None
+    tools = {tool["name"] for tool in body.get("tools", ())}
+    is_summary = any("daily summary" in block["text"] for block in body.get("system", ()))
+    return "NO_REPLY" if is_flush or is_summary or tools & {"save_memory", "write_journal"} else None
 
 
 def _new_token() -> str:

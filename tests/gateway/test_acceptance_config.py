@@ -107,6 +107,7 @@ BEYOND_THE_EXAMPLE = (
     ("channels", "discord", "reaction"),
     ("channels", "telegram", "reaction"),
     ("media",),
+    ("schedule", "heartbeat"),
 )
 """Keys that SPEC's example does not have; all are off, or as the example says, by default."""
 

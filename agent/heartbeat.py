@@ -1,0 +1,100 @@
+"""The heartbeat: every now and then a model looks at the list in HEARTBEAT.md, in a small context of its own (SPEC 8).
+
+It is no talk: nothing of it is journaled, remembered, or seen by the next one. A list without a line costs no call.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+
+from agent.clock import Clock
+from agent.context import marked
+from agent.context.budget import estimate
+from agent.journal import promises
+from agent.journal.marks import for_reading
+from agent.memory.daily import log_path
+from agent.memory.files import FileError, read_text
+from agent.memory.scope import Scope
+from agent.model.base import Message, Model, ModelRequest
+from agent.model.offline import NAME as OFFLINE
+from agent.settings import ModelSettings
+from agent.silence import NO_REPLY, spoken
+from agent.talk import asked
+
+_log = logging.getLogger(__name__)
+
+FILE = "HEARTBEAT.md"
+PURPOSE = "heartbeat"
+_OK = "HEARTBEAT_OK"
+_MOST_TOKENS = 512
+_MOST_LIST_CHARS = 8_000
+_MOST_LOG_TOKENS = 2_000
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_HEADING = re.compile(r"[ \t]*(?:#.*|[-*+][ \t]*(?:\[ \][ \t]*)?|[-=_*]{3,}[ \t]*)?")
+_SYSTEM = f"""\
+You are a personal assistant that looks, every now and then, at a list of things to watch for. You are shown the list, \
+the time, what is promised and the end of today's log. If something on the list calls for a word to your owner now, \
+write that word: one or two sentences in the owner's language, to be sent as it is. Otherwise answer {_OK} alone. Do \
+not repeat what the log says was said already, and do not report that all is well."""
+
+
+async def heartbeat(model: Model, settings: ModelSettings, session: str, scope: Scope, clock: Clock) -> str | None:
+    """What is to be said now; empty: nothing. None: the list is empty, and nobody was asked. Raises `ModelError`,
+    `FileError`."""
+    wanted = await asyncio.to_thread(_list, scope)
+    if not wanted:
+        return None
+    shown = await asyncio.to_thread(_shown, scope, clock, wanted)
+    request = ModelRequest(
+        model=settings.name,
+        system=(_SYSTEM,),
+        messages=(Message("user", ({"type": "text", "text": shown},)),),
+        tools=(),
+        max_tokens=min(_MOST_TOKENS, settings.max_tokens),
+        purpose=PURPOSE,
+        session=session,
+        effort=settings.effort,
+        cache="off",
+    )
+    answer = await asked(model, request)
+    if answer.model == OFFLINE or answer.stop_reason == "refusal":
+        return ""
+    text = "".join(str(block.get("text") or "") for block in answer.content if block.get("type") == "text")
+    return said(text)
+
+
+def said(answer: str) -> str:
+    """What of an answer is to be delivered: nothing of HEARTBEAT_OK or NO_REPLY alone, however they are dressed."""
+    bare = answer.strip().strip("*_`.!\"' \n").upper()
+    return "" if bare in (_OK, NO_REPLY) else spoken(answer).removesuffix(_OK).strip()
+
+
+def _list(scope: Scope) -> str:
+    """The list's lines, if there is any but comments, headings and empty bullets. Raises `FileError`."""
+    file = read_text(scope.folder / FILE, scope.folder)
+    text = _COMMENT.sub("", file.text) if file is not None else ""
+    lines = [line for line in text.splitlines() if not _HEADING.fullmatch(line)]
+    return "\n".join(lines)[:_MOST_LIST_CHARS].strip()
+
+
+def _shown(scope: Scope, clock: Clock, wanted: str) -> str:
+    now = clock.now()
+    log, open_ = "", ""
+    try:
+        file = read_text(log_path(scope, now.date()), scope.folder)
+        log = "\n".join(for_reading(file.text)) if file is not None else ""
+        open_ = "\n".join(one.text for one in promises.still_open(scope))
+    except FileError as problem:
+        _log.warning("the heartbeat sees less: %s", problem)
+    if (size := estimate(log)) > _MOST_LOG_TOKENS:
+        log = f"[…]\n{log[-(len(log) * _MOST_LOG_TOKENS // size) :]}"
+    return "\n".join(
+        (
+            f"It is {now:%Y-%m-%d %H:%M} {clock.zone.key}.",
+            marked.block("file", wanted, name=FILE),
+            marked.block("quoted", f"Open promises:\n{open_ or '(none)'}"),
+            marked.block("file", log or "(empty)", name=f"memory/{now.date().isoformat()}.md"),
+        )
+    )

@@ -1,0 +1,296 @@
+"""Writes the journal: each talk's part of a day becomes a section of that day's log, once.
+
+A section ends with a mark that names its talk and which entries it tells of, so that what was said later gets a
+section of its own, and nothing is told twice. A long talk is told in pieces, each kept as soon as it is there. Where no
+model can be reached an extract is written; the proper section follows it once one can, for a log only grows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from agent.clock import Clock
+from agent.context.budget import estimate
+from agent.journal import promises, telling
+from agent.journal.day import Spoken, Talked
+from agent.journal.day import read as read_day
+from agent.journal.extract import extract
+from agent.journal.marks import Marks, Piece, Section, in_log
+from agent.journal.telling import Told
+from agent.memory.daily import heading_line, log_path
+from agent.memory.files import FileError, append_day, clean, read_text
+from agent.memory.history import History
+from agent.memory.scope import Scope
+from agent.model.base import ContextOverflow, InvalidRequest, Model, ModelError
+from agent.model.offline import NAME as OFFLINE
+from agent.session.archive import Archive, SessionInfo
+from agent.session.transcript import Transcript, Unusable
+from agent.settings import AgentSettings
+from agent.talk import asked
+from agent.turn import SessionKey
+from agent.windows import Windows
+
+_log = logging.getLogger(__name__)
+
+MOST_TOKENS_A_DAY = 100_000
+"""What a model is given to read of one talk and day; the rest of it becomes an extract."""
+_PIECE_TOKENS = 24_000
+_LEAST_PIECE = 1_000
+_FIXED_TOKENS = 2_500
+"""Instructions, tool and open list."""
+
+ScopeOf = Callable[[SessionKey], Scope | None]
+
+
+class NoModel(Exception):
+    """No model can be reached; a later try may find one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """What a run has written. `problems`: sentences on what could not be."""
+
+    told: int = 0
+    extracts: int = 0
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """A talk's part of a day that the log lacks: behind the entry `after`, as far as proper sections go. `fresh` is
+    what not even an extract tells of; `spent`: tokens that were read for this day already."""
+
+    info: SessionInfo
+    scope: Scope
+    day: date
+    spoken: Sequence[Spoken]
+    fresh: Sequence[Spoken]
+    after: int
+    spent: int
+    talked: Talked
+
+
+class Journal:
+    """One run at a time. `marks`: the file that remembers how far it is."""
+
+    def __init__(
+        self,
+        settings: AgentSettings,
+        archive: Archive,
+        marks: Path,
+        model: Model,
+        windows: Windows,
+        history: History,
+        clock: Clock,
+    ) -> None:
+        self._settings = settings
+        self._archive = archive
+        self._marks = Marks(marks)
+        self._model = model
+        self._windows = windows
+        self._history = history
+        self._clock = clock
+        self._one_at_a_time = asyncio.Lock()
+
+    async def write(self, scope_of: ScopeOf, since: date, until: date) -> Entered:
+        """Write what the logs of those days lack, both included, of every talk to which `scope_of` gives a scope.
+        Raises `OSError` where the marks cannot be kept."""
+        async with self._one_at_a_time:
+            told = extracts = 0
+            problems: list[str] = []
+            reachable = True
+            for info, scope in await asyncio.to_thread(self._talks, scope_of, since):
+                for work in await asyncio.to_thread(self._lacking, info, scope, since, until):
+                    try:
+                        reachable = reachable and await self._told(work)
+                        if reachable:
+                            told += 1
+                        elif work.fresh:
+                            await asyncio.to_thread(self._enter_extract, work)
+                            extracts += 1
+                    except FileError as problem:
+                        _log.error("the journal of %s is not written: %s", work.day, problem)
+                        problems.append(str(problem))
+            return Entered(told, extracts, tuple(dict.fromkeys(problems)))
+
+    # what is lacking -------------------------------------------------------------------------------------------
+
+    def _talks(self, scope_of: ScopeOf, since: date) -> list[tuple[SessionInfo, Scope]]:
+        """Oldest first, so that a log reads in order."""
+        infos = [info for info in self._archive.sessions() if self._clock.local(info.last).date() >= since]
+        return [(info, scope) for info in reversed(infos) if (scope := scope_of(info.key)) is not None]
+
+    def _lacking(self, info: SessionInfo, scope: Scope, since: date, until: date) -> list[_Work]:
+        try:
+            talked = read_day(Transcript.read(self._archive.path(info.key, info.id)), self._clock)
+        except (FileNotFoundError, Unusable) as problem:
+            _log.warning("the journal passes over a talk: %s", problem)
+            return []
+        days = ((day, spoken) for day, spoken in sorted(talked.days.items()) if since <= day <= until)
+        found = (self._work(info, scope, day, spoken, talked) for day, spoken in days)
+        return [work for work in found if work is not None]
+
+    def _work(
+        self, info: SessionInfo, scope: Scope, day: date, spoken: Sequence[Spoken], talked: Talked
+    ) -> _Work | None:
+        sections = self._sections(info.id, scope, day)
+        proper = max((one.last for one in sections if not one.is_extract), default=-1)
+        anyhow = max((one.last for one in sections), default=-1)
+        lacking = [one for one in spoken if one.number > proper]
+        if not lacking:
+            return None
+        fresh = [one for one in spoken if one.number > anyhow]
+        return _Work(info, scope, day, lacking, fresh, proper, sum(one.tokens for one in sections), talked)
+
+    def _sections(self, session: str, scope: Scope, day: date) -> Sequence[Section]:
+        """Those that are marked, and those that a crash left in the log unmarked."""
+        marked = self._marks.sections(session, day)
+        known = {(one.first, one.last, one.is_extract) for one in marked}
+        unmarked = [
+            one for one in in_log(self._log(scope, day), session) if (one.first, one.last, one.is_extract) not in known
+        ]
+        if unmarked:
+            self._marks.written(session, day, unmarked)
+        return [*marked, *unmarked]
+
+    @staticmethod
+    def _log(scope: Scope, day: date) -> str:
+        try:
+            file = read_text(log_path(scope, day), scope.folder)
+        except FileError as problem:
+            _log.warning("a log cannot be read: %s", problem)
+            return ""
+        return file.text if file is not None else ""
+
+    # by a model ------------------------------------------------------------------------------------------------
+
+    async def _told(self, work: _Work) -> bool:
+        """Have a model tell it, and write that down. False where no model can be reached: what it has told so far is
+        kept. Raises `FileError`."""
+        kept = await asyncio.to_thread(self._marks.pieces, work.info.id, work.day, work.after)
+        pieces = [one for one in kept if one.last <= work.spoken[-1].number]
+        left = [one for one in work.spoken if not pieces or one.number > pieces[-1].last]
+        room = MOST_TOKENS_A_DAY - work.spent - sum(one.tokens for one in pieces)
+        budget = (await self._windows.budget(self._settings.model.name)).window
+        size = min(_PIECE_TOKENS, max(_LEAST_PIECE, budget - _FIXED_TOKENS - telling.MOST_TOKENS))
+        while left:
+            part = _fitting(left, min(size, room))
+            if not part:
+                break
+            try:
+                piece = await self._piece(work, part)
+            except ContextOverflow:
+                if len(part) == 1 or size <= _LEAST_PIECE:
+                    piece = _by_extract(part)
+                else:
+                    size = max(_LEAST_PIECE, size // 2)
+                    continue
+            except NoModel:
+                return False
+            await asyncio.to_thread(self._marks.keep, work.info.id, work.day, piece)
+            pieces.append(piece)
+            room -= piece.tokens
+            left = left[len(part) :]
+        await asyncio.to_thread(self._enter, work, pieces, left)
+        return True
+
+    async def _piece(self, work: _Work, part: Sequence[Spoken]) -> Piece:
+        """Raises `NoModel`, `ContextOverflow`. What a model declines to tell, or tells nothing of, becomes an
+        extract."""
+        known = await asyncio.to_thread(_open, work.scope)
+        request = telling.request(self._settings.model, str(work.info.key), work.day, part, known)
+        try:
+            answer = await asked(self._model, request)
+        except ContextOverflow:
+            raise
+        except InvalidRequest as problem:
+            _log.warning("%s: a part of the journal is an extract: %s", work.info.key, problem)
+            return _by_extract(part)
+        except ModelError as problem:
+            _log.warning("%s: the journal has no model: %s", work.info.key, problem)
+            raise NoModel from problem
+        if answer.model == OFFLINE:
+            raise NoModel
+        told = telling.read(answer, work.day, part)
+        if not told.bullets:
+            return _by_extract(part, _size(part))
+        return Piece(part[0].number, part[-1].number, _size(part), told)
+
+    # into the log ----------------------------------------------------------------------------------------------
+
+    def _enter(self, work: _Work, pieces: Sequence[Piece], left: Sequence[Spoken]) -> None:
+        """Promises first: they are told again by the same pieces, and kept once, where a crash comes in between.
+        Raises `FileError`."""
+        bullets = [bullet for piece in pieces for bullet in piece.told.bullets]
+        if left:
+            bullets += [
+                f"- {left[0].line.at:%H:%M} (From here on an extract: a journal reads at most {MOST_TOKENS_A_DAY:,} "
+                "tokens of one talk a day.)",
+                *extract(left),
+            ]
+        with self._history.author(work.scope).writes(telling.PURPOSE):
+            promises.keep(work.scope, self._clock, [one for piece in pieces for one in piece.told.promises])
+            promises.close(work.scope, self._clock, [id for piece in pieces for id in piece.told.closed])
+        replaces = len(work.fresh) < len(work.spoken)
+        section = Section(work.spoken[0].number, work.spoken[-1].number, tokens=sum(one.tokens for one in pieces))
+        self._append(work, work.spoken, section, bullets, "in place of the extract above" if replaces else "")
+
+    def _enter_extract(self, work: _Work) -> None:
+        section = Section(work.fresh[0].number, work.fresh[-1].number, is_extract=True)
+        self._append(work, work.fresh, section, extract(work.fresh), "extract")
+
+    def _append(
+        self, work: _Work, spoken: Sequence[Spoken], section: Section, bullets: Sequence[str], remark: str
+    ) -> None:
+        damaged = work.talked.damage(spoken[0].number - 1, spoken[-1].number)
+        if damaged:
+            lines = "line" if damaged == 1 else "lines"
+            bullets = [*bullets, f"- (A gap: {damaged} {lines} of this talk's transcript cannot be read.)"]
+        title = f"Journal · {work.info.key.path} · {spoken[0].line.at:%H:%M}-{spoken[-1].line.at:%H:%M}"
+        title += f" ({remark})" if remark else ""
+        mark = section.comment(work.info.id)
+        body = "\n".join([*map(_harmless, bullets), "", mark])
+        with self._history.author(work.scope).writes(telling.PURPOSE):
+            append_day(work.scope, work.day, heading_line(title) + body + "\n")
+        self._marks.written(work.info.id, work.day, [section])
+
+
+def _by_extract(part: Sequence[Spoken], tokens: int = 0) -> Piece:
+    return Piece(part[0].number, part[-1].number, tokens, Told(tuple(extract(part))))
+
+
+def _fitting(spoken: Sequence[Spoken], room: int) -> Sequence[Spoken]:
+    """The first of them that fit, none cut apart from others of the same entry; a single one of any size, while there
+    is room for anything."""
+    at = size = 0
+    while at < len(spoken):
+        end = at + 1
+        while end < len(spoken) and spoken[end].number == spoken[at].number:
+            end += 1
+        size += _size(spoken[at:end])
+        if size > room and (at or room < _LEAST_PIECE):
+            break
+        at = end
+    return spoken[:at]
+
+
+def _size(spoken: Sequence[Spoken]) -> int:
+    return sum(estimate(one.text) + 1 for one in spoken)
+
+
+def _harmless(bullet: str) -> str:
+    """Nothing that was said can pass for a mark."""
+    return clean(bullet).replace("<!--", "<!‐‐")
+
+
+def _open(scope: Scope) -> Sequence[promises.Promise]:
+    try:
+        return promises.still_open(scope)
+    except FileError as problem:
+        _log.warning("the open list cannot be read: %s", problem)
+        return ()

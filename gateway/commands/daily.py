@@ -1,0 +1,87 @@
+"""`/daily`: when this chat is told the day, and the day so far. `/done`: what was promised, and that it is done."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from datetime import time
+
+from agent.journal import promises
+from agent.journal.promises import NoSuchPromise
+from agent.memory.files import FileError
+from gateway.access import Role
+from gateway.commands import Answer, Ask, Command, CommandError
+from gateway.turn import MOST_ATTEMPTS
+from gateway.turns import WasStopped
+
+_CLOCK = re.compile(r"([01]?\d|2[0-3])[:.h]([0-5]\d)")
+_HOW = "`/daily 21:00` sets the time, `/daily off` ends it, `/daily now` tells the day so far."
+_LOOKING = "I am looking through the day, and will tell you in a moment."
+_LISTED = 30
+
+
+async def daily(ask: Ask) -> str | Answer:
+    words = ask.words.strip().lower()
+    if words == "now":
+        return await _now(ask)
+    address = ask.row.message.address
+    if not words:
+        hour = await ask.house.daily.hour(address)
+        comes = "No daily summary comes here." if hour is None else f"The daily summary comes here at {hour:%H:%M}."
+        return f"{comes} {_HOW}"
+    match = _CLOCK.fullmatch(words)
+    if match is None and words != "off":
+        raise CommandError(f"I don't understand {words[:40]!r} as a time. {_HOW}")
+    if not ask.conversation.is_private and ask.conversation.role is not Role.OWNER:
+        raise CommandError("In a group, only my owner can change that.")
+    at = time(int(match[1]), int(match[2])) if match is not None else None
+    await ask.house.daily.choose(address, at)
+    if at is None:
+        return "No daily summary comes here any more. `/daily 21:00` brings it back."
+    which = "the day before" if at < time(12) else "the day"
+    return f"From now on I tell {which} here at {at:%H:%M} ({ask.house.clock.zone.key})."
+
+
+async def _now(ask: Ask) -> Answer:
+    """Says at once that it takes a moment; until it is told the command is open in the inbox."""
+    if ask.row.attempts >= MOST_ATTEMPTS:
+        return Answer("I have been restarted several times while looking through the day, so I leave it.")
+    await ask.begin()
+    await ask.tell(_LOOKING)
+    work = ask.house.daily.now(ask.conversation, ask.row.message.address)
+    try:
+        told = await ask.house.turns.unless_stopped(str(ask.conversation.session), ask.row.seq, work)
+    except WasStopped:
+        return Answer("Stopped.")
+    return Answer(told.text, told.buttons)
+
+
+async def done(ask: Ask) -> str:
+    scope, clock = ask.conversation.scope, ask.house.clock
+    author = ask.agent.history.author(scope, str(ask.conversation.session))
+
+    def close() -> str:
+        found = promises.find(scope, ask.words)
+        with author.writes("/done"):
+            promises.close(scope, clock, [found.id])
+        return found.text
+
+    try:
+        if ask.words.strip():
+            return f"Done: ~~{await asyncio.to_thread(close)}~~"
+        known = await asyncio.to_thread(promises.still_open, scope)
+    except NoSuchPromise as error:
+        raise CommandError(f"{error}. `/done` alone lists them.") from error
+    except FileError as error:
+        raise CommandError(f"The list could not be used: {error}") from error
+    if not known:
+        return "Nothing is open here."
+    lines = [f"- `{one.id}` {one.text}" for one in known[:_LISTED]]
+    more = [f"- and {len(known) - _LISTED} more in `memory/open.md`"] if len(known) > _LISTED else []
+    return "\n".join(["Promised, and still open (`/done ID` or a few words of it ticks one off):", "", *lines, *more])
+
+
+COMMANDS = (
+    Command("daily", "[HH:MM|off|now]", "when I sum up the day here", daily),
+    Command("done", "[TEXT|ID]", "what was promised here; tick one off", done),
+)

@@ -1,0 +1,237 @@
+"""The daily summary: to whom, when, and once (SPEC 8).
+
+A target is a chat. Its summary is made of its own scope alone, and has a name in the outbox made of the chat and the
+day, so that whatever a crash cuts off, a day is told once. In the morning the day that is told is the one before.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from functools import partial
+
+from agent.agent import Agent
+from agent.clock import Clock, utc_stamp
+from agent.journal.promises import Promise
+from agent.journal.summary import Coming
+from channels.message import Address, Button, ChatKind, DueJob
+from gateway.access import Access, Role
+from gateway.choices import OFF, Choices
+from gateway.journaling import Journaling
+from gateway.outbox import Outbox
+from gateway.saying import late_mark
+from gateway.schedule.agenda import agenda
+from gateway.schedule.builtin import DAILY_SUMMARY, BuiltIn, DueTime, JobFailed, Outcome
+from gateway.schedule.job import OWNER
+from gateway.schedule.schedule import Schedule
+from gateway.schedule.targets import NoTarget, Target, Targets
+from gateway.schedule.when import Cron
+from gateway.sessions import Conversation, Sessions
+from gateway.store import outbox_rows
+from gateway.store.database import Database
+from gateway.store.outbox_rows import Buttons
+
+log = logging.getLogger(__name__)
+
+_NOON = time(12)
+_TEXT = "Sum up the day"
+_EMPTY = "Nothing was said here on {day}, and nothing that was promised is due."
+_MOST_COMING = 10
+_MOST_BUTTONS = 6
+_SHOWN = 80
+_LABEL = 30
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryRules:
+    """`to`: `owner` and chat addresses, as configured. `at`: on the user's clock."""
+
+    enabled: bool
+    at: time
+    to: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    text: str
+    buttons: Buttons = ()
+
+
+class Daily:
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        access: Access,
+        outbox: Outbox,
+        sessions: Sessions,
+        agents: Mapping[str, Agent],
+        choices: Choices,
+        schedule: Schedule,
+        journaling: Journaling,
+        rules: SummaryRules,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._access = access
+        self._outbox = outbox
+        self._sessions = sessions
+        self._agents = agents
+        self._choices = choices
+        self._schedule = schedule
+        self._journaling = journaling
+        self._rules = rules
+        self._one_at_a_time = asyncio.Lock()
+
+    # when ------------------------------------------------------------------------------------------------------
+
+    def built_ins(self) -> Sequence[BuiltIn]:
+        """The summary of those for whom it is configured, and one for each chat that chose a time of its own."""
+        usual = BuiltIn(DAILY_SUMMARY, _at(self._rules.at), self.run, enabled=self._rules.enabled, text=_TEXT)
+        chosen = ((chat, _time(choice)) for chat, choice in self._choices.dailies.items())
+        return (usual, *(self._built_in(chat, at) for chat, at in chosen if at is not None))
+
+    def _built_in(self, chat: str, at: time) -> BuiltIn:
+        return BuiltIn(_id(chat), _at(at), partial(self._run_for, chat), text=_TEXT)
+
+    async def hour(self, address: Address) -> time | None:
+        """When a chat gets its summary; None: never."""
+        choice = self._choices.dailies.get(str(address))
+        if choice is not None:
+            return _time(choice)
+        targets = await self._schedule.reports.targets()
+        found = self._configured(targets)[0] if self._rules.enabled else ()
+        return self._rules.at if any(one.address == address for one in found) else None
+
+    async def choose(self, address: Address, at: time | None) -> None:
+        """A chat gets its summary at this time from now on; None: not at all. Raises `StoreUnavailable`."""
+        chat = str(address)
+        await self._choices.choose_daily(chat, f"{at:%H:%M}" if at is not None else OFF)
+        if at is None:
+            self._schedule.withdraw(_id(chat))
+        else:
+            self._schedule.offer(self._built_in(chat, at))
+
+    # to whom ---------------------------------------------------------------------------------------------------
+
+    async def run(self, due: DueTime) -> Outcome:
+        """To every chat for which it is configured, but for those that chose a time of their own."""
+        targets, gone = self._configured(await self._schedule.reports.targets())
+        for to, why in gone:
+            log.error("no daily summary for %s: %s", to, why)
+            await self._schedule.reports.tell_owner(
+                f"The daily summary cannot be sent to `{to}`: {why}.", f"daily:{to}"
+            )
+        if gone and not targets:
+            raise JobFailed(gone[0][1])
+        told = [await self._deliver(target, due) for target in targets]
+        return Outcome(silent=not any(told), note=f"{sum(told)} of {len(told)} chats")
+
+    async def _run_for(self, chat: str, due: DueTime) -> Outcome:
+        try:
+            target = (await self._schedule.reports.targets()).find(chat)
+        except NoTarget as error:
+            raise JobFailed(str(error)) from error
+        return Outcome(silent=not await self._deliver(target, due))
+
+    def _configured(self, targets: Targets) -> tuple[Sequence[Target], Sequence[tuple[str, str]]]:
+        """Those that can be reached, each once; and those that cannot, with the reason."""
+        found: dict[Address, Target] = {}
+        gone: list[tuple[str, str]] = []
+        for to in self._rules.to:
+            try:
+                target = targets.find(to)
+            except NoTarget as error:
+                gone.append((to, str(error)))
+                continue
+            if not self._chose(targets, target, is_owner=to == OWNER):
+                found.setdefault(target.address, target)
+        return tuple(found.values()), gone
+
+    def _chose(self, targets: Targets, target: Target, *, is_owner: bool) -> bool:
+        """Whether a chat has chosen for itself; for `owner`, any private chat of theirs."""
+        for chat in self._choices.dailies:
+            if chat == str(target.address):
+                return True
+            if is_owner:
+                try:
+                    other = targets.find(chat)
+                except NoTarget:
+                    continue
+                if other.kind is ChatKind.PRIVATE and self._access.is_owner(other.address.channel, other.person):
+                    return True
+        return False
+
+    # what ------------------------------------------------------------------------------------------------------
+
+    async def _deliver(self, target: Target, due: DueTime) -> bool:
+        """Write a day's summary into the outbox, unless it is there. Whether there was anything to tell."""
+        day = told_day(due.moment)
+        key = f"daily:{target.address}:{day.isoformat()}" + (f":{utc_stamp(due.moment)}" if due.by_hand else "")
+        async with self._one_at_a_time:
+            if await self._database.run(outbox_rows.is_known, f"{key}:0"):
+                return True
+            message = target.message("", "", DueJob(DAILY_SUMMARY, due.moment), self._clock.now())
+            told = await self._told(self._sessions.of(message), target.address, day)
+            if told is None and not due.by_hand:
+                return False
+            told = told or Told(_EMPTY.format(day=day.isoformat()))
+            text = f"{told.text}\n\n{late_mark(due.moment)}" if due.late else told.text
+            await self._outbox.write(self._outbox.drafts(f"{key}:{{}}", target.address, text, buttons=told.buttons))
+            return True
+
+    async def now(self, conversation: Conversation, address: Address) -> Told:
+        """The day so far, for whoever asks."""
+        async with self._one_at_a_time:
+            today = self._clock.today()
+            return await self._told(conversation, address, today) or Told(_EMPTY.format(day=today.isoformat()))
+
+    async def _told(self, conversation: Conversation, address: Address, day: date) -> Told | None:
+        """The journal comes first, so that all that was said is in the log."""
+        session, scope = conversation.session, conversation.scope
+        try:
+            await self._journaling.of_scope(session.agent, scope, day)
+        except OSError as error:
+            log.error("the summary for %s has no journal: %s", address, error)
+        coming = await self._coming(conversation, address, day + timedelta(days=1))
+        summary = await self._agents[session.agent].summary(session, scope, day, coming)
+        return Told(summary.text, _buttons(summary.open)) if summary is not None else None
+
+    async def _coming(self, conversation: Conversation, address: Address, day: date) -> Sequence[Coming]:
+        """What is due on the next day in this chat; the owner's private chats have what is for the owner too."""
+        await self._schedule.load()
+        to = {str(address)}
+        if conversation.is_private and conversation.role is Role.OWNER:
+            to.add(OWNER)
+        jobs, zone = list(self._schedule.jobs.values()), self._clock.zone
+        found = await asyncio.to_thread(agenda, jobs, to, day, zone)
+        return [Coming(f"{due:%H:%M}", _cut(job.text, _SHOWN)) for due, job in found[:_MOST_COMING]]
+
+
+def told_day(due: datetime) -> date:
+    """The day that a summary of that hour tells: the one that ends, or in the morning the one that has ended."""
+    return due.date() if due.time() >= _NOON else due.date() - timedelta(days=1)
+
+
+def _id(chat: str) -> str:
+    return f"{DAILY_SUMMARY}-{chat.replace(':', '-')}"
+
+
+def _at(at: time) -> Cron:
+    return Cron(f"{at.minute} {at.hour} * * *")
+
+
+def _time(choice: str) -> time | None:
+    return None if choice == OFF else time.fromisoformat(choice)
+
+
+def _buttons(open_: Sequence[Promise]) -> Buttons:
+    return tuple((Button(f"✓ {_cut(one.what, _LABEL)}", f"/done {one.id}"),) for one in open_[:_MOST_BUTTONS])
+
+
+def _cut(text: str, most: int) -> str:
+    words = " ".join(text.split())
+    return words if len(words) <= most else words[: most - 1].rstrip() + "…"

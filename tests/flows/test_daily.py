@@ -1,0 +1,243 @@
+"""The end of a day: the journal, the summary, what was promised, and the heartbeat (SPEC 8)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from gateway.app import Gateway, Patience
+from tests.flows.diarist import Diarist
+from tests.flows.story import ALICE, BOB, GROUP, ZONE, Story, story
+
+DAY = "2026-11-21"
+
+
+def at(told: Story, moment: str) -> None:
+    """It is that time in Berlin now: `2026-11-21 08:30`."""
+    told.moment = datetime.fromisoformat(moment).replace(tzinfo=ZoneInfo(ZONE))
+
+
+@asynccontextmanager
+async def a_day(folder: Path, **config: Any) -> AsyncIterator[tuple[Story, Diarist]]:
+    async with story(folder, **config) as told:
+        diarist = told.model.reply = Diarist()
+        told.model.beside = lambda _: None
+        told.patience = Patience(tick=0.02)
+        at(told, f"{DAY} 08:30")
+        yield told, diarist
+
+
+async def says(told: Story, moment: str, words: str, chat: int = ALICE, name: str = "Alice") -> None:
+    """One message, and its answer."""
+    at(told, moment)
+    count = len(told.heard(chat))
+    if chat == GROUP:
+        told.call(words, name=name)
+    else:
+        told.say(words, chat=chat, name=name)
+    await told.telegram.wait_for(lambda: len(told.heard(chat)) > count)
+    await told.idle()
+
+
+async def ran(gateway: Gateway, job: str, runs: int = 1) -> str:
+    """What the newest run of a job came to, once there were so many."""
+    while True:
+        history: Any = await gateway.operations["schedule.history"]({"id": job})
+        over = [one for one in history if one["result"] not in ("waiting", "running")]
+        if len(over) >= runs:
+            return str(over[0]["result"])
+        await asyncio.sleep(0)
+
+
+async def test_a_day_is_told_at_its_end_and_its_log_has_it(tmp_path: Path) -> None:
+    async with a_day(tmp_path) as (told, diarist):
+        job = "  - {id: dentist, text: The dentist, when: {at: '2026-11-22T10:00'}, to: owner}\n"
+        told.write("schedule.yaml", f"jobs:\n{job}")
+        async with told.running() as gateway:
+            await says(told, f"{DAY} 09:00", "I'll send the invoice by 2026-11-27")
+            await says(told, f"{DAY} 12:00", "We take the blue tiles")
+            at(told, f"{DAY} 21:00")
+            summary = await told.hears("A full day")
+            assert await ran(gateway, "daily-summary") == "done"
+        log = told.read(f"memory/{DAY}.md")
+        assert log.startswith(f"# {DAY}\n")
+        assert "## Journal · owner · 09:00-12:00\n\n- 09:00 Alice said I'll send the invoice by 2026-11-27\n" in log
+        assert told.read("memory/open.md") == f"# Open\n\n- [ ] 2026-11-27 Alice: send the invoice (said {DAY})\n"
+        assert "☐ 2026-11-27 Alice: send the invoice" in summary.text and "⏰ 10:00 The dentist" in summary.text
+        assert "We take the blue tiles" in diarist.summaries[0]
+        assert len(diarist.journals) == len(diarist.summaries) == 1
+        told.no_request_was_refused()
+
+
+async def test_what_was_said_after_the_summary_is_added_at_night(tmp_path: Path) -> None:
+    async with a_day(tmp_path) as (told, diarist):
+        async with told.running() as gateway:
+            await says(told, f"{DAY} 09:00", "One")
+            at(told, f"{DAY} 21:00")
+            await told.hears("A full day")
+            await says(told, f"{DAY} 23:30", "Two")
+            at(told, "2026-11-22 00:05")
+            assert await ran(gateway, "journal") == "done"
+            at(told, "2026-11-23 00:05")
+            assert await ran(gateway, "journal", 2) == "silent"
+        log = told.read(f"memory/{DAY}.md")
+        assert log.count("Alice said One") == log.count("Alice said Two") == 1
+        assert "Journal · owner · 23:30-23:30" in log
+        assert len(diarist.journals) == 2 and "One" not in diarist.journals[1]
+        assert not told.log(0).exists()
+
+
+async def test_a_promise_is_shown_until_somebody_closes_it(tmp_path: Path) -> None:
+    async with a_day(tmp_path) as (told, _):
+        async with told.running():
+            await says(told, f"{DAY} 09:00", "I'll call the plumber by 2026-11-24")
+            await says(told, f"{DAY} 09:01", "I'll paint the fence by 2026-11-25")
+            at(told, f"{DAY} 21:00")
+            summary = await told.hears("A full day")
+            button = summary.buttons[0][0]
+            told.telegram.press(ALICE, summary.message_id, button["callback_data"])
+            await told.hears("call the plumber", ALICE)
+            await told.hears("Done:")
+            await says(told, "2026-11-22 10:00", "paint the fence is done")
+            at(told, "2026-11-22 21:00")
+            second = await told.hears("paint the fence is done")
+            assert "☐" not in second.text
+            await says(told, "2026-11-22 21:10", "/done")
+            assert told.heard()[-1] == "Nothing is open here."
+        listed = told.read("memory/open.md")
+        assert listed.count("- [x]") == 2 and listed.count("(done 2026-11-2") == 2
+
+
+async def test_without_a_model_an_extract_is_told_and_the_proper_section_follows(tmp_path: Path) -> None:
+    async with a_day(tmp_path, model={"timeout_s": 5}) as (told, diarist):
+        told.configure(model={"api_key": told.model.api_key, "base_url": told.model.base_url})
+        async with told.running() as gateway:
+            await says(told, f"{DAY} 09:00", "We decided for the blue tiles, 24 m2")
+            told.model.fail(529, times=200)
+            at(told, f"{DAY} 21:00")
+            heard = await told.hears("blue tiles")
+            assert "09:00 Alice: We decided for the blue tiles, 24 m2" in heard.text
+            told.model._faults.clear()
+            before = told.log().read_bytes()
+            at(told, "2026-11-22 00:05")
+            assert await ran(gateway, "journal") == "done"
+        log = told.log(1).read_bytes()
+        assert log.startswith(before)
+        assert b"(extract)" in before
+        assert b"(in place of the extract above)\n\n- 09:00 Alice said We decided" in log
+        assert len(diarist.journals) == 1
+
+
+async def test_nothing_is_sent_on_an_empty_day_unless_asked(tmp_path: Path) -> None:
+    async with a_day(tmp_path) as (told, diarist):
+        async with told.running() as gateway:
+            at(told, f"{DAY} 21:00")
+            assert await ran(gateway, "daily-summary") == "silent"
+            assert told.heard() == []
+            await says(told, f"{DAY} 21:05", "/daily now")
+            await told.hears("Nothing was said here")
+        assert diarist.summaries == [] and diarist.journals == []
+
+
+async def test_a_group_is_told_its_own_day_only_where_it_is_a_target(tmp_path: Path) -> None:
+    schedule = {"daily_summary": {"to": ["owner", f"telegram:{GROUP}"]}}
+    async with a_day(tmp_path, schedule=schedule) as (told, diarist):
+        async with told.running():
+            await says(told, f"{DAY} 09:00", "The safe's number is 739")
+            await says(told, f"{DAY} 10:00", "Who brings the cake?", GROUP)
+            await says(told, f"{DAY} 11:00", "Bob's secret", BOB, "Bob")
+            at(told, f"{DAY} 21:00")
+            mine = await told.hears("A full day")
+            ours = await told.hears("A full day", GROUP)
+        assert "739" in mine.text and "cake" not in mine.text and "secret" not in mine.text
+        assert "cake" in ours.text and "739" not in ours.text
+        assert told.heard(BOB) == ["Fine."]
+        assert "cake" in told.log(folder=f"groups/telegram-{GROUP}/memory").read_text("utf-8")
+        for shown in (*diarist.journals, *diarist.summaries):
+            assert sum(word in shown for word in ("739", "cake", "secret")) == 1
+
+
+async def test_a_chat_chooses_its_own_hour(tmp_path: Path) -> None:
+    """At half past eight the day before is told; the usual hour is then not the owner's any more."""
+    async with a_day(tmp_path) as (told, _):
+        async with told.running() as gateway:
+            await says(told, f"{DAY} 09:00", "Yesterday's news")
+            await says(told, f"{DAY} 09:01", "/daily")
+            assert "21:00" in told.heard()[-1]
+            await says(told, f"{DAY} 09:02", "/daily 8:30")
+            assert "the day before here at 08:30" in told.heard()[-1]
+            await says(told, f"{DAY} 09:03", "/daily", BOB, "Bob")
+            assert "No daily summary" in told.heard(BOB)[-1]
+            at(told, f"{DAY} 21:00")
+            assert await ran(gateway, "daily-summary") == "silent"
+        async with told.running() as gateway:
+            at(told, "2026-11-22 08:30")
+            assert "Yesterday's news" in (await told.hears("A full day")).text
+            await says(told, "2026-11-22 09:00", "/daily off")
+            at(told, "2026-11-23 08:30")
+            await says(told, "2026-11-23 09:00", "/daily")
+            assert "No daily summary" in told.heard()[-1]
+        assert len([text for text in told.heard() if "A full day" in text]) == 1
+
+
+async def test_missed_while_down_it_comes_late_and_once(tmp_path: Path) -> None:
+    async with a_day(tmp_path) as (told, _):
+        async with told.running():
+            await says(told, f"{DAY} 09:00", "Before the night")
+        at(told, "2026-11-22 07:00")
+        async with told.running() as gateway:
+            late = await told.hears("A full day")
+            assert "Before the night" in late.text and f"Late: this was due {DAY} 21:00" in late.text
+            await ran(gateway, "daily-summary")
+        at(told, "2026-11-22 07:30")
+        async with told.running():
+            await told.idle()
+        assert len(told.heard()) == 2
+
+
+async def test_the_long_day_and_the_short_one(tmp_path: Path) -> None:
+    """On 25 October 2026 the clocks go back at three, on 28 March 2027 forward at two."""
+    async with a_day(tmp_path) as (told, _):
+        at(told, "2026-10-24 12:00")
+        async with told.running() as gateway:
+            await says(told, "2026-10-25 00:01", "The long day begins")
+            at(told, "2026-10-25 00:05")
+            await ran(gateway, "journal")
+            await says(told, "2026-10-25 23:59", "and ends")
+            at(told, "2026-10-26 00:05")
+            await ran(gateway, "journal", 2)
+        at(told, "2027-03-27 12:00")
+        async with told.running() as gateway:
+            await says(told, "2027-03-28 00:01", "The short day begins")
+            await says(told, "2027-03-28 23:59", "and is over")
+            at(told, "2027-03-29 00:05")
+            while "is over" not in (told.read("memory/2027-03-28.md") if told.log(1).exists() else ""):
+                await asyncio.sleep(0)
+        long, short = told.read("memory/2026-10-25.md"), told.read("memory/2027-03-28.md")
+        assert "The long day begins" in long and "and ends" in long
+        assert "The short day begins" in short and "and is over" in short
+
+
+async def test_a_heartbeat_looks_at_its_list(tmp_path: Path) -> None:
+    async with a_day(tmp_path, schedule={"heartbeat": {"every": "30m"}}) as (told, diarist):
+        async with told.running() as gateway:
+            at(told, f"{DAY} 09:00")
+            assert await ran(gateway, "heartbeat") == "silent"
+            assert told.asked == []
+            told.write("HEARTBEAT.md", "# Heartbeat\n\n- The oven, when it was on for an hour\n")
+            at(told, f"{DAY} 09:30")
+            assert await ran(gateway, "heartbeat", 2) == "silent"
+            told.model.reply = diarist = Diarist("The oven is still on.")
+            at(told, f"{DAY} 10:00")
+            assert await ran(gateway, "heartbeat", 3) == "done"
+            await told.hears("The oven is still on.")
+            at(told, f"{DAY} 21:00")
+            assert await ran(gateway, "daily-summary") == "silent"
+        assert "The oven, when" in diarist.heartbeats[0]
+        assert told.heard() == ["The oven is still on."]
+        assert not told.log().exists()
