@@ -100,9 +100,8 @@ async def test_a_promise_is_shown_until_somebody_closes_it(tmp_path: Path) -> No
             at(told, f"{DAY} 21:00")
             summary = await told.hears("A full day")
             button = summary.buttons[0][0]
-            told.telegram.press(ALICE, summary.message_id, button["callback_data"])
-            await told.hears("call the plumber", ALICE)
-            await told.hears("Done:")
+            told.telegram.press(summary.id, button["callback_data"])
+            assert "call the plumber" in (await told.hears("Done:")).text
             await says(told, "2026-11-22 10:00", "paint the fence is done")
             at(told, "2026-11-22 21:00")
             second = await told.hears("paint the fence is done")
@@ -226,6 +225,7 @@ async def test_the_long_day_and_the_short_one(tmp_path: Path) -> None:
 async def test_a_heartbeat_looks_at_its_list(tmp_path: Path) -> None:
     async with a_day(tmp_path, schedule={"heartbeat": {"every": "30m"}}) as (told, diarist):
         async with told.running() as gateway:
+            await says(told, f"{DAY} 08:40", "/whoami")
             at(told, f"{DAY} 09:00")
             assert await ran(gateway, "heartbeat") == "silent"
             assert told.asked == []
@@ -239,5 +239,5 @@ async def test_a_heartbeat_looks_at_its_list(tmp_path: Path) -> None:
             at(told, f"{DAY} 21:00")
             assert await ran(gateway, "daily-summary") == "silent"
         assert "The oven, when" in diarist.heartbeats[0]
-        assert told.heard() == ["The oven is still on."]
+        assert set(told.heard()[1:]) == {"The oven is still on."}
         assert not told.log().exists()

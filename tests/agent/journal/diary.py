@@ -1,0 +1,104 @@
+"""A journal over talks that a test writes down line by line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from agent.clock import Clock, utc_stamp
+from agent.journal.writer import Entered, Journal
+from agent.memory.history import History
+from agent.memory.scope import Audience, Scope
+from agent.model.base import Json, ModelRequest
+from agent.model.scripted import Answer, Call, ScriptedModel, Step
+from agent.session.archive import Archive, new_id
+from agent.session.entries import Header, MessageEntry, Meta, entry_line, header_line
+from agent.settings import AgentSettings
+from agent.turn import SessionKey
+from agent.windows import Windows
+
+BERLIN = ZoneInfo("Europe/Berlin")
+DAY = date(2026, 11, 21)
+
+
+@dataclass
+class Diary:
+    """`says` writes into a talk's transcript, `write` lets the journal go over it."""
+
+    folder: Path
+    now: datetime = datetime(2026, 11, 21, 9, tzinfo=BERLIN)
+    model: ScriptedModel = field(default_factory=lambda: ScriptedModel(behind=told))
+    key: SessionKey = SessionKey("main", "owner")
+
+    def __post_init__(self) -> None:
+        self.workspace = self.folder / "workspace"
+        self.workspace.mkdir()
+        self.clock = Clock(BERLIN, lambda: self.now)
+        self.archive = Archive(self.folder / "sessions", "main")
+        self.talk = ""
+        self.new_talk()
+
+    @property
+    def scope(self) -> Scope:
+        return Scope(Audience.OWNER, self.workspace)
+
+    @property
+    def file(self) -> Path:
+        return self.archive.path(self.key, self.talk)
+
+    @property
+    def marks(self) -> Path:
+        return self.folder / "journal" / "main.db"
+
+    def new_talk(self) -> None:
+        self.talk = new_id(self.now)
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        self.file.write_bytes(header_line(Header(self.talk, self.key.path, "main", utc_stamp(self.now))))
+
+    def says(self, *texts: str, who: str = "Alice") -> None:
+        """A minute passes with each; an empty `who` is the assistant."""
+        for text in texts:
+            number = self.file.read_bytes().count(b"\n")
+            id = f"e{number:06d}"
+            meta = Meta(said=(f"m{number}",), sender=who) if who else Meta()
+            header = f"[{self.now:%Y-%m-%d %a %H:%M} Europe/Berlin · Telegram · {who}]\n" if who else ""
+            role = "user" if who else "assistant"
+            block: Mapping[str, Json] = {"type": "text", "text": header + text}
+            with self.file.open("ab") as file:
+                file.write(entry_line(MessageEntry(id, utc_stamp(self.now), role, (block,), meta)))
+            self.now += timedelta(minutes=1)
+
+    def breaks(self) -> None:
+        """A line of the transcript is damaged."""
+        with self.file.open("ab") as file:
+            file.write(b'{"id":"e0000\xff\n')
+
+    async def write(self, since: date = DAY, until: date = DAY) -> Entered:
+        settings = AgentSettings()
+        history = History(self.folder / "history.db", self.clock)
+        windows = Windows(settings, self.model, self.clock)
+        journal = Journal(settings, self.archive, self.marks, self.model, windows, history, self.clock)
+        return await journal.write(lambda _: self.scope, since, until)
+
+    def log(self, day: date = DAY) -> str:
+        file = self.workspace / "memory" / f"{day.isoformat()}.md"
+        return file.read_text("utf-8") if file.exists() else ""
+
+    @property
+    def asked(self) -> Sequence[ModelRequest]:
+        return self.model.silent
+
+
+def shown(request: ModelRequest) -> str:
+    return str(request.messages[0].content[0]["text"])
+
+
+def told(request: ModelRequest) -> Step:
+    """What a model writes that names every message by its last word."""
+    talk = shown(request).split("<daybook-quoted>")[1]
+    lines = [line for line in talk.splitlines() if line[:2].isdigit()]
+    entries: list[Json] = [{"time": line[:5], "text": f"told {line.split()[-1]}"} for line in lines]
+    return Answer(calls=(Call("write_journal", {"entries": entries, "promises": [], "closed": []}),))

@@ -1,0 +1,46 @@
+"""A day without a model."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from agent.journal.day import Spoken
+from agent.journal.extract import MOST_LINES, extract
+from agent.session.reading import Line
+from tests.agent.journal.diary import BERLIN
+
+
+def talk(*said: str) -> list[Spoken]:
+    start = datetime(2026, 11, 21, 9, tzinfo=BERLIN)
+    lines = (text.partition(": ") for text in said)
+    return [
+        Spoken(at, Line(start + timedelta(minutes=at), who, text)) for at, (who, _, text) in enumerate(lines, start=1)
+    ]
+
+
+def test_a_short_talk_is_all_there() -> None:
+    assert extract(talk("Alice: Hello\nthere", ": Hi")) == ["- 09:01 Alice: Hello there", "- 09:02 Assistant: Hi"]
+
+
+def test_what_matters_of_a_long_talk() -> None:
+    matters = [
+        "Alice: We decided for the blue tiles",
+        "Bob: Ich schicke die Rechnung bis Freitag",
+        "Alice: The policy number is 4711-22, valid to 31.12.2027",
+        "Bob: Our neighbour Ingrid Petersen brings the ladder",
+        "Alice: Who pays for it?",
+    ]
+    small = [f"Bob: well {'so ' * at}".strip() for at in range(60)]
+    said = ["Alice: First words", *small[:30], *matters[:4], *small[30:], matters[4], "Alice: Last words"]
+    bullets = extract(talk(*said))
+    assert (
+        len(bullets) == MOST_LINES + 1
+        and bullets[-1] == f"- (an extract: {len(said) - 20} more messages are not shown)"
+    )
+    for wanted in ("First words", *(line.partition(": ")[2] for line in matters), "Last words"):
+        assert any(wanted in bullet for bullet in bullets), wanted
+    assert bullets[:-1] == sorted(bullets[:-1], key=lambda bullet: bullet[2:7])
+
+
+def test_a_long_line_is_cut() -> None:
+    assert len(extract(talk("Alice: " + "word " * 200))[0]) < 260
