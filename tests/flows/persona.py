@@ -37,8 +37,11 @@ class Persona:
         return answer
 
     def _duty(self, body: dict[str, Any], newest: str) -> tuple[str, Answer | str]:
-        if any(tool["name"] == "save_memory" for tool in body["tools"]):
+        tools = {tool["name"] for tool in body.get("tools", ())}
+        if "save_memory" in tools:
             return "consolidation", _consolidated(newest)
+        if "write_journal" in tools:
+            return "journal", _journaled(newest)
         if "Only these tools are obeyed now" in newest:
             asked_now = any("text" in block for block in blocks_of(body["messages"][-1]))
             return "flush", _flushed(body) if asked_now else "NO_REPLY"
@@ -54,6 +57,12 @@ def _consolidated(shown: str) -> Answer:
     paragraph = f"A talk of {len(told)} things, {' and '.join(told[:1] + told[-1:])} among them."
     lasting = [{"old_text": "", "new_text": f"- lasting: {told[-1]}"}] if told else []
     return compose(tool=("save_memory", {"history_entry": paragraph, "memory_update": lasting}))
+
+
+def _journaled(shown: str) -> Answer:
+    told = codes(shown.partition("<daybook-quoted")[2])
+    entries = [{"time": "12:00", "text": f"{' and '.join(told)} were spoken of"}]
+    return compose(tool=("write_journal", {"entries": entries, "promises": [], "closed": []}))
 
 
 def _flushed(body: dict[str, Any]) -> Answer | str:

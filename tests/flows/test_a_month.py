@@ -144,7 +144,7 @@ async def test_after_a_month_all_is_known_that_was_told_and_by_nobody_else(tmp_p
     async with story(tmp_path) as told:
         persona = told.model.reply = Persona()
         server = {"api_key": told.model.api_key, "base_url": told.model.base_url}
-        told.configure(model=server | MODEL, session=SESSION)
+        told.configure(model=server | MODEL, session=SESSION, schedule={"daily_summary": {"enabled": False}})
         month = Month(told)
         for first in range(0, DAYS, LIFE):
             month.at(FIRST_DAY + timedelta(days=first), 7)
@@ -167,7 +167,7 @@ async def test_after_a_month_all_is_known_that_was_told_and_by_nobody_else(tmp_p
 
         assert not lost
         assert counted.total() == len(told.asked)
-        assert all(counted[what] == persona.asked[what] for what in ("flush", "compaction", "consolidation"))
+        assert all(counted[what] == persona.asked[what] for what in ("flush", "compaction", "consolidation", "journal"))
         assert persona.asked["compaction"] >= 6 and persona.asked["flush"] >= 12
         assert persona.asked["consolidation"] >= 12 and persona.asked["asked again"] >= 10
         _nothing_private_came_to_others(told)
