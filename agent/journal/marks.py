@@ -28,7 +28,7 @@ CREATE TABLE IF NOT EXISTS section (
 );
 CREATE TABLE IF NOT EXISTS piece (
     session TEXT NOT NULL, day TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, tokens INTEGER NOT NULL,
-    told TEXT NOT NULL, PRIMARY KEY (session, day, first)
+    source TEXT NOT NULL, told TEXT NOT NULL, PRIMARY KEY (session, day, first)
 );
 """
 _COMMENT = re.compile(r"<!-- journal (\S+) (\d+)-(\d+) (model|extract) -->")
@@ -51,11 +51,13 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of a talk that a model has told, and that is not in the log yet."""
+    """A part of a talk that a model has told, and that is not in the log yet. `source` names the words that it was
+    told: where some of them are forgotten since, it is told anew."""
 
     first: int
     last: int
     tokens: int
+    source: str
     told: Told
 
 
@@ -103,17 +105,17 @@ class Marks:
         """In order, from the first that begins behind `after`."""
         with self._opened() as db:
             rows = db.execute(
-                "SELECT first, last, tokens, told FROM piece WHERE session = ? AND day = ? AND first > ? "
+                "SELECT first, last, tokens, source, told FROM piece WHERE session = ? AND day = ? AND first > ? "
                 "ORDER BY first",
                 [session, day.isoformat(), after],
             ).fetchall()
-        return [Piece(first, last, tokens, _read(told)) for first, last, tokens, told in rows]
+        return [Piece(first, last, tokens, source, _read(told)) for first, last, tokens, source, told in rows]
 
     def keep(self, session: str, day: date, piece: Piece) -> None:
         with self._opened() as db:
             db.execute(
-                "INSERT OR REPLACE INTO piece VALUES (?, ?, ?, ?, ?, ?)",
-                [session, day.isoformat(), piece.first, piece.last, piece.tokens, _written(piece.told)],
+                "INSERT OR REPLACE INTO piece VALUES (?, ?, ?, ?, ?, ?, ?)",
+                [session, day.isoformat(), piece.first, piece.last, piece.tokens, piece.source, _written(piece.told)],
             )
 
     def written(self, session: str, day: date, sections: Sequence[Section]) -> None:

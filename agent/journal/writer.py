@@ -8,6 +8,7 @@ model can be reached an extract is written; the proper section follows it once o
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -173,8 +174,7 @@ class Journal:
         """Have a model tell it, and write that down. False where no model can be reached: what it has told so far is
         kept. Raises `FileError`."""
         kept = await asyncio.to_thread(self._marks.pieces, work.info.id, work.day, work.after)
-        pieces = [one for one in kept if one.last <= work.spoken[-1].number]
-        left = [one for one in work.spoken if not pieces or one.number > pieces[-1].last]
+        pieces, left = _still_good(kept, work.spoken)
         room = MOST_TOKENS_A_DAY - work.spent - sum(one.tokens for one in pieces)
         budget = (await self._windows.budget(self._settings.model.name)).window
         size = min(_PIECE_TOKENS, max(_LEAST_PIECE, budget - _FIXED_TOKENS - telling.MOST_TOKENS))
@@ -219,7 +219,7 @@ class Journal:
         told = telling.read(answer, work.day, part)
         if not told.bullets:
             return _by_extract(part, _size(part))
-        return Piece(part[0].number, part[-1].number, _size(part), told)
+        return Piece(part[0].number, part[-1].number, _size(part), _name(part), told)
 
     # into the log ----------------------------------------------------------------------------------------------
 
@@ -261,7 +261,24 @@ class Journal:
 
 
 def _by_extract(part: Sequence[Spoken], tokens: int = 0) -> Piece:
-    return Piece(part[0].number, part[-1].number, tokens, Told(tuple(extract(part))))
+    return Piece(part[0].number, part[-1].number, tokens, _name(part), Told(tuple(extract(part))))
+
+
+def _still_good(kept: Sequence[Piece], spoken: Sequence[Spoken]) -> tuple[list[Piece], Sequence[Spoken]]:
+    """The first of the pieces, as far as they tell what is said as it reads now, and what is left to tell."""
+    pieces: list[Piece] = []
+    left = spoken
+    for piece in kept:
+        part = [one for one in left if one.number <= piece.last]
+        if not part or part[0].number != piece.first or _name(part) != piece.source:
+            break
+        pieces.append(piece)
+        left = left[len(part) :]
+    return pieces, left
+
+
+def _name(part: Sequence[Spoken]) -> str:
+    return hashlib.sha256("\n".join(one.text for one in part).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _fitting(spoken: Sequence[Spoken], room: int) -> Sequence[Spoken]:

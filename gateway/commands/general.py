@@ -45,6 +45,13 @@ async def usage(ask: Ask) -> str:
         f"- {day}: {calls:.0f} calls, {read:,.0f} tokens in, {written:,.0f} out, ${cost:.4f}"
         for day, (calls, read, written, cost) in sorted(days.items(), reverse=True)
     ]
+    purposes: dict[str, list[float]] = {}
+    for one in sums:
+        purpose = purposes.setdefault(one.purpose, [0, 0.0])
+        purpose[0] += one.calls
+        purpose[1] += one.cost
+    shares = (f"{name} {calls:.0f} calls, ${cost:.4f}" for name, (calls, cost) in sorted(purposes.items()))
+    lines.append(f"- By purpose: {'; '.join(shares)}")
     unknown = sum(one.unpriced for one in sums)
     note = f"\n\n{unknown} calls went to models whose price is not known." if unknown else ""
     return "The last seven days:\n\n" + "\n".join(lines) + note

@@ -215,11 +215,32 @@ async def test_the_long_day_and_the_short_one(tmp_path: Path) -> None:
             await says(told, "2027-03-28 00:01", "The short day begins")
             await says(told, "2027-03-28 23:59", "and is over")
             at(told, "2027-03-29 00:05")
-            while "is over" not in (told.read("memory/2027-03-28.md") if told.log(1).exists() else ""):
-                await asyncio.sleep(0)
+            assert await ran(gateway, "journal", 5) == "done"
         long, short = told.read("memory/2026-10-25.md"), told.read("memory/2027-03-28.md")
         assert "The long day begins" in long and "and ends" in long
         assert "The short day begins" in short and "and is over" in short
+
+
+async def test_a_heartbeat_whose_budget_is_spent_asks_nobody(tmp_path: Path) -> None:
+    schedule = {"heartbeat": {"every": "30m", "daily_budget_usd": 0.0001}}
+    async with a_day(tmp_path, schedule=schedule) as (told, diarist):
+        told.write("HEARTBEAT.md", "- The oven\n")
+        async with told.running() as gateway:
+            for runs, moment in enumerate((f"{DAY} 09:00", f"{DAY} 09:30", "2026-11-22 09:00"), start=1):
+                at(told, moment)
+                assert await ran(gateway, "heartbeat", runs) == "silent"
+        assert len(diarist.heartbeats) == 2
+
+
+async def test_the_cost_of_it_is_shown(tmp_path: Path) -> None:
+    async with a_day(tmp_path) as (told, _):
+        async with told.running():
+            await says(told, f"{DAY} 09:00", "Hello")
+            await says(told, f"{DAY} 10:00", "/daily now")
+            await told.hears("A full day")
+            await says(told, f"{DAY} 10:01", "/usage")
+        purposes = told.heard()[-1].partition("By purpose: ")[2]
+        assert [part.split()[0] for part in purposes.split("; ")] == ["chat", "daily", "journal"]
 
 
 async def test_a_heartbeat_looks_at_its_list(tmp_path: Path) -> None:

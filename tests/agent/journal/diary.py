@@ -31,7 +31,7 @@ class Diary:
     folder: Path
     now: datetime = datetime(2026, 11, 21, 9, tzinfo=BERLIN)
     model: ScriptedModel = field(default_factory=lambda: ScriptedModel(behind=told))
-    key: SessionKey = SessionKey("main", "owner")
+    key: SessionKey = field(default_factory=lambda: SessionKey("main", "owner"))
 
     def __post_init__(self) -> None:
         self.workspace = self.folder / "workspace"
