@@ -13,6 +13,8 @@ from agent.journal.day import Spoken
 
 MOST_LINES = 20
 _MOST_CHARS = 240
+_NOD = 3
+"""Words of an answer that says nothing."""
 _DECIDED = re.compile(
     r"\b(?:decid|decision|agree|settled|let's|we(?:'ll| will)|go with|chose|beschl|entschied|einig|nehmen wir|"
     r"machen wir|décid|convenu|on prend|decidi|acord|quedamos)|决定|說好|说好|就这么|決め|にします",
@@ -30,7 +32,8 @@ _QUESTION = re.compile(r"[?？]\s*$")
 
 
 def extract(spoken: Sequence[Spoken], most: int = MOST_LINES) -> list[str]:
-    """Bullets, in the order in which it was said."""
+    """Bullets, in the order in which it was said; without the assistant's nods."""
+    spoken = [one for one in spoken if one.line.who or len(one.line.text.split()) > _NOD] or spoken
     if len(spoken) <= most:
         chosen = list(range(len(spoken)))
     else:

@@ -157,4 +157,4 @@ def _lists(today: _Day) -> str:
     if len(today.open) > MOST_OPEN:
         open_.append(f"☐ … ({len(today.open) - MOST_OPEN}: `memory/open.md`)")
     coming = [f"⏰ {one.time} {one.text}" for one in today.coming]
-    return "\n\n".join("\n".join(f"- {line}" for line in part) for part in (open_, coming) if part)
+    return "\n\n".join("\n".join(part) for part in (open_, coming) if part)  # no lists: they would join what is above

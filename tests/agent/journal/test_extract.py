@@ -19,7 +19,11 @@ def talk(*said: str) -> list[Spoken]:
 
 
 def test_a_short_talk_is_all_there() -> None:
-    assert extract(talk("Alice: Hello\nthere", ": Hi")) == ["- 09:01 Alice: Hello there", "- 09:02 Assistant: Hi"]
+    assert extract(talk("Alice: Hello\nthere", ": Noted.", ": That was a week ago")) == [
+        "- 09:01 Alice: Hello there",
+        "- 09:03 Assistant: That was a week ago",
+    ]
+    assert extract(talk(": Hi")) == ["- 09:01 Assistant: Hi"]
 
 
 def test_what_matters_of_a_long_talk() -> None:
