@@ -32,6 +32,14 @@ async def a_day(folder: Path, **config: Any) -> AsyncIterator[tuple[Story, Diari
         yield told, diarist
 
 
+@asynccontextmanager
+async def awake(told: Story) -> AsyncIterator[Gateway]:
+    """Running, and it knows from when on its jobs are due."""
+    async with told.running() as gateway:
+        await gateway.operations["schedule.list"]({})
+        yield gateway
+
+
 async def says(told: Story, moment: str, words: str, chat: int = ALICE, name: str = "Alice") -> None:
     """One message, and its answer."""
     at(told, moment)
@@ -58,7 +66,7 @@ async def test_a_day_is_told_at_its_end_and_its_log_has_it(tmp_path: Path) -> No
     async with a_day(tmp_path) as (told, diarist):
         job = "  - {id: dentist, text: The dentist, when: {at: '2026-11-22T10:00'}, to: owner}\n"
         told.write("schedule.yaml", f"jobs:\n{job}")
-        async with told.running() as gateway:
+        async with awake(told) as gateway:
             await says(told, f"{DAY} 09:00", "I'll send the invoice by 2026-11-27")
             await says(told, f"{DAY} 12:00", "We take the blue tiles")
             at(told, f"{DAY} 21:00")
@@ -76,7 +84,7 @@ async def test_a_day_is_told_at_its_end_and_its_log_has_it(tmp_path: Path) -> No
 
 async def test_what_was_said_after_the_summary_is_added_at_night(tmp_path: Path) -> None:
     async with a_day(tmp_path) as (told, diarist):
-        async with told.running() as gateway:
+        async with awake(told) as gateway:
             await says(told, f"{DAY} 09:00", "One")
             at(told, f"{DAY} 21:00")
             await told.hears("A full day")
@@ -94,7 +102,7 @@ async def test_what_was_said_after_the_summary_is_added_at_night(tmp_path: Path)
 
 async def test_a_promise_is_shown_until_somebody_closes_it(tmp_path: Path) -> None:
     async with a_day(tmp_path) as (told, _):
-        async with told.running():
+        async with awake(told):
             await says(told, f"{DAY} 09:00", "I'll call the plumber by 2026-11-24")
             await says(told, f"{DAY} 09:01", "I'll paint the fence by 2026-11-25")
             at(told, f"{DAY} 21:00")
@@ -115,7 +123,7 @@ async def test_a_promise_is_shown_until_somebody_closes_it(tmp_path: Path) -> No
 async def test_without_a_model_an_extract_is_told_and_the_proper_section_follows(tmp_path: Path) -> None:
     async with a_day(tmp_path, model={"timeout_s": 5}) as (told, diarist):
         told.configure(model={"api_key": told.model.api_key, "base_url": told.model.base_url})
-        async with told.running() as gateway:
+        async with awake(told) as gateway:
             await says(told, f"{DAY} 09:00", "We decided for the blue tiles, 24 m2")
             told.model.fail(529, times=200)
             at(told, f"{DAY} 21:00")
@@ -134,7 +142,7 @@ async def test_without_a_model_an_extract_is_told_and_the_proper_section_follows
 
 async def test_nothing_is_sent_on_an_empty_day_unless_asked(tmp_path: Path) -> None:
     async with a_day(tmp_path) as (told, diarist):
-        async with told.running() as gateway:
+        async with awake(told) as gateway:
             at(told, f"{DAY} 21:00")
             assert await ran(gateway, "daily-summary") == "silent"
             assert told.heard() == []
@@ -146,7 +154,7 @@ async def test_nothing_is_sent_on_an_empty_day_unless_asked(tmp_path: Path) -> N
 async def test_a_group_is_told_its_own_day_only_where_it_is_a_target(tmp_path: Path) -> None:
     schedule = {"daily_summary": {"to": ["owner", f"telegram:{GROUP}"]}}
     async with a_day(tmp_path, schedule=schedule) as (told, diarist):
-        async with told.running():
+        async with awake(told):
             await says(told, f"{DAY} 09:00", "The safe's number is 739")
             await says(told, f"{DAY} 10:00", "Who brings the cake?", GROUP)
             await says(told, f"{DAY} 11:00", "Bob's secret", BOB, "Bob")
@@ -164,7 +172,7 @@ async def test_a_group_is_told_its_own_day_only_where_it_is_a_target(tmp_path: P
 async def test_a_chat_chooses_its_own_hour(tmp_path: Path) -> None:
     """At half past eight the day before is told; the usual hour is then not the owner's any more."""
     async with a_day(tmp_path) as (told, _):
-        async with told.running() as gateway:
+        async with awake(told) as gateway:
             await says(told, f"{DAY} 09:00", "Yesterday's news")
             await says(told, f"{DAY} 09:01", "/daily")
             assert "21:00" in told.heard()[-1]
@@ -174,7 +182,7 @@ async def test_a_chat_chooses_its_own_hour(tmp_path: Path) -> None:
             assert "No daily summary" in told.heard(BOB)[-1]
             at(told, f"{DAY} 21:00")
             assert await ran(gateway, "daily-summary") == "silent"
-        async with told.running() as gateway:
+        async with awake(told) as gateway:
             at(told, "2026-11-22 08:30")
             assert "Yesterday's news" in (await told.hears("A full day")).text
             await says(told, "2026-11-22 09:00", "/daily off")
@@ -186,15 +194,15 @@ async def test_a_chat_chooses_its_own_hour(tmp_path: Path) -> None:
 
 async def test_missed_while_down_it_comes_late_and_once(tmp_path: Path) -> None:
     async with a_day(tmp_path) as (told, _):
-        async with told.running():
+        async with awake(told):
             await says(told, f"{DAY} 09:00", "Before the night")
         at(told, "2026-11-22 07:00")
-        async with told.running() as gateway:
+        async with awake(told) as gateway:
             late = await told.hears("A full day")
             assert "Before the night" in late.text and f"Late: this was due {DAY} 21:00" in late.text
             await ran(gateway, "daily-summary")
         at(told, "2026-11-22 07:30")
-        async with told.running():
+        async with awake(told):
             await told.idle()
         assert len(told.heard()) == 2
 
@@ -203,7 +211,7 @@ async def test_the_long_day_and_the_short_one(tmp_path: Path) -> None:
     """On 25 October 2026 the clocks go back at three, on 28 March 2027 forward at two."""
     async with a_day(tmp_path) as (told, _):
         at(told, "2026-10-24 12:00")
-        async with told.running() as gateway:
+        async with awake(told) as gateway:
             await says(told, "2026-10-25 00:01", "The long day begins")
             at(told, "2026-10-25 00:05")
             await ran(gateway, "journal")
@@ -211,7 +219,7 @@ async def test_the_long_day_and_the_short_one(tmp_path: Path) -> None:
             at(told, "2026-10-26 00:05")
             await ran(gateway, "journal", 2)
         at(told, "2027-03-27 12:00")
-        async with told.running():
+        async with awake(told):
             await says(told, "2027-03-28 00:01", "The short day begins")
             await says(told, "2027-03-28 23:59", "and is over")
             at(told, "2027-03-29 00:05")
@@ -227,7 +235,7 @@ async def test_a_heartbeat_whose_budget_is_spent_asks_nobody(tmp_path: Path) -> 
     schedule = {"heartbeat": {"every": "30m", "daily_budget_usd": 0.0001}}
     async with a_day(tmp_path, schedule=schedule) as (told, diarist):
         told.write("HEARTBEAT.md", "- The oven\n")
-        async with told.running() as gateway:
+        async with awake(told) as gateway:
             for runs, moment in enumerate((f"{DAY} 09:00", f"{DAY} 09:30", "2026-11-22 09:00"), start=1):
                 at(told, moment)
                 assert await ran(gateway, "heartbeat", runs) == "silent"
@@ -236,7 +244,7 @@ async def test_a_heartbeat_whose_budget_is_spent_asks_nobody(tmp_path: Path) -> 
 
 async def test_the_cost_of_it_is_shown(tmp_path: Path) -> None:
     async with a_day(tmp_path) as (told, _):
-        async with told.running():
+        async with awake(told):
             await says(told, f"{DAY} 09:00", "Hello")
             await says(told, f"{DAY} 10:00", "/daily now")
             await told.hears("A full day")
@@ -247,7 +255,7 @@ async def test_the_cost_of_it_is_shown(tmp_path: Path) -> None:
 
 async def test_a_heartbeat_looks_at_its_list(tmp_path: Path) -> None:
     async with a_day(tmp_path, schedule={"heartbeat": {"every": "30m"}}) as (told, diarist):
-        async with told.running() as gateway:
+        async with awake(told) as gateway:
             await says(told, f"{DAY} 08:40", "/whoami")
             at(told, f"{DAY} 09:00")
             assert await ran(gateway, "heartbeat") == "silent"
