@@ -192,6 +192,26 @@ async def test_a_chat_chooses_its_own_hour(tmp_path: Path) -> None:
         assert len([text for text in told.heard() if "A full day" in text]) == 1
 
 
+async def test_a_day_that_was_told_is_not_told_at_another_hour(tmp_path: Path) -> None:
+    async with a_day(tmp_path) as (told, diarist):
+        async with awake(told) as gateway:
+            await says(told, f"{DAY} 09:00", "News")
+            at(told, f"{DAY} 21:00")
+            await told.hears("A full day")
+            await says(told, f"{DAY} 21:10", "/daily 22:00")
+            while await _next(gateway, f"daily-summary-telegram-{ALICE}") is None:  # noqa: ASYNC110  the next tick
+                await asyncio.sleep(0)
+            at(told, f"{DAY} 22:00")
+            assert await ran(gateway, f"daily-summary-telegram-{ALICE}") == "done"
+        assert len(diarist.summaries) == 1
+        assert len([text for text in told.heard() if "A full day" in text]) == 1
+
+
+async def _next(gateway: Gateway, job: str) -> str | None:
+    listed: Any = await gateway.operations["schedule.list"]({})
+    return next((row["next_run"] for row in listed if row["id"] == job), None)
+
+
 async def test_missed_while_down_it_comes_late_and_once(tmp_path: Path) -> None:
     async with a_day(tmp_path) as (told, _):
         async with awake(told):
