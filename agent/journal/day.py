@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from datetime import date
 
 from agent.clock import Clock
-from agent.session.entries import Entry
+from agent.model.offline import NAME as OFFLINE
+from agent.session.entries import Entry, MessageEntry
 from agent.session.reading import Line, lines
 from agent.session.transcript import Transcript
 
@@ -42,11 +43,14 @@ class Talked:
 
 
 def read(transcript: Transcript, clock: Clock) -> Talked:
-    """Only what people and the assistant said to each other: no tools, no recalled text, no words of ours."""
+    """Only what people and the assistant said to each other: no tools, no recalled text, no words of ours, and not what
+    the offline assistant says to a note."""
     days: dict[date, list[Spoken]] = {}
     number = 0
     for entry in transcript.entries:
         number = _number(entry, number)
+        if isinstance(entry, MessageEntry) and entry.role == "assistant" and entry.meta.model == OFFLINE:
+            continue
         for line in lines([entry], clock):
             if line.text.strip():
                 days.setdefault(line.at.date(), []).append(Spoken(number, line))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -44,6 +45,8 @@ _PIECE_TOKENS = 24_000
 _LEAST_PIECE = 1_000
 _FIXED_TOKENS = 2_500
 """Instructions, tool and open list."""
+
+_ENTRY = re.compile(r"^- (?:\d{2}:\d{2} )?")
 
 ScopeOf = Callable[[SessionKey], Scope | None]
 
@@ -241,8 +244,14 @@ class Journal:
         self._append(work, work.spoken, section, bullets, "in place of the extract above" if replaces else "")
 
     def _enter_extract(self, work: _Work) -> None:
+        """Without what stands in the log already, because it was noted as it was said."""
         section = Section(work.fresh[0].number, work.fresh[-1].number, is_extract=True)
-        self._append(work, work.fresh, section, extract(work.fresh), "extract")
+        noted = {_ENTRY.sub("", line).strip() for line in self._log(work.scope, work.day).splitlines()}
+        fresh = [one for one in work.fresh if " ".join(one.line.text.split()) not in noted]
+        if fresh:
+            self._append(work, work.fresh, section, extract(fresh), "extract")
+        else:
+            self._marks.written(work.info.id, work.day, [section])
 
     def _append(
         self, work: _Work, spoken: Sequence[Spoken], section: Section, bullets: Sequence[str], remark: str

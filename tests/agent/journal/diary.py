@@ -58,12 +58,12 @@ class Diary:
         self.file.parent.mkdir(parents=True, exist_ok=True)
         self.file.write_bytes(header_line(Header(self.talk, self.key.path, "main", utc_stamp(self.now))))
 
-    def says(self, *texts: str, who: str = "Alice") -> None:
-        """A minute passes with each; an empty `who` is the assistant."""
+    def says(self, *texts: str, who: str = "Alice", model: str = "") -> None:
+        """A minute passes with each; an empty `who` is the assistant, speaking through `model`."""
         for text in texts:
             number = self.file.read_bytes().count(b"\n")
             id = f"e{number:06d}"
-            meta = Meta(said=(f"m{number}",), sender=who) if who else Meta()
+            meta = Meta(said=(f"m{number}",), sender=who) if who else Meta(model=model)
             header = f"[{self.now:%Y-%m-%d %a %H:%M} Europe/Berlin · Telegram · {who}]\n" if who else ""
             role = "user" if who else "assistant"
             block: Mapping[str, Json] = {"type": "text", "text": header + text}

@@ -10,7 +10,9 @@ import pytest
 
 from agent.clock import utc_stamp
 from agent.journal.writer import MOST_TOKENS_A_DAY
+from agent.memory.files import append_log
 from agent.model.base import InvalidRequest, ModelRequest, TryLater
+from agent.model.offline import NAME as OFFLINE
 from agent.model.scripted import Answer, Call, ScriptedModel, Step
 from agent.session.entries import RedactionEntry, entry_line
 from tests.agent.journal.diary import BERLIN, DAY, Diary, shown, told
@@ -34,6 +36,24 @@ async def test_a_day_is_written_once(diary: Diary) -> None:
     assert diary.log().startswith(first)
     assert [diary.log().count(f"told {word}") for word in ("one", "two", "three")] == [1, 1, 1]
     assert "Alice: one" not in shown(diary.asked[1])
+
+
+async def test_an_extract_repeats_no_note_and_nothing_of_the_offline_assistant(diary: Diary) -> None:
+    """Without a model every message is noted as it is said: the day's end has nothing to add to that."""
+    diary.model = ScriptedModel(behind=lambda _: TryLater("no model"))
+    diary.says("The bike is in the cellar")
+    diary.says("Noted in memory/2026-11-21.md:\n\n> The bike is in the cellar", who="", model=OFFLINE)
+    append_log(diary.scope, diary.clock, "The bike is in the cellar")
+    noted = diary.log()
+    await diary.write()
+    assert diary.log() == noted
+    diary.says("And the key by the door")
+    await diary.write()
+    assert diary.log().startswith(noted)
+    assert diary.log().count("cellar") == 1 and diary.log().count("key by the door") == 1
+    diary.model = ScriptedModel(behind=told)
+    await diary.write()
+    assert "told cellar" in diary.log() and "told door" in diary.log()
 
 
 async def test_talks_of_the_same_day_have_a_section_each(diary: Diary) -> None:
