@@ -1,12 +1,12 @@
 """The ranking `daybook`: passages by their own words and those around them, what day they are of and who speaks.
 
-    score = 2.2 * near + 0.4 * window + 1.0 * date + 0.5 * speaker + 0.25 * answer - 0.1 * question (+ 1.0 * meaning)
+    score = 2.2 * near + 0.6 * window + 1.2 * date + 0.7 * speaker + 0.5 * answer - 0.2 * question (+ 1.0 * meaning)
 
 near        BM25 of the passage with what stands before and behind it mixed in, less the farther away, as a share of
             what the question could reach at most: an answer often lacks the words that the turn before it had
 window      BM25 of the best window that holds it, as a share of the best one's
 date        1 on a day that the question names; less on those after it, when things are written down, and around it
-speaker     the one person whom the question names is the one who speaks
+speaker     the person whom the question names is the one who speaks; of several, half for the first
 meaning     with an embedder: its own likeness to the question and that of its best window, each stretched over all
 answer      it holds what such a question asks for: a time for when, a number for how many, a name for who
 question    it is itself a question
@@ -37,11 +37,11 @@ K = TypeVar("K")
 
 WEIGHTS: Mapping[str, float] = {
     "near": 2.2,
-    "window": 0.4,
-    "date": 1.0,
-    "speaker": 0.5,
-    "answer": 0.25,
-    "question": -0.1,
+    "window": 0.6,
+    "date": 1.2,
+    "speaker": 0.7,
+    "answer": 0.5,
+    "question": -0.2,
     "meaning": 1.0,
 }
 _K1 = 1.2
@@ -61,12 +61,16 @@ _WINDOWS = 50
 _DATED = 200
 """Passages of named days that are looked at, whatever they say."""
 _SHORTLIST = 80
+_TELLING = frozenset({"near", "window", "date", "meaning"})
 _COMMON_AT_LEAST = 2_000
 _COMMON_SHARE = 20
 """A word in more windows than this many, and this part of all, is not looked for beside rarer ones: it costs most and
 tells least."""
 _EVERYWHERE = 0.8
 """Part of all windows from which on a word tells nothing."""
+_FIRST_NAMED = 0.5
+"""Of the weight for a speaker, where the question names others too."""
+_FAR = 1_000
 _ALIKE = 0.9
 _ALIKE_MOST = 200
 
@@ -286,18 +290,25 @@ def _date_match(span: Span, day: int) -> float:
     return 0.3 if 0 < after <= 3 else 0.2 if 0 < after <= 10 or 0 < before <= 2 else 0.0
 
 
-def _named(query: str, speakers: Collection[str]) -> frozenset[str]:
-    """The speakers whom a question names, by their whole name or the first part of it."""
+def _named(query: str, speakers: Collection[str]) -> tuple[str, ...]:
+    """The speakers whom a question names, by their whole name or the first part of it, in its order."""
     words = runs(fold(query[:1_000]))[:64]
-    spoken = {" ".join(words[at : at + size]) for size in (1, 2, 3) for at in range(len(words) - size + 1)}
-    return frozenset(name for name in speakers if name in spoken or name.split(" ", 1)[0] in spoken)
+    places: dict[str, int] = {}
+    for size in (1, 2, 3):
+        for at in range(len(words) - size + 1):
+            places.setdefault(" ".join(words[at : at + size]), at)
+    heard = ((min(places.get(name, _FAR), places.get(name.split(" ", 1)[0], _FAR)), name) for name in speakers)
+    return tuple(name for at, name in sorted(heard) if at < _FAR)
 
 
-def _add_speaker(scored: Mapping[int, _Scored], rows: Sequence[PassageRow], speakers: Collection[str]) -> None:
-    if len(speakers) == 1:
-        for row in rows:
-            if row.speaker in speakers:
-                scored[row.id].parts["speaker"] = 1.0
+def _add_speaker(scored: Mapping[int, _Scored], rows: Sequence[PassageRow], named: Sequence[str]) -> None:
+    """Of several, the first is the one whom most questions are about."""
+    if not named:
+        return
+    share = 1.0 if len(named) == 1 else _FIRST_NAMED
+    for row in rows:
+        if row.speaker == named[0]:
+            scored[row.id].parts["speaker"] = share
 
 
 def _add_answers(
@@ -322,7 +333,7 @@ def _weighted(one: _Scored, without: Collection[str]) -> _Scored:
 
 def _says(one: _Scored) -> bool:
     """Something must speak for it beside who said it."""
-    return any(one.parts.get(name, 0.0) > 0 for name in ("near", "window", "date", "meaning"))
+    return not _TELLING.isdisjoint(one.parts)
 
 
 def _whole(spans: Sequence[Span], like: Likeness | None) -> float:
@@ -348,7 +359,7 @@ def _distinct(best: Iterable[_Scored], tokens: Mapping[int, str], most: int) -> 
     seen: dict[str, list[frozenset[str]]] = {}
     for one in best:
         words = frozenset(tokens[one.passage].split())
-        telling = sorted(words, key=_long_first)[: len(words) - math.ceil(_ALIKE * len(words)) + 1]
+        telling = _longest_first(words)[: len(words) - math.ceil(_ALIKE * len(words)) + 1]
         if any(_alike(words, other) for word in telling for other in seen.get(word, ())):
             continue
         for word in telling:
@@ -359,8 +370,10 @@ def _distinct(best: Iterable[_Scored], tokens: Mapping[int, str], most: int) -> 
     return kept
 
 
-def _long_first(word: str) -> tuple[int, str]:
-    return -len(word), word
+def _longest_first(words: Iterable[str]) -> list[str]:
+    ordered = sorted(words)
+    ordered.sort(key=len, reverse=True)
+    return ordered
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
