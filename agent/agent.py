@@ -133,7 +133,8 @@ class Agent:
         self.history = History(sessions.parent / "history" / f"{settings.name}.db", clock)
         self._archive = Archive(sessions, settings.name)
         self._store = Store(sessions.parent)
-        self.index = MemoryIndex(sessions.parent, settings.name, settings.memory.search, PastTalks(self._archive))
+        self._past = PastTalks(self._archive)
+        self.index = MemoryIndex(sessions.parent, settings.name, settings.memory.search, self._past)
         self._recall = Recall(clock, settings.memory.recall, search or self.index.search)
         self._model = model
         self._clock = clock
@@ -558,6 +559,7 @@ class Agent:
             skills=self.skills,
             author=author,
             search=self.index.search,
+            talks=self._past,
         )
 
 

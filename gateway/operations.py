@@ -12,6 +12,7 @@ from agent.clock import Clock, utc_stamp
 from agent.memory.index.audience import Status
 from agent.memory.index.store import NotStored
 from agent.memory.scope import Audience, Scope
+from agent.memory.search import Hit
 from agent.model.base import Json
 from agent.session.archive import SessionInfo
 from agent.skills import Skill
@@ -42,6 +43,7 @@ class Operations:
     def __init__(self, house: House, config: Config) -> None:
         self._house = house
         self._config = config
+        self._indexing: dict[tuple[str, str], tuple[int, int]] = {}
 
     def table(self) -> Mapping[str, Operation]:
         return {
@@ -56,6 +58,7 @@ class Operations:
             "memory.search": self.memory_search,
             "memory.status": self.memory_status,
             "memory.index": self.memory_index,
+            "memory.progress": self.memory_progress,
             "chat.outcome": self.chat_outcome,
             "skills.list": self.skills_list,
             "skills.show": self.skills_show,
@@ -173,6 +176,8 @@ class Operations:
         return {"removed": [info.id for info in removed]}
 
     async def _find(self, session: str) -> tuple[Agent, SessionInfo]:
+        """By its id, its key, or the path that a search gives."""
+        session = session.removeprefix("sessions/").removesuffix(".jsonl")
         for agent in self._house.agents.values():
             for info in await agent.sessions():
                 if session in (info.id, str(info.key)):
@@ -182,6 +187,9 @@ class Operations:
     # memory ----------------------------------------------------------------------------------------------------
 
     async def memory_search(self, parameters: Parameters) -> Json:
+        """`{query, scope?, agent?, n?, now?, explain?}`: a list of `{path, start_line, end_line, date, score, text}`;
+        with `explain` `{hits, gaps}`, each hit with the `parts` of its score and whether it is `context`: found for
+        what stands around it."""
         agent, scope = self._asked_of(parameters)
         number = parameters.get("n")
         clock = self._house.clock
@@ -190,17 +198,12 @@ class Operations:
         most = number if isinstance(number, int) and number > 0 else self._config.memory.search.max_results
         query = _text(parameters, "query")
         found = await asyncio.to_thread(agent.index.search, scope, clock, [query], until=clock.today(), most=most)
-        return [
-            {
-                "path": one.path,
-                "start_line": one.start_line,
-                "end_line": one.end_line,
-                "date": one.date.isoformat(),
-                "score": one.score,
-                "text": one.text,
-            }
-            for one in found.hits
+        if parameters.get("explain") is not True:
+            return [_hit_json(hit) for hit in found.hits]
+        explained: list[Json] = [
+            {**_hit_json(hit), "parts": dict(hit.parts), "context": hit.is_context} for hit in found.hits
         ]
+        return {"hits": explained, "gaps": list(found.gaps)}
 
     async def memory_status(self, parameters: Parameters) -> Json:
         """`{scope?, agent?}`: `{scope, file, files, passages, bytes, stale, problems, in_memory}`."""
@@ -211,11 +214,24 @@ class Operations:
         """`{scope?, agent?, force?}`: indexes what changed, with `force` everything anew; then as `memory.status`."""
         agent, scope = self._asked_of(parameters)
         work = agent.index.rebuild if parameters.get("force") is True else agent.index.refresh
+        place = (agent.settings.name, scope.name)
+
+        def progress(done: int, of: int) -> None:
+            self._indexing[place] = (done, of)
+
         try:
-            await asyncio.to_thread(work, scope, self._house.clock)
+            await asyncio.to_thread(work, scope, self._house.clock, progress=progress)
         except NotStored as error:
             raise OperationError(f"{error.strerror}; the index is as it was") from error
+        finally:
+            self._indexing.pop(place, None)
         return await self.memory_status(parameters)
+
+    async def memory_progress(self, parameters: Parameters) -> Json:
+        """`{scope?, agent?}`: `{done, of}`, the files of a `memory.index` that is running; 0 of 0 where none is."""
+        agent, scope = self._asked_of(parameters)
+        done, of = self._indexing.get((agent.settings.name, scope.name), (0, 0))
+        return {"done": done, "of": of}
 
     def _asked_of(self, parameters: Parameters) -> tuple[Agent, Scope]:
         agent = named_agent(self._house, parameters)
@@ -283,6 +299,17 @@ def all_operations(house: House, config: Config, schedule: Schedule) -> Mapping[
         **Operations(house, config).table(),
         **HistoryOperations(house).table(),
         **ScheduleOperations(house.book, schedule).table(),
+    }
+
+
+def _hit_json(hit: Hit) -> dict[str, Json]:
+    return {
+        "path": hit.path,
+        "start_line": hit.start_line,
+        "end_line": hit.end_line,
+        "date": hit.date.isoformat(),
+        "score": hit.score,
+        "text": hit.text,
     }
 
 

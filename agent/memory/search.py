@@ -10,6 +10,9 @@ from typing import Protocol
 from agent.clock import Clock
 from agent.memory.scope import Scope
 
+_FOR_ITSELF = frozenset({"date", "meaning", "text"})
+"""Parts of a score that a passage has of itself, though no word of the question stands in it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Hit:
@@ -26,6 +29,17 @@ class Hit:
     text: str
     matched: Mapping[str, float] = field(default_factory=dict)
     parts: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def is_context(self) -> bool:
+        """Nothing of the question stands in it; it was found for what is said around it."""
+        return not self.matched and bool(self.parts) and not _FOR_ITSELF.intersection(self.parts)
+
+    @property
+    def place(self) -> str:
+        """`path:line`, or `path:first-last`."""
+        last = "" if self.start_line == self.end_line else f"-{self.end_line}"
+        return f"{self.path}:{self.start_line}{last}"
 
 
 @dataclass(frozen=True, slots=True)

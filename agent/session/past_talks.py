@@ -8,7 +8,7 @@ from datetime import date
 
 from agent.clock import Clock
 from agent.memory.index.cutting import Passage, passages
-from agent.memory.index.sources import Source, Talk, signature_of
+from agent.memory.index.sources import Source, Talk, read, signature_of
 from agent.memory.scope import Audience, Scope
 from agent.session.archive import Archive
 from agent.session.entries import CompactionEntry, Entry, MarkEntry, MessageEntry, read_entry
@@ -40,11 +40,22 @@ class PastTalks:
             inside = file.relative_to(self._archive.folder).as_posix()
             yield Source(f"sessions/{file.name}", self._archive.folder, inside, signature, status.st_mtime, talk)
 
+    def opened(self, scope: Scope, path: str, clock: Clock) -> Sequence[Passage] | None:
+        """What was said in the talk that hits call `path`, as they show it; None where the scope has no such talk.
+        Blocks; raises `Unreadable`."""
+        source = next((source for source in self.sources(scope) if source.name == path), None)
+        data = read(source) if source is not None else None
+        return None if data is None else self._heard(_entries(data), None, clock)
+
     def parsed(self, data: bytes, clock: Clock, current: bool) -> Sequence[Passage]:
         if current and b'"type":"compaction"' not in data and b'"type":"reset"' not in data:
             return ()
         entries = _entries(data)
         end = _left_behind([entry for _, entry in entries]) if current else None
+        return self._heard(entries, end, clock)
+
+    def _heard(self, entries: Sequence[tuple[int, Entry]], end: str | None, clock: Clock) -> Sequence[Passage]:
+        """Up to the entry `end`."""
         found: list[Passage] = []
         days: dict[date, int] = {}
         for number, entry in entries:

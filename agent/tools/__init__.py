@@ -13,7 +13,7 @@ from agent.memory.search import Search
 from agent.settings import MemorySettings
 from agent.skills import Skills
 from agent.tools.base import Tool
-from agent.tools.desk import Desk
+from agent.tools.desk import Desk, Talks
 from agent.tools.files import file_tools
 from agent.tools.memory import memory_tools
 from agent.tools.skills import skill_tools
@@ -32,13 +32,15 @@ def build(
     skills: Skills | None = None,
     author: Author | None = None,
     search: Search | None = None,
+    talks: Talks | None = None,
 ) -> tuple[Tool, ...]:
     """The memory tools, with `files` the file tools, with `skills` the tool that reads them, for one conversation,
     always in the same order.
 
     They know what this conversation has read, so build them once for it. `wrote` is called in the event loop with the
     path (in `scope.folder`) of each file that a tool has changed; `author` signs the changes in the history; without
-    `search` the index is in memory.
+    `search` the index is in memory. `talks` opens past talks; a scope that is not private has none.
     """
-    desk = Desk(scope, clock, settings, wrote, search or MemoryIndex(None, settings=settings.search).search, author)
+    search = search or MemoryIndex(None, settings=settings.search).search
+    desk = Desk(scope, clock, settings, wrote, search, author, talks if scope.is_private else None)
     return memory_tools(desk) + (file_tools(desk) if files else ()) + (skill_tools(desk, skills) if skills else ())

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import ParamSpec, Protocol, TypeVar
 
 from agent.clock import Clock
 from agent.memory.files import FileText, clean, sha_of, text_of
 from agent.memory.fullness import fullness, is_index
 from agent.memory.history import Author
+from agent.memory.index.cutting import Passage
 from agent.memory.reach import FileError, name_below
 from agent.memory.scope import Scope
 from agent.memory.search import Search
@@ -24,6 +25,13 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _SHOWN_CHARS = 20_000
+
+
+class Talks(Protocol):
+    """The scope's own past talks. Blocks. What was said in the talk that hits call `path`, as they show it, by the
+    lines of its transcript; None where the scope has no such talk. Raises `FileError`."""
+
+    def opened(self, scope: Scope, path: str, clock: Clock) -> Sequence[Passage] | None: ...
 
 
 class Unseen(FileError):
@@ -41,7 +49,7 @@ class _Known:
 @dataclass(frozen=True, slots=True)
 class Desk:
     """`wrote` is called with the path of every file that a tool has changed; `search` finds in the scope's memory;
-    `author` signs each change, if there is one."""
+    `author` signs each change, and `talks` opens past talks, if there is one."""
 
     scope: Scope
     clock: Clock
@@ -49,6 +57,7 @@ class Desk:
     wrote: Callable[[Path], None]
     search: Search
     author: Author | None = None
+    talks: Talks | None = None
     _known: dict[Path, _Known] = field(default_factory=dict)
 
     def tool(

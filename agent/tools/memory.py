@@ -162,7 +162,7 @@ async def _get(desk: Desk, arguments: Arguments) -> str:
         raise ToolError(str(error)) from error
     file = await desk.blocking(files.read_text, path, desk.scope.folder)
     if file is None:
-        return ""
+        return await _talk(desk, arguments)
     lines = lines_of(file.text)
     first = integer(arguments, "from", 1)
     wanted = lines[first - 1 :][: integer(arguments, "lines", len(lines) or 1)]
@@ -177,6 +177,29 @@ async def _get(desk: Desk, arguments: Arguments) -> str:
         return f"{wanted[0][:_MOST_CHARS]}\n[Line {first} is cut here: it has {len(wanted[0])} characters]"
     desk.has_read(path, file, first, first + shown - 1)
     return "\n".join(wanted[:shown]) + f"\n[Cut here: read on with from={first + shown}]"
+
+
+async def _talk(desk: Desk, arguments: Arguments) -> str:
+    """A past talk, where the path is one that a hit named; lines are those of its transcript."""
+    said = (
+        await desk.blocking(desk.talks.opened, desk.scope, text(arguments, "path"), desk.clock) if desk.talks else None
+    )
+    if not said:
+        return ""
+    first = integer(arguments, "from", 1)
+    last = first + integer(arguments, "lines", said[-1].end) - 1
+    shown: list[str] = []
+    room, day = _MOST_CHARS, None
+    for one in (one for one in said if first <= one.start <= last):
+        if one.day != day:
+            shown.append(f"[{one.day}]")
+            day = one.day
+        shown.append(f"{one.start}: {one.text[:_MOST_CHARS]}")
+        room -= len(shown[-1]) + 1
+        if room <= 0 and one is not said[-1]:
+            shown.append(f"[Cut here: read on with from={one.end + 1}]")
+            break
+    return "\n".join(shown)
 
 
 async def _list(desk: Desk, arguments: Arguments) -> str:
@@ -236,6 +259,5 @@ def _shown(found: Found, today: date, room: int) -> str:
 
 
 def _passage(hit: Hit, today: date) -> str:
-    lines = f"{hit.start_line}" if hit.start_line == hit.end_line else f"{hit.start_line}-{hit.end_line}"
     body = hit.text if len(hit.text) <= _MOST_PASSAGE_CHARS else hit.text[:_MOST_PASSAGE_CHARS] + " […]"
-    return f"{hit.path}:{lines} ({hit.date}, {age_in_words(hit.date, today)}, score {hit.score:.2f})\n{body}"
+    return f"{hit.place} ({hit.date}, {age_in_words(hit.date, today)}, score {hit.score:.2f})\n{body}"

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
+from collections.abc import Mapping
+from functools import partial
 
 import click
 
 from agent.model.base import Json
-from gateway.cli.asking import ask, rows
+from gateway.cli.asking import Call, ask, ask_beside, rows
 from gateway.cli.output import print_json
 from gateway.cli.place import Place
 from gateway.cli.table import print_table
 
 _SHOWN = 10
+_LONG = 0.5
+"""Seconds after which a build is worth a bar."""
+_REDRAWN = 0.2
 _SCOPE = click.option("--scope", default="owner", show_default=True, help="owner, person:ID or group:CHANNEL:CHAT")
 _AGENT = click.option("--agent", help="Of that agent; without it, the one that answers where no route says otherwise.")
 _DAY = click.DateTime(["%Y-%m-%d"])
@@ -39,18 +45,28 @@ def search(
     """Passages that answer QUERY, best first."""
     day = f"{now:%Y-%m-%d}" if now else None
     most = number or (None if as_json else _SHOWN)
-    answer = ask(place, "memory.search", query=query, scope=scope, n=most, now=day, agent=agent)
+    asked = {"query": query, "scope": scope, "n": most, "now": day, "agent": agent, "explain": not as_json}
+    value = ask_beside(place, "memory.search", asked, None).value
     if as_json:
-        return print_json(answer.value)
-    found = rows(answer.value)
-    for row in found:
-        where = f"{row.get('path')}:{row.get('start_line')}-{row.get('end_line')}"
-        click.secho(where, bold=True, nl=False)
-        click.echo(f"  {row.get('date')}  {row.get('score'):.2f}")
+        return print_json(value)
+    return _show_found(value if isinstance(value, dict) else {})
+
+
+def _show_found(found: dict[str, Json]) -> None:
+    hits = rows(found.get("hits"))
+    for row in hits:
+        first, last, parts = row.get("start_line"), row.get("end_line"), row.get("parts")
+        click.secho(f"{row.get('path')}:{first}" + ("" if first == last else f"-{last}"), bold=True, nl=False)
+        shares = parts.items() if isinstance(parts, dict) else ()
+        made_of = ", ".join(f"{name} {value:.2f}" for name, value in shares)
+        why = "; for what stands around it" if row.get("context") else ""
+        click.echo(f"  {row.get('date')}  {row.get('score'):.2f} ({made_of}{why})")
         click.echo(f"{row.get('text')}\n")
-    if not found:
+    if not hits:
         click.echo("Nothing found.")
-    return None
+    gaps = found.get("gaps")
+    for gap in gaps if isinstance(gaps, list) else []:
+        click.echo(f"Not searched: {gap}", err=True)
 
 
 @memory_command.command()
@@ -72,10 +88,23 @@ def status(place: Place, scope: str, agent: str | None, as_json: bool) -> None:
 @click.pass_obj
 def index(place: Place, scope: str, force: bool, agent: str | None, as_json: bool) -> None:
     """Index what changed."""
-    if sys.stderr.isatty():
-        click.echo("Indexing…", err=True)
-    value = ask(place, "memory.index", scope=scope, force=force, agent=agent).value
+    asked = {"scope": scope, "force": force, "agent": agent}
+    beside = partial(_show_progress, asked) if sys.stderr.isatty() else None
+    value = ask_beside(place, "memory.index", asked, beside).value
     return print_json(value) if as_json else _show_status(value)
+
+
+async def _show_progress(asked: Mapping[str, Json], call: Call) -> None:
+    """A bar on stderr, for a build that takes long, until it is cancelled."""
+    await asyncio.sleep(_LONG)
+    with click.progressbar(length=0, label="Indexing", file=sys.stderr, show_pos=True) as bar:
+        while True:
+            value = await call("memory.progress", asked)
+            done, of = (value.get("done"), value.get("of")) if isinstance(value, dict) else (0, 0)
+            if isinstance(done, int) and isinstance(of, int) and of:
+                bar.length = of
+                bar.update(done - bar.pos)
+            await asyncio.sleep(_REDRAWN)
 
 
 def _show_status(value: Json) -> None:

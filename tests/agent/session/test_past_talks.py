@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from agent import tools
 from agent.context.prompt import FixedPart
 from agent.forgetting import bring_back, redact
 from agent.memory.index.engine import MemoryIndex
@@ -15,6 +16,8 @@ from agent.session.archive import Archive
 from agent.session.entries import CompactionEntry, Entry, Header, MessageEntry, Meta
 from agent.session.past_talks import PastTalks
 from agent.session.transcript import Transcript
+from agent.settings import MemorySettings
+from agent.tools.base import Arguments
 from agent.turn import SessionKey
 from tests.agent.places import group, morning, owner, person
 
@@ -29,7 +32,8 @@ class Talks:
         self.archive = Archive(home / "sessions", "main")
         self.workspace = home / "workspace"
         self.workspace.mkdir()
-        self.index = MemoryIndex(home, talks=PastTalks(self.archive))
+        self.past = PastTalks(self.archive)
+        self.index = MemoryIndex(home, talks=self.past)
 
     async def talk(self, path: str, id: str, *entries: Entry, current: bool = False) -> None:
         key = SessionKey("main", path)
@@ -38,6 +42,10 @@ class Talks:
         await transcript.append(*entries)
         if current:
             self.archive.make_current(key, id)
+
+    def tool(self, name: str, scope: Scope) -> Callable[[Arguments], Awaitable[str]]:
+        built = tools.build(scope, CLOCK, MemorySettings(), search=self.index.search, talks=self.past)
+        return next(tool.run for tool in built if tool.name == name)
 
     def find(self, scope: Scope, query: str) -> list[str]:
         return [hit.text for hit in self.index.search(scope, CLOCK, [query]).hits if hit.matched]
@@ -104,6 +112,48 @@ async def test_forgotten_words_of_a_talk_are_not_found(talks: Talks) -> None:
     assert talks.find(scope, "barn") == ["10:00 Alice: The barn is green"]
     await bring_back([transcript], CLOCK, "change-1")
     assert talks.find(scope, "windmill")
+
+
+async def test_a_talk_that_was_found_can_be_opened_where_it_may_be_found(talks: Talks) -> None:
+    job = OLD.replace("aaaa", "cccc")
+    await talks.talk("owner", OLD, said(1, "The windmill is red\n\nand large"), answered(2, "A red windmill, noted."))
+    await talks.talk("owner/jobs/water", job, said(1, "windmill"))
+    await talks.talk("owner", NEW, current=True)
+    hit = talks.index.search(owner(talks.workspace), CLOCK, ["windmill"]).hits[0]
+    get, search = talks.tool("memory_get", owner(talks.workspace)), talks.tool("memory_search", owner(talks.workspace))
+    around = await get({"path": hit.path})
+    assert hit.text in around and hit.text in await search({"query": "windmill"})
+    assert around == (
+        "[2026-10-01]\n2: 10:00 Alice: The windmill is red\n2: 10:00 Alice: and large\n"
+        "[2026-10-02]\n3: 10:00 Assistant: A red windmill, noted."
+    )
+    assert (
+        await get({"path": hit.path, "from": 3, "lines": 1})
+        == "[2026-10-02]\n3: 10:00 Assistant: A red windmill, noted."
+    )
+    for scope in (person(talks.workspace), group(talks.workspace)):
+        assert await talks.tool("memory_get", scope)({"path": hit.path}) == ""
+    for path in (f"sessions/{job}.jsonl", "sessions/none.jsonl"):
+        assert await get({"path": path}) == ""
+
+
+async def test_a_long_talk_is_opened_part_by_part(talks: Talks) -> None:
+    await talks.talk("owner", OLD, *(said(1, f"windmill {number} {'x ' * 1_000}") for number in range(15)))
+    await talks.talk("owner", NEW, current=True)
+    get = talks.tool("memory_get", owner(talks.workspace))
+    first = await get({"path": f"sessions/{OLD}.jsonl"})
+    follow = int(first.rsplit("from=", 1)[1].removesuffix("]"))
+    rest = await get({"path": f"sessions/{OLD}.jsonl", "from": follow})
+    assert all(f"windmill {number} " in first + rest for number in range(15))
+
+
+async def test_forgotten_words_stay_out_of_an_opened_talk(talks: Talks) -> None:
+    await talks.talk("owner", OLD, said(1, "The windmill is red"), said(2, "The barn is green", "m2"))
+    await talks.talk("owner", NEW, current=True)
+    transcript = Transcript.read(talks.archive.path(SessionKey("main", "owner"), OLD))
+    await redact([transcript], lambda line: "windmill" in line, CLOCK, "change-1", FixedPart((), ()))
+    text = await talks.tool("memory_get", owner(talks.workspace))({"path": f"sessions/{OLD}.jsonl"})
+    assert "windmill" not in text and "barn" in text
 
 
 async def test_invariant_08_talks_are_their_persons(talks: Talks) -> None:
