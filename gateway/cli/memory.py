@@ -88,7 +88,7 @@ def status(place: Place, scope: str, agent: str | None, as_json: bool) -> None:
 @click.pass_obj
 def index(place: Place, scope: str, force: bool, agent: str | None, as_json: bool) -> None:
     """Index what changed."""
-    asked = {"scope": scope, "force": force, "agent": agent}
+    asked: dict[str, Json] = {"scope": scope, "force": force, "agent": agent}
     beside = partial(_show_progress, asked) if sys.stderr.isatty() else None
     value = ask_beside(place, "memory.index", asked, beside).value
     return print_json(value) if as_json else _show_status(value)
