@@ -45,6 +45,12 @@ _DISK = (
     "I'll take it as soon as there is room again."
 )
 _TOO_OFTEN = "That is faster than I may answer you here. I read along, and answer you again in a minute."
+_NOT_LISTED = "Here I answer only those whom my owner has listed, and you are not among them."
+_NO_CODE = (
+    "I'm somebody's personal assistant and don't know you yet. I have no new code for you now: use the one that you "
+    "were given, or ask again in an hour."
+)
+_NOBODY_ELSE = "I'm somebody's personal assistant, and answer nobody else here."
 
 Spawn = Callable[[Awaitable[None], str], None]
 
@@ -124,16 +130,38 @@ class Router:
                 conversation = self._sessions.conversation(message, verdict)
                 is_member = verdict.role is Role.MEMBER and message.due is None
                 too_often = is_member and await self._is_too_often(message)
+                if too_often and message.answer_with:
+                    return self._turn_away(message, _TOO_OFTEN)
                 return Arrival(message, str(conversation.session), overheard=too_often)
+            case Overheard() if message.answer_with:
+                return self._turn_away(message, _NOT_LISTED)
             case Overheard():
                 conversation = self._sessions.conversation(message, None)
                 return Arrival(message, str(conversation.session), overheard=True)
             case Unknown(asks):
                 if asks:
                     await self._offer_pairing(message)
+                else:
+                    self._turn_away(message, _NO_CODE)
             case Ignored(why):
                 log.info("a message in %s is ignored: %s", message.address, why)
+                self._turn_away(message, _NOBODY_ELSE)
         return None
+
+    def _turn_away(self, message: InboundMessage, text: str) -> None:
+        """Answer a command from the platform's menu that comes to nothing: its giver alone sees it, and sees that an
+        answer is owed. Nobody else said or saw it, so it is no context either. Straight away and without a trace on
+        disk, which strangers could fill."""
+        if message.answer_with:
+            self._spawn(self._told(message, text), f"turning away a command in {message.address}")
+
+    async def _told(self, message: InboundMessage, text: str) -> None:
+        channel = self._channels[message.address.channel]
+        key = f"away:{message.address.channel}:{message.id}"
+        try:
+            await channel.send(OutboundMessage(message.address, text, key=key, reply_to=message.answer_with))
+        except SendError as unsent:
+            log.info("a command in %s stays unanswered: %s", message.address, unsent)
 
     async def _reword(self, edited: InboundMessage) -> None:
         """A message that waits gets its new text; of one that was read, its writer is asked."""
@@ -145,7 +173,7 @@ class Router:
         chat, sender, now = self._access.chat_of(message), message.sender.id, self._clock.now()
         if rule is None or self._rates.allows(chat, sender, now, rule.per_minute):
             return False
-        if self._rates.should_tell(chat, sender, now):
+        if not message.answer_with and self._rates.should_tell(chat, sender, now):
             key = f"rate:{message.address.channel}:{message.id}:{{}}"
             drafts = self._outbox.drafts(key, message.address, _TOO_OFTEN, reply_to=message.platform_id)
             await self._outbox.write(drafts)

@@ -19,7 +19,7 @@ from channels.discord.interactions import Interactions
 from channels.discord.seen import LastSeen, Seen, newest
 from channels.discord.session import Session
 from channels.fields import Json, get, object_of, objects_of
-from channels.message import Event, Receive
+from channels.message import Event, InboundMessage, Receive
 
 log = logging.getLogger(__name__)
 
@@ -210,7 +210,7 @@ class Intake:
 
     async def _command(self, session: Session, receive: Receive, data: Json) -> None:
         """On disk, then acknowledged; a slow disk is not waited for beyond what Discord allows. Where the disk refuses,
-        Discord tells the person that nothing came of it."""
+        and where nobody can read what was pressed, Discord tells the person that nothing came of it."""
         place = self._place_of_command(data)
         if place is None or not self._is_heard(place):
             return
@@ -218,7 +218,7 @@ class Intake:
         kept = asyncio.ensure_future(receive([event] if event else []))
         try:
             await asyncio.wait({kept}, timeout=ACKNOWLEDGE_AFTER)
-            if not kept.done() or kept.exception() is None:
+            if isinstance(event, InboundMessage) and (not kept.done() or kept.exception() is None):
                 await self._interactions.acknowledge(session, data)
             await kept
         finally:

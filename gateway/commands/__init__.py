@@ -43,6 +43,7 @@ _DISK_WAIT = 5.0
 """Seconds between tries while the disk takes nothing."""
 _ANSWER = "answer"
 """The command that takes a bare yes or no."""
+_FOR_THE_MODEL = "Let me think about that. My answer will stand in the chat."
 _BROKEN = "That command broke inside Daybook; the log has the details. Nothing was lost; please try again."
 
 
@@ -109,7 +110,9 @@ class Ask:
 
     async def tell(self, text: str) -> None:
         """Say something before the answer; once, however often the command is taken up. Raises `StoreUnavailable`."""
-        drafts = self.house.outbox.drafts(f"{self.name}:before:{{}}", self.row.message.address, text)
+        message = self.row.message
+        key = f"{self.name}:before:{{}}"
+        drafts = self.house.outbox.drafts(key, message.address, text, answer_with=message.answer_with)
         await self.house.outbox.write(drafts)
 
     async def chosen_model(self) -> str | None:
@@ -209,7 +212,7 @@ class Commands:
         try:
             answer = await self.answer(wanted, ask)
         except ForTheModel:
-            return self._house.turns.post(row)
+            return await self._leave_to_model(ask)
         channel = self._house.channels[message.address.channel]
         quotes = channel.pace(message.address).quotes or not conversation.is_private
         drafts = self._house.outbox.drafts(
@@ -232,6 +235,15 @@ class Commands:
                 log.error("the answer to a command in %s waits for the disk: %s", message.address, error)
                 await asyncio.sleep(_DISK_WAIT)
         return self._house.outbox.wake(drafts)
+
+    async def _leave_to_model(self, ask: Ask) -> None:
+        """The answer will stand in the chat; where the platform owes one to the giver alone, they hear so."""
+        try:
+            if ask.row.message.answer_with:
+                await ask.tell(_FOR_THE_MODEL)
+        except StoreUnavailable as error:
+            log.error("the giver of a command in %s is not told: %s", ask.row.message.address, error)
+        ask.house.turns.post(ask.row)
 
     def _unknown(self, name: str) -> str:
         near = difflib.get_close_matches(name.lower(), self._table, n=1, cutoff=0.5)

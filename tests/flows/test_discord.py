@@ -202,6 +202,68 @@ async def test_commands_from_the_menu(home: Home, server: Server, model: FakeAnt
     assert len(puts) == 1
 
 
+@asynccontextmanager
+async def menu_of(home: Home, server: Server, model: FakeAnthropic, **discord: Any) -> AsyncIterator[Gateway]:
+    async with living(home, server, model, **discord) as gateway:
+        await server.discord.wait_for(lambda: server.discord.called("PUT", "/commands$"))
+        yield gateway
+
+
+async def answered(server: Server, by: User, chat: Channel, name: str, text: str = "") -> Message:
+    """The answer to a command, which its giver alone sees, and nobody waits for any more."""
+    given = await server.discord.slash(by, chat, name, {"text": text} if text else None)
+    await server.discord.wait_for(lambda: given.answer is not None and given.answer.content)
+    assert given.answer is not None and given.answer.ephemeral and not server.discord.thinking(chat)
+    return given.answer
+
+
+async def test_a_member_who_is_not_listed_is_told_so(home: Home, server: Server, model: FakeAnthropic) -> None:
+    guilds = {str(server.guild.id): {"mention": "required", "allow": [OWNER]}}
+    async with menu_of(home, server, model, guilds=guilds):
+        told = await answered(server, server.bob, server.general, "status")
+        assert "not among them" in told.content
+        assert "Commands" not in (await answered(server, server.bob, server.general, "help")).content
+        model.answer("Hello, Alice.")
+        await server.call("hello", by=server.owner)
+        await server.hears("Hello, Alice.", server.general)
+        assert "/status" not in str(model.requests[-1].body)
+    assert len(model.requests) == 1
+
+
+async def test_a_stranger_without_a_free_code_is_told_so(home: Home, server: Server, model: FakeAnthropic) -> None:
+    dm = server.discord.dm(server.bob)
+    async with menu_of(home, server, model):
+        assert "daybook pair approve" in (await answered(server, server.bob, dm, "help")).content
+        for _ in range(2):
+            assert "no new code" in (await answered(server, server.bob, dm, "help")).content
+    assert model.requests == []
+
+
+@pytest.mark.parametrize("policy", ["off", "allowlist"])
+async def test_a_stranger_where_none_are_wanted(
+    home: Home, server: Server, model: FakeAnthropic, policy: str
+) -> None:
+    async with menu_of(home, server, model, dm_policy=policy):
+        told = await answered(server, server.bob, server.discord.dm(server.bob), "help")
+        assert "nobody else" in told.content
+
+
+async def test_commands_given_too_often_are_answered_each(home: Home, server: Server, model: FakeAnthropic) -> None:
+    guilds = {str(server.guild.id): {"mention": "required", "per_minute": 1}}
+    async with menu_of(home, server, model, guilds=guilds):
+        assert "/new" in (await answered(server, server.bob, server.general, "help")).content
+        for _ in range(2):
+            assert "faster" in (await answered(server, server.bob, server.general, "help")).content
+
+
+async def test_a_command_that_the_model_is_to_understand(home: Home, server: Server, model: FakeAnthropic) -> None:
+    async with menu_of(home, server, model):
+        model.answer("When would that be?")
+        told = await answered(server, server.owner, server.dm, "remind", "me of the boat some day")
+        assert "My answer will stand in the chat" in told.content
+        await server.hears("When would that be?")
+
+
 async def test_a_question_with_buttons_outlives_a_restart(home: Home, server: Server, model: FakeAnthropic) -> None:
     async with living(home, server, model):
         await server.say("/remember The boat is blue")

@@ -113,3 +113,16 @@ async def test_a_command_in_a_server_that_is_not_listed_is_none_of_ours(house: H
         await house.discord.slash(alice, dm, "memory", {"text": "x"})
         await house.receiver.message("/memory x")
         assert given.acknowledged is None
+
+
+async def test_what_cannot_be_read_is_not_promised_an_answer(house: House) -> None:
+    alice = house.discord.user("Alice")
+    dm = house.discord.dm(alice)
+    async with house.running():
+        await menu(house)
+        house.discord.mangle("INTERACTION_CREATE", replace={"user": "nobody"})
+        given = await house.discord.slash(alice, dm, "status")
+        await house.receiver.until(lambda: house.receiver.events)
+        await house.discord.slash(alice, dm, "memory", {"text": "x"})
+        await house.receiver.message("/memory x")
+        assert given.acknowledged is None and house.discord.thinking(dm) == []
