@@ -18,22 +18,19 @@ import asyncio
 import itertools
 import random
 import re
-import sqlite3
 import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.figures import table
-from benchmarks.people import JsonObject, asked_now, in_tool, numbers
-from gateway.outbox import REPEAT_MARK
+from benchmarks.people import THE_END, JsonObject, Seen, asked_now, given_up, in_tool, seen
 from tests.fakes.anthropic import Answer, FakeAnthropic, compose
-from tests.fakes.telegram import FakeTelegram, Message
+from tests.fakes.telegram import FakeTelegram
 from tests.flows.process import OWNER, GatewayProcess
 
 PRIVATE = (OWNER, *range(21_000, 21_011))
@@ -51,7 +48,6 @@ ON_THE_WIRE_S = 0.03
 """A send takes so long to reach the platform, and its answer so long to come back: room for kills in the very act."""
 SETTLE_S = 60.0
 
-THE_END = "That is all."
 ENTRY = re.compile(r"\bk\d+\b")
 APOLOGY = "restarted several times"
 """The answer to a message during which the process was killed again and again (`gateway.turn`)."""
@@ -106,81 +102,35 @@ class Count:
     """What stands in the chats at the end."""
 
     sent: int
-    once: int
-    marked: int
-    twice: Sequence[int]
+    seen: Seen
     apologies: int
     put_aside: int
     never: Sequence[int]
-    disorder: Sequence[str]
-    half_written: int
 
     @property
     def is_kept(self) -> bool:
-        return not (self.twice or self.never or self.disorder)
+        return not (self.seen.twice or self.never or self.seen.disorder)
 
 
-def count(town: Town, given_up: Mapping[int, list[set[int]]]) -> Count:
-    chats = {chat: town.telegram.messages(chat) for chat in town.written}
-    plain = Counter(number for seen in chats.values() for one in seen if not _marked(one) for number in _answers(one))
-    marked = Counter(number for seen in chats.values() for one in seen if _marked(one) for number in _answers(one))
-    unanswered = [number for number in sorted(town.everything) if not plain[number] and not marked[number]]
-    apologised = [turn for chat, turns in given_up.items() if _has_apologised(chats[chat], turns) for turn in turns]
-    aside = set(unanswered).intersection(number for turn in apologised for number in turn)
-    repeated = [number for number in town.everything if marked[number] and plain[number] + marked[number] > 1]
-    twice = [number for number in sorted(town.everything) if plain[number] > 1]
+def count(town: Town, given_up: Mapping[tuple[str, str], list[set[int]]]) -> Count:
+    chats = {chat: [one.text for one in town.telegram.messages(chat)] for chat in town.written}
+    found = seen(town.written, chats)
+    apologised = [
+        turn for (_, chat), turns in given_up.items() if _has_apologised(chats[int(chat)], turns) for turn in turns
+    ]
+    aside = set(found.never).intersection(number for turn in apologised for number in turn)
     return Count(
         sent=len(town.everything),
-        once=sum(plain[number] + marked[number] == 1 for number in town.everything),
-        marked=len(set(repeated) - set(twice)),
-        twice=twice,
-        apologies=sum(APOLOGY in one.text for seen in chats.values() for one in seen),
+        seen=found,
+        apologies=sum(APOLOGY in text for texts in chats.values() for text in texts),
         put_aside=len(aside),
-        never=[number for number in unanswered if number not in aside],
-        disorder=[
-            f"n{late} after n{early} in {chat}" for chat, seen in chats.items() for early, late in _disorder(seen)
-        ],
-        half_written=sum(bool(numbers(one.text)) and not _answers(one) for seen in chats.values() for one in seen),
+        never=[number for number in found.never if number not in aside],
     )
 
 
-def _marked(message: Message) -> bool:
-    return message.text.startswith(REPEAT_MARK.strip())
-
-
-def _answers(message: Message) -> set[int]:
-    """The numbers that a message answers; none where it is only the beginning of an answer."""
-    return set(numbers(message.text)) if message.text.endswith(THE_END) else set()
-
-
-def _has_apologised(seen: Iterable[Message], turns: Sequence[set[int]]) -> bool:
+def _has_apologised(texts: Iterable[str], turns: Sequence[set[int]]) -> bool:
     """A chat has an apology for each turn that was given up in it."""
-    return sum(APOLOGY in one.text for one in seen) >= len(turns)
-
-
-def given_up(database: Path) -> dict[int, list[set[int]]]:
-    """Per chat, the numbers of each turn that the gateway says it gave up."""
-    turns: dict[tuple[int, str], set[int]] = {}
-    with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
-        for chat, turn, message in connection.execute(
-            "SELECT chat_id, turn, message FROM inbox WHERE outcome = 'error'"
-        ):
-            turns.setdefault((int(chat), turn), set()).update(numbers(message))
-    chats: dict[int, list[set[int]]] = {}
-    for (chat, _), named in turns.items():
-        chats.setdefault(chat, []).append(named)
-    return chats
-
-
-def _disorder(seen: Iterable[Message]) -> list[tuple[int, int]]:
-    """Pairs that came in the wrong order; what came a second time is no matter of order."""
-    highest, known, wrong = 0, set[int](), list[tuple[int, int]]()
-    for message in seen:
-        new = _answers(message) - known
-        known |= new
-        wrong += [(highest, number) for number in sorted(new) if number < highest]
-        highest = max([highest, *new])
-    return wrong
+    return sum(APOLOGY in text for text in texts) >= len(turns)
 
 
 def run_twice(workspace: Path) -> list[str]:
@@ -241,15 +191,15 @@ async def storm(kills: int, seed: int) -> bool:
             ["", ""],
             [
                 ["messages sent", counted.sent],
-                ["answered once", counted.once],
-                ["repeated with the mark", counted.marked],
+                ["answered once", counted.seen.once],
+                ["repeated with the mark", counted.seen.marked],
                 ["apologies after several kills", counted.apologies],
                 ["answered by nothing but an apology", counted.put_aside],
-                ["twice without the mark (must be 0)", len(counted.twice)],
+                ["twice without the mark (must be 0)", len(counted.seen.twice)],
                 ["never (must be 0)", len(counted.never)],
-                ["replies out of order (must be 0)", len(counted.disorder)],
+                ["replies out of order (must be 0)", len(counted.seen.disorder)],
                 ["tools that ran twice (must be 0)", len(tools_twice)],
-                ["previews left half-written", counted.half_written],
+                ["previews left half-written", counted.seen.half_written],
                 ["streams cut by a kill", cut],
                 ["calls of tools", town.tool_calls],
                 ["sends of unknown outcome, as status counts them", status["outbox"]["repeated"]],
@@ -257,7 +207,11 @@ async def storm(kills: int, seed: int) -> bool:
             ],
         )
     )
-    for what, which in (("twice", counted.twice), ("never", counted.never), ("out of order", counted.disorder)):
+    for what, which in (
+        ("twice", counted.seen.twice),
+        ("never", counted.never),
+        ("out of order", counted.seen.disorder),
+    ):
         if which:
             print(f"\n{what}: {', '.join(map(str, which))}")
     return counted.is_kept and not tools_twice and code == 0

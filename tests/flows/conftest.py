@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
+from gateway.home import Home
 from tests.fakes.anthropic import FakeAnthropic
+from tests.fakes.discord import PLAUSIBLE_TOKEN, FakeDiscord
 from tests.fakes.telegram import FakeTelegram
 from tests.flows.process import GatewayProcess
+from tests.flows.server import Server
 
 
 @pytest.fixture
@@ -28,3 +33,14 @@ async def gateway(telegram: FakeTelegram, model: FakeAnthropic) -> AsyncIterator
     """Running, with the owner 11111 and no group."""
     async with GatewayProcess(telegram, model) as process:
         yield process
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[Server]:
+    async with FakeDiscord(f"{PLAUSIBLE_TOKEN[:-8]}{secrets.token_hex(4)}") as discord:
+        yield Server(discord)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path / "home")

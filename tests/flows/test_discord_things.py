@@ -1,0 +1,231 @@
+"""Stories of what Discord has beside plain text: posts, roles, replies, edits, files, and its ways to fail."""
+
+from __future__ import annotations
+
+import pytest
+
+from gateway.home import Home
+from tests import files
+from tests.fakes.anthropic import FakeAnthropic
+from tests.fakes.discord import Channel
+from tests.flows.server import OWNER, Server, living
+
+FIVE_SCRIPTS = {
+    "latin": "word ",
+    "chinese": "漢字かな交じり文、",
+    "cyrillic": "слово ",
+    "arabic": "كلمة ",
+    "emoji": "👩‍👩‍👧‍👦 ",
+}
+
+
+async def test_a_post_of_a_forum_is_a_talk_of_its_own(home: Home, server: Server, model: FakeAnthropic) -> None:
+    forum = server.guild.forum("ideas")
+    async with living(home, server, model):
+        posts: list[Channel] = []
+        for title, answer in (("boat", "It floats."), ("kite", "It flies.")):
+            model.answer(answer)
+            posts.append(forum.post(title, f"{server.discord.bot.mention} what of the {title}?", server.bob))
+            await server.hears(answer, posts[-1])
+        assert server.heard(posts[0]) == ["It floats."] and server.heard(posts[1]) == ["It flies."]
+        assert "boat" not in str(model.requests[-1].body["messages"])
+
+
+async def test_its_role_and_a_reply_call_the_bot(home: Home, server: Server, model: FakeAnthropic) -> None:
+    own = next(role for role in server.guild.roles.values() if role.of_bot == server.discord.bot.id)
+    async with living(home, server, model):
+        model.answer("At your service.")
+        await server.say(f"{own.mention} who is there?", server.general, server.bob)
+        answer = await server.hears("At your service.", server.general)
+        model.answer("And again.")
+        await server.say("and you?", server.general, server.bob, reply_to=answer, ping=False)
+        await server.hears("And again.", server.general)
+        await server.say("not you", server.general, server.bob, reply_to=answer.reference)
+    assert len(model.requests) == 2
+
+
+async def test_an_edit_of_an_answered_message_is_offered_once(home: Home, server: Server, model: FakeAnthropic) -> None:
+    async with living(home, server, model):
+        model.answer("Eleven.")
+        said = await server.say("ten plus one?")
+        await server.hears("Eleven.")
+        await server.discord.edit(said, "ten plus two?")
+        await server.hears("Shall I answer the new wording?")
+        asked = server.discord.messages(server.dm)[-1]
+        model.answer("Twelve.")
+        await server.discord.press(server.owner, asked, next(one for one in asked.buttons if one.endswith("yes")))
+        await server.hears("Twelve.")
+    assert "ten plus two?" in model.requests[-1].last_user_text and len(model.requests) == 2
+
+
+async def test_only_who_was_asked_may_press(home: Home, server: Server, model: FakeAnthropic) -> None:
+    async with living(home, server, model):
+        model.answer("Eleven.")
+        said = await server.call("ten plus one?")
+        await server.hears("Eleven.", server.general)
+        await server.discord.edit(said, f"{server.discord.bot.mention} ten plus two?")
+        asked = await server.hears("Shall I answer the new wording?", server.general)
+        yes = next(one for one in asked.buttons if one.endswith("yes"))
+        pressed = await server.discord.press(server.owner, asked, yes)
+        await server.discord.wait_for(lambda: pressed.followups)
+        assert pressed.followups[0].ephemeral and asked.buttons
+        model.answer("Twelve.")
+        await server.discord.press(server.bob, asked, yes)
+        await server.hears("Twelve.", server.general)
+    assert len(model.requests) == 2
+
+
+async def test_files_are_read_on_arrival(home: Home, server: Server, model: FakeAnthropic) -> None:
+    async with living(home, server, model):
+        for name, content, media_type, expected in (
+            ("plan.docx", files.docx("The boat leaves at nine."), "application/octet-stream", "leaves at nine"),
+            ("../../boat.png", files.picture(), "text/plain", '"type": "image"'),
+            ("bomb.docx", files.bomb(100), "application/octet-stream", "bomb.docx"),
+            ("drawing.svg", b"<svg xmlns='http://www.w3.org/2000/svg'/>", "image/svg+xml", "drawing.svg"),
+        ):
+            model.answer(f"I have seen {name.rpartition('/')[2]}.")
+            await server.say("look", attachments=[(name, content, media_type)])
+            await server.hears(name.rpartition("/")[2])
+            assert expected in model.requests[-1].text or "image" in str(model.requests[-1].body["messages"][-1])
+    assert [request.status for request in model.requests] == [200] * 4
+
+
+async def test_typing_is_shown_while_it_works_and_stops(home: Home, server: Server, model: FakeAnthropic) -> None:
+    async with living(home, server, model):
+        writing = model.hold(after=0)
+        model.answer("Done.")
+        await server.say("hello")
+        await model.held(writing)
+        await server.discord.wait_for(lambda: server.dm.typing)
+        writing.release()
+        await server.hears("Done.")
+    signs = len(server.dm.typing)
+    assert signs == len(server.discord.called("POST", f"/channels/{server.dm.id}/typing"))
+
+
+async def test_a_preview_that_is_throttled_does_not_hold_up_the_answer(
+    home: Home, server: Server, model: FakeAnthropic
+) -> None:
+    async with living(home, server, model):
+        writing = model.hold(after=2)
+        model.answer(["The first words, ", "and more of them, ", "and the end."])
+        await server.say("tell me")
+        await model.held(writing)
+        await server.hears("The first words")
+        server.discord.throttle_next("PATCH", "/messages/", retry_after=2.0)
+        writing.release()
+        await server.hears("and the end.")
+        assert len(server.heard()) == 1
+
+
+@pytest.mark.parametrize("script", FIVE_SCRIPTS)
+async def test_ten_thousand_characters_arrive_whole(
+    home: Home, server: Server, model: FakeAnthropic, script: str
+) -> None:
+    one = FIVE_SCRIPTS[script]
+    text = one * (10_000 // len(one))
+    async with living(home, server, model):
+        model.answer(f"{text}\n\nThat is all.")
+        await server.say("at length, please")
+        await server.hears("That is all.")
+    pieces = server.heard()
+    assert all(len(piece.encode("utf-16-le")) <= 4000 for piece in pieces)
+    assert "".join("".join(pieces).split()) == "".join(f"{text}Thatisall.".split())
+
+
+async def test_code_with_fences_inside_stays_code_over_messages(
+    home: Home, server: Server, model: FakeAnthropic
+) -> None:
+    inner = "\n".join(f"line {number}\n```\nfence {number}\n```" for number in range(150))
+    async with living(home, server, model):
+        model.answer(f"Here:\n\n````markdown\n{inner}\n````\n\nThat is all.")
+        await server.say("show me")
+        await server.hears("That is all.")
+    pieces = server.heard()
+    assert len(pieces) > 2 and all(piece.count("```") == 2 for piece in pieces)
+
+
+@pytest.mark.parametrize("what", ["deleted", "forbidden", "blocked"])
+async def test_a_chat_that_takes_nothing_costs_nobody_else_an_answer(
+    home: Home, server: Server, model: FakeAnthropic, what: str
+) -> None:
+    doomed = server.guild.text("doomed") if what != "blocked" else server.discord.dm(server.bob)
+    async with living(home, server, model, dm_policy="open"):
+        writing = model.hold(after=1)
+        model.answer("Nobody will read this.")
+        await (server.say("hi", doomed, server.bob) if what == "blocked" else server.call("hi", doomed))
+        await model.held(writing)
+        if what == "deleted":
+            server.discord.remove_channel(doomed)
+        elif what == "forbidden":
+            doomed.deny("send_messages")
+        else:
+            server.discord.close_dms(server.bob)
+        writing.release()
+        model.answer("You will read this.")
+        await server.say("hello")
+        await server.hears("You will read this.")
+        assert "Nobody will read this." not in "".join(server.heard(doomed))
+
+
+async def test_a_bot_never_answers_itself(home: Home, server: Server, model: FakeAnthropic) -> None:
+    async with living(home, server, model):
+        model.answer(f"I am {server.discord.bot.mention}, and I say /status to myself.")
+        await server.call("who are you?")
+        await server.hears("to myself", server.general)
+        model.answer("Just us two.")
+        await server.say("and now?")
+        await server.hears("Just us two.")
+    assert len(model.requests) == 2
+
+
+@pytest.mark.parametrize("how", ["op 7", "op 9", "no JSON", "refused twice", "gone for a moment", "odd events"])
+async def test_a_connection_that_breaks_loses_nothing(
+    home: Home, server: Server, model: FakeAnthropic, how: str
+) -> None:
+    discord = server.discord
+    async with living(home, server, model):
+        model.answer("First.")
+        await server.say("one")
+        await server.hears("First.")
+        match how:
+            case "op 7":
+                discord.ask_reconnect()
+            case "op 9":
+                discord.invalidate()
+            case "no JSON":
+                discord.push_frame("this is no JSON")
+            case "refused twice":
+                discord.refuse_connections(2)
+                discord.disconnect(1006)
+            case "gone for a moment":
+                await discord.close_gateway()
+                await server.say("meanwhile")
+                await discord.open_gateway()
+            case _:
+                for data in ({}, {"id": 5}, None, {"id": "x", "channel_id": str(server.dm.id), "author": 3}):
+                    discord.push("MESSAGE_CREATE", data)
+                    discord.push("INTERACTION_CREATE", data)
+                    discord.push("NEVER_HEARD_OF", data)
+        model.reply = lambda body: "Second."
+        await server.say("two")
+        await discord.wait_for(lambda: "Second." in server.heard(), 30.0)
+    answered = [request.last_user_text for request in model.requests]
+    assert sum("two" in text.splitlines()[-1] for text in answered) == 1
+
+
+async def test_an_owner_speaks_as_anybody_in_a_server(home: Home, server: Server, model: FakeAnthropic) -> None:
+    """What is private stays out of the server, whoever asks there and however."""
+    async with living(home, server, model):
+        await server.say("/remember CANARY is the code of the safe")
+        await server.hears("Noted")
+        for words in ("/memory safe", "/why", "/export", "/sessions", "/status", "/forget safe"):
+            before = len(server.heard(server.general))
+            await server.call(words, by=server.owner)
+            await server.discord.wait_for(lambda count=before: len(server.heard(server.general)) > count)
+        model.answer("I cannot say.")
+        await server.call("what is the code of the safe?", by=server.owner)
+        await server.hears("I cannot say.", server.general)
+    assert "CANARY" not in "".join(server.heard(server.general))
+    assert "CANARY" not in model.requests[-1].text
+    assert str(OWNER) not in "".join(server.heard(server.general))
