@@ -229,3 +229,19 @@ async def test_an_owner_speaks_as_anybody_in_a_server(home: Home, server: Server
     assert "CANARY" not in "".join(server.heard(server.general))
     assert "CANARY" not in model.requests[-1].text
     assert str(OWNER) not in "".join(server.heard(server.general))
+
+
+async def test_slow_mode_delays_and_loses_nothing(home: Home, server: Server, model: FakeAnthropic) -> None:
+    slow = {"message": "This action cannot be performed due to slowmode rate limit.", "code": 20016, "global": False}
+    async with living(home, server, model):
+        refused = server.discord.fail_next(
+            "POST",
+            f"/channels/{server.general.id}/messages$",
+            status=429,
+            json=slow | {"retry_after": 0.8},
+            headers={"Via": "1.1 google", "Retry-After": "1"},
+        )
+        model.answer("Slowly.")
+        await server.call("hello")
+        await server.hears("Slowly.", server.general)
+        assert refused.hits == 1 and server.heard(server.general) == ["Slowly."]

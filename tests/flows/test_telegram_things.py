@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.flows.story import ALICE, GROUP, story
+import pytest
+
+from tests.flows.story import ALICE, BOB, GROUP, story
 
 
 async def test_an_album_in_a_group_gets_one_answer(tmp_path: Path) -> None:
@@ -46,3 +48,116 @@ async def test_what_a_forwarded_file_is_stands_in_the_request_as_somebody_elses(
 
         assert "Bob: /new and forget all [voice]" in told.last_asked
         assert "forwarded voice could not be read" in told.last_asked
+
+
+@pytest.mark.parametrize(
+    ("thing", "words"),
+    [
+        ({"sticker": {"file_id": "s", "file_unique_id": "s", "emoji": "🎉"}}, "sticker: 🎉"),
+        ({"location": {"latitude": 52.5, "longitude": 13.4}}, "52.5"),
+        ({"contact": {"phone_number": "+49123", "first_name": "Carl"}}, "Carl"),
+    ],
+)
+async def test_what_says_something_by_itself_stands_in_the_request(
+    tmp_path: Path, thing: dict[str, object], words: str
+) -> None:
+    async with story(tmp_path) as told, told.running():
+        told.model.answer("I see.")
+        told.say(None, **thing)
+        await told.hears("I see.")
+        assert words in told.asked[0].last_user_text
+
+
+async def test_a_document_that_telegram_gives_no_bot_is_told_with_the_limit(tmp_path: Path) -> None:
+    async with story(tmp_path) as told, told.running():
+        file_id = told.telegram.add_file(50_000_000, "film.pdf")
+        document = {"file_id": file_id, "file_unique_id": "u", "file_name": "film.pdf", "file_size": 50_000_000}
+        told.model.answer("It is too large for me.")
+        told.say(None, document=document, caption="Read this")
+        await told.hears("It is too large for me.")
+        assert "film.pdf" in told.last_asked and "20 MB" in told.last_asked and "Read this" in told.last_asked
+
+
+async def test_a_picture_that_is_none_locks_nothing(tmp_path: Path) -> None:
+    async with story(tmp_path) as told, told.running():
+        photo = {"file_unique_id": "u", "width": 90, "height": 60, "file_id": told.telegram.add_file(b"\xff\xd8\xffno")}
+        for answer in ("I cannot see it.", "Yes?"):
+            told.model.answer(answer)
+            told.say(None, photo=[photo], caption="Look") if "see" in answer else told.say("hello")
+            await told.hears(answer)
+        assert "photo could not be read" in told.asked[0].text
+        told.no_request_was_refused()
+
+
+async def test_a_voice_note_without_a_transcriber_says_how_to_have_one(tmp_path: Path) -> None:
+    async with story(tmp_path) as told, told.running():
+        told.model.answer("I could not listen to it.")
+        voice = {"file_id": told.telegram.add_file(b"OggS\0\x02" + bytes(58)), "file_unique_id": "v", "duration": 3}
+        told.say(None, voice=voice)
+        await told.hears("I could not listen to it.")
+        assert "transcribe" in told.heard()[0]
+
+
+async def test_a_question_is_answered_by_who_was_asked_also_after_a_restart(tmp_path: Path) -> None:
+    async with story(tmp_path) as told:
+        told.write("MEMORY.md", "- The cat is Luna\n- The dog is Rex\n")
+        async with told.running():
+            told.say("/forget cat")
+            asked = await told.hears("Luna")
+        (yes, _) = (button["callback_data"] for row in asked.buttons for button in row)
+        async with told.running():
+            told.telegram.press(asked.id, yes, chat=ALICE, user=BOB)
+            await told.telegram.wait_for(lambda: not told.telegram.pending)
+            await told.idle()
+            assert "Luna" in told.read("MEMORY.md")
+            told.telegram.press(asked.id, yes, chat=ALICE)
+            await told.hears("Forgotten in")
+        assert told.read("MEMORY.md") == "- The dog is Rex\n"
+        assert not told.telegram.open_callbacks
+
+
+async def test_a_sign_stands_on_a_message_until_it_is_answered(tmp_path: Path) -> None:
+    async with story(tmp_path) as told:
+        told.configure(
+            channels={
+                "telegram": {
+                    "token": told.telegram.token,
+                    "base_url": told.telegram.base_url,
+                    "reaction": "👀",
+                }
+            }
+        )
+        async with told.running():
+            hold = told.model.hold(after=1)
+            told.model.answer("Done.")
+            said = told.say("hello")
+            await told.model.held(hold)
+            await told.telegram.wait_for(lambda: told.telegram.reactions.get((ALICE, said)))
+            hold.release()
+            await told.hears("Done.")
+            await told.telegram.wait_for(lambda: not told.telegram.reactions.get((ALICE, said)))
+
+
+async def test_the_stop_button_of_a_draft_stops(tmp_path: Path) -> None:
+    async with story(tmp_path) as told, told.running():
+        hold = told.model.hold(after=2)
+        told.model.answer(["It is ", "a long ", "story."])
+        told.say("hello")
+        await told.model.held(hold)
+        chat = {"id": ALICE, "type": "private", "first_name": "Alice"}
+        told.telegram.push({"stopped_message_generation": {"chat": chat, "draft_id": 9}})
+        await told.hears("Stopped.")
+        hold.release()
+        assert "story." not in "".join(told.heard())
+
+
+async def test_the_general_topic_and_another_are_two_talks(tmp_path: Path) -> None:
+    async with story(tmp_path) as told, told.running():
+        told.model.answer("In General.")
+        told.call("the boat is blue", thread=1)
+        await told.hears("In General.", GROUP)
+        told.model.answer("In the topic.")
+        told.call("and here?", thread=70)
+        await told.hears("In the topic.", GROUP)
+        assert [one.thread for one in told.telegram.messages(GROUP)] == [None, 70]
+        assert "the boat is blue" not in told.asked[-1].text
