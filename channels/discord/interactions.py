@@ -10,8 +10,10 @@ import asyncio
 import logging
 from dataclasses import dataclass, field
 
-from channels.discord.errors import CALL_FAILED, redacted
-from channels.discord.session import Session
+import discord
+
+from channels.discord.errors import ALREADY_ACKNOWLEDGED, CALL_FAILED, code, redacted
+from channels.discord.session import Session, Where
 from channels.fields import Json, get
 
 log = logging.getLogger(__name__)
@@ -62,14 +64,29 @@ class Interactions:
         waiting = self._waiting.get(INTERACTION + key)
         taken = False
         try:
-            where = {"webhook_id": key, "webhook_token": token}
-            await session.call("POST", _CALLBACK, where, json=answer)
-            taken = True
-        except CALL_FAILED as error:
-            log.warning("Discord did not hear in time that a command has come: %s", redacted(error))
+            taken = await self._taken(session, {"webhook_id": key, "webhook_token": token}, answer)
         finally:
             if waiting is not None and not waiting.acknowledged.done():
                 waiting.acknowledged.set_result(taken)
+
+    @staticmethod
+    async def _taken(session: Session, where: Where, answer: object) -> bool:
+        """Whether Discord knows that we have it. Told a second time where the first answer was lost: it says so then,
+        and shows "thinking" if it had heard us."""
+        failure: Exception | None = None
+        for _ in range(2):
+            try:
+                await session.call("POST", _CALLBACK, where, json=answer)
+                return True
+            except CALL_FAILED as error:
+                failure = error
+                if code(error) == ALREADY_ACKNOWLEDGED:
+                    return True
+                if isinstance(error, discord.DiscordException):
+                    break
+        assert failure is not None
+        log.warning("Discord did not hear in time that a command has come: %s", redacted(failure))
+        return False
 
     async def waiting(self, reply_to: str) -> Waiting | None:
         """The command that a message answers, once Discord knows that we have it; None where it waits no longer."""

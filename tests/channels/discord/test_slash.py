@@ -126,3 +126,20 @@ async def test_what_cannot_be_read_is_not_promised_an_answer(house: House) -> No
         await house.discord.slash(alice, dm, "memory", {"text": "x"})
         await house.receiver.message("/memory x")
         assert given.acknowledged is None and house.discord.thinking(dm) == []
+
+
+async def test_a_sign_whose_answer_was_lost_is_given_again(house: House) -> None:
+    alice = house.discord.user("Alice")
+    dm = house.discord.dm(alice)
+    async with house.running() as channel:
+        await menu(house)
+        for number, lost in enumerate(("before", "after")):
+            house.discord.fail_next("POST", "/callback$", drop=lost)  # type: ignore[arg-type]
+            await house.discord.slash(alice, dm, "memory", {"text": lost})
+            heard = await house.receiver.message(f"/memory {lost}")
+            await channel.send(OutboundMessage(heard.address, lost, f"k{number}", heard.answer_with))
+        assert [(one.content, one.ephemeral) for one in house.discord.messages(dm)] == [
+            ("before", True),
+            ("after", True),
+        ]
+        assert house.discord.thinking(dm) == []
