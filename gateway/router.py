@@ -130,11 +130,11 @@ class Router:
                 conversation = self._sessions.conversation(message, verdict)
                 is_member = verdict.role is Role.MEMBER and message.due is None
                 too_often = is_member and await self._is_too_often(message)
-                if too_often and message.answer_with:
-                    return self._turn_away(message, _TOO_OFTEN)
-                return Arrival(message, str(conversation.session), overheard=too_often)
+                if not too_often or not message.answer_with:
+                    return Arrival(message, str(conversation.session), overheard=too_often)
+                self._turn_away(message, _TOO_OFTEN)
             case Overheard() if message.answer_with:
-                return self._turn_away(message, _NOT_LISTED)
+                self._turn_away(message, _NOT_LISTED)
             case Overheard():
                 conversation = self._sessions.conversation(message, None)
                 return Arrival(message, str(conversation.session), overheard=True)
