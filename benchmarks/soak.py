@@ -236,7 +236,6 @@ async def _soaked(
             enough.set()
     finally:
         watching.cancel()
-    weather.over()
     stuck = ""
     try:
         await gateway.while_alive(settled(gateway, telegram, discord))

@@ -71,7 +71,7 @@ class TelegramChat:
             said = self.telegram.say(text, chat=self.id, user=user, name=f"Person {user}")
         else:
             name, content, media_type = file
-            file_id = self.telegram.add_file(content, name)
+            file_id = self.telegram.add_file(content)
             document = {"file_id": file_id, "file_unique_id": file_id, "file_name": name, "mime_type": media_type}
             said = self.telegram.say(
                 None, chat=self.id, user=user, name=f"Person {user}", caption=text, document=document

@@ -20,6 +20,8 @@ CLOSES = (1000, 1001, 1006, 4000, 4001, 4002, 4003, 4005, 4007, 4008, 4009)
 """Close codes after which a client may come back
 (https://discord.com/developers/docs/topics/opcodes-and-status-codes#gateway-gateway-close-event-codes)."""
 SENDS = ("POST", r"/channels/\d+/messages$")
+LASTS_S = 8.0
+"""How long a fault waits for somebody to meet it, so that many do not gather before a call that is seldom made."""
 AWAY_S = 1.5
 """How long a server that goes away is gone."""
 
@@ -47,7 +49,7 @@ ODD_DATA = ({}, {"id": 5}, {"id": "x", "channel_id": "7", "author": 3, "threads"
 
 
 class Weather:
-    """`came` counts what went wrong; `over` ends what has not yet met anybody."""
+    """`came` counts what went wrong."""
 
     def __init__(
         self, telegram: FakeTelegram, discord: FakeDiscord, model: FakeAnthropic, chance: random.Random
@@ -56,7 +58,6 @@ class Weather:
         self._discord = discord
         self._model = model
         self._chance = chance
-        self._waiting: list[TelegramFault | DiscordFault] = []
         self.came: Counter[str] = Counter()
         self._kinds: Mapping[Callable[[], Awaitable[str]], int] = {
             self._telegram_call: 20,
@@ -71,14 +72,9 @@ class Weather:
         self._coming_back = asyncio.Lock()
 
     async def blow(self) -> None:
-        """One thing goes wrong."""
+        """One thing goes wrong, and is over when this returns."""
         (kind,) = self._chance.choices(list(self._kinds), list(self._kinds.values()))
         self.came[await kind()] += 1
-
-    def over(self) -> None:
-        for fault in self._waiting:
-            fault.cancel()
-        self._waiting.clear()
 
     async def _telegram_call(self) -> str:
         fake, method = self._telegram, self._chance.choice(TELEGRAM_METHODS)
@@ -94,7 +90,7 @@ class Weather:
                 ("late answer", lambda: fake.delay(method, self._chance.uniform(0.5, 3.0), after_effect=True)),
             )
         )
-        self._waiting.append(how())
+        await _lasts(how())
         return f"telegram {what}"
 
     async def _discord_call(self) -> str:
@@ -112,7 +108,7 @@ class Weather:
                 ("late", lambda: fake.delay_next(method, path, self._chance.uniform(0.5, 3.0))),
             )
         )
-        self._waiting.append(how())
+        await _lasts(how())
         return f"discord {what}"
 
     async def _telegram_update(self) -> str:
@@ -187,3 +183,8 @@ class Weather:
             await server.stop()
             await asyncio.sleep(AWAY_S)
             await server.start()
+
+
+async def _lasts(fault: TelegramFault | DiscordFault) -> None:
+    await asyncio.sleep(LASTS_S)
+    fault.cancel()

@@ -10,7 +10,7 @@ import asyncio
 import itertools
 import logging
 import zlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from agent.silence import SilentFilter, spoken
@@ -36,8 +36,14 @@ _BEFORE_FIRST_DRAFT = 0.2
 """The same for a draft, which disturbs less. An answer that is there by then costs one call, not two."""
 _DRAFT_LIFE = 20.0
 """A draft that has not changed is shown again after so many seconds; Telegram forgets drafts after 30."""
+_LOOK_AGAIN = 0.2
+"""Seconds between looks whether what waits for the chat has been sent."""
 _CLOSING = 10.0
 """How long, in seconds, a preview in flight may hold up the reply: its message's id is wanted for the last edit."""
+
+
+def _always() -> bool:
+    return True
 
 
 class Reply:
@@ -86,12 +92,23 @@ class Preview:
 
     _draft_ids = itertools.count(1)
 
-    def __init__(self, database: Database, channel: Channel, address: Address, turn: str, reply_to: str) -> None:
+    def __init__(
+        self,
+        database: Database,
+        channel: Channel,
+        address: Address,
+        turn: str,
+        reply_to: str,
+        is_clear: Callable[[], bool] = _always,
+    ) -> None:
+        """`is_clear`: nothing said before still waits to be sent to the chat. Until then no message is opened there,
+        for what waits would come to stand behind it."""
         self._database = database
         self._channel = channel
         self._address = address
         self._turn = turn
         self._reply_to = reply_to
+        self._is_clear = is_clear
         self._changed = asyncio.Event()
         self._shown = ""
         self._draft_id = zlib.crc32(turn.encode()) % 2_000_000_000 + next(self._draft_ids)
@@ -188,8 +205,11 @@ class Preview:
                 await self._channel.draft(self._draft_id, out)
             elif self.message:
                 await self._channel.edit(self.message, out)
-            else:
+            elif self._is_clear():
                 await self._open_message(out)
+            else:
+                self._changed.set()
+                return max(interval, _LOOK_AGAIN)
         except NotSent as error:
             self._changed.set()  # what could not be shown is shown later, though nothing is added to it
             return max(interval, error.retry_after)

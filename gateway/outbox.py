@@ -116,8 +116,14 @@ class Outbox:
             self.wake_chat(address)
 
     def wake_chat(self, address: Address) -> None:
-        first = self._first_chat(address.channel, address.chat_id)
-        self._chats.post((address.channel, address.account, first), address)
+        self._chats.post(self._chat(address), address)
+
+    def is_clear(self, address: Address) -> bool:
+        """Whether nothing waits to be sent to a chat, in none of its threads."""
+        return self._chats.get(self._chat(address)) is None
+
+    def _chat(self, address: Address) -> Chat:
+        return address.channel, address.account, self._first_chat(address.channel, address.chat_id)
 
     async def run(self) -> None:
         """Send until cancelled, beginning with what the last process left. What that was sending is of unknown

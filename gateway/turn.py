@@ -6,6 +6,7 @@ agent, then write the end of the messages and the reply in one commit.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -159,7 +160,8 @@ class Turn:
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(channel.typing(address))
             request = await self._request()
-            self._preview = Preview(self._rooms.database, channel, address, self.id, self._reply_to())
+            is_clear = functools.partial(self._rooms.outbox.is_clear, address)
+            self._preview = Preview(self._rooms.database, channel, address, self.id, self._reply_to(), is_clear)
             preview = await stack.enter_async_context(self._preview.open(self.reply))
             events = await stack.enter_async_context(aclosing(self._agent.turn(request)))
             async for event in events:

@@ -245,3 +245,21 @@ async def test_slow_mode_delays_and_loses_nothing(home: Home, server: Server, mo
         await server.call("hello")
         await server.hears("Slowly.", server.general)
         assert refused.hits == 1 and server.heard(server.general) == ["Slowly."]
+
+
+async def test_an_answer_that_waits_is_not_overtaken_by_the_next(
+    home: Home, server: Server, model: FakeAnthropic
+) -> None:
+    async with living(home, server, model):
+        late = server.discord.fail_next("POST", f"/channels/{server.dm.id}/messages$", drop="before", times=2)
+        model.answer("First.")
+        await server.say("one")
+        await server.discord.wait_for(lambda: late.hits)
+        writing = model.hold(after=2)
+        model.answer(["Second ", "and at ", "length."])
+        await server.say("two")
+        await model.held(writing)
+        await server.hears("Second")
+        writing.release()
+        await server.hears("length.")
+        assert server.heard() == ["First.", "Second and at length."]

@@ -272,6 +272,22 @@ async def test_a_preview_in_flight_is_waited_for_since_its_id_is_wanted(database
     assert not any(isinstance(act, Edited) for act in chat.history)
 
 
+async def test_no_preview_overtakes_what_waits_to_be_sent(database: Database) -> None:
+    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.EDIT), Reply()
+    waiting, looked = ["an earlier reply"], asyncio.Event()
+
+    def is_clear() -> bool:
+        looked.set()
+        return not waiting
+
+    async with Preview(database, chat, HERE, "turn-1", "", is_clear).open(reply) as preview:
+        await write(reply, preview, "Hello")
+        await looked.wait()
+        assert chat.heard() == []
+        await chat.send(OutboundMessage(HERE, waiting.pop()))
+        await chat.wait_until(lambda: chat.heard() == ["an earlier reply", "Hello"])
+
+
 class _Broken(ScriptedChannel):
     def __init__(self) -> None:
         super().__init__("telegram", preview=PreviewStyle.DRAFT)
