@@ -12,7 +12,7 @@ from collections.abc import Coroutine, Iterator
 
 import click
 
-from gateway import log
+from gateway import log, open_files
 from gateway.app import Gateway, open_gateway
 from gateway.cli.chat import piped_lines
 from gateway.cli.conversation import Conversation
@@ -40,6 +40,7 @@ def gateway_command(place: Place, terminal: bool) -> None:
     A second signal ends at once; nothing is lost by it.
     """
     config = place.config()
+    open_files.allow_many()
     watched = terminal and sys.stdin.isatty() and sys.stdout.isatty()
     log.set_up("warning" if watched else config.log.level, config.log.format, secrets_of(config))
     run(_run(place.home, config, terminal=terminal, watched=watched))

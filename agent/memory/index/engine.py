@@ -9,7 +9,9 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
@@ -33,6 +35,17 @@ WITHIN = 2.0
 _PART_FOR_FILES = 0.7
 """Of a deadline, so that what was indexed until then can still be ranked."""
 _MOST_QUERIES = 16
+MOST_OPEN = 64
+"""Audiences whose index stays open between two uses. Each takes five files and pages of memory, and there may be more
+people and groups than a process may have files (1,024 on many a Linux); to open one again takes 20 ms."""
+
+
+@dataclass(slots=True)
+class _Open:
+    """`users`: calls that are at it now."""
+
+    index: AudienceIndex
+    users: int = 0
 
 
 class MemoryIndex:
@@ -76,8 +89,6 @@ class MemoryIndex:
         missing."""
         began = time.monotonic()
         end = began + WITHIN if deadline is None else deadline
-        index = self._of(scope)
-        gaps = index.refresh(clock, began + (end - began) * _PART_FOR_FILES).gaps
         wanted = [query for query in dict.fromkeys(queries) if query.strip()][:_MOST_QUERIES]
         today = clock.today()
         limits = (since.toordinal() if since else 0, until.toordinal() if until else 0, below)
@@ -88,7 +99,9 @@ class MemoryIndex:
             found = [(query, self._ranked(store, query, today, bounds, most, end)) for query in wanted]
             return _merged(found, most)
 
-        hits, problem = index.read(look, end)
+        with self._of(scope) as index:
+            gaps = index.refresh(clock, began + (end - began) * _PART_FOR_FILES).gaps
+            hits, problem = index.read(look, end)
         embedder_gap = self._embedder.gap if self._embedder is not None else ""
         return Found(tuple(hits or ()), tuple(filter(None, (*gaps, problem, embedder_gap))))
 
@@ -96,35 +109,49 @@ class MemoryIndex:
         self, scope: Scope, clock: Clock, deadline: float | None = None, progress: Progress | None = None
     ) -> Freshness:
         """Index all that changed, until `deadline` (of `time.monotonic`) if there is one."""
-        return self._of(scope).refresh(clock, deadline, progress)
+        with self._of(scope) as index:
+            return index.refresh(clock, deadline, progress)
 
     def rebuild(self, scope: Scope, clock: Clock, progress: Progress | None = None) -> Freshness:
         """Make the index anew beside the present one, which answers meanwhile. Raises `NotStored`."""
-        return self._of(scope).rebuild(clock, progress)
+        with self._of(scope) as index:
+            return index.rebuild(clock, progress)
 
     def status(self, scope: Scope, clock: Clock) -> Status:
-        return self._of(scope).status(clock)
+        with self._of(scope) as index:
+            return index.status(clock)
 
     def purge(self, scope: Scope, clock: Clock) -> None:
         """After something was forgotten: bring the index up to date and leave no trace of it in the
         file, nor in the owner's, which holds everybody's."""
         for one in dict.fromkeys((scope, Scope(Audience.OWNER, scope.workspace))):
-            self._of(one).purge(clock)
+            with self._of(one) as index:
+                index.purge(clock)
 
     def close(self) -> None:
         with self._opening:
-            for index in self._open.values():
-                index.close()
+            for one in self._open.values():
+                one.index.close()
             self._open.clear()
 
-    def _of(self, scope: Scope) -> AudienceIndex:
+    @contextmanager
+    def _of(self, scope: Scope) -> Iterator[AudienceIndex]:
         with self._opening:
-            known = self._open.get(scope.name)
-            if known is None or known.scope.folder != scope.folder:
+            one = self._open.pop(scope.name, None)
+            if one is None or one.index.scope.folder != scope.folder:
                 settings, talks = self._settings, self._talks if scope.is_private else None
-                known = AudienceIndex(self._file(scope), scope, self._cut, settings.extra_paths, talks)
-                self._open[scope.name] = known
-            return known
+                one = _Open(AudienceIndex(self._file(scope), scope, self._cut, settings.extra_paths, talks))
+            self._open[scope.name] = one
+            one.users += 1
+        try:
+            yield one.index
+        finally:
+            with self._opening:
+                one.users -= 1
+                idle = [name for name, other in self._open.items() if not other.users]
+                surplus = [self._open.pop(name).index for name in idle[: max(0, len(self._open) - MOST_OPEN)]]
+            for index in surplus:
+                index.close()
 
     def _file(self, scope: Scope) -> Path | None:
         if self._state is None:

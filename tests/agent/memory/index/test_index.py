@@ -9,13 +9,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from pathlib import Path
 
+import psutil  # type: ignore[import-untyped]
 import pytest
 
 from agent.memory.files import append_log
-from agent.memory.index.engine import MemoryIndex
+from agent.memory.index.engine import MOST_OPEN, MemoryIndex
 from agent.memory.scope import Scope
 from agent.settings import SearchSettings
 from tests.agent.places import group, morning, owner, person
@@ -285,7 +287,7 @@ def test_the_clock_in_the_past_hides_nothing(desk: Desk) -> None:
 WORK = """
 import resource, sys, time
 from pathlib import Path
-from agent.memory.index.engine import MemoryIndex
+from agent.memory.index.engine import MOST_OPEN, MemoryIndex
 from tests.agent.places import morning, owner
 home, limit = Path(sys.argv[1]), int(sys.argv[2])
 if limit:
@@ -345,3 +347,22 @@ def test_a_full_disk_is_said_and_what_is_indexed_answers(desk: Desk, tmp_path: P
     assert "cannot be used" in said
     assert desk.index.refresh(desk.scope, CLOCK).gaps == ()  # there is room again
     assert desk.paths("dentist") == ["memory/last.md"]
+
+
+def test_many_audiences_take_few_files(desk: Desk) -> None:
+    """A process may have 1,024 files open on many a Linux."""
+    folk = [person(desk.workspace, f"person-{number}") for number in range(MOST_OPEN + 20)]
+    for number, scope in enumerate([*folk, *folk[:3]]):
+        desk.write(f"people/{scope.id}/memory/2026-11-18.md", f"- 09:00 tulips{number}\n")
+        assert desk.paths(f"tulips{number}", scope) == [LOG]
+    mine = [file for file in psutil.Process().open_files() if Path(file.path).is_relative_to(desk.state)]
+    assert len(mine) <= 5 * MOST_OPEN
+
+
+def test_an_index_in_use_is_not_closed(desk: Desk) -> None:
+    folk = [person(desk.workspace, f"person-{number}") for number in range(MOST_OPEN + 8)]
+    for scope in folk:
+        desk.write(f"people/{scope.id}/memory/2026-11-18.md", f"- 09:00 tulips of {scope.id}\n")
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(lambda scope: desk.paths("tulips", scope), folk * 2))
+    assert all(found)
