@@ -71,7 +71,7 @@ class MemoryIndex:
         self._without = frozenset(without)
         self._cut = Cut() if self._settings.hybrid is None else hybrid.cut(self._settings.hybrid)
         self._opening = threading.Lock()
-        self._open: dict[str, AudienceIndex] = {}
+        self._open: dict[str, _Open] = {}
 
     def search(
         self,
