@@ -14,6 +14,7 @@ import yaml
 from gateway.app import Gateway, open_gateway
 from gateway.config import load
 from gateway.home import Home
+from tests import files
 from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.telegram import FakeTelegram
 from tests.flows.server import OWNER, Server
@@ -167,3 +168,34 @@ async def test_what_no_new_start_can_cure_is_one_clear_line(
         model.answer("Telegram lives.")
         telegram.say("hello")
         await hears(telegram, "Telegram lives.")
+
+
+async def test_files_and_pictures_are_sent_back_where_they_were_asked_for(
+    home: Home, telegram: FakeTelegram, server: Server, model: FakeAnthropic
+) -> None:
+    async with house(home, telegram, server, model):
+        workspace = home.workspace("workspace")
+        (workspace / "plan.txt").write_text("The boat leaves at nine.", encoding="utf-8")
+        (workspace / "boat.png").write_bytes(files.picture())
+        wanted = ("send_message", {"text": "Here they are.", "files": ["plan.txt", "boat.png"]})
+
+        model.answer(tool=wanted)
+        model.answer("Sent.")
+        telegram.say("Send me the plan and the picture.")
+        await hears(telegram, "Sent.")
+        await telegram.wait_for(lambda: len(telegram.messages(ALICE)) == 4)
+        _, plan, boat, _ = sorted(telegram.messages(ALICE), key=lambda one: one.text == "Sent.")
+        assert telegram.sent_file(plan) == ("plan.txt", b"The boat leaves at nine.")
+        assert telegram.sent_file(boat)[1] == files.picture()
+
+        model.answer(tool=wanted)
+        model.answer("Sent here.")
+        await server.say("Here too, please.")
+        await server.hears("Sent here.")
+        await server.discord.wait_for(lambda: len(server.heard()) == 4)
+        sent = [one for message in server.discord.messages(server.dm) for one in message.attachments]
+        assert [(one.name, one.content) for one in sent] == [
+            ("plan.txt", b"The boat leaves at nine."),
+            ("boat.png", files.picture()),
+        ]
+        assert len(telegram.messages(ALICE)) == 4

@@ -8,6 +8,7 @@ from gateway.home import Home
 from tests import files
 from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.discord import Channel
+from tests.fakes.discord.model import SUPPRESS_EMBEDS
 from tests.flows.server import OWNER, Server, living
 
 FIVE_SCRIPTS = {
@@ -263,3 +264,12 @@ async def test_an_answer_that_waits_is_not_overtaken_by_the_next(
         writing.release()
         await server.hears("length.")
         assert server.heard() == ["First.", "Second and at length."]
+
+
+async def test_links_bring_no_previews_and_nobody_is_pinged(home: Home, server: Server, model: FakeAnthropic) -> None:
+    async with living(home, server, model):
+        model.answer(f"@everyone, {server.bob.mention}: see https://example.org and <@&{server.guild.id}>.")
+        await server.call("hello")
+        said = await server.hears("example.org", server.general)
+        assert said.flags & SUPPRESS_EMBEDS
+        assert said.pinged == set() and not said.pinged_roles and not said.mention_everyone
