@@ -13,11 +13,12 @@ from agent.clock import utc_stamp
 from agent.context.budget import estimate, shortened
 from agent.model.base import Block, ContextOverflow, Message
 from agent.model.offline import NAME as OFFLINE
-from agent.session.cut import Shown, cut_at_step, cut_point, passes, said_before, size_of
+from agent.session.cut import Shown, cut_at_step, cut_point, passes, said_before, size_of, sparing
 from agent.session.entries import CompactionEntry, Entry, MarkEntry, MessageEntry
 from agent.session.pictures import in_words
 from agent.session.replay import THINKING, id_of, in_context, summary_block
 from agent.session.summary import Useless, checked, extract, instruction, with_identifiers
+from agent.session.unflushed import unflushed
 from agent.talk import Talk, asked, settled
 
 _log = logging.getLogger(__name__)
@@ -86,7 +87,7 @@ def place_to_cut(talk: Talk, *, in_turn: bool = False) -> int:
     cut = cut_at_step(shown, keep, 2 * _room_of(talk)) if in_turn else cut_point(shown, keep)
     if cut is None:
         raise NothingToCompact
-    return cut
+    return cut if in_turn else sparing(shown, cut, unflushed(talk.transcript.entries))
 
 
 def is_one_turn(talk: Talk) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,10 +23,12 @@ from agent.memory.edit import added, edited
 from agent.memory.files import FileError, append_history
 from agent.memory.scope import Scope
 from agent.model.base import Completed, Json, Message, ModelError, ModelRequest, ToolSpec
+from agent.session.cut import Shown
 from agent.session.entries import CompactionEntry, Entry
 from agent.session.owed import Unsettled
 from agent.session.reading import lines
 from agent.session.replay import id_of, in_context
+from agent.session.unflushed import unflushed
 from agent.silence import spoken
 from agent.talk import Talk, asked
 
@@ -35,7 +37,10 @@ _log = logging.getLogger(__name__)
 PURPOSE = "consolidation"
 _MOST_TOKENS = 2_048
 _MOST_TALK_TOKENS = 16_000
-_MOST_PARAGRAPH_CHARS = 1_200
+_LEAST_TALK_TOKENS = 1_000
+UNWRITTEN = "unwritten"
+"""Names the part of the talk of which nothing has been written down."""
+_MOST_PARAGRAPH_CHARS = 4_000
 _EXTRACT_CHARS = 200
 _MOST_EDITS = 12
 _TOO_MUCH = "it would have dropped more than a quarter of the file"
@@ -48,7 +53,8 @@ You keep the long-term memory of a personal assistant. You are shown a part of a
 being shortened, and the file {name} as it stands. Call save_memory once.
 
 - history_entry: one paragraph, at most 120 words, in the language of the talk: what it was about, what was decided \
-and done, what is open; names, numbers and identifiers as they stand.
+and done, what is open; names, numbers and identifiers as they stand. What is quoted as "{unwritten}" nobody was asked to write down \
+before: of that part say every fact, decision, promise and identifier that should last, even if it takes more words.
 - memory_update: only lasting facts that are not in {name} yet, or that correct it. Each is an edit: old_text \
 copied exactly from the file and its new_text, or an empty old_text to add a line. Leave it empty where nothing is \
 new. Never remove what is still true. No secrets such as passwords, nothing of the moment, nothing that the assistant \
@@ -95,17 +101,26 @@ class TooMuch(FileError):
         self.after = after
 
 
-def _said(entries: Sequence[Entry], clock: Clock) -> str:
+def _said(entries: Sequence[Entry], clock: Clock, room: int) -> str:
     """What was said, for the model that is to make a paragraph of it; of a long talk the beginning and the end."""
     said = [f"[{line.at:%Y-%m-%d %H:%M}] {line.who or 'Assistant'}: {line.text}" for line in lines(entries, clock)]
     text = "\n".join(said)
-    if estimate(text) <= _MOST_TALK_TOKENS:
+    if estimate(text) <= room:
         return text
-    half = len(text) * _MOST_TALK_TOKENS // (2 * estimate(text))
-    return f"{text[:half]}\n[… left out …]\n{text[-half:]}"
+    half = len(text) * room // (2 * estimate(text))
+    return f"{text[:half]}\n[… left out …]\n{text[len(text) - half :]}"
 
 
-def concerned(entries: Sequence[Entry], upto: str) -> Sequence[Entry]:
+def _shown(entries: Sequence[Shown], unwritten: Collection[str], clock: Clock) -> str:
+    """The talk as marked blocks. What nobody has written anything down of stands apart, and gets its room first."""
+    apart = _said([entry for entry in entries if id_of(entry) in unwritten], clock, _MOST_TALK_TOKENS)
+    left = max(_LEAST_TALK_TOKENS, _MOST_TALK_TOKENS - estimate(apart))
+    rest = _said([entry for entry in entries if id_of(entry) not in unwritten], clock, left)
+    blocks = [marked.block("quoted", rest)] if rest else []
+    return "\n".join([*blocks, marked.block("quoted", apart, name=UNWRITTEN)] if apart else blocks)
+
+
+def concerned(entries: Sequence[Entry], upto: str) -> Sequence[Shown]:
     """What goes out of the context with a compaction, or with the end of a talk whose last entry is `upto`: nothing
     that went with an earlier one."""
     at = next((at for at, entry in enumerate(entries) if entry.id == upto), len(entries) - 1)
@@ -117,14 +132,14 @@ def concerned(entries: Sequence[Entry], upto: str) -> Sequence[Entry]:
     return [entry for entry in before[:stop] if id_of(entry) not in said]
 
 
-async def consolidate(talk: Talk, entries: Sequence[Entry], source: str) -> None:
+async def consolidate(talk: Talk, entries: Sequence[Shown], source: str) -> None:
     """Write down what those entries leave behind; doing it twice adds nothing. Raises `Unsettled`, to be done again,
     where HISTORY.md cannot be written, and where the model fails: an extract is then written."""
-    said = _said(entries, talk.clock)
-    if not said:
+    shown = _shown(entries, unflushed(talk.transcript.entries), talk.clock)
+    if not shown:
         return
     try:
-        found = await _findings(talk, said)
+        found = await _findings(talk, shown)
     except ModelError as problem:
         await _written(talk, Findings(_extract(entries, talk.clock)), source, extract=True)
         raise Unsettled(f"the model could not be asked ({problem})") from problem
@@ -145,11 +160,11 @@ async def _findings(talk: Talk, said: str) -> Findings:
     """Ask what of a talk is to be kept. An answer in plain words is its paragraph. Raises `ModelError`."""
     index = await asyncio.to_thread(notes.index_path, talk.scope)
     known = await asyncio.to_thread(_known, index, talk.scope)
-    shown = f"{marked.block('file', known or '(empty)', name=index.name)}\n{marked.block('quoted', said)}"
+    shown = f"{marked.block('file', known or '(empty)', name=index.name)}\n{said}"
     settings = talk.settings.model
     request = ModelRequest(
         model=talk.model_name,
-        system=(_SYSTEM.format(name=index.name),),
+        system=(_SYSTEM.format(name=index.name, unwritten=UNWRITTEN),),
         messages=(Message("user", ({"type": "text", "text": shown},)),),
         tools=(_SAVE,),
         max_tokens=min(_MOST_TOKENS, settings.max_tokens),

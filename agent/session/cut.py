@@ -3,11 +3,12 @@ between its steps, and then what people said in it stays. No call loses its resu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import accumulate
 
 from agent.context.budget import estimate, estimate_blocks
 from agent.session.entries import CompactionEntry, MessageEntry
+from agent.session.replay import id_of
 
 Shown = MessageEntry | CompactionEntry
 """What `replay.in_context` yields."""
@@ -51,6 +52,15 @@ def cut_point(shown: Sequence[Shown], keep: int) -> int | None:
         before = possible[-2]
         return before if left[before] - left[cut] <= keep else cut
     return cut
+
+
+def sparing(shown: Sequence[Shown], cut: int, ids: Collection[str]) -> int:
+    """The latest place up to `cut` between turns before which nothing of `ids` stands, so that it stays; `cut` itself
+    where less than half would then go."""
+    first = next((at for at, entry in enumerate(shown) if isinstance(entry, MessageEntry) and id_of(entry) in ids), cut)
+    place = max((at for at in boundaries(shown) if at <= min(first, cut)), default=cut)
+    stays, goes = sum(map(size_of, shown[place:])), sum(map(size_of, shown[:place]))
+    return place if stays <= goes else cut
 
 
 def cut_at_step(shown: Sequence[Shown], keep: int, least: int) -> int | None:

@@ -30,6 +30,7 @@ from agent.memory.slug import slug
 from agent.model.base import Block, Completed, ContextOverflow, Json, Message, ModelError
 from agent.session.entries import CompactionEntry, Entry, MarkEntry, MessageEntry
 from agent.session.fitting import fitted
+from agent.session.replay import id_of
 from agent.silence import NO_REPLY
 from agent.talk import Talk, asked, settled
 from agent.tools.arguments import checked, text
@@ -39,6 +40,8 @@ _log = logging.getLogger(__name__)
 
 FLUSH = "flush"
 PURPOSE = "flush"
+SINCE = "since"
+"""Field of a flush that was shown a part of the talk: the first message of that part."""
 NO_ROOM = "No part of the talk fits the model's window."
 MOST_TRIES = 3
 """In one cycle."""
@@ -149,8 +152,8 @@ async def before_context_loss(talk: Talk, reason: Loss) -> None:
         _log.warning("%s: a flush failed: %s", talk.session, problem)
         await record.write(State.FAILED, why=str(problem), written=flush.written)
     else:
-        why = "only the newest part of the talk fitted the model's window" if flush.is_of_a_part else ""
-        await record.write(State.DONE, why, flush.path, flush.written)
+        why = "only the newest part of the talk fitted the model's window" if flush.since else ""
+        await record.write(State.DONE, why, flush.path, flush.written, flush.since)
 
 
 class _Record:
@@ -158,9 +161,11 @@ class _Record:
         self._talk = talk
         self._fields: dict[str, Json] = {"reason": str(reason), "cycle": cycle}
 
-    async def write(self, state: State, why: str = "", path: str = "", written: Sequence[str] = ()) -> None:
+    async def write(
+        self, state: State, why: str = "", path: str = "", written: Sequence[str] = (), since: str = ""
+    ) -> None:
         fields: dict[str, Json] = {**self._fields, "state": str(state)}
-        fields |= {name: value for name, value in (("why", why), ("path", path)) if value}
+        fields |= {name: value for name, value in (("why", why), ("path", path), (SINCE, since)) if value}
         if written:
             fields["written"] = list(written)
         transcript = self._talk.transcript
@@ -178,7 +183,7 @@ class _Flush:
         self.path = self.log.relative_to(talk.scope.folder).as_posix()
         self._entries = settled(talk.transcript.entries)
         self._size = talk.projected(self._entries)
-        self.is_of_a_part = False
+        self.since = ""
         self._written: dict[Path, None] = {}
         built = tools.build(
             talk.scope, self._clock, talk.settings.memory, files=False, wrote=self._wrote, author=talk.author
@@ -202,11 +207,11 @@ class _Flush:
                 return await self._rounds(self._talk.context(self._entries, pictures=False).messages, self._size)
             except ContextOverflow:
                 room = (self._size - fixed) // 2
-        self.is_of_a_part = True
         for left in reversed(range(_HALVINGS)):
             part = fitted(self._entries, room)
             if not part:
                 break
+            self.since = id_of(part[0])
             try:
                 return await self._rounds(self._talk.context(part, pictures=False).messages, fixed + room)
             except ContextOverflow:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agent.promise import WRITE_IT_DOWN
+from agent.session.consolidate import UNWRITTEN
 from agent.session.summary import PARTS
 from tests.fakes.anthropic import Answer, compose, last_user_text
 from tests.fakes.anthropic_rules import blocks_of
@@ -54,7 +55,9 @@ class Persona:
 
 def _consolidated(shown: str) -> Answer:
     told = codes(shown.partition("<daybook-quoted")[2])
-    paragraph = f"A talk of {len(told)} things, {' and '.join(told[:1] + told[-1:])} among them."
+    unwritten = codes(shown.partition(f'<daybook-quoted name="{UNWRITTEN}"')[2])
+    named = dict.fromkeys(told[:1] + told[-1:] + unwritten)
+    paragraph = f"A talk of {len(told)} things, {' and '.join(named)} among them."
     lasting = [{"old_text": "", "new_text": f"- lasting: {told[-1]}"}] if told else []
     return compose(tool=("save_memory", {"history_entry": paragraph, "memory_update": lasting}))
 
