@@ -53,8 +53,9 @@ You keep the long-term memory of a personal assistant. You are shown a part of a
 being shortened, and the file {name} as it stands. Call save_memory once.
 
 - history_entry: one paragraph, at most 120 words, in the language of the talk: what it was about, what was decided \
-and done, what is open; names, numbers and identifiers as they stand. What is quoted as "{unwritten}" nobody was asked to write down \
-before: of that part say every fact, decision, promise and identifier that should last, even if it takes more words.
+and done, what is open; names, numbers and identifiers as they stand. What is quoted as "{unwritten}" nobody \
+was asked to write down before: of that part say every fact, decision, promise and identifier that should last, even \
+if it takes more words.
 - memory_update: only lasting facts that are not in {name} yet, or that correct it. Each is an edit: old_text \
 copied exactly from the file and its new_text, or an empty old_text to add a line. Leave it empty where nothing is \
 new. Never remove what is still true. No secrets such as passwords, nothing of the moment, nothing that the assistant \

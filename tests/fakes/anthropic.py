@@ -199,6 +199,11 @@ class FakeAnthropic:
     async def held(self, hold: Held) -> None:
         await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(hold.reached_at)), _PATIENCE_S)
 
+    def calm(self) -> None:
+        """Forget faults and holds that no call has met."""
+        with self._lock:
+            self._faults.clear()
+
     # -- what it heard
 
     @property

@@ -7,15 +7,18 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from agent.promise import WRITE_IT_DOWN
 from agent.session.consolidate import UNWRITTEN
 from agent.session.summary import PARTS
-from tests.fakes.anthropic import Answer, compose, last_user_text
+from tests.fakes.anthropic import Answer, Say, compose, last_user_text
 from tests.fakes.anthropic_rules import blocks_of
 
 _FACT = re.compile(r"the code of [\w ]{1,30} is [A-Z]+\d{4}QX")
+TAG = re.compile(r"\(m\d+\)")
+"""Numbers a message, anywhere on its last line."""
 _CODE = re.compile(r"[A-Z]+\d{4}QX")
 _PRIVATE_PLACES = ("../../MEMORY.md", "../../memory/2026-03-02.md", "../telegram-22222/MEMORY.md", "memory/HISTORY.md")
 
@@ -26,15 +29,18 @@ def codes(text: str) -> list[str]:
 
 
 class Persona:
-    """`asked` counts what it was asked for; `heard_back` is what tools told it."""
+    """`asked` counts what it was asked for. `moods`: purposes, and what it answers then instead, in order."""
 
     def __init__(self) -> None:
         self.asked: Counter[str] = Counter()
+        self.moods: list[tuple[str, Answer | str]] = []
 
     def __call__(self, body: dict[str, Any]) -> Answer | str:
         newest = last_user_text(body)
         purpose, answer = self._duty(body, newest)
         self.asked[purpose] += 1
+        if self.moods and self.moods[0][0] == purpose:
+            return self.moods.pop(0)[1]
         return answer
 
     def _duty(self, body: dict[str, Any], newest: str) -> tuple[str, Answer | str]:
@@ -50,7 +56,8 @@ class Persona:
             return "compaction", "\n".join(f"{part}\nas it was" for part in PARTS)
         if WRITE_IT_DOWN in newest:
             return "asked again", "NO_REPLY"
-        return "turn", _replied(newest.splitlines()[-1], _results(body))
+        words = newest.splitlines()[-1]
+        return "turn", _tagged(_replied(words, _results(body)), words)
 
 
 def _consolidated(shown: str) -> Answer:
@@ -72,10 +79,10 @@ def _flushed(body: dict[str, Any]) -> Answer | str:
     said = "\n".join(b["text"] for m in body["messages"] if m["role"] == "user" for b in blocks_of(m) if "text" in b)
     passing = [line for line in said.splitlines() if line.startswith("By the way, ")]
     facts = list(dict.fromkeys(fact for line in passing for fact in _FACT.findall(line)))
-    return compose(tool=("memory_append", {"text": ";".join(facts)})) if facts else "NO_REPLY"
+    return compose(tools=[("memory_append", {"text": fact}) for fact in facts]) if facts else "NO_REPLY"
 
 
-def _replied(words: str, results: str) -> Answer | str:
+def _replied(words: str, results: str) -> Answer:
     if results:
         found = [code for code in codes(words) if code in results] or codes(results)[:5]
         return compose(f"That is done. {' '.join(found)}", thinking="It is written.")
@@ -89,6 +96,15 @@ def _replied(words: str, results: str) -> Answer | str:
         nosy += [("read_file", {"path": path}) for path in _PRIVATE_PLACES]
         return compose(tools=nosy, thinking="Let us see.")
     return compose(f"I see. {' '.join(codes(words))}", thinking="Nothing to do.")
+
+
+def _tagged(answer: Answer, words: str) -> Answer:
+    """An answer in words ends with the number of the message that it answers."""
+    if answer.ends_with == "tool_use" or not (tag := TAG.search(words)):
+        return answer
+    last = answer.parts[-1]
+    assert isinstance(last, Say)
+    return replace(answer, parts=(*answer.parts[:-1], Say((*last.pieces, f" {tag[0]}"))))
 
 
 def _writing(words: str, fact: str) -> tuple[str, Mapping[str, Any]] | None:

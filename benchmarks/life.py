@@ -1,0 +1,61 @@
+"""Is everything still known after a year, and by nobody who was not told?
+
+    python benchmarks/life.py [--days 365] [--seed N] [--json FILE]
+
+The life of `tests/flows/life.py`: an owner, a second person and a group, facts planted every day, `/new`, `/compact`,
+`/undo`, `/forget`, hand edits, a change of the clock, a model that is overloaded, breaks off, refuses and summarises
+badly, and a gateway process that is killed (SIGKILL) in the midst of all this. The seed fixes what is chosen at random,
+not how the processes interleave.
+
+Exit code 1 where something was lost, leaked, refused by the model's server, answered twice or never.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import random
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.figures import table
+from tests.flows.life import Tally, life
+
+
+async def lived(days: int, seed: int) -> Tally:
+    async with life(seed) as told:
+        return await told.live(days)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--days", type=int, default=365, help="how long it lasts (365)")
+    parser.add_argument("--seed", type=int, default=None, help="repeats the choices of an earlier run")
+    parser.add_argument("--json", type=Path, default=None, help="a file for every figure")
+    given = parser.parse_args()
+    chosen = given.seed if given.seed is not None else random.SystemRandom().randrange(1_000_000)
+    began = time.monotonic()
+    tally = asyncio.run(lived(given.days, chosen))
+    print(f"seed {chosen}; {given.days} days in {time.monotonic() - began:.0f} s\n")
+    figures = asdict(tally)
+    print(
+        table(
+            ["", ""],
+            [
+                [name.replace("_", " ") + (" (must be 0)" if isinstance(value, list) else ""), value]
+                if not isinstance(value, list)
+                else [name.replace("_", " ") + " (must be 0)", len(value)]
+                for name, value in figures.items()
+            ],
+        )
+    )
+    for name, found in tally.failures.items():
+        print(f"\n{name.replace('_', ' ')}: {'; '.join(found)}")
+    if given.json is not None:
+        given.json.write_text(json.dumps({"seed": chosen, **figures}, indent=2), encoding="utf-8")
+    sys.exit(1 if tally.failures else 0)

@@ -1,0 +1,22 @@
+"""Some weeks of a life: what was told is still known at their end, by nobody who was not told, and every message has
+its one answer, whatever goes wrong. `benchmarks/life.py` tells a whole year."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tests.flows.life import life
+
+DAYS = 24
+
+
+@pytest.mark.timeout(240)  # half a minute on a quiet machine
+async def test_after_some_weeks_all_is_known_that_was_told_and_by_nobody_else() -> None:
+    async with life(int(os.environ.get("LIFE_SEED", "1"))) as lived:
+        tally = await lived.live(DAYS)
+        assert not tally.failures, tally
+        assert tally.found == tally.planted > 100
+        assert tally.kills >= 3 and tally.forgotten >= 2 and tally.troubles >= 10
+        assert tally.compactions >= 4 and tally.flushes >= 8 and lived.persona.asked["asked again"] >= 6
