@@ -320,7 +320,7 @@ class Life:
         self.model.calm()
         await self._idle()
         async with asyncio.timeout(ANSWERED_WITHIN):
-            while any((self.gateway.home / "state").rglob("*.owed")):
+            while any((self.gateway.home / "state").rglob("*.owed")):  # noqa: ASYNC110 - likewise
                 await asyncio.sleep(0.01)
 
     def _compare_past_days(self, day: date) -> None:

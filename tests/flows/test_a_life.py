@@ -9,7 +9,7 @@ import pytest
 
 from tests.flows.life import life
 
-DAYS = 24
+DAYS = 18
 
 
 @pytest.mark.timeout(240)  # half a minute on a quiet machine
@@ -17,6 +17,6 @@ async def test_after_some_weeks_all_is_known_that_was_told_and_by_nobody_else() 
     async with life(int(os.environ.get("LIFE_SEED", "1"))) as lived:
         tally = await lived.live(DAYS)
         assert not tally.failures, tally
-        assert tally.found == tally.planted > 100
-        assert tally.kills >= 3 and tally.forgotten >= 2 and tally.troubles >= 10
-        assert tally.compactions >= 4 and tally.flushes >= 8 and lived.persona.asked["asked again"] >= 6
+        assert tally.found == tally.planted > 80
+        assert tally.kills >= 3 and tally.forgotten and tally.troubles >= 10
+        assert tally.compactions >= 4 and tally.flushes >= 6 and lived.persona.asked["asked again"] >= 4
