@@ -47,6 +47,7 @@ MOODS = {
     "refused paragraph": ("consolidation", [compose(stop_reason="refusal")]),
 }
 ANSWERED_WITHIN = 30.0
+FORGETS = "would forget"
 
 
 @dataclass(slots=True)
@@ -190,7 +191,7 @@ class Life:
                 self.planted.remove(beside)
             if beside in self._durable:
                 self._durable.remove(beside)
-        await self.command("ALICE", f"/forget {code}", "would forget")
+        await self.command("ALICE", f"/forget {code}", FORGETS)
         await self.command("ALICE", "yes", "Forgotten in")
         self.forgotten[code] = len(self.model.requests)
         self.tally.forgotten += 1
@@ -256,7 +257,11 @@ class Life:
         return [message.text for message in self.telegram.messages(CHATS[who])]
 
     def _answers(self, tag: str) -> list[str]:
-        return [message.text for message in self.telegram.messages(self._sent[tag]) if tag in message.text]
+        return [
+            message.text
+            for message in self.telegram.messages(self._sent[tag])
+            if tag in message.text and FORGETS not in message.text
+        ]
 
     # what goes wrong
 
@@ -375,12 +380,14 @@ class Life:
         chats: defaultdict[str, Counter[bool]] = defaultdict(Counter)
         for chat in CHATS.values():
             for message in self.telegram.messages(chat):
+                if FORGETS in message.text:  # quotes what was said
+                    continue
                 for tag in re.findall(r"\(m\d+\)", message.text):
                     chats[tag][message.text.startswith(REPEAT_MARK.strip())] += 1
                 if "NO_REPLY" in message.text:
                     self.tally.shown_silence.append(message.text)
         self.tally.unanswered = [tag for tag in self._sent if not chats[tag].total()]
-        self.tally.doubled = [tag for tag in self._sent if chats[tag][False] > 1]
+        self.tally.doubled = [f"{tag}: {self._answers(tag)}" for tag in self._sent if chats[tag][False] > 1]
         self.tally.repeated = sum(chats[tag][True] for tag in self._sent)
 
     def _count_results(self) -> None:
