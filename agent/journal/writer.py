@@ -109,7 +109,9 @@ class Journal:
             problems: list[str] = []
             reachable = True
             for info, scope in await asyncio.to_thread(self._talks, scope_of, since):
-                for work in await asyncio.to_thread(self._lacking, info, scope, since, until):
+                for listed in await asyncio.to_thread(self._lacking, info, scope, since, until):
+                    if (work := await asyncio.to_thread(self._as_it_reads, listed)) is None:
+                        continue
                     try:
                         reachable = reachable and await self._told(work)
                         if reachable:
@@ -138,6 +140,10 @@ class Journal:
         days = ((day, spoken) for day, spoken in sorted(talked.days.items()) if since <= day <= until)
         found = (self._work(info, scope, day, spoken, talked) for day, spoken in days)
         return [work for work in found if work is not None]
+
+    def _as_it_reads(self, work: _Work) -> _Work | None:
+        """The same, read anew: words may have been forgotten since (`/forget`), while a model told what came before."""
+        return next(iter(self._lacking(work.info, work.scope, work.day, work.day)), None)
 
     def _work(
         self, info: SessionInfo, scope: Scope, day: date, spoken: Sequence[Spoken], talked: Talked
@@ -199,6 +205,11 @@ class Journal:
             pieces.append(piece)
             room -= piece.tokens
             left = left[len(part) :]
+        now = await asyncio.to_thread(self._as_it_reads, work)
+        if now is None:
+            return True
+        if len(_still_good(pieces, now.spoken)[0]) < len(pieces):
+            return await self._told(now)
         await asyncio.to_thread(self._enter, work, pieces, left)
         return True
 

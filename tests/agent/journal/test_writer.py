@@ -105,6 +105,28 @@ async def test_what_is_forgotten_after_a_piece_was_told_is_not_written(diary: Di
     assert "told secret" not in diary.log() and "told two" in diary.log()
 
 
+async def test_what_is_forgotten_while_a_model_tells_it_or_what_came_before_is_not_written(diary: Diary) -> None:
+    diary.says("my secret", "two")
+    tomorrow = DAY + timedelta(days=1)
+    diary.now += timedelta(days=1)
+    diary.says("another secret", "four")
+    lines = {id: [(0, 1)] for id in ("e000001", "e000003")}
+    forgotten = entry_line(RedactionEntry("e000005", utc_stamp(diary.now), DAY.isoformat(), lines, "c"))
+
+    def forgets(request: ModelRequest) -> Step:
+        if len(diary.model.silent) == 1:
+            with diary.file.open("ab") as transcript:
+                transcript.write(forgotten)
+        return told(request)
+
+    diary.model = ScriptedModel(behind=forgets)
+    await diary.write(until=tomorrow)
+    assert "secret" not in diary.log() + diary.log(tomorrow)
+    assert "told two" in diary.log() and "told four" in diary.log(tomorrow)
+    assert "my secret" in shown(diary.asked[0])
+    assert not [request for request in diary.asked[1:] if "secret" in shown(request)]
+
+
 async def test_killed_between_section_and_mark_it_is_not_written_again(diary: Diary) -> None:
     diary.says("one")
     await diary.write()
