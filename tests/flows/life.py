@@ -419,11 +419,13 @@ def owners(text: str) -> set[str]:
 
 
 @asynccontextmanager
-async def life(seed: int) -> AsyncIterator[Life]:
+async def life(seed: int, *, journal: bool = True) -> AsyncIterator[Life]:
+    """`journal` False: without the nightly one, which runs beside everything else at moments that no seed fixes."""
     settings = {
         "timezone": ZONE,
         "model": MODEL,
         "session": SESSION,
+        "memory": {"journal": journal},
         "channels": {"telegram": {"allow": [BOB], "groups": {GROUP: {"mention": "required"}}}},
     }
     async with FakeTelegram() as telegram, FakeAnthropic() as model:
