@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -68,6 +68,13 @@ def find(scope: Scope, wanted: str) -> Finding:
         if places:
             return Finding(wanted, tuple(places), tuple(unread))
     return Finding(wanted, (), tuple(unread))
+
+
+def up_to_date(shown: Finding, scope: Scope) -> Finding:
+    """What was shown, and what was written of the same since. Raises `FileError`."""
+    now = find(scope, shown.wanted)
+    known = {(place.path, place.text) for place in shown.places}
+    return replace(shown, places=(*shown.places, *(one for one in now.places if (one.path, one.text) not in known)))
 
 
 def forget(history: History, scope: Scope, clock: Clock, session: str, finding: Finding) -> Forgotten:

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 
 from agent.memory.edits import Conflict
 from agent.memory.files import FileError, append_log
-from agent.memory.forget import Finding, Place, find, forget
+from agent.memory.forget import Finding, Place, find, forget, up_to_date
 from agent.memory.history import FORGET as FORGETTING
 from agent.memory.undo import restore
 from gateway.access import Role
@@ -76,11 +76,12 @@ async def forget_(ask: Ask) -> Answer:
 
 
 async def take_forget(ask: Ask, question: Question, said: bool) -> str:
-    """On a yes, forget what was shown."""
+    """On a yes, forget what was shown, and what the journal or a flush has written of it since."""
     if not said:
         return "Nothing was forgotten."
     try:
-        return await _forget(ask, _FINDING.validate_json(question.subject))
+        shown = _FINDING.validate_json(question.subject)
+        return await _forget(ask, await asyncio.to_thread(up_to_date, shown, ask.conversation.scope))
     except (FileError, OSError) as error:
         raise CommandError(f"That could not be forgotten: {error}") from error
 

@@ -42,6 +42,20 @@ async def test_a_button_answers_and_its_question_becomes_the_outcome(daybook: Da
     assert memory(daybook) == "- The dog is Rex\n"
 
 
+async def test_what_was_written_of_it_since_the_question_is_forgotten_too(daybook: Daybook) -> None:
+    """The journal or a flush may write it down once more before the yes."""
+    write_memory(daybook, "- The cat is Luna\n- The dog is Rex\n")
+    async with daybook.running():
+        question = await asked_to_forget(daybook)
+        log = daybook.workspace / "memory" / "2026-11-21.md"
+        log.parent.mkdir(exist_ok=True)
+        log.write_text("# 2026-11-21\n\n- 08:30 Luna has had her kittens\n- 08:31 Rain\n")
+        daybook.chat.press(question, "Forget it")
+        await daybook.chat.wait_until(lambda: "Forgotten in" in daybook.chat.standing()[question].text)
+    assert "Luna" not in memory(daybook) + log.read_text()
+    assert "Rex" in memory(daybook) and "Rain" in log.read_text()
+
+
 async def test_a_button_lives_over_a_restart(daybook: Daybook) -> None:
     write_memory(daybook, "- The cat is Luna\n")
     async with daybook.running() as gateway:
