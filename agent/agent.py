@@ -38,10 +38,13 @@ from agent.journal.writer import Journal
 from agent.loop import run_turn
 from agent.media.store import Store
 from agent.memory.daily import log_path
+from agent.memory.embedding.encoder import NoEmbedding
 from agent.memory.files import FileError, append_section, read_text
 from agent.memory.forget import Finding, speaks_of
 from agent.memory.history import Author, History, HistoryUnavailable
+from agent.memory.index.embedding import Meaning
 from agent.memory.index.engine import MemoryIndex
+from agent.memory.index.store import NotStored as IndexNotStored
 from agent.memory.scope import Audience, Scope
 from agent.model.base import Model, ToolSpec
 from agent.promise import Promise
@@ -75,6 +78,9 @@ _KEPT_OPEN = 128
 _SMALL = 10_000
 """Characters that are worked through in less than a millisecond."""
 _ENTRY_CHARS = 500
+_EMBED_FOR = 0.5
+_EMBED_AGAIN = 2.0
+"""Seconds between two looks for texts that are not embedded."""
 _STOP_WAITS = 0.5
 """Seconds that a stop, which must be felt at once, waits for a file that another program holds."""
 _STOPPED_HERE = "[Stopped here by the person]"
@@ -126,6 +132,7 @@ class Agent:
         clock: Clock,
         search: Search | None = None,
         configured: Collection[str] = (),
+        meaning: Meaning | None = None,
     ) -> None:
         self.settings = settings
         self.workspace = workspace
@@ -133,8 +140,9 @@ class Agent:
         self.history = History(sessions.parent / "history" / f"{settings.name}.db", clock)
         self._archive = Archive(sessions, settings.name)
         self._store = Store(sessions.parent)
+        self._embeds = meaning is not None
         self._past = PastTalks(self._archive)
-        self.index = MemoryIndex(sessions.parent, settings.name, settings.memory.search, self._past)
+        self.index = MemoryIndex(sessions.parent, settings.name, settings.memory.search, self._past, meaning)
         self._recall = Recall(clock, settings.memory.recall, search or self.index.search)
         self._model = model
         self._clock = clock
@@ -153,11 +161,22 @@ class Agent:
             group.create_task(self._index())
 
     async def _index(self) -> None:
-        """In small steps, so that it can be cancelled."""
+        """In small steps, so that it can be cancelled; then what searches find changed is embedded behind them."""
         owner = Scope(Audience.OWNER, self.workspace)
         stale = 1
         while stale:
             stale = (await asyncio.to_thread(self.index.refresh, owner, self._clock, time.monotonic() + 1)).stale
+        while self._embeds:
+            pause = 0.0 if await self._embed() else _EMBED_AGAIN
+            await asyncio.sleep(pause)
+
+    async def _embed(self) -> bool:
+        """Some of what is not yet; whether there may be more."""
+        try:
+            return await asyncio.to_thread(self.index.embed, _EMBED_FOR)
+        except (NoEmbedding, IndexNotStored) as problem:
+            _log.info("nothing is embedded now: %s", problem)
+            return False
 
     def close(self) -> None:
         self.index.close()

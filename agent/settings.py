@@ -65,15 +65,32 @@ class HybridSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class LocalEmbedding:
+    """A model's folder, absolute."""
+
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteEmbedding:
+    """A server of OpenAI's kind; `base_url` up to and with `/v1`, the key may be empty."""
+
+    base_url: str
+    model: str
+    api_key: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class SearchSettings:
     """`hybrid` None: the ranking `daybook`. `extra_paths`: absolute, the owner's. `transcripts`: a private scope's own
-    past talks are searched too."""
+    past talks are searched too. `embedding` None: words alone are compared."""
 
     max_chars: int = 4_000
     max_results: int = 40
     hybrid: HybridSettings | None = None
     extra_paths: tuple[Path, ...] = ()
     transcripts: bool = True
+    embedding: LocalEmbedding | RemoteEmbedding | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,15 @@
 """How much of what was told a search finds again: share of the evidence within the first characters that it returns.
 
-python -m benchmarks.retrieval --data DIR [--ranking daybook|hybrid] [--without PART,...] [--ablate] [--json]
+python -m benchmarks.retrieval --data DIR [--ranking daybook|hybrid] [--model FOLDER] [--without PART,...]
+    [--ablate] [--json]
 
 DIR holds sets, each with one folder a workspace: `workspace/` of Markdown and `queries.json`, a list of
 `{id, q, now, cat, evidence}`; evidence is a list of slots, a slot a list of alternative [path, line] of one bullet. A
 slot is found where one of its bullets stands, white space aside, in what was returned. E@B: share of slots within the
 first B characters; R@k: within the first k results; MRR: one over the rank of the first result with evidence.
 
-`--ablate` leaves out each part of the ranking in turn and says what it brings.
+`--model`: the folder of a model that embeds (`daybook memory embedder` says more); `--vectors FILE` keeps its
+vectors from run to run. `--ablate` leaves out each part of the ranking in turn and says what it brings.
 """
 
 from __future__ import annotations
@@ -15,14 +17,16 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import sqlite3
 import tempfile
 import time
+from array import array
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 from agent.clock import Clock
@@ -31,6 +35,10 @@ from agent.memory.index.engine import MemoryIndex
 from agent.memory.scope import Audience, Scope
 from agent.settings import HybridSettings, SearchSettings
 from benchmarks.figures import table
+
+if TYPE_CHECKING:
+    from agent.memory.embedding.encoder import Encoder, Vector
+    from agent.memory.index.meaning import Embeddings
 
 CHARS = (1_000, 2_000, 4_000)
 RANKS = (3, 6, 10)
@@ -45,12 +53,15 @@ class Row:
     seconds: float
 
 
-def measured(folder: Path, settings: SearchSettings, without: Collection[str] = ()) -> list[Row]:
+def measured(
+    folder: Path, settings: SearchSettings, without: Collection[str] = (), encoder: Encoder | None = None
+) -> list[Row]:
     """Every question of one set."""
     rows: list[Row] = []
     for place in sorted(path.parent for path in folder.glob("*/queries.json")):
         with tempfile.TemporaryDirectory() as state:
-            index = MemoryIndex(Path(state), settings=settings, without=without)
+            meaning = _meaning(encoder) if encoder is not None else None
+            index = MemoryIndex(Path(state), settings=settings, meaning=meaning, without=without)
             rows += _asked(index, place)
             index.close()
     return rows
@@ -60,6 +71,8 @@ def _asked(index: MemoryIndex, place: Path) -> Iterator[Row]:
     workspace = place / "workspace"
     scope = Scope(Audience.OWNER, workspace)
     index.refresh(scope, _clock("2100-01-01"))
+    while index.embed(60):
+        pass
     for question in json.loads((place / "queries.json").read_text("utf-8")):
         clock = _clock(question["now"])
         began = time.perf_counter()
@@ -67,6 +80,47 @@ def _asked(index: MemoryIndex, place: Path) -> Iterator[Row]:
         seconds = time.perf_counter() - began
         slots = [[_bullet(workspace / path, line) for path, line in slot] for slot in question["evidence"]]
         yield Row(question.get("cat", ""), figures([_plain(hit.text) for hit in found.hits], slots), seconds)
+
+
+def _meaning(encoder: Encoder) -> Embeddings:
+    from agent.memory.embedding.embedder import Embedder  # noqa: PLC0415 (numpy, only with a model)
+    from agent.memory.index.meaning import Embeddings  # noqa: PLC0415
+
+    return Embeddings(Embedder(lambda: encoder))
+
+
+def _encoder(folder: Path, kept: Path | None) -> Encoder:
+    from agent.memory.embedding.bert import Bert  # noqa: PLC0415
+
+    return Kept(Bert(folder), kept)
+
+
+class Kept:
+    """An encoder whose vectors are kept for the next run."""
+
+    def __init__(self, encoder: Encoder, file: Path | None) -> None:
+        self.id, self.batch = encoder.id, encoder.batch
+        self._encoder = encoder
+        self._db = sqlite3.connect(file or ":memory:", check_same_thread=False)
+        self._db.execute("CREATE TABLE IF NOT EXISTS kept (model, text, vector, PRIMARY KEY (model, text))")
+
+    def encode(self, texts: Sequence[str], seconds: float) -> Sequence[Vector]:
+        with self._db:
+            for text in texts:
+                if self._vector(text) is None:
+                    vector = array("f", self._encoder.encode([text], seconds)[0]).tobytes()
+                    self._db.execute("INSERT OR REPLACE INTO kept VALUES (?, ?, ?)", [self.id, text, vector])
+        return [self._vector(text) or () for text in texts]
+
+    def _vector(self, text: str) -> Vector | None:
+        row = self._db.execute("SELECT vector FROM kept WHERE model = ? AND text = ?", [self.id, text]).fetchone()
+        return array("f", row[0]) if row else None
+
+    def knows(self, text: str) -> bool:
+        return self._encoder.knows(text)
+
+    def close(self) -> None:
+        """It is used for all workspaces."""
 
 
 def settings_most(index: MemoryIndex) -> int:
@@ -115,16 +169,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--ranking", choices=("daybook", "hybrid"), default="daybook")
+    parser.add_argument("--model", type=Path, help="folder of a model that embeds")
+    parser.add_argument("--vectors", type=Path, help="file to keep its vectors in")
     parser.add_argument("--without", default="", help="parts of the ranking daybook to leave out, with commas between")
     parser.add_argument("--ablate", action="store_true")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
     settings = SearchSettings(hybrid=HybridSettings() if options.ranking == "hybrid" else None)
+    encoder = _encoder(options.model, options.vectors) if options.model else None
     without = [part for part in options.without.split(",") if part]
     sets = sorted({path.parent.parent for path in options.data.glob("*/*/queries.json")})
     runs = {"": without} | ({part: [*without, part] for part in PARTS} if options.ablate else {})
     results = {
-        folder.name: {name or "all": summary(measured(folder, settings, left)) for name, left in runs.items()}
+        folder.name: {name or "all": summary(measured(folder, settings, left, encoder)) for name, left in runs.items()}
         for folder in sets
     }
     if options.json:

@@ -1,18 +1,21 @@
 """How fast and how large the memory index is, from a thousand bullets to half a million.
 
-python -m benchmarks.search_scale [--bullets 1000,10000,...] [--queries N] [--json]
+python -m benchmarks.search_scale [--bullets 1000,10000,...] [--queries N] [--vectors] [--json]
 
 Daily logs of 60 bullets are written from a vocabulary in which a few words are common and most are rare, as in a
 language. Measured in this process: the build, the file on disk, the memory added by the build and its first searches,
 queries through `MemoryIndex.search` (the look for changed files included), and a changed file from its writing to the
 answer that holds it. Each time stands there twice: by the clock on the wall, and as this process's own time on the
-processor (`cpu`), which says what the work costs where other programs want the machine too.
+processor (`cpu`), which says what the work costs where other programs want the machine too. `--vectors`: every passage
+and window has one of 384 numbers, the questions too (from their hash: making them is not measured here).
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
+import math
 import os
 import random
 import subprocess
@@ -22,11 +25,13 @@ import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from agent.clock import Clock
+from agent.memory.index.embedding import Meaning
 from agent.memory.index.engine import MemoryIndex
 from agent.memory.scope import Audience, Scope
 from agent.memory.search import Hit
@@ -47,10 +52,10 @@ class Language:
         self._random = random.Random(seed)
         self._words = sorted({"".join(self._random.choices(_SYLLABLES, k=3)) for _ in range(_VOCABULARY * 2)})
         self._random.shuffle(self._words)
-        self._weights = [1 / (rank + 10) for rank in range(len(self._words))]
+        self._weights = list(accumulate(1 / (rank + 10) for rank in range(len(self._words))))
 
     def words(self, count: int) -> list[str]:
-        return self._random.choices(self._words, self._weights, k=count)
+        return self._random.choices(self._words, cum_weights=self._weights, k=count)
 
     def query(self) -> str:
         """As a person asks: a common word and a few rarer ones."""
@@ -71,7 +76,33 @@ def _timed(work: Callable[[], object]) -> Took:
     return Took((time.perf_counter() - began) * 1_000, (time.process_time() - used) * 1_000)
 
 
-def measured(bullets: int, queries: int) -> dict[str, float]:
+class Hashed:
+    """An encoder that costs nothing and means nothing."""
+
+    id, batch = "hashed", 256
+
+    def encode(self, texts: Sequence[str], seconds: float) -> Sequence[Sequence[float]]:
+        return [self._vector(text) for text in texts]
+
+    def _vector(self, text: str) -> Sequence[float]:
+        numbers = [byte - 127.5 for byte in hashlib.shake_128(text.encode()).digest(384)]
+        length = math.sqrt(sum(number * number for number in numbers))
+        return [number / length for number in numbers]
+
+    def knows(self, text: str) -> bool:
+        return True
+
+    def close(self) -> None: ...
+
+
+def _meaning() -> Meaning:
+    from agent.memory.embedding.embedder import Embedder  # noqa: PLC0415 (numpy, only with vectors)
+    from agent.memory.index.meaning import Embeddings  # noqa: PLC0415
+
+    return Embeddings(Embedder(Hashed))
+
+
+def measured(bullets: int, queries: int, vectors: bool = False) -> dict[str, float]:
     language = Language(7)
     with tempfile.TemporaryDirectory() as home:
         workspace = Path(home) / "workspace"
@@ -80,8 +111,10 @@ def measured(bullets: int, queries: int) -> dict[str, float]:
         moment = datetime.combine(last, datetime.min.time(), UTC) + timedelta(hours=12)
         clock = Clock(ZoneInfo("UTC"), lambda: moment)
         before = resident(os.getpid())
-        index = MemoryIndex(Path(home) / "state")
+        index = MemoryIndex(Path(home) / "state", meaning=_meaning() if vectors else None)
         build = _timed(lambda: index.refresh(scope, clock))
+        while index.embed(60):
+            pass
         time.sleep(0.2)  # files just written are looked at twice
         index.search(scope, clock, [language.query()])
         times = []
@@ -136,21 +169,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bullets", default=",".join(map(str, SIZES)))
     parser.add_argument("--queries", type=int, default=200)
+    parser.add_argument("--vectors", action="store_true")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
     sizes = [int(size) for size in options.bullets.split(",")]
     if len(sizes) == 1:
-        found = [measured(sizes[0], options.queries)]
+        found = [measured(sizes[0], options.queries, options.vectors)]
     else:  # each in a process of its own, so that memory is its own
-        found = [_apart(size, options.queries) for size in sizes]
+        found = [_apart(size, options.queries, options.vectors) for size in sizes]
     if options.json:
         print(json.dumps(found))
     else:
         print(table(list(found[0]), [list(row.values()) for row in found]))
 
 
-def _apart(bullets: int, queries: int) -> dict[str, float]:
+def _apart(bullets: int, queries: int, vectors: bool) -> dict[str, float]:
     command = [sys.executable, "-m", "benchmarks.search_scale", "--bullets", str(bullets), "--queries", str(queries)]
+    command += ["--vectors"] if vectors else []
     done = subprocess.run([*command, "--json"], stdout=subprocess.PIPE, check=True)
     row: dict[str, float] = json.loads(done.stdout)[0]
     return row

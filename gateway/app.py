@@ -39,11 +39,13 @@ from gateway.config import AgentConfig, Config, ModelConfig, dotenv_names
 from gateway.config.model import SearchConfig
 from gateway.control import Operation
 from gateway.daily import Daily, SummaryRules
+from gateway.embedding import Embedders, embedding_of
 from gateway.heartbeat import Heartbeat, HeartbeatRules
 from gateway.home import Home, HomeError, TokenBusy, hold_token
 from gateway.inbox import Inbox
 from gateway.journaling import Journaling
 from gateway.media import build_intake
+from gateway.memory_test import MemoryTests
 from gateway.models import build_model
 from gateway.operations import all_operations
 from gateway.outbox import Outbox
@@ -204,12 +206,14 @@ async def open_gateway(
         )
         await access.load()
         agents: dict[str, Agent] = {}
+        embedders = Embedders()
+        stack.callback(embedders.close)
         warm: list[AnthropicModel] = []
         for name, agent_config in config.agents.items():
             model, anthropic = model_of(agent_config.model, ledger, clock)
             stack.push_async_callback(model.aclose)
             warm += [anthropic] if anthropic and channels else []
-            agents[name] = await _agent(name, agent_config, home, model, clock)
+            agents[name] = await _agent(name, agent_config, home, model, clock, embedders)
             stack.callback(agents[name].close)
         table = all_commands()
         terminal = TerminalChannel()
@@ -259,7 +263,9 @@ async def open_gateway(
             schedule.reports,
             _heartbeat_rules(config),
         )
-        schedule.offer(journaling.built_in, *daily.built_ins(), heartbeat.built_in, *built_ins(config))
+        memory_tests = MemoryTests(agents, clock, home.memory_tests, schedule.reports.tell_owner)
+        own = (journaling.built_in, *daily.built_ins(), heartbeat.built_in, memory_tests.built_in)
+        schedule.offer(*own, *built_ins(config))
         book = Book(schedule, access)
         outgoing = Outgoing(home.outgoing)
         if channels:
@@ -337,7 +343,7 @@ async def open_gateway(
         )
 
 
-async def _agent(name: str, config: AgentConfig, home: Home, model: Model, clock: Clock) -> Agent:
+async def _agent(name: str, config: AgentConfig, home: Home, model: Model, clock: Clock, embedders: Embedders) -> Agent:
     workspace = home.workspace(config.workspace)
     try:
         await asyncio.to_thread(create, workspace, template_folder())
@@ -345,7 +351,9 @@ async def _agent(name: str, config: AgentConfig, home: Home, model: Model, clock
         what = f"the workspace {workspace} of agent {name} cannot be used: {error.strerror or error}"
         raise HomeError(f"{what}; make it a folder that you can write to, or set agents.{name}.workspace") from error
     configured = await asyncio.to_thread(dotenv_names, home)
-    return Agent(_settings(name, config, home), workspace, home.sessions, model, clock, configured=configured)
+    settings = _settings(name, config, home)
+    meaning = embedders.meaning(settings.memory.search.embedding)
+    return Agent(settings, workspace, home.sessions, model, clock, configured=configured, meaning=meaning)
 
 
 def _schedule_rules(config: Config, patience: Patience) -> Rules:
@@ -400,7 +408,8 @@ def _settings(name: str, config: AgentConfig, home: Home) -> AgentSettings:
 def _search(search: SearchConfig, home: Home) -> SearchSettings:
     hybrid = HybridSettings(**search.hybrid.model_dump()) if search.ranking == "hybrid" else None
     extra = tuple(home.path / Path(path).expanduser() for path in search.extra_paths)
-    return SearchSettings(search.max_chars, search.max_results, hybrid, extra, search.transcripts)
+    embedding = embedding_of(search.embedding, home)
+    return SearchSettings(search.max_chars, search.max_results, hybrid, extra, search.transcripts, embedding)
 
 
 def _hold_tokens(stack: AsyncExitStack, held: Mapping[str, str], sources: list[Supervised]) -> None:

@@ -83,6 +83,11 @@ class Home:
         return self.state / "gateway.lock"
 
     @property
+    def memory_tests(self) -> Path:
+        """Which memory tests passed when they were last run."""
+        return self.state / "memory-tests.json"
+
+    @property
     def last_good_schedule(self) -> Path:
         """`schedule.yaml` as it was when it last could be read."""
         return self.state / "schedule-last-good.yaml"

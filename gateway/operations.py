@@ -9,8 +9,10 @@ from datetime import date, datetime, time, timedelta
 
 from agent.agent import Agent
 from agent.clock import Clock, utc_stamp
+from agent.memory.embedding.encoder import NoEmbedding
 from agent.memory.index.audience import Status
 from agent.memory.index.store import NotStored
+from agent.memory.reach import FileError
 from agent.memory.scope import Audience, Scope
 from agent.memory.search import Hit
 from agent.model.base import Json
@@ -25,6 +27,7 @@ from gateway.config import Config
 from gateway.control import Operation, OperationError
 from gateway.health import channel_status
 from gateway.memory_operations import HistoryOperations
+from gateway.memory_test import tested
 from gateway.schedule.book import OPERATOR
 from gateway.schedule.schedule import Schedule
 from gateway.schedule_operations import ScheduleOperations, jobs_json
@@ -33,6 +36,8 @@ from gateway.skill_rows import skill_row
 PLATFORMS = ("telegram", "discord", "web")
 """Always in `status`: off where not configured."""
 
+_EMBED_FOR = 1.0
+"""Seconds after which embedding can be cancelled."""
 _NEXT_JOBS = 20
 """So many stand in `status`."""
 
@@ -59,6 +64,7 @@ class Operations:
             "memory.status": self.memory_status,
             "memory.index": self.memory_index,
             "memory.progress": self.memory_progress,
+            "memory.test": self.memory_test,
             "chat.outcome": self.chat_outcome,
             "skills.list": self.skills_list,
             "skills.show": self.skills_show,
@@ -206,7 +212,7 @@ class Operations:
         return {"hits": explained, "gaps": list(found.gaps)}
 
     async def memory_status(self, parameters: Parameters) -> Json:
-        """`{scope?, agent?}`: `{scope, file, files, passages, bytes, stale, problems, in_memory}`."""
+        """`{scope?, agent?}`: `{scope, file, files, passages, bytes, stale, problems, in_memory, embedded}`."""
         agent, scope = self._asked_of(parameters)
         return _status_json(scope, await asyncio.to_thread(agent.index.status, scope, self._house.clock))
 
@@ -221,8 +227,12 @@ class Operations:
 
         try:
             await asyncio.to_thread(work, scope, self._house.clock, progress=progress)
+            while await asyncio.to_thread(agent.index.embed, _EMBED_FOR):
+                pass
         except NotStored as error:
             raise OperationError(f"{error.strerror}; the index is as it was") from error
+        except NoEmbedding as problem:
+            raise OperationError(f"all is indexed by its words, but not embedded: {problem}") from problem
         finally:
             self._indexing.pop(place, None)
         return await self.memory_status(parameters)
@@ -232,6 +242,27 @@ class Operations:
         agent, scope = self._asked_of(parameters)
         done, of = self._indexing.get((agent.settings.name, scope.name), (0, 0))
         return {"done": done, "of": of}
+
+    async def memory_test(self, parameters: Parameters) -> Json:
+        """`{scope?, agent?}`: `{results, gaps, unread}`, each result `{question, words, line, passed, missing,
+        where}`."""
+        agent, scope = self._asked_of(parameters)
+        try:
+            report = await tested(agent, scope, self._house.clock)
+        except FileError as error:
+            raise OperationError(str(error)) from error
+        results: list[Json] = [
+            {
+                "question": one.test.question,
+                "words": list(one.test.words),
+                "line": one.test.line,
+                "passed": one.passed,
+                "missing": list(one.missing),
+                "where": one.where,
+            }
+            for one in report.results
+        ]
+        return {"results": results, "gaps": list(report.gaps), "unread": list(report.unread)}
 
     def _asked_of(self, parameters: Parameters) -> tuple[Agent, Scope]:
         agent = named_agent(self._house, parameters)
@@ -323,6 +354,7 @@ def _status_json(scope: Scope, status: Status) -> dict[str, Json]:
         "stale": status.stale,
         "problems": list(status.problems),
         "in_memory": status.in_memory,
+        "embedded": status.embedded,
     }
 
 

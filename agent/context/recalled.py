@@ -114,6 +114,7 @@ class Recall:
                 one.hit.date,
                 round(one.share, 2),
                 sha_of(one.hit),
+                {name: round(value, 2) for name, value in one.hit.parts.items()},
             )
             for one in kept
         )

@@ -33,13 +33,15 @@ class Seen:
 @dataclass(frozen=True, slots=True)
 class Recalled:
     """A passage of memory that was put before a message: `path` relative to the workspace, its lines and its day as
-    they were then, its score between 0 and 1; `sha` names its text."""
+    they were then, its score between 0 and 1 (the share of the message's words); `sha` names its text; `parts` by which
+    the search ranked it."""
 
     path: str
     lines: tuple[int, int]
     day: date
     score: float
     sha: str
+    parts: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +269,9 @@ def _meta_json(meta: Meta) -> dict[str, Json]:
     if meta.files:
         data["files"] = _files_json(meta.files)
     if meta.recalled:
-        data["recalled"] = [[one.path, *one.lines, one.day.isoformat(), one.score, one.sha] for one in meta.recalled]
+        data["recalled"] = [
+            [one.path, *one.lines, one.day.isoformat(), one.score, one.sha, dict(one.parts)] for one in meta.recalled
+        ]
     return data
 
 
@@ -314,7 +318,10 @@ def _read_recalled(data: Json) -> Recalled:
     if not isinstance(score, int | float):
         raise ValueError("a score was expected")
     lines = _ints([first, last], 2)
-    return Recalled(_string(path), (lines[0], lines[1]), date.fromisoformat(_string(day)), float(score), _string(sha))
+    given = _object(values[6]) if len(values) > 6 else {}
+    parts = {name: float(value) for name, value in given.items() if isinstance(value, int | float)}
+    when = date.fromisoformat(_string(day))
+    return Recalled(_string(path), (lines[0], lines[1]), when, float(score), _string(sha), parts)
 
 
 def _object(value: Json) -> Mapping[str, Json]:

@@ -11,6 +11,7 @@ import click
 
 from agent.model.base import Json
 from gateway.cli.asking import Call, ask, ask_beside, rows
+from gateway.cli.embedder import embedder
 from gateway.cli.output import print_json
 from gateway.cli.place import Place
 from gateway.cli.table import print_table
@@ -107,6 +108,34 @@ async def _show_progress(asked: Mapping[str, Json], call: Call) -> None:
             await asyncio.sleep(_REDRAWN)
 
 
+@memory_command.command()
+@_SCOPE
+@_AGENT
+@click.option("--json", "as_json", is_flag=True, help="One JSON document.")
+@click.pass_obj
+def test(place: Place, scope: str, agent: str | None, as_json: bool) -> None:
+    """Ask the questions of memory/tests.md; exit code 1 where one fails."""
+    value = ask(place, "memory.test", scope=scope, agent=agent).value
+    report = value if isinstance(value, dict) else {}
+    results = rows(report.get("results"))
+    failed = [row for row in results if not row.get("passed")]
+    if as_json:
+        print_json(value)
+    else:
+        for row in results:
+            missing = row.get("missing")
+            lost = ", ".join(map(str, missing)) if isinstance(missing, list) else ""
+            told = f"missing: {lost}" if lost else f"found in {row.get('where')}"
+            click.echo(f"{'BAD ' if lost else 'ok  '} {row.get('question')}  {told}")
+        unread = report.get("unread")
+        for line in unread if isinstance(unread, list) else []:
+            click.echo(f"Line {line} of memory/tests.md is no test: `- QUESTION -> WORDS`")
+        if not results:
+            click.echo("There is no test in memory/tests.md: `- QUESTION -> WORDS`, a line each.")
+    if failed:
+        sys.exit(1)
+
+
 def _show_status(value: Json) -> None:
     found = value if isinstance(value, dict) else {}
     size = found.get("bytes")
@@ -116,6 +145,8 @@ def _show_status(value: Json) -> None:
         f"{found.get('scope')}: {found.get('files')} files, {found.get('passages')} passages, "
         f"{megabytes:.1f} MB ({where})"
     )
+    if found.get("embedded"):
+        click.echo(f"{found.get('embedded')} passages are embedded: they are found by what they mean, too.")
     if found.get("stale"):
         click.echo(f"{found.get('stale')} files changed since; the next search takes them in.")
     problems = found.get("problems")
@@ -160,3 +191,6 @@ def restore(place: Place, change: str, as_json: bool) -> None:
     if as_json:
         return print_json(value)
     return click.echo(value.get("message") if isinstance(value, dict) else "")
+
+
+memory_command.add_command(embedder)

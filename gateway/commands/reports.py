@@ -47,7 +47,9 @@ def _recalled(passage: Recalled, clock: Clock) -> str:
     first, last = passage.lines
     lines = f"{first}" if first == last else f"{first}-{last}"
     age = age_in_words(passage.day, clock.today())
-    return f"- `{passage.path}:{lines}` recalled from {age}, score {passage.score:.2f}"
+    parts = ", ".join(f"{name} {value:.2f}" for name, value in passage.parts.items())
+    ranked = f" (found by {parts})" if parts else ""
+    return f"- `{passage.path}:{lines}` recalled from {age}, score {passage.score:.2f}{ranked}"
 
 
 def _file(file: FileShown, clock: Clock) -> str:

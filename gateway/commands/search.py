@@ -6,19 +6,27 @@ from __future__ import annotations
 
 import asyncio
 
+from agent.memory import memory_tests
 from agent.memory.age import age_in_words
+from agent.memory.memory_tests import ARROW
+from agent.memory.reach import FileError
 from agent.memory.search import Hit
 from gateway.commands import Ask, Command, CommandError
+from gateway.memory_test import shown, tested
 
 _MOST = 6
 _LOOKED_AT = 40
 _PASSAGE_CHARS = 400
 _MOST_GAPS = 3
+_MOST_TESTS = 20
 
 
 async def memory(ask: Ask) -> str:
     if not ask.words:
-        raise CommandError("What shall I look for? `/memory QUERY`")
+        raise CommandError("What shall I look for? `/memory QUERY`; `/memory test` runs the memory tests.")
+    word, _, rest = ask.words.partition(" ")
+    if word.lower() == "test" and (not rest.strip() or ARROW in rest):
+        return await _test(ask, rest)
     clock = ask.house.clock
     found = await asyncio.to_thread(
         ask.agent.index.search, ask.conversation.scope, clock, [ask.words], until=clock.today(), most=_LOOKED_AT
@@ -31,6 +39,26 @@ async def memory(ask: Ask) -> str:
     passages = [_passage(hit, age_in_words(hit.date, today)) for hit in hits[:_MOST]]
     more = ["There is more; more words narrow it down."] if len(hits) > _MOST else []
     return "\n\n".join([*passages, *more, *gaps])
+
+
+async def _test(ask: Ask, rest: str) -> str:
+    """Run the memory tests of this chat's scope, with the new one where one was given."""
+    scope, clock = ask.conversation.scope, ask.house.clock
+    try:
+        if rest.strip():
+            question, _, words = rest.partition(ARROW)
+            with ask.agent.history.author(scope, str(ask.conversation.session)).writes("/memory test"):
+                await asyncio.to_thread(memory_tests.add, scope, clock, question, words)
+        report = await tested(ask.agent, scope, clock)
+    except (FileError, ValueError) as error:
+        raise CommandError(f"The memory tests could not be run: {error}.") from error
+    if not report.results:
+        return f"There is no memory test yet. `/memory test QUESTION {ARROW} WORDS` adds one to `{memory_tests.FILE}`."
+    failed = report.failed
+    head = f"{len(report.results) - len(failed)} of {len(report.results)} memory tests passed."
+    listed = [shown(one) for one in (failed or report.results)[:_MOST_TESTS]]
+    gaps = [f"_Not searched: {gap}_" for gap in report.gaps[:_MOST_GAPS]]
+    return "\n\n".join([head, "\n".join(listed), *gaps])
 
 
 def _passage(hit: Hit, age: str) -> str:

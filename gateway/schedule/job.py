@@ -17,7 +17,7 @@ from gateway.schedule.when import BadWhen, When
 
 OWNER = "owner"
 """As `to`: wherever the owner was last seen."""
-RESERVED = frozenset({"journal", "daily-summary", "heartbeat"})
+RESERVED = frozenset({"journal", "daily-summary", "heartbeat", "memory-test"})
 """Daybook's own jobs (`builtin`)."""
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _KEYS = ("id", "kind", "text", "when", "to", "timezone", "enabled", "catch_up")

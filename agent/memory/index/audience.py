@@ -7,6 +7,7 @@ file that is being indexed.
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import threading
 import time
@@ -23,7 +24,7 @@ from agent.memory import files
 from agent.memory.index import sources
 from agent.memory.index.cutting import Cut
 from agent.memory.index.sources import Source, Talk, TalkSource
-from agent.memory.index.store import Damaged, FileRow, NewFile, NotStored, Store
+from agent.memory.index.store import Damaged, FileRow, NewFile, NotStored, Store, TextRow
 from agent.memory.reach import Unreadable, make_private
 from agent.memory.scope import Scope
 
@@ -37,6 +38,7 @@ _FRESH = 0.1
 """Seconds within which a file could change again without its times showing it."""
 _UNTRUSTED = ""
 _LEAST_WAIT = 0.01
+_NAMED_AT_ONCE = 500
 _LOCK_WAIT = 10.0
 """Seconds to wait for another process that writes the same index, where nothing presses."""
 
@@ -44,7 +46,8 @@ _LOCK_WAIT = 10.0
 @dataclass(frozen=True, slots=True)
 class Status:
     """`bytes` on disk. `stale` counts files changed, new or gone since they were indexed; `problems` says what cannot
-    be indexed, a sentence each; `in_memory`: the disk takes no index, so it is made anew with every start."""
+    be indexed, a sentence each; `in_memory`: the disk takes no index, so it is made anew with every start. `embedded`
+    counts the passages that have a vector."""
 
     file: Path | None
     files: int
@@ -53,6 +56,7 @@ class Status:
     stale: int
     problems: tuple[str, ...]
     in_memory: bool
+    embedded: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +80,21 @@ class AudienceIndex:
     """`file` need not exist; without one the index is in memory. Blocks; any thread may call."""
 
     def __init__(
-        self, file: Path | None, scope: Scope, cut: Cut, extra: Sequence[Path] = (), talks: TalkSource | None = None
+        self,
+        file: Path | None,
+        scope: Scope,
+        cut: Cut,
+        extra: Sequence[Path] = (),
+        talks: TalkSource | None = None,
+        embeds: bool = False,
     ) -> None:
+        """`embeds`: its texts are going to have vectors."""
         self.scope = scope
         self._file = file
         self._cut = cut
         self._extra = extra
         self._talks = talks
+        self._embeds = embeds
         self._writing = threading.RLock()
         self._reading = threading.Lock()
         self._writer: Store | None = None
@@ -90,6 +102,7 @@ class AudienceIndex:
         self._inode = 0
         self._known: dict[str, FileRow] = {}
         self._data_version = 0
+        self._embedded: tuple[int, int, str] | None = None
 
     def refresh(self, clock: Clock, deadline: float | None, progress: Progress | None = None) -> Freshness:
         """Index what changed, the newest first, until `deadline` (of `time.monotonic`)."""
@@ -133,6 +146,8 @@ class AudienceIndex:
             try:
                 store = Store.create(beside, self.scope.name, str(self._cut))
                 with closing(store):
+                    with suppress(Damaged, NotStored):  # they can be made again
+                        store.take_vectors(self._file)
                     for number, source in enumerate(listed, 1):
                         self._put(store, source, None, clock)
                         if progress is not None:
@@ -146,7 +161,8 @@ class AudienceIndex:
                 raise
             return Freshness(0, (*gaps, *self._problems()))
 
-    def status(self, clock: Clock) -> Status:
+    def status(self, clock: Clock, model: str = "") -> Status:
+        """`model`: whose vectors are counted."""
         with self._writing:
             gaps: list[str] = []
             with suppress(NotStored):
@@ -155,10 +171,12 @@ class AudienceIndex:
             new = [one for one in changes.changed if one.name not in self._known or self._known[one.name].signature]
             stale = len(new) + len(changes.gone)
             passages = self._writer.passage_count() if self._writer is not None else 0
+            embedded = self._writer.vector_count(model) if self._writer is not None and model else 0
             parts = _with_its_files(self._file) if self._file is not None else []
             size = sum(one.stat().st_size for one in parts if one.exists())
             problems = (*gaps, *self._problems())
-            return Status(self._file, len(self._known), passages, size, stale, problems, self._is_in_memory)
+            known = len(self._known)
+            return Status(self._file, known, passages, size, stale, problems, self._is_in_memory, embedded)
 
     def purge(self, clock: Clock) -> None:
         with self._writing:
@@ -166,6 +184,17 @@ class AudienceIndex:
             if self._writer is not None:
                 with self._reading:
                     self._writer.purge()
+
+    def unembedded(self, model: str, most: int) -> list[TextRow]:
+        """Texts of which `put_vectors` has none of that model yet. Where there are none, what is left of texts that
+        are gone and of other models is dropped. Raises `NotStored`."""
+        with self._writing:
+            return self._mended(lambda: self._unembedded(model, most))
+
+    def put_vectors(self, model: str, vectors: Sequence[tuple[bytes, bytes]]) -> None:
+        """By the key of their text. Raises `NotStored`."""
+        with self._writing:
+            self._mended(lambda: self._put_vectors(model, vectors))
 
     def close(self) -> None:
         with self._writing, self._reading:
@@ -184,6 +213,31 @@ class AudienceIndex:
             return work()
         except Damaged as damage:
             raise NotStored(0, f"the search index cannot be used ({damage})") from damage
+
+    def _unembedded(self, model: str, most: int) -> list[TextRow]:
+        self._ready()
+        assert self._writer is not None
+        state = (*self._writer.state, model)
+        if state == self._embedded:
+            return []
+        with self._alone(None):
+            self._name(self._writer, None)
+            found = self._writer.without_vector(model, most)
+            if not found:
+                self._writer.drop_vectors(model)
+                self._embedded = (*self._writer.state, model)
+        return found
+
+    @staticmethod
+    def _name(store: Store, file: int | None) -> None:
+        while unnamed := store.unnamed_texts(_NAMED_AT_ONCE, file):
+            store.name_texts(row._replace(key=key_of(row.text)) for row in unnamed)
+
+    def _put_vectors(self, model: str, vectors: Sequence[tuple[bytes, bytes]]) -> None:
+        self._ready()
+        assert self._writer is not None
+        with self._alone(None):
+            self._writer.put_vectors(model, vectors)
 
     def _refreshed(self, clock: Clock, deadline: float | None, progress: Progress | None) -> Freshness:
         self._ready()
@@ -319,7 +373,10 @@ class AudienceIndex:
                 new = sources.parsed(trusted, data, clock, self._cut)
         except Unreadable as error:
             new = NewFile(source.name, source.signature, "", problem=f"{error.reason}.")
-        return store.put(new)
+        row = store.put(new)
+        if self._embeds:  # what it says unchanged keeps its vectors at once
+            self._name(store, row.id)
+        return row
 
     def _problems(self) -> tuple[str, ...]:
         return tuple(row.problem for row in self._known.values() if row.problem)
@@ -346,6 +403,11 @@ class AudienceIndex:
             yield True
         finally:
             lock.release()
+
+
+def key_of(text: str) -> bytes:
+    """What a text's vector is kept under."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def _is_settled(source: Source, read_at: float) -> bool:

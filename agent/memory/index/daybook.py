@@ -22,7 +22,6 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import TypeVar
 
 from agent.memory.index.answers import Holds, is_question, sought
 from agent.memory.index.cutting import speech
@@ -32,8 +31,6 @@ from agent.memory.index.ranking import Limits, Ranked
 from agent.memory.index.store import FoundRow, PassageRow, SectionRow, Store, WindowRow
 from agent.memory.index.tokens import Term, query_terms
 from agent.memory.words import fold, runs
-
-K = TypeVar("K")
 
 WEIGHTS: Mapping[str, float] = {
     "near": 2.2,
@@ -72,7 +69,7 @@ _FIRST_NAMED = 0.5
 """Of the weight for a speaker, where the question names others too."""
 _FAR = 1_000
 _ALIKE = 0.9
-_ALIKE_MOST = 200
+_ALIKE_MOST = 100
 
 
 @dataclass(slots=True)
@@ -113,7 +110,7 @@ def ranked(
     asked = _asked(store, query)
     found = store.best_windows(asked.terms, _WINDOWS, limits.since, limits.until, limits.below) if asked.terms else []
     wanted = [(row.first, row.last) for row in found]
-    wanted += [(passage, passage) for passage in _most_like(like)]
+    wanted += [(passage, passage) for passage in (like.nearest_passages(_ALIKE_MOST) if like is not None else ())]
     for first, last in spans:
         wanted += store.of_days(first.toordinal(), last.toordinal(), _DATED, limits.since, limits.until, limits.below)
     rows = store.passages(_merged(wanted))
@@ -241,28 +238,12 @@ def _add_windows(scored: Mapping[int, _Scored], found: Sequence[WindowRow]) -> N
                 one.parts["window"] = max(share, one.parts.get("window", 0.0))
 
 
-def _most_like(like: Likeness | None) -> list[int]:
-    cosines = like.passages if like is not None else {}
-    return sorted(cosines, key=lambda passage: -cosines[passage])[:_ALIKE_MOST]
-
-
 def _add_likeness(scored: Mapping[int, _Scored], like: Likeness | None) -> None:
-    if like is None:
-        return
-    passages = _stretched(like.passages)
-    windows: dict[int, float] = {}
-    for (first, last), share in _stretched(like.windows).items():
-        for passage in range(first, last + 1):
-            windows[passage] = max(share, windows.get(passage, 0.0))
+    """What is not embedded yet is taken to be like the others."""
+    shares = like.shares(scored.keys()) if like is not None else {}
+    usual = sum(shares.values()) / len(shares) if shares else 0.0
     for passage, one in scored.items():
-        one.parts["meaning"] = passages.get(passage, 0.0) + windows.get(passage, 0.0)
-
-
-def _stretched(cosines: Mapping[K, float]) -> dict[K, float]:
-    """From the least to the greatest, 0 to 1."""
-    least, greatest = min(cosines.values(), default=0.0), max(cosines.values(), default=0.0)
-    width = (greatest - least) or 1.0
-    return {key: (value - least) / width for key, value in cosines.items()}
+        one.parts["meaning"] = shares.get(passage, usual)
 
 
 def _add_dates(

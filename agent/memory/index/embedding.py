@@ -1,27 +1,80 @@
-"""The seam to a model that knows which texts mean alike. Every ranking does without one."""
+"""The seam between rankings and what knows which texts mean alike. Every ranking does without."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
+from agent.memory.embedding.encoder import Vector
+from agent.memory.index.ranking import Limits
 from agent.memory.index.store import Store
+
+if TYPE_CHECKING:
+    from agent.memory.index.audience import AudienceIndex
+
+
+class Likeness(Protocol):
+    """How like a question what is embedded is, within the limits of a search. Cosines; windows by their first and last
+    passage."""
+
+    def nearest_passages(self, most: int) -> Sequence[int]: ...
+
+    def nearest_windows(self, most: int) -> Mapping[tuple[int, int], float]: ...
+
+    def windows(self, wanted: Collection[tuple[int, int]]) -> Mapping[tuple[int, int], float]:
+        """Of those that are embedded."""
+        ...
+
+    def shares(self, passages: Collection[int]) -> Mapping[int, float]:
+        """Of those that are embedded, a passage's cosine and the best of a window that holds it, each stretched from
+        the least to the greatest of all: together 0 to 2."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
-class Likeness:
-    """How like a question what is embedded is, as cosines: passages, and windows by their first and last passage."""
+class Question:
+    """`vector` None: the model does not know the language, or it could not be embedded (`gap`, the reason)."""
 
-    passages: Mapping[int, float]
-    windows: Mapping[tuple[int, int], float]
+    vector: Vector | None = None
+    gap: str = ""
 
 
-class Embedder(Protocol):
-    """Asked beside every search. Blocks. None where it has nothing to say by `deadline` (of `time.monotonic`), or does
-    not know the question's language; `gap` is then a sentence for the person, or empty."""
-
-    def like(self, store: Store, query: str, deadline: float | None) -> Likeness | None: ...
+class Meaning(Protocol):
+    """What an embedder adds to an index. Blocks; any thread may call."""
 
     @property
-    def gap(self) -> str: ...
+    def model(self) -> str:
+        """The id of the model whose vectors are meant, empty where there is none now."""
+        ...
+
+    def question(self, text: str, deadline: float) -> Question:
+        """Ends by `deadline` (of `time.monotonic`)."""
+        ...
+
+    def like(self, name: str, store: Store, question: Vector, limits: Limits) -> tuple[Likeness | None, str]:
+        """How like a question the texts of the audience `name` are; None, and why, where too few are embedded."""
+        ...
+
+    def embed(self, index: AudienceIndex, end: float, done: Callable[[int], None] | None = None) -> bool:
+        """Embed what is not yet, the newest first, until `end` (of `time.monotonic`); whether there may be more. `done`
+        is told how many texts were. Raises `NoEmbedding` and `NotStored`."""
+        ...
+
+
+class NoMeaning:
+    """As `Meaning`, where an embedder was asked for that cannot be had."""
+
+    model = ""
+
+    def __init__(self, why: str) -> None:
+        self._why = why
+
+    def question(self, text: str, deadline: float) -> Question:
+        return Question(gap=self._why)
+
+    def like(self, name: str, store: Store, question: Vector, limits: Limits) -> tuple[Likeness | None, str]:
+        return None, self._why
+
+    def embed(self, index: AudienceIndex, end: float, done: Callable[[int], None] | None = None) -> bool:
+        return False

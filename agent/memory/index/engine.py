@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
@@ -19,7 +19,7 @@ from agent.clock import Clock
 from agent.memory.index import daybook, hybrid
 from agent.memory.index.audience import AudienceIndex, Freshness, Progress, Status
 from agent.memory.index.cutting import Cut
-from agent.memory.index.embedding import Embedder, Likeness
+from agent.memory.index.embedding import Likeness, Meaning, Question
 from agent.memory.index.ranking import Limits, Ranked
 from agent.memory.index.sources import TalkSource
 from agent.memory.index.store import Store
@@ -34,6 +34,8 @@ WITHIN = 2.0
 """Seconds that a search without a deadline waits for changed files to be indexed."""
 _PART_FOR_FILES = 0.7
 """Of a deadline, so that what was indexed until then can still be ranked."""
+_PART_FOR_MEANING = 0.9
+"""Of a deadline, by when a question must be embedded."""
 _MOST_QUERIES = 16
 MOST_OPEN = 64
 """Audiences whose index stays open between two uses. Each takes five files and pages of memory, and there may be more
@@ -59,7 +61,7 @@ class MemoryIndex:
         agent: str = MAIN,
         settings: SearchSettings | None = None,
         talks: TalkSource | None = None,
-        embedder: Embedder | None = None,
+        meaning: Meaning | None = None,
         without: Collection[str] = (),
     ) -> None:
         """`without`: parts of the ranking `daybook` that are left out, for measurements."""
@@ -67,7 +69,7 @@ class MemoryIndex:
         self._agent = agent
         self._settings = settings or SearchSettings()
         self._talks = talks if self._settings.transcripts else None
-        self._embedder = embedder
+        self._meaning = meaning
         self._without = frozenset(without)
         self._cut = Cut() if self._settings.hybrid is None else hybrid.cut(self._settings.hybrid)
         self._opening = threading.Lock()
@@ -90,20 +92,27 @@ class MemoryIndex:
         began = time.monotonic()
         end = began + WITHIN if deadline is None else deadline
         wanted = [query for query in dict.fromkeys(queries) if query.strip()][:_MOST_QUERIES]
+        asked: dict[str, Question] = {}
+        unlike: list[str] = []
         today = clock.today()
         limits = (since.toordinal() if since else 0, until.toordinal() if until else 0, below)
 
         def look(store: Store) -> list[Hit]:
             first, last, folder = limits
             bounds = Limits(first, last if last < store.newest else 0, folder)
-            found = [(query, self._ranked(store, query, today, bounds, most, end)) for query in wanted]
+            found: list[tuple[str, list[Ranked]]] = []
+            for query in wanted:
+                like, why = self._like(scope, store, asked.get(query), bounds)
+                found.append((query, self._ranked(store, query, today, bounds, most, like)))
+                unlike.append(why)
             return _merged(found, most)
 
         with self._of(scope) as index:
             gaps = index.refresh(clock, began + (end - began) * _PART_FOR_FILES).gaps
+            asked |= self._questions(wanted, began + (end - began) * _PART_FOR_MEANING)
             hits, problem = index.read(look, end)
-        embedder_gap = self._embedder.gap if self._embedder is not None else ""
-        return Found(tuple(hits or ()), tuple(filter(None, (*gaps, problem, embedder_gap))))
+        meaning = [f"what says it in other words: {why}." for why in dict.fromkeys(unlike) if why]
+        return Found(tuple(hits or ()), tuple(filter(None, (*gaps, problem, *meaning))))
 
     def refresh(
         self, scope: Scope, clock: Clock, deadline: float | None = None, progress: Progress | None = None
@@ -119,7 +128,7 @@ class MemoryIndex:
 
     def status(self, scope: Scope, clock: Clock) -> Status:
         with self._of(scope) as index:
-            return index.status(clock)
+            return index.status(clock, self._meaning.model if self._meaning is not None else "")
 
     def purge(self, scope: Scope, clock: Clock) -> None:
         """After something was forgotten: bring the index up to date and leave no trace of it in the
@@ -140,7 +149,8 @@ class MemoryIndex:
             one = self._open.pop(scope.name, None)
             if one is None or one.index.scope.folder != scope.folder:
                 settings, talks = self._settings, self._talks if scope.is_private else None
-                one = _Open(AudienceIndex(self._file(scope), scope, self._cut, settings.extra_paths, talks))
+                embeds, file = self._meaning is not None, self._file(scope)
+                one = _Open(AudienceIndex(file, scope, self._cut, settings.extra_paths, talks, embeds))
             self._open[scope.name] = one
             one.users += 1
         try:
@@ -161,13 +171,42 @@ class MemoryIndex:
         name = hashlib.sha256(scope.name.encode()).hexdigest()[:16]  # ids differ in case, file systems may not care
         return self._state / "memory" / self._agent / f"{scope.audience}-{name}.db"
 
+    def _questions(self, queries: Sequence[str], deadline: float) -> dict[str, Question]:
+        if self._meaning is None:
+            return {}
+        return {query: self._meaning.question(query, deadline) for query in queries}
+
     def _ranked(
-        self, store: Store, query: str, today: date, limits: Limits, most: int, deadline: float
+        self, store: Store, query: str, today: date, limits: Limits, most: int, like: Likeness | None
     ) -> list[Ranked]:
-        like: Likeness | None = self._embedder.like(store, query, deadline) if self._embedder is not None else None
         if self._settings.hybrid is not None:
             return hybrid.ranked(store, query, today, limits, most, self._settings.hybrid, like)
         return daybook.ranked(store, query, today, limits, most, like, self._without)
+
+    # meaning -----------------------------------------------------------------------------------------------------
+
+    def embed(self, seconds: float, done: Callable[[int], None] | None = None) -> bool:
+        """Embed texts of all indexes that were used, for about so long; whether there may be more. `done` is told how
+        many texts were. Raises `NoEmbedding` and `NotStored`."""
+        if self._meaning is None:
+            return False
+        with self._opening:
+            scopes = [one.index.scope for one in self._open.values()]
+        end = time.monotonic() + seconds
+        more = False
+        for scope in scopes:
+            with self._of(scope) as index:
+                more |= self._meaning.embed(index, end, done)
+        return more
+
+    def _like(
+        self, scope: Scope, store: Store, question: Question | None, limits: Limits
+    ) -> tuple[Likeness | None, str]:
+        if self._meaning is None or question is None:
+            return None, ""
+        if question.vector is None:
+            return None, question.gap
+        return self._meaning.like(scope.name, store, question.vector, limits)
 
 
 def _merged(found: Sequence[tuple[str, Sequence[Ranked]]], most: int) -> list[Hit]:

@@ -40,15 +40,15 @@ def ranked(
     texts = _by_text(store, query, limits, most * _CANDIDATES)
     chunks = dict(texts)
     if like is not None:
-        nearest = sorted(like.windows.items(), key=lambda item: -item[1])[: most * _CANDIDATES]
-        chunks |= {chunk: chunks.get(chunk, 0.0) for chunk, _ in nearest}
+        chunks |= {chunk: chunks.get(chunk, 0.0) for chunk in like.nearest_windows(most * _CANDIDATES)}
+    cosines = like.windows(chunks) if like is not None else None
     rows = store.texts(passage for first, last in chunks for passage in range(first, last + 1))
     found: list[Ranked] = []
     for (first, last), text in chunks.items():
         parts = [rows[passage] for passage in range(first, last + 1) if passage in rows]
         if not parts or not limits.has(parts[0].day):
             continue
-        score, shares = _score(text, like.windows.get((first, last), 0.0) if like else None, settings)
+        score, shares = _score(text, cosines.get((first, last), 0.0) if cosines is not None else None, settings)
         if settings.half_life_days is not None:
             score *= 0.5 ** (max(0, today.toordinal() - parts[0].day) / settings.half_life_days)
         if score >= settings.min_score:

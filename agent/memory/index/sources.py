@@ -16,6 +16,7 @@ from agent.memory import daily, files, front_matter
 from agent.memory.index.cutting import Cut, Passage, passages, speech, windows
 from agent.memory.index.store import NewFile, NewPassage, NewSection
 from agent.memory.index.tokens import tokens
+from agent.memory.memory_tests import FILE as TESTS
 from agent.memory.reach import Folder, Unreadable, opened
 from agent.memory.scope import Audience, Scope
 
@@ -105,6 +106,8 @@ def _walked(
                 inner.append(name)
             elif stat.S_ISREG(status.st_mode) and name[-3:].lower() == ".md" and not (at_top and name in _RULES):
                 inside = f"{within}{name}"
+                if f"/{prefix}{inside}".endswith(f"/{TESTS}"):
+                    continue
                 yield Source(prefix + inside, root, inside, signature_of(status), status.st_mtime)
     for name in inner if depth < _DEEPEST else ():
         try:

@@ -8,6 +8,7 @@ scored from the windows that hold them.
 
 from __future__ import annotations
 
+import itertools
 import logging
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,12 +23,13 @@ from agent.memory.reach import make_private
 
 _log = logging.getLogger(__name__)
 
-VERSION = "1"
+VERSION = "2"
 GAP = 8
 """More than the passages around one that a ranking looks at."""
 _BUSY = 5.0
 """Seconds to wait for another process that writes."""
 _CACHE_KB = 8_000
+_SERIALS = itertools.count()
 _SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE file (
@@ -50,6 +52,18 @@ CREATE TABLE window (
     id INTEGER PRIMARY KEY, file INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, day INTEGER NOT NULL
 );
 CREATE INDEX window_file ON window (file);
+CREATE TABLE embedded (
+    first INTEGER NOT NULL, last INTEGER NOT NULL, key BLOB NOT NULL, PRIMARY KEY (first, last)
+) WITHOUT ROWID;
+CREATE TABLE vector (
+    model TEXT NOT NULL, key BLOB NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (model, key)
+) WITHOUT ROWID;
+CREATE TRIGGER passage_gone AFTER DELETE ON passage BEGIN
+    DELETE FROM embedded WHERE first = old.id AND last = old.id;
+END;
+CREATE TRIGGER window_gone AFTER DELETE ON window BEGIN
+    DELETE FROM embedded WHERE first = old.first AND last = old.last;
+END;
 CREATE VIRTUAL TABLE words USING fts5 (tokens, content='', tokenize='ascii');
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, 'row');
 """
@@ -141,6 +155,23 @@ class FoundRow(NamedTuple):
     text: str
 
 
+class TextRow(NamedTuple):
+    """What is to be embedded: passages `first` to `last`, their text, and its key where that is known."""
+
+    first: int
+    last: int
+    text: str
+    key: bytes = b""
+
+
+class VectorRow(NamedTuple):
+    first: int
+    last: int
+    day: int
+    file: int
+    vector: bytes
+
+
 class _Sums(NamedTuple):
     state: int
     windows: int
@@ -154,6 +185,7 @@ class Store:
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
         self._counted: _Sums | None = None
+        self._serial = next(_SERIALS)
 
     @classmethod
     def create(cls, path: Path | None, scope: str, cut: str) -> Store:
@@ -225,6 +257,7 @@ class Store:
         """Leave nothing of removed rows in the file: full text forgets a word only when its segments are merged."""
         with self._transaction():
             self._db.execute("INSERT INTO words (words) VALUES ('optimize')")
+            self._db.execute("DELETE FROM vector WHERE key NOT IN (SELECT key FROM embedded)")
         with _translated():
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
@@ -347,6 +380,11 @@ class Store:
         return self._sums.speakers
 
     @property
+    def state(self) -> tuple[int, int]:
+        """Another one after anything was written, in this file or in another that took its place."""
+        return self._serial, self.data_version + self._db.total_changes
+
+    @property
     def _sums(self) -> _Sums:
         """Counted once for each state of the file."""
         state = self.data_version + self._db.total_changes
@@ -438,6 +476,101 @@ class Store:
                 wanted,
             )
             return {row[0]: FoundRow(*row) for row in rows}
+
+    # vectors -----------------------------------------------------------------------------------------------------
+
+    def unnamed_texts(self, most: int, file: int | None = None) -> list[TextRow]:
+        """Passages and windows, of one file or all, whose text has no key yet."""
+        one, values = ("", [most]) if file is None else ("AND file = ?", [file, most])
+        with _translated():
+            passages = self._db.execute(
+                "SELECT p.id, p.id, p.text FROM passage p "
+                f"LEFT JOIN embedded e ON e.first = p.id AND e.last = p.id WHERE e.key IS NULL {one} LIMIT ?",
+                values,
+            ).fetchall()
+            windows = self._db.execute(
+                "SELECT w.first, w.last, (SELECT group_concat(text, char(10)) FROM "
+                "(SELECT p.text FROM passage p WHERE p.id BETWEEN w.first AND w.last ORDER BY p.id)) FROM window w "
+                "LEFT JOIN embedded e ON e.first = w.first AND e.last = w.last "
+                f"WHERE e.key IS NULL AND w.first != w.last {one} LIMIT ?",
+                values,
+            ).fetchall()
+            return [TextRow(*row) for row in passages + windows]
+
+    def name_texts(self, rows: Iterable[TextRow]) -> None:
+        with self._transaction():
+            self._db.executemany(
+                "INSERT OR REPLACE INTO embedded VALUES (?, ?, ?)", ((row.first, row.last, row.key) for row in rows)
+            )
+
+    def without_vector(self, model: str, most: int) -> list[TextRow]:
+        """Texts with a key for which there is no vector of a model yet, each once, the newest first."""
+        with _translated():
+            rows = self._db.execute(
+                "SELECT u.first, u.last, (SELECT group_concat(text, char(10)) FROM "
+                "(SELECT p.text FROM passage p WHERE p.id BETWEEN u.first AND u.last ORDER BY p.id)), u.key FROM "
+                "(SELECT max(e.first) AS first, e.last AS last, e.key AS key FROM embedded e WHERE NOT EXISTS "
+                "(SELECT 1 FROM vector v WHERE v.model = ? AND v.key = e.key) "
+                "GROUP BY e.key ORDER BY 1 DESC LIMIT ?) u",
+                [model, most],
+            )
+            return [TextRow(*row) for row in rows]
+
+    def put_vectors(self, model: str, vectors: Iterable[tuple[bytes, bytes]]) -> None:
+        """By key."""
+        with self._transaction():
+            self._db.executemany(
+                "INSERT OR REPLACE INTO vector VALUES (?, ?, ?)", ((model, key, vector) for key, vector in vectors)
+            )
+
+    def drop_vectors(self, model: str) -> None:
+        """Those of texts that are gone, and of any other model."""
+        with self._transaction():
+            self._db.execute("DELETE FROM vector WHERE model != ? OR key NOT IN (SELECT key FROM embedded)", [model])
+
+    def take_vectors(self, other: Path) -> None:
+        """All that another index file has. Raises `Damaged` also where it has no place for them."""
+        with _translated():
+            self._db.execute("ATTACH ? AS other", [str(other)])
+            try:
+                self._db.execute("INSERT OR IGNORE INTO vector SELECT model, key, vector FROM other.vector")
+            finally:
+                self._db.execute("DETACH other")
+
+    def passage_vectors(self, model: str) -> list[VectorRow]:
+        """In order."""
+        with _translated():
+            rows = self._db.execute(
+                "SELECT p.id, p.id, s.day, p.file, v.vector FROM passage p JOIN section s ON s.id = p.section "
+                "JOIN embedded e ON e.first = p.id AND e.last = p.id JOIN vector v ON v.model = ? AND v.key = e.key "
+                "ORDER BY p.id",
+                [model],
+            )
+            return list(map(VectorRow._make, rows))
+
+    def window_vectors(self, model: str) -> list[VectorRow]:
+        """In order."""
+        with _translated():
+            rows = self._db.execute(
+                "SELECT w.first, w.last, w.day, w.file, v.vector FROM window w JOIN embedded e ON e.first = w.first "
+                "AND e.last = w.last JOIN vector v ON v.model = ? AND v.key = e.key ORDER BY w.first",
+                [model],
+            )
+            return list(map(VectorRow._make, rows))
+
+    def vector_count(self, model: str) -> int:
+        """Passages that have one of that model."""
+        with _translated():
+            row = self._db.execute(
+                "SELECT count(*) FROM passage p JOIN embedded e ON e.first = p.id AND e.last = p.id "
+                "JOIN vector v ON v.model = ? AND v.key = e.key",
+                [model],
+            ).fetchone()
+            return int(row[0])
+
+    def paths(self) -> dict[int, str]:
+        with _translated():
+            return dict(self._db.execute("SELECT id, path FROM file"))
 
 
 def _connected(path: Path | None) -> sqlite3.Connection:

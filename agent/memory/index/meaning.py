@@ -1,0 +1,69 @@
+"""What an embedder adds to an index: vectors made behind the searches, and questions compared with them. Needs numpy,
+so it is imported only where there is an embedder."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+
+from agent.memory.embedding.embedder import Embedder
+from agent.memory.embedding.encoder import NoEmbedding, Vector
+from agent.memory.index.audience import AudienceIndex
+from agent.memory.index.embedding import Likeness, Question
+from agent.memory.index.ranking import Limits
+from agent.memory.index.store import Store, TextRow
+from agent.memory.index.vectors import Vectors, packed
+
+_AT_ONCE = 256
+"""Texts that are looked up at once; the index is free while they are embedded."""
+
+_MOST_HELD = 64
+"""Audiences whose vectors stay in memory."""
+
+
+class Embeddings:
+    """As `Meaning`."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._opening = threading.Lock()
+        self._vectors: dict[str, Vectors] = {}
+
+    @property
+    def model(self) -> str:
+        try:
+            return self._embedder.encoder().id
+        except NoEmbedding:
+            return ""
+
+    def question(self, text: str, deadline: float) -> Question:
+        try:
+            return Question(self._embedder.question(text, deadline))
+        except NoEmbedding as problem:
+            return Question(gap=str(problem))
+
+    def like(self, name: str, store: Store, question: Vector, limits: Limits) -> tuple[Likeness | None, str]:
+        with self._opening:
+            vectors = self._vectors[name] = self._vectors.pop(name, Vectors())
+            if len(self._vectors) > _MOST_HELD:
+                del self._vectors[next(iter(self._vectors))]
+        return vectors.likeness(store, self.model, question, limits)
+
+    def embed(self, index: AudienceIndex, end: float, done: Callable[[int], None] | None = None) -> bool:
+        if time.monotonic() > end:
+            return True
+        encoder = self._embedder.encoder()
+        missing = index.unembedded(encoder.id, _AT_ONCE)
+        for part in _parts(missing, encoder.batch):
+            made = self._embedder.passages([row.text for row in part])
+            index.put_vectors(encoder.id, [(row.key, packed(one)) for row, one in zip(part, made, strict=True)])
+            if done is not None:
+                done(len(part))
+            if time.monotonic() > end:
+                break
+        return bool(missing)
+
+
+def _parts(rows: Sequence[TextRow], size: int) -> Iterable[Sequence[TextRow]]:
+    return (rows[start : start + size] for start in range(0, len(rows), size))

@@ -1,0 +1,171 @@
+"""An embedder answers in time or not at all; a server's refusals and silences are told in a sentence."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from agent.memory.embedding.embedder import REST, Embedder
+from agent.memory.embedding.encoder import NoEmbedding, Vector
+from agent.memory.embedding.server import Server
+from tests.fakes.embeddings import KEY, MODEL, Embeddings
+
+FAR = 20.0
+"""Seconds that no test waits for."""
+
+
+class Held:
+    """An encoder that answers when it may."""
+
+    id, batch = "held", 4
+
+    def __init__(self) -> None:
+        self.may = threading.Event()
+        self.fails = False
+        self.asked: list[str] = []
+
+    def encode(self, texts: Sequence[str], seconds: float) -> Sequence[Vector]:
+        self.asked += texts
+        self.may.wait(FAR)
+        if self.fails:
+            raise NoEmbedding("it is broken")
+        return [[1.0, 0.0] for _ in texts]
+
+    def knows(self, text: str) -> bool:
+        return "猫" not in text
+
+    def close(self) -> None:
+        self.may.set()
+
+
+def soon() -> float:
+    return time.monotonic() + 0.02
+
+
+def later() -> float:
+    return time.monotonic() + FAR
+
+
+def why(ask: Callable[[], object]) -> str:
+    with pytest.raises(NoEmbedding) as caught:
+        ask()
+    return str(caught.value)
+
+
+def test_a_late_answer_is_there_for_the_next_time() -> None:
+    held = Held()
+    embedder = Embedder(lambda: held)
+    assert "in time" in why(lambda: embedder.question("where", soon()))
+    assert "in time" in why(lambda: embedder.question("where", soon()))
+    held.may.set()
+    assert embedder.question("where", later()) == [1.0, 0.0]
+    assert embedder.question("where", soon()) == [1.0, 0.0]
+    assert held.asked == ["where"]
+    embedder.close()
+
+
+def test_questions_do_not_pile_up() -> None:
+    held = Held()
+    embedder = Embedder(lambda: held)
+    reasons = [why(lambda n=number: embedder.question(f"where {n}", soon())) for number in range(6)]
+    assert "busy" in reasons[-1]
+    embedder.close()
+
+
+def test_what_failed_is_left_alone_for_a_while() -> None:
+    held, now = Held(), [0.0]
+    embedder = Embedder(lambda: held, lambda: now[0])
+    held.fails = True
+    held.may.set()
+    assert why(lambda: embedder.question("where", later())) == "it is broken"
+    assert why(lambda: embedder.question("when", later())) == "it is broken"
+    assert why(lambda: embedder.passages(["a"])) == "it is broken"
+    assert held.asked == ["where"]
+    held.fails, now[0] = False, REST + 1
+    assert embedder.question("when", later()) == [1.0, 0.0]
+    embedder.close()
+
+
+def test_an_unknown_language_is_not_embedded() -> None:
+    held = Held()
+    embedder = Embedder(lambda: held)
+    assert embedder.question("猫", later()) is None
+    assert held.asked == []
+    embedder.close()
+
+
+def test_an_encoder_that_cannot_be_made_is_tried_again_later() -> None:
+    tries, now = [0], [0.0]
+
+    def make() -> Held:
+        tries[0] += 1
+        if tries[0] == 1:
+            raise NoEmbedding("the folder is empty")
+        held = Held()
+        held.may.set()
+        return held
+
+    embedder = Embedder(make, lambda: now[0])
+    assert why(lambda: embedder.question("where", later())) == "the folder is empty"
+    now[0] = REST + 1
+    assert embedder.question("where", later()) == [1.0, 0.0]
+    embedder.close()
+
+
+async def asked(
+    fake: Embeddings, texts: Sequence[str], key: str = KEY, model: str = MODEL, seconds: float = 5
+) -> object:
+    server = Server(fake.base_url, model, key)
+    try:
+        return await asyncio.to_thread(server.encode, texts, seconds)
+    except NoEmbedding as problem:
+        return str(problem)
+    finally:
+        server.close()
+
+
+async def test_a_server_gives_vectors_in_the_order_of_the_texts() -> None:
+    async with Embeddings().serving() as fake:
+        vectors = await asked(fake, ["one", "two", "three"])
+        assert vectors == [pytest.approx(fake.vector(text)) for text in ("one", "two", "three")]
+
+
+async def test_a_servers_refusal_is_told_without_the_key() -> None:
+    async with Embeddings().serving() as fake:
+        assert await asked(fake, ["one"], key="sk-wrong") == "the embedding server refused it (401)"
+        assert await asked(fake, ["one"], model="other") == "the embedding server refused it (404)"
+        fake.status = 500
+        assert await asked(fake, ["one"]) == "the embedding server refused it (500)"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "",
+        "[]",
+        '{"data": []}',
+        '{"data": [{"index": 0, "embedding": [0.0, 0.0]}]}',
+        '{"data": [{"index": 0, "embedding": "x"}]}',
+        '{"data": [{"index": 0, "embedding": [NaN, 1.0]}]}',
+        '{"data": [{"embedding": [1.0]}]}',
+        "<html>",
+    ],
+)
+async def test_an_answer_of_another_kind_is_refused(answer: str) -> None:
+    async with Embeddings(answer=answer).serving() as fake:
+        assert "not what such servers answer" in str(await asked(fake, ["one"]))
+
+
+async def test_a_dead_or_slow_server_is_told() -> None:
+    async with Embeddings(delay=FAR).serving() as fake:
+        assert "cannot be reached (ReadTimeout)" in str(await asked(fake, ["one"], seconds=0.05))
+    assert "cannot be reached (Connect" in str(await asked(fake, ["one"]))
+
+
+def test_a_servers_models_have_names_of_their_own() -> None:
+    assert Server("http://a/v1", "x").id == Server("http://a/v1", "x", "key").id
+    assert len({Server(url, model).id for url in ("http://a/v1", "http://b/v1") for model in ("x", "y")}) == 4
