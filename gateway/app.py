@@ -44,6 +44,7 @@ from gateway.heartbeat import Heartbeat, HeartbeatRules
 from gateway.home import Home, HomeError, TokenBusy, hold_token
 from gateway.inbox import Inbox
 from gateway.journaling import Journaling
+from gateway.long_answers import LongAnswers
 from gateway.media import build_intake
 from gateway.memory_test import MemoryTests
 from gateway.models import build_model
@@ -277,6 +278,7 @@ async def open_gateway(
             database=database,
             inbox=inbox,
             outbox=outbox,
+            long_answers=LongAnswers(clock, by_name, outgoing),
             choices=choices,
             intake=intake,
             acknowledgement=acknowledgement,

@@ -8,8 +8,9 @@ import logging
 import os
 import secrets
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
+from typing import BinaryIO
 
 from agent.media.sniff import HEAD, Kind, sniffed
 from agent.memory.files import copy_out, inside
@@ -33,25 +34,36 @@ class Outgoing:
         """A copy of the file that `path`, relative to the scope's folder, names now. Raises `FileError` with a sentence
         for whoever asked: it leads out, is missing, empty, or has more than `most` bytes."""
         source = inside(scope, path)
+        return self._kept(source.name, lambda file: copy_out(source, scope.folder, file, most))
+
+    def keep_text(self, name: str, text: str) -> OutboundFile:
+        """A file of our own making. Raises `FileError` where the disk refuses it."""
+
+        def write(file: BinaryIO) -> None:
+            file.write(text.encode("utf-8", "replace"))
+
+        return self._kept(name, write)
+
+    def _kept(self, name: str, write: Callable[[BinaryIO], None]) -> OutboundFile:
         make_private(self._folder)
         scratch = self._folder / f"{secrets.token_hex(8)}.new"
         try:
             with os.fdopen(os.open(scratch, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b") as file:
-                copy_out(source, scope.folder, file, most)
+                write(file)
                 file.flush()
                 os.fsync(file.fileno())
                 file.seek(0)
-                name = hashlib.file_digest(file, "sha256").hexdigest()
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
                 file.seek(0)
                 kind, _ = sniffed(file.read(HEAD))
-            kept = scratch.replace(self._folder / name)
+            kept = scratch.replace(self._folder / digest)
             with opened(self._folder, self._folder) as folder:
                 folder.sync()
         except OSError as error:
-            raise FileError(f"{source.name} could not be copied: {error.strerror or 'the disk refuses'}") from error
+            raise FileError(f"{name} could not be copied: {error.strerror or 'the disk refuses'}") from error
         finally:
             scratch.unlink(missing_ok=True)
-        return OutboundFile(kept, source.name, is_image=kind is Kind.PICTURE)
+        return OutboundFile(kept, name, is_image=kind is Kind.PICTURE)
 
     def prune(self, wanted: Collection[Path]) -> None:
         """Remove old copies, but those that are `wanted`. What the disk refuses stays for the next time."""

@@ -24,6 +24,7 @@ from gateway.delivery import Preview, Reply
 from gateway.inbox import Inbox
 from gateway.intake import Intake
 from gateway.lanes import Lane
+from gateway.long_answers import LongAnswers
 from gateway.outbox import Outbox
 from gateway.saying import ADVICE, has_files, late_mark, needs_advice, nothing_to_answer, said, said_id
 from gateway.sessions import Conversation
@@ -73,6 +74,7 @@ class Rooms:
     database: Database
     inbox: Inbox
     outbox: Outbox
+    long_answers: LongAnswers
     choices: Choices
     intake: Intake
     acknowledgement: Acknowledgement
@@ -141,8 +143,9 @@ class Turn:
         """Leave no half-written message of an interrupted turn in the chat: the answer comes in another."""
         if self._preview and self._preview.message:
             address, edits = self.rows[0].message.address, self._preview.message
-            text = self._cut("Interrupted.")
-            await self._rooms.outbox.write(self._rooms.outbox.drafts(f"{self.id}:cut:{{}}", address, text, edits=edits))
+            cut = await self._rooms.long_answers.fitted(address, self._cut("Interrupted."))
+            drafts = self._rooms.outbox.drafts(f"{self.id}:cut:{{}}", address, cut.text, edits=edits, files=cut.files)
+            await self._rooms.outbox.write(drafts)
 
     def _cut(self, why: str) -> str:
         shown = self._preview is not None and self._preview.message
@@ -280,13 +283,16 @@ class Turn:
         text = f"{end.text}\n\n{self._advice}" if self._advice and end.kind is EndKind.REPLY else end.text
         if not text and preview:
             text = self.reply.text or "…"
+        address = self.rows[0].message.address
+        answer = await self._rooms.long_answers.fitted(address, text)
         drafts = self._rooms.outbox.drafts(
             f"{self.id}:{{}}" + (":error" if end.kind is EndKind.ERROR else ""),
-            self.rows[0].message.address,
-            text,
+            address,
+            answer.text,
             reply_to=self._reply_to(),
             edits=preview,
             repeat=uncertain,
+            files=answer.files,
         )
         await inbox.finish([*self.rows, *await self._overheard()], outcome or str(end.kind), drafts)
         self._rooms.outbox.wake(drafts)

@@ -45,6 +45,23 @@ async def test_a_long_answer_with_code_and_emoji_is_split_right_and_in_order(tmp
         assert "```" not in whole
 
 
+async def test_an_answer_of_more_than_eight_messages_is_begun_and_sent_whole_as_a_document(tmp_path: Path) -> None:
+    answer = "\n\n".join(f"**Paragraph** {n:04} 😀 " + "words of it " * 30 for n in range(150)).strip()
+    async with story(tmp_path) as told, told.running():
+        told.model.answer(answer)
+        told.say("Tell me everything")
+        await told.hears("Paragraph 0000")
+        await told.idle()
+
+        beginning, document = final(told)
+        assert "whole answer is in the file" in beginning.text and units(beginning.text) <= 4096
+        assert marks(beginning, "bold")[0] == "Paragraph"
+        file = document.extra["document"]
+        assert re.fullmatch(r"answer-\d{4}-\d\d-\d\d-\d{4}\.md", file["file_name"])
+        _, content = told.telegram.files[file["file_id"]]
+        assert content.decode() == answer
+
+
 async def test_markdown_becomes_entities_and_html_stays_text(tmp_path: Path) -> None:
     async with story(tmp_path) as told, told.running():
         told.model.answer(

@@ -42,6 +42,24 @@ async def test_a_talk_in_private_and_in_a_server(home: Home, server: Server, mod
     assert len(model.requests) == 3
 
 
+async def test_a_long_answer_is_begun_and_sent_whole_as_a_document(
+    home: Home, server: Server, model: FakeAnthropic
+) -> None:
+    answer = "\n\n".join(f"**Paragraph** {n:04} " + "words of it " * 30 for n in range(80)).strip()
+    async with living(home, server, model):
+        model.answer([answer[:3000], answer[3000:]])
+        await server.say("tell me everything")
+        beginning = await server.hears("whole answer is in the file")
+        document = await server.discord.wait_for(
+            lambda: next((one for one in server.discord.messages(server.dm) if one.attachments), None), 20.0
+        )
+    assert server.heard() == [beginning.content, ""] and beginning.content.startswith("**Paragraph** 0000")
+    assert document is not None
+    (file,) = document.attachments
+    assert file.name.startswith("answer-") and file.name.endswith(".md")
+    assert server.discord.files[file.id].content.decode() == answer
+
+
 async def test_what_is_not_for_the_bot(home: Home, server: Server, model: FakeAnthropic) -> None:
     elsewhere = server.discord.guild("Elsewhere").text("general")
     robot = server.discord.user("Robot", bot=True)
