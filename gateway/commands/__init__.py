@@ -58,6 +58,12 @@ class CommandError(Exception):
     """The command could not do it; the text says why and what to do."""
 
 
+def reason(problem: Exception) -> str:
+    """What people are told of a failure. The system's own words name a path of this machine, which is nothing for a
+    group or for anybody but the owner; the log has it."""
+    return problem.strerror or "the disk refuses" if isinstance(problem, OSError) else str(problem)
+
+
 class ForTheModel(Exception):
     """The command leaves what was said to the model, as a request like any other."""
 

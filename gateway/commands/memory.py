@@ -14,7 +14,7 @@ from agent.memory.forget import Finding, Place, find, forget, up_to_date
 from agent.memory.history import FORGET as FORGETTING
 from agent.memory.undo import restore
 from gateway.access import Role
-from gateway.commands import Answer, Ask, Command, CommandError
+from gateway.commands import Answer, Ask, Command, CommandError, reason
 from gateway.questions import answer_of, buttons
 from gateway.sessions import belongs_to
 from gateway.store.question_rows import Question
@@ -44,7 +44,7 @@ async def undo(ask: Ask) -> str:
     try:
         change = await asyncio.to_thread(history.last, session)
     except OSError as error:
-        raise CommandError(f"That could not be undone: {error}") from error
+        raise CommandError(f"That could not be undone: {reason(error)}") from error
     if change is None:
         return "There is no change of memory from this talk that I could undo."
     try:
@@ -56,7 +56,7 @@ async def undo(ask: Ask) -> str:
         what = f"“{change.summary}” could not be undone: {conflict}"
         raise CommandError(f"{what}\n\n/undo again takes back the change before it.") from conflict
     except (FileError, OSError) as error:
-        raise CommandError(f"That could not be undone: {error}") from error
+        raise CommandError(f"That could not be undone: {reason(error)}") from error
     return f"Undone in {_files(paths)}: {change.summary}"
 
 
@@ -83,7 +83,7 @@ async def take_forget(ask: Ask, question: Question, said: bool) -> str:
         shown = _FINDING.validate_json(question.subject)
         return await _forget(ask, await asyncio.to_thread(up_to_date, shown, ask.conversation.scope))
     except (FileError, OSError) as error:
-        raise CommandError(f"That could not be forgotten: {error}") from error
+        raise CommandError(f"That could not be forgotten: {reason(error)}") from error
 
 
 async def _ask_first(ask: Ask) -> Answer:

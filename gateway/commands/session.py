@@ -14,7 +14,7 @@ from agent.session.compact import Compacted, NotCompacted
 from agent.session.transcript import Unusable
 from channels.message import OutboundFile
 from gateway.access import LOCAL_CHANNELS
-from gateway.commands import Answer, Ask, Command, CommandError, For
+from gateway.commands import Answer, Ask, Command, CommandError, For, reason
 from gateway.commands.reports import context_text, why_text
 from gateway.store.database import StoreUnavailable
 from gateway.turn import MOST_ATTEMPTS
@@ -54,7 +54,8 @@ async def compact(ask: Ask) -> str:
     except ModelError as problem:
         return f"The talk stays as it is. {problem}"
     except (OSError, StoreUnavailable) as problem:
-        return f"The talk stays as it is: {problem}"
+        log.error("a talk could not be shortened: %s", problem)
+        return f"The talk stays as it is: {reason(problem)}."
     return _outcome(done)
 
 

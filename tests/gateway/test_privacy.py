@@ -272,6 +272,33 @@ async def test_invariant_08_what_breaks_leaks_nothing(planted: Daybook, attacker
 
 
 @everybody
+@pytest.mark.parametrize("broken", ["talks", "history"])
+async def test_invariant_08_no_command_names_a_path_of_this_machine(
+    planted: Daybook, attacker: Attacker, broken: str
+) -> None:
+    """What the system says of a file that cannot be used names the file; nobody but the log is told so."""
+    planted.model.then("Hello.")
+    async with planted.running():
+        plant(planted)
+        await owners_talk(planted)
+        await say(planted, "@bot hello", attacker)
+        await say(planted, "/remember tea", attacker)
+        files = {
+            "talks": list((planted.home.sessions / attacker.session).rglob("*.jsonl")),
+            "history": [one for one in planted.home.state.joinpath("history").rglob("*") if one.is_file()],
+        }[broken]
+        assert files
+        for file in files:
+            file.rename(file.with_name(f"{file.name}.aside"))
+            file.mkdir()
+        words = {"remember": "milk", "forget": "tea", "memory": "tea", "switch": "1", "daily": "now", "jobs": "run x"}
+        for name in [command.name for command in all_commands().menu if command.name != "new"] + ["forget yes", "new"]:
+            await say(planted, f"/{name} {words.get(name, '')}".strip(), attacker)
+        answers = texts(planted, attacker.chat)
+    assert not [answer for answer in answers if str(planted.home.path) in answer]
+
+
+@everybody
 async def test_invariant_08_the_model_is_shown_only_what_is_theirs(planted: Daybook, attacker: Attacker) -> None:
     """Prompt, recall and what changed on disk since, after the owner has talked of it all."""
     async with planted.running():
