@@ -40,17 +40,20 @@ class Inbox:
         return rows
 
     async def admit(self, arrivals: Sequence[Arrival], unreadable: Sequence[Unreadable] = ()) -> list[InboxRow]:
-        """Write messages down in one commit; returns those that are new. Raises `StoreUnavailable` (none is kept)."""
+        """Write messages down in one commit; returns those that are new, and before a message that calls the bot what
+        was only overheard of its album until now. Raises `StoreUnavailable` (none is kept)."""
         now = self._now()
 
         def write(connection: sqlite3.Connection) -> list[InboxRow]:
             for event in unreadable:
                 inbox_rows.keep_unreadable(connection, event, now)
-            rows = (
-                inbox_rows.admit(connection, one.message, one.session, overheard=one.overheard, at=now)
-                for one in arrivals
-            )
-            return [row for row in rows if row is not None]
+            rows: list[InboxRow] = []
+            for one in arrivals:
+                row = inbox_rows.admit(connection, one.message, one.session, overheard=one.overheard, at=now)
+                if row is not None and one.message.album and not one.overheard:
+                    rows += inbox_rows.rest_of_album(connection, one.message, one.session)
+                rows += [row] if row is not None else []
+            return rows
 
         rows = await self._database.run(write)
         self._open.update((row.seq, row) for row in rows if not row.overheard)

@@ -107,6 +107,26 @@ def admit(
     return InboxRow(cursor.lastrowid, session, message, overheard=overheard)
 
 
+def rest_of_album(connection: sqlite3.Connection, message: InboundMessage, session: str) -> tuple[InboxRow, ...]:
+    """What was overheard of the album in which `message` calls the bot. It is called by it too, and waits from now
+    on."""
+    rows = []
+    for found in connection.execute(
+        "SELECT * FROM inbox WHERE state = 'overheard' AND session = ? ORDER BY seq", (session,)
+    ).fetchall():
+        row = _row(found)
+        heard = row.message
+        if (heard.album, heard.address, heard.sender.id) != (message.album, message.address, message.sender.id):
+            continue
+        called = dataclasses.replace(heard, calls_bot=True)
+        connection.execute(
+            "UPDATE inbox SET state = 'waiting', message = ? WHERE seq = ?",
+            (_MESSAGE.dump_json(called).decode(), row.seq),
+        )
+        rows.append(InboxRow(row.seq, row.session, called))
+    return tuple(rows)
+
+
 def _drop_old_overheard(connection: sqlite3.Connection, session: str) -> None:
     connection.execute(
         "UPDATE inbox SET state = 'done', outcome = 'overheard' WHERE state = 'overheard' AND session = ? AND seq <="

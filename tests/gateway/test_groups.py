@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from agent.model.scripted import Answer, Call, Hold
 from tests.gateway.conftest import ALICE, GROUP, OWNER, STRANGER, Daybook, asked
 
@@ -116,3 +118,35 @@ async def test_of_what_was_overheard_the_newest_fifty_are_kept(daybook: Daybook)
     text = daybook.asked()
     assert "line 10." not in text
     assert all(f"line {number}." in text for number in range(11, 61))
+
+
+def picture(
+    daybook: Daybook, caption: str = "", album: str = "a1", sender: str = ALICE, calls_bot: bool = False
+) -> None:
+    attached = [daybook.chat.attach(b"x", kind="photo")]
+    daybook.chat.say(
+        caption, chat=GROUP, sender=sender, group=True, calls_bot=calls_bot, album=album, attachments=attached
+    )
+
+
+@pytest.mark.parametrize("killed", [False, True])
+async def test_an_album_is_called_by_a_caption_that_comes_after_its_pictures(daybook: Daybook, killed: bool) -> None:
+    daybook.group()
+    daybook.model.then("The left one.", "You're welcome.")
+    async with daybook.running() as gateway:
+        picture(daybook, album="of somebody else", sender=STRANGER)
+        picture(daybook, album="another")
+        picture(daybook)
+        picture(daybook)
+        await taken_in(daybook)
+        picture(daybook, "@bot which sofa?", calls_bot=True)
+        if killed:
+            await taken_in(daybook)
+            await gateway.kill()
+    async with daybook.running():
+        assert await daybook.chat.wait_heard(chat=GROUP) == ["The left one."]
+        call(daybook, "thanks")
+        await daybook.chat.wait_heard(2, chat=GROUP)
+    first, second = (asked(request) for request in daybook.model.requests)
+    assert first.count('<daybook-document name="photo"') == 3
+    assert "photo" not in second, "what was answered is not overheard as well"
