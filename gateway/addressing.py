@@ -7,17 +7,16 @@ to their own chats. A group's: to itself. Nobody is told of a chat that is not t
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from agent.context.marked import label
 from agent.memory.scope import Audience
 from channels.message import Address, ChatKind, InboundMessage
 from gateway.access import LOCAL_CHANNELS, Access, Role
+from gateway.chats import Chats
 from gateway.sessions import Conversation
 from gateway.store.chat_rows import KnownChat
 
-_CHAT_OF_PERSON = frozenset({"telegram"})
-"""Channels in which a person's private chat has the person's own id."""
 _LISTED = 20
 
 
@@ -50,29 +49,18 @@ class Addressing:
     def _meant(self, to: str) -> Iterator[KnownChat]:
         if ":" in to:
             try:
-                yield from self._at(Address.parse(to))
+                addresses = [Address.parse(to)]
             except ValueError as error:
                 raise NotAddressable(f"{error}.") from error
-            return
-        person = to.casefold()
-        yield from (one for one in self.known if self._person(one).casefold() == person)
-        for account in self.access.accounts(to):
-            yield from self._at(Address.parse(account))
+        else:
+            person = to.casefold()
+            yield from (one for one in self.known if self._person(one).casefold() == person)
+            addresses = [Address.parse(account) for account in self.access.accounts(to)]
+        yield from filter(None, map(self._chats.at, addresses))
 
-    def _at(self, address: Address) -> Iterator[KnownChat]:
-        """The chat of that address, as far as it can be told what it is."""
-        channel, thread = address.channel, address.thread_id
-        chat_id = self.access.current_chat_id(channel, address.chat_id)
-        for one in self.known:
-            if (one.address.channel, one.address.chat_id) == (channel, chat_id):
-                there = Address(channel, chat_id, thread, one.address.account)
-                yield replace(one, address=there)
-                return
-        there = Address(channel, chat_id, thread)
-        if self.access.lists_group(channel, chat_id):
-            yield KnownChat(there, ChatKind.GROUP, "", "", "")
-        elif channel in LOCAL_CHANNELS or (channel in _CHAT_OF_PERSON and self.access.is_named(channel, chat_id)):
-            yield KnownChat(there, ChatKind.PRIVATE, "", chat_id, "")
+    @property
+    def _chats(self) -> Chats:
+        return Chats(self.access, self.known)
 
     def _may(self, chat: KnownChat) -> bool:
         match self.conversation.scope.audience:
@@ -120,7 +108,7 @@ class Addressing:
             chat
             for channel in sorted(self.channels)
             for group in self.access.listed_groups(channel)
-            for chat in self._at(Address(channel, group))
+            if (chat := self._chats.at(Address(channel, group)))
         )
         for one in (*self.known, *listed):
             name = (one.address.channel, one.address.chat_id)

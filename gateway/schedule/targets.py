@@ -8,14 +8,12 @@ from datetime import UTC, datetime
 
 from channels.message import Address, ChatKind, DueJob, InboundMessage, Origin, Sender
 from gateway.access import LOCAL_CHANNELS, Access, Admitted, Ignored, Verdict
+from gateway.chats import Chats, local_chat
 from gateway.schedule.job import OWNER
 from gateway.sessions import MAIN_CHAT
 from gateway.store.chat_rows import KnownChat
 
 SENDER = "Schedule"
-_BY_PERSON = frozenset({"telegram"})
-"""Channels in which a person's private chat has the person's own id."""
-
 _ANY = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -32,6 +30,11 @@ class Target:
     person: str = ""
     parent_chat: str = ""
     server: str = ""
+
+    @classmethod
+    def of(cls, chat: KnownChat) -> Target:
+        person = chat.user_id if chat.kind is ChatKind.PRIVATE else ""
+        return cls(chat.address, chat.kind, person, chat.parent_chat, chat.server)
 
     def message(self, id: str, text: str, due: DueJob, at: datetime) -> InboundMessage:
         """What the clock says in that chat, at that moment."""
@@ -64,7 +67,12 @@ class Targets:
         address = Address.parse(to)
         if address.channel not in self.channels:
             raise NoTarget(f"{to} cannot be reached: {address.channel} is off")
-        target = self._at(address)
+        chat = Chats(self.access, self.known).at(address)
+        if chat is None:
+            raise NoTarget(
+                f"I know no chat {address} in which somebody may talk to me; they must write to me there once"
+            )
+        target = Target.of(chat)
         if not isinstance(verdict := self._verdict(target), Admitted):
             why = verdict.why if isinstance(verdict, Ignored) else "nobody there may talk to me"
             raise NoTarget(f"I may not write to {to}: {why}")
@@ -83,35 +91,13 @@ class Targets:
             chat for chat in self.known if chat.kind is ChatKind.PRIVATE and chat.address.channel in self.channels
         ]
         mine = [chat for chat in private if self.access.is_owner(chat.address.channel, chat.user_id)]
-        yield from (self._of(chat) for chat in mine if chat.address.channel not in LOCAL_CHANNELS)
+        yield from (Target.of(chat) for chat in mine if chat.address.channel not in LOCAL_CHANNELS)
         for channel, _, id in (account.partition(":") for account in self.access.owner_accounts):
-            if channel in _BY_PERSON and channel in self.channels:
-                yield Target(Address(channel, id), ChatKind.PRIVATE, id)
-        yield from (self._of(chat) for chat in mine if chat.address.channel in LOCAL_CHANNELS)
+            if channel in self.channels and (chat := Chats.of_person(channel, id)):
+                yield Target.of(chat)
+        yield from (Target.of(chat) for chat in mine if chat.address.channel in LOCAL_CHANNELS)
         for channel in sorted(LOCAL_CHANNELS & set(self.channels)):
-            yield Target(Address(channel, MAIN_CHAT), ChatKind.PRIVATE, "owner")
-
-    def _at(self, address: Address) -> Target:
-        chat_id = self.access.current_chat_id(address.channel, address.chat_id)
-        address = Address(address.channel, chat_id, address.thread_id, address.account)
-        same = (chat for chat in self.known if chat.address.channel == address.channel)
-        for chat in same:
-            if chat.address.chat_id == chat_id:
-                person = chat.user_id if chat.kind is ChatKind.PRIVATE else ""
-                account = chat.address.account
-                here = Address(address.channel, chat_id, address.thread_id, account)
-                return Target(here, chat.kind, person, chat.parent_chat, chat.server)
-        if address.channel in LOCAL_CHANNELS:
-            return Target(address, ChatKind.PRIVATE, "owner")
-        if self.access.lists_group(address.channel, chat_id) or chat_id.startswith("-"):
-            return Target(address, ChatKind.GROUP)
-        if address.channel not in _BY_PERSON:
-            raise NoTarget(f"I do not know the chat {address} yet; somebody must write to me there once")
-        return Target(address, ChatKind.PRIVATE, chat_id)
+            yield Target.of(local_chat(channel, MAIN_CHAT))
 
     def _verdict(self, target: Target) -> Verdict:
         return self.access.decide(target.message("", "", DueJob("", _ANY), _ANY))
-
-    @staticmethod
-    def _of(chat: KnownChat) -> Target:
-        return Target(chat.address, chat.kind, chat.user_id, chat.parent_chat, chat.server)
