@@ -1,7 +1,7 @@
 """The terminal as a channel: what is typed on this machine, by its owner.
 
-A chat is a session's name (`main` unless told otherwise). Who looks at a chat is attached to it as a listener; what
-is sent waits until somebody looks, for a terminal that was closed has lost nothing.
+A chat is a session's name (`main` unless told otherwise). Who looks at a chat is attached to it as a listener; while
+nobody looks it is not reachable, and what is to be sent waits, for a terminal that was closed has lost nothing.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from channels.message import (
     Health,
     InboundMessage,
     NotFetched,
+    NotSent,
     OutboundMessage,
     OutcomeUnknown,
     Pace,
@@ -88,7 +89,6 @@ class TerminalChannel:
         self._sender = Sender("owner", person)
         self._said: asyncio.Queue[tuple[InboundMessage, asyncio.Future[None]]] = asyncio.Queue()
         self._listeners: defaultdict[str, list[Listener]] = defaultdict(list)
-        self._looked: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self._busy: Counter[str] = Counter()
         self._status = ChannelStatus(Health.OFF)
         self._closed = False
@@ -97,9 +97,8 @@ class TerminalChannel:
 
     @contextmanager
     def attach(self, session: str, listener: Listener) -> Iterator[None]:
-        """Look at a chat while inside; what waited for somebody to look comes now."""
+        """Look at a chat while inside."""
         self._listeners[session].append(listener)
-        self._looked[session].set()
         try:
             yield
         finally:
@@ -177,15 +176,12 @@ class TerminalChannel:
         return [text] if text.strip() else []
 
     async def send(self, message: OutboundMessage) -> str:
-        """Waits until somebody looks at the chat. Raises `OutcomeUnknown` where who looked was lost in the act. Of a
+        """Raises `NotSent` where nobody looks at the chat, `OutcomeUnknown` where who looked was lost in the act. Of a
         file, which is on this machine already, its place is told."""
         text = f"{message.text}{message.file.name}: {message.file.path}" if message.file else message.text
         final = Final(new_id(), text, message.reply_to, message.key)
-        chat = message.address.chat_id
-        while not await self._show_all(chat, final):
-            self._looked[chat].clear()
-            if not self._listeners[chat]:
-                await self._looked[chat].wait()
+        if not await self._show_all(message.address.chat_id, final):
+            raise NotSent("nobody looks at this chat now")
         return final.id
 
     async def edit(self, platform_id: str, message: OutboundMessage) -> None:

@@ -153,11 +153,16 @@ class Outbox:
         chats = {address.chat_id: address for address in woken}.values()
         rows = {row.seq: row for address in chats for row in await self._written(outbox_rows.open_rows, address)}
         for seq in sorted(rows):
-            while not channel.reachable(rows[seq].address):
-                if self._ending:
-                    return
-                await self._sleep(_UNREACHABLE_WAIT)
-            await self._deliver(rows[seq], channel)
+            if not await self._deliver(rows[seq], channel):
+                return
+
+    async def _is_there(self, channel: Channel, address: Address) -> bool:
+        """Wait for somebody whom a message would reach; False where the process ends before."""
+        while not channel.reachable(address):
+            if self._ending:
+                return False
+            await self._sleep(_UNREACHABLE_WAIT)
+        return True
 
     def _is_known(self, row: OutboxRow) -> bool:
         """Whether the platform would know it, if this is sent a second time."""
@@ -167,9 +172,10 @@ class Outbox:
         age = self._clock.now() - datetime.fromisoformat(row.begun_at)
         return age < timedelta(seconds=channel.repeat_window(_message(row, row.text)))
 
-    async def _deliver(self, row: OutboxRow, channel: Channel) -> None:
+    async def _deliver(self, row: OutboxRow, channel: Channel) -> bool:
+        """Bring a message to its end, received or given up; False where the process ends before there is anybody."""
         edits, repeat, doubted, tries = row.edits, row.repeat, row.doubted, row.attempts
-        while True:
+        while await self._is_there(channel, row.address):
             text = REPEAT_MARK + row.text if repeat and not edits else row.text
             message = _message(row, text)
             tries += 1
@@ -187,7 +193,7 @@ class Outbox:
                 if not edits:
                     log.error("a reply to %s cannot be delivered: %s", row.address, reason)
                     await self._written(outbox_rows.give_up, row.seq, reason)
-                    return
+                    return True
                 edits = ""
                 await self._written(outbox_rows.again, row.seq, reason, anew=True)
             except OutcomeUnknown as error:
@@ -196,14 +202,15 @@ class Outbox:
                 if not edits:
                     if doubted:
                         await self._written(outbox_rows.give_up, row.seq, reason)
-                        return
+                        return True
                     repeat = doubted = True
                 await self._written(outbox_rows.again, row.seq, reason, repeat=doubted)
                 await self._sleep(self._backoff(tries))
             else:
                 now = utc_stamp(self._clock.now())
                 await self._written(outbox_rows.receipt, row.seq, platform_id, now)
-                return
+                return True
+        return False
 
     @staticmethod
     async def _handed_over(channel: Channel, message: OutboundMessage, edits: str) -> str:

@@ -8,7 +8,16 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from channels.message import Address, Event, Health, InboundMessage, OutboundMessage, OutcomeUnknown, PreviewStyle
+from channels.message import (
+    Address,
+    Event,
+    Health,
+    InboundMessage,
+    NotSent,
+    OutboundMessage,
+    OutcomeUnknown,
+    PreviewStyle,
+)
 from channels.terminal import Busy, Final, NotKept, Preview, Shown, TerminalChannel
 
 MAIN = Address("terminal", "main")
@@ -20,10 +29,8 @@ class Desk:
     def __init__(self, broken: Exception | None = None) -> None:
         self.seen: list[Shown] = []
         self.broken = broken
-        self.reached = asyncio.Event()
 
     async def show(self, shown: Shown) -> None:
-        self.reached.set()
         if self.broken:
             raise self.broken
         self.seen.append(shown)
@@ -97,26 +104,25 @@ async def test_everyone_who_looks_sees_a_reply_and_its_preview() -> None:
     assert other.seen == []
 
 
-async def test_a_reply_waits_for_somebody_to_look() -> None:
+async def test_while_nobody_looks_nothing_is_sent() -> None:
     terminal, desk = TerminalChannel(), Desk()
-    sending = asyncio.create_task(terminal.send(OutboundMessage(MAIN, "Hello")))
     with terminal.attach("other", Desk()):
-        await asyncio.sleep(0)
-        assert not sending.done()
+        assert not terminal.reachable(MAIN)
+        with pytest.raises(NotSent):
+            await terminal.send(OutboundMessage(MAIN, "Hello"))
     with terminal.attach("main", desk):
-        await sending
+        assert terminal.reachable(MAIN)
+        await terminal.send(OutboundMessage(MAIN, "Hello"))
     assert desk.finals == ["Hello"]
+    assert not terminal.reachable(MAIN)
 
 
-async def test_who_left_before_the_reply_does_not_count_and_the_next_gets_it() -> None:
-    terminal, gone, desk = TerminalChannel(), Desk(ConnectionResetError()), Desk()
-    with terminal.attach("main", gone):
-        sending = asyncio.create_task(terminal.send(OutboundMessage(MAIN, "Hello")))
-        await gone.reached.wait()
-        assert not sending.done()
-    with terminal.attach("main", desk):
-        await sending
-    assert desk.finals == ["Hello"]
+async def test_who_left_before_the_reply_does_not_count() -> None:
+    terminal = TerminalChannel()
+    with terminal.attach("main", Desk(ConnectionResetError())):
+        with pytest.raises(NotSent):
+            await terminal.send(OutboundMessage(MAIN, "Hello"))
+        assert not terminal.reachable(MAIN)
 
 
 async def test_who_was_lost_in_the_act_may_have_seen_it() -> None:
