@@ -91,15 +91,18 @@ class DiscordChannel:
         hears: Hears = _hears_all,
         seen: Seen | None = None,
         pause: Pause = asyncio.sleep,
+        silence: float = 60.0,
     ) -> None:
         """`commands` make the menu. `hears`: which channels of servers are of interest. `seen` keeps over restarts up
-        to where chats are on disk. `pause` waits between signs of typing and connections that break at once."""
+        to where chats are on disk. `pause` waits between signs of typing and connections that break at once. `silence`:
+        seconds after which a connection that says nothing is made anew (Discord asks for a heartbeat every 41)."""
         self._token = token
         self._api_url = api_url
         self._commands = tuple(commands)
         self._hears = hears
         self._seen: Seen = seen or SeenForNow()
         self._pause = pause
+        self._silence = silence
         self._session: Session | None = None
         self._interactions = Interactions()
         self._doubts = Doubts(KNOWS_REPEATS)
@@ -122,7 +125,7 @@ class DiscordChannel:
         the history by the next run."""
         self._report(ChannelStatus(Health.DEGRADED, "connecting to Discord"))
         try:
-            session = await Session.open(self._token, self._api_url, self._pause)
+            session = await Session.open(self._token, self._api_url, self._pause, self._silence)
             await self._begin(session)
             names = frozenset(command.name for command in self._commands)
             bot = BotIdentity(session.user_id, session.user_name, names)

@@ -72,13 +72,14 @@ def intents() -> discord.Intents:
 class Session:
     """Open with `open`, close with `aclose`."""
 
-    def __init__(self, api_url: str, pause: Pause) -> None:
-        self._client = _Client(api_url, pause)
+    def __init__(self, api_url: str, pause: Pause, silence: float) -> None:
+        self._client = _Client(api_url, pause, silence)
 
     @classmethod
-    async def open(cls, token: str, api_url: str, pause: Pause) -> Session:
-        """Log in. Raises `SourceFailed`."""
-        session = cls(api_url, pause)
+    async def open(cls, token: str, api_url: str, pause: Pause, silence: float) -> Session:
+        """Log in. `silence`: seconds without a word of the gateway, not even the answer to a heartbeat, after which
+        its connection is dead and made anew. Raises `SourceFailed`."""
+        session = cls(api_url, pause, silence)
         try:
             async with asyncio.timeout(LOGIN_TIMEOUT):
                 await session._client.login(token)
@@ -204,7 +205,7 @@ class _Http(HTTPClient):
 
 
 class _Client(discord.Client):
-    def __init__(self, api_url: str, pause: Pause) -> None:
+    def __init__(self, api_url: str, pause: Pause, silence: float) -> None:
         self._api_url = api_url
         self.on_event: OnEvent | None = None
         self.on_lost: Callable[[], None] | None = None
@@ -213,6 +214,7 @@ class _Client(discord.Client):
             intents=intents(),
             max_messages=None,
             chunk_guilds_at_startup=False,
+            heartbeat_timeout=silence,
             member_cache_flags=discord.MemberCacheFlags.none(),
         )
 

@@ -79,6 +79,7 @@ class House:
         self.seen = SeenForNow()
         self.receiver = Receiver()
         self.pauses = Pauses()
+        self.silence = 60.0
 
     def channel(self, hears: Hears = lambda _server, _chat: True, token: str = "") -> DiscordChannel:
         return DiscordChannel(
@@ -88,6 +89,7 @@ class House:
             hears=hears,
             seen=self.seen,
             pause=self.pauses,
+            silence=self.silence,
         )
 
     @asynccontextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from importlib.util import find_spec
 
 import pytest
 
@@ -66,7 +67,7 @@ async def test_what_no_new_start_can_cure_is_fatal(house: House, code: int) -> N
     await channel.aclose()
 
 
-@pytest.mark.parametrize("code", [1000, 1001, 1006, 4000, 4001, 4002, 4003, 4005, 4008, 4009])
+@pytest.mark.parametrize("code", [1000, 1001, 1006, 4000, 4001, 4002, 4003, 4005, 4007, 4008, 4009])
 async def test_a_closed_connection_is_taken_up_again(house: House, code: int) -> None:
     alice = house.discord.user("Alice")
     dm = house.discord.dm(alice)
@@ -186,12 +187,39 @@ async def test_connections_that_break_at_once_are_not_hurried(house: House) -> N
     assert house.pauses.asked[:3] == [2.0, 4.0, 8.0]
 
 
-async def test_a_silent_server_is_noticed(house: House) -> None:
-    """No heartbeat is answered: the connection is a zombie."""
-    house.discord.heartbeat_interval = 0.05
+async def test_a_zombie_is_noticed_and_left(house: House) -> None:
+    """The socket is open, and nothing comes through it: heartbeats are not answered, events are not told."""
+    alice = house.discord.user("Alice")
+    dm = house.discord.dm(alice)
+    house.discord.heartbeat_interval, house.silence = 0.5, 1.2
     async with house.running():
+        (zombie,) = house.discord.connections
+        house.discord.acks = False
+        house.discord.hold_events()
+        await house.discord.say(alice, dm, "into the void")
+        await house.discord.wait_for(lambda: zombie not in house.discord.connections)
+        house.discord.acks = True
+        house.discord.release_events()
+        await house.receiver.message("into the void")
+        assert len(house.discord.resumes) == 1 and house.discord.closes == [4000]
+        await house.discord.say(alice, dm, "heard again")
+        await house.receiver.message("heard again")
+
+
+async def test_a_heartbeat_that_is_asked_for_is_sent_at_once(house: House) -> None:
+    async with house.running():
+        (connection,) = house.discord.connections
+        beats = len(connection.beats)
         house.discord.ask_heartbeat()
-        await house.discord.wait_for(lambda: house.discord.connected)
+        await house.discord.wait_for(lambda: len(connection.beats) > beats)
+
+
+async def test_what_the_gateway_says_comes_compressed(house: House) -> None:
+    """Where the package `zstandard` is installed the library asks for zstd, else for zlib; there is no other switch. So
+    each way is taken by all tests of this folder where they run with it, or without."""
+    async with house.running():
+        (connection,) = house.discord.connections
+        assert connection.compress == ("zstd-stream" if find_spec("zstandard") else "zlib-stream")
 
 
 async def test_two_clients_do_not_disturb_each_other(house: House) -> None:
