@@ -6,6 +6,7 @@ A platform draws from these values and never sees the parser's tokens. What Mark
 
 from __future__ import annotations
 
+import builtins
 import enum
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,7 +24,10 @@ _DEEPEST = 60
 _UNSENDABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _PIPE = re.compile(r"(?<!\\)\|")
-_DUNDER = re.compile(r"[a-z][a-z0-9_]*")
+_PYTHON_NAMES = frozenset(
+    name for kind in vars(builtins).values() if isinstance(kind, type) for name in dir(kind) if name.startswith("__")
+) | {f"__{name}__" for name in ("all", "author", "debug", "file", "import", "main", "path", "post_init", "version")}
+"""What a model writes as the name that it is. Other words between such marks are strong."""
 
 
 def clean(text: str) -> str:
@@ -322,15 +326,23 @@ def _with_next_character(tokens: Sequence[Token]) -> Iterator[tuple[Token, str]]
 
 
 def _close(span: _Span, follows: str) -> list[Inline]:
-    """What an ended mark is. Names (`__init__`) and products (`2*3*4`) are no emphasis, whatever CommonMark says."""
+    """What an ended mark is. CommonMark says it, but for what is rather a name (`__init__`), a product (`2*3*4`) or
+    code (`a||b||c`) than marked."""
     assert span.opener is not None
     inlines, markup = span.inlines, span.opener.markup
     if span.opener.type == "link_open":
         return [Link(str(span.opener.attrs.get("href", "")), tuple(inlines))]
-    only = inlines[0].text if len(inlines) == 1 and isinstance(inlines[0], Text) else ""
-    if is_inside_word(span.before, follows) or (markup == "__" and _DUNDER.fullmatch(only)):
+    words = visible(inlines)
+    in_word = is_inside_word(span.before, follows)
+    is_code = in_word and (markup[0] in "~|" or _is_product(span.before, words, follows))
+    if is_code or (markup == "__" and f"__{words}__" in _PYTHON_NAMES):
         return [Text(markup), *inlines, Text(markup)]
     return [Marked(_MARKS[span.opener.type], tuple(inlines))]
+
+
+def _is_product(before: str, factor: str, after: str) -> bool:
+    """Whether stars between these are for multiplying: there are numbers, or a variable of one letter."""
+    return before.isdigit() or after.isdigit() or factor.isdigit() or len(factor) == 1
 
 
 _MARKS = {

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,9 +43,25 @@ def test_marks_nest() -> None:
 
 
 def test_names_and_products_keep_their_characters() -> None:
-    for text in ("edit __init__.py and __main__", "2*3*4 is 24", "snake_case_name", "2**3**4"):
+    for text in (
+        "edit __init__.py and __main__",
+        *("2*3*4 is 24", "2**3**4", "a*b*c", "width*height*2", "x**10**y"),
+        *("snake_case_name", "a||b||c", "a~~b~~c", "not__strong__here"),
+    ):
         assert parse(text) == (Paragraph((Text(text),)),)
-    assert parse("__Note__ this") != (Paragraph((Text("__Note__ this"),)),)
+
+
+@pytest.mark.parametrize("mark", ["**", "*"])
+def test_a_part_of_a_word_can_be_marked(mark: str) -> None:
+    kind = {"**": Mark.STRONG, "*": Mark.EMPHASIS}[mark]
+    assert parse(f"un{mark}believ{mark}able") == (
+        Paragraph((Text("un"), Marked(kind, (Text("believ"),)), Text("able"))),
+    )
+
+
+def test_strong_may_be_written_with_underscores() -> None:
+    for word in ("strong", "Note", "read this"):
+        assert parse(f"a __{word}__ b") == (Paragraph((Text("a "), Marked(Mark.STRONG, (Text(word),)), Text(" b"))),)
 
 
 def test_what_markdown_would_hide_is_shown() -> None:

@@ -70,6 +70,7 @@ _letters = st.sampled_from(("word", "two words", "重要", "שלום", "snake_ca
 _phrase = st.one_of(
     _word.map(lambda word: (word, word)),
     st.builds(_marked, _letters, st.sampled_from(("**", "*", "`", "~~", "||"))),
+    st.sampled_from((("un**believ**able", "unbelievable"), ("__strong__", "strong"), ("fan*tas*tic", "fantastic"))),
     st.builds(_marked, st.sampled_from(("label", "重要", "مرحبا")), st.just("link")),
 )
 
