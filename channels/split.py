@@ -20,6 +20,7 @@ _TABLE_RULE = re.compile(r"[ ]{0,3}(?=[^\n]*\|)(?=[^\n]*-)[-:| \t]+")
 _LIST_ITEM = re.compile(r"[ ]*(?:[-*+]|\d{1,9}[.)])[ ]")
 _OTHER_BLOCK = re.compile(r"[ ]*(?:(?:[-*+]|\d{1,9}[.)])[ ]|#{1,6}[ \t]|>|(?:[-*_][ \t]*){3,}$)")
 """What ends a table without a blank line before it."""
+_QUOTE = re.compile(r"[ ]*>(?:[ ]{0,3}>)*[ ]?")
 _HEADING = re.compile(r"[ ]{0,3}#{1,6}[ \t]")
 _SENTENCE_END = re.compile(r"(?:[.!?…][\"'”’»)\]*_]*\s+|[。！？][”’」』）]*)(?![-+*#>=~`|:]|\d{1,9}[.)])")
 _WORD_END = re.compile(r"\s+(?![-+*#>=~`|:\s]|\d{1,9}[.)])")
@@ -54,13 +55,14 @@ class _Fence:
 
     @property
     def closing(self) -> str:
-        return "\n" + re.sub(r"[^ >]", " ", self.prefix) + self.mark
+        return re.sub(r"[^ >]", " ", self.prefix) + self.mark
 
 
 @dataclass(frozen=True, slots=True)
 class _Context:
     """What is open at the start of a line. `table` is its header; `header` a line that may turn out to be one. `dedent`
-    is the margin that a message takes away which begins inside a list, `within_line`: in the middle of a line."""
+    is the margin that a message takes away which begins inside a list, `quoted_dedent` the same behind the marks of a
+    quote; `within_line`: in the middle of a line."""
 
     fence: _Fence | None = None
     table: str = ""
@@ -69,6 +71,8 @@ class _Context:
     after_blank: bool = False
     dedent: int = 0
     within_line: bool = False
+    in_quoted_list: bool = False
+    quoted_dedent: int = 0
 
     def after(self, line: str) -> _Context:
         if self.fence is not None:
@@ -83,10 +87,18 @@ class _Context:
         header = line if "|" in line else ""
         goes_on = blank or line[0] in " \t" or self.within_line
         in_list = (self.in_list and goes_on) or bool(_LIST_ITEM.match(line))
-        now = (table, header, in_list, blank, False)
-        if now == (self.table, self.header, self.in_list, self.after_blank, self.within_line):
+        in_quoted_list = self._goes_on_in_quoted_list(line)
+        now = (table, header, in_list, blank, False, in_quoted_list)
+        if now == (self.table, self.header, self.in_list, self.after_blank, self.within_line, self.in_quoted_list):
             return self
-        return _Context(None, table, header, in_list, blank, self.dedent)
+        return _Context(None, table, header, in_list, blank, self.dedent, False, in_quoted_list, self.quoted_dedent)
+
+    def _goes_on_in_quoted_list(self, line: str) -> bool:
+        """Whether the line is quoted and stands in a list there, or is the rest of one that does."""
+        marks, inner = _unquoted(line)
+        if not marks:
+            return self.in_quoted_list and self.within_line
+        return bool(_LIST_ITEM.match(inner)) or (self.in_quoted_list and (not inner.strip() or inner[0] in " \t"))
 
     def _table_ends(self, line: str) -> bool:
         """Whether a line is no row any more. The rows of a quoted table are quoted."""
@@ -97,14 +109,19 @@ class _Context:
     def as_start(self, following: str, cut_line: str) -> _Context:
         """The context of a new message that begins here with the line `following`, which is the rest of `cut_line` if
         that is not empty."""
-        item = _LIST_ITEM.match(cut_line)
-        indent = item.end() if item else _margin(cut_line or following)
+        indent = _indent(cut_line, following)
+        quoted = _indent(_unquoted(cut_line)[1], _unquoted(following)[1]) if self.in_quoted_list else 0
         if self.fence is not None:
-            width = 0 if ">" in self.fence.prefix else len(self.fence.prefix)
+            marks, margin = _unquoted(self.fence.prefix)
+            if marks:
+                fence = replace(self.fence, prefix=marks) if self.in_quoted_list else self.fence
+                return replace(self, fence=fence, quoted_dedent=max(len(margin), self.quoted_dedent), table="")
+            width = len(self.fence.prefix)
             fence = self.fence if width == 0 else replace(self.fence, prefix="")
             return replace(self, fence=fence, dedent=max(width, self.dedent), table="")
         table = "" if not cut_line and self._table_ends(following) else self.table
-        return replace(self, table=table, dedent=indent if self.in_list else 0, within_line=bool(cut_line))
+        dedent = indent if self.in_list else 0
+        return replace(self, table=table, dedent=dedent, quoted_dedent=quoted, within_line=bool(cut_line))
 
     @property
     def opening(self) -> str:
@@ -219,17 +236,20 @@ def _line_cuts(text: str, start: int, end: int, context: _Context, least: int) -
 def _compose(body: str, context: _Context) -> _Piece:
     end = context
     lines: list[str] = []
-    dedent = context.dedent
+    dedent, quoted = context.dedent, context.quoted_dedent
     for number, line in enumerate(_lines(body)):
         end = end.after(line)
         margin = _margin(line)
+        marks, inner = _unquoted(line)
         if line.strip() and end.fence is None and not (context.within_line and number == 0):
             dedent = min(dedent, margin)
-        lines.append(line[min(margin, dedent) :])
-    end = replace(end, dedent=dedent, within_line=False)
+            quoted = min(quoted, _margin(inner)) if marks and inner.strip() else quoted
+        lines.append(_shifted(line, dedent, quoted))
+    end = replace(end, dedent=dedent, quoted_dedent=quoted, within_line=False)
     text = "".join(lines)
     text = text.removesuffix("\n") if end.fence is not None else text.rstrip()
-    return _Piece(context.opening + text + end.closing, end)
+    closing = "\n" + _shifted(end.closing, dedent, quoted) if end.closing else ""
+    return _Piece(context.opening + text + closing, end)
 
 
 def _resume(text: str, end: int, context: _Context, limit: int) -> tuple[int, _Context]:
@@ -250,7 +270,7 @@ def _resume(text: str, end: int, context: _Context, limit: int) -> tuple[int, _C
     following = next(_lines(text, end), "")
     cut_line = text[text.rfind("\n", 0, end) + 1 : end]
     context = context.as_start(following, cut_line)
-    if len(context.opening) + len(context.closing) > limit // 4:  # no room left for what it would open
+    if len(context.opening) + 1 + len(context.closing) > limit // 4:  # no room left for what it would open
         context = _Context(in_list=context.in_list)
     return end, context
 
@@ -261,6 +281,25 @@ def _lines(text: str, start: int = 0) -> Iterator[str]:
         end = text.find("\n", start) + 1 or len(text)
         yield text[start:end]
         start = end
+
+
+def _unquoted(line: str) -> tuple[str, str]:
+    """A line's marks of quoting, and what they quote."""
+    marks = _QUOTE.match(line)
+    return (marks[0], line[marks.end() :]) if marks else ("", line)
+
+
+def _shifted(line: str, dedent: int, quoted_dedent: int) -> str:
+    """A line without so much of its margins as there is."""
+    marks, inner = _unquoted(line)
+    inner = inner[min(_margin(inner), quoted_dedent) :] if marks else inner
+    return (marks + inner)[min(_margin(line), dedent) :]
+
+
+def _indent(cut_line: str, following: str) -> int:
+    """How far the text of a list's item stands from the margin."""
+    item = _LIST_ITEM.match(cut_line)
+    return item.end() if item else _margin(cut_line or following)
 
 
 def _margin(line: str) -> int:

@@ -168,3 +168,13 @@ def test_what_follows_a_table_without_a_blank_line_is_no_row_of_it() -> None:
 def test_no_message_ends_with_a_code_block_that_has_nothing_in_it_yet() -> None:
     text = "word " * 20 + "\n\n```py\n\nx = 1\n" + "y = 2\n" * 30 + "```"
     assert "```" not in split(text, len, 112)[0]
+
+
+def test_lists_in_quotes_do_not_become_code_by_their_indentation() -> None:
+    text = "> - top\n>\n>   1. item\n" + "".join(f">      goes on in line number {n}\n" for n in range(20))
+    text += ">      ```sh\n" + "".join(f">      run {n}\n" for n in range(20)) + ">      ```"
+    pieces = split(text, len, 150)
+    assert all(len(piece) <= 150 and ">     " not in piece for piece in pieces[1:])
+    assert re.findall(r"number (\d+)", "".join(pieces)) == [str(n) for n in range(20)]
+    assert re.findall(r"run (\d+)", "".join(pieces)) == [str(n) for n in range(20)]
+    assert all(piece.count("```") in (0, 2) for piece in pieces)

@@ -153,7 +153,7 @@ def _containers(inner: st.SearchStrategy[Written]) -> st.SearchStrategy[Written]
     item = st.builds(lambda first, more: [first, *more], _plain_leaf, st.lists(inner, max_size=2))
     return st.one_of(
         st.builds(_list, st.lists(item, min_size=1, max_size=4), st.booleans()),
-        st.builds(_quote, st.lists(_leaf, min_size=1, max_size=3)),  # lists in quotes are cut less well
+        st.builds(_quote, st.lists(inner, min_size=1, max_size=3)),
     )
 
 
