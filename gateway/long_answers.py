@@ -16,6 +16,8 @@ log = logging.getLogger(__name__)
 
 MOST_MESSAGES = 8
 """An answer of more messages is read better in a document."""
+_SHORT = 1_000
+"""Characters that are no flood on any platform, so that most answers are not cut twice to count their messages."""
 _NOTE = "_(This is only the beginning; the whole answer is in the file below.)_"
 
 
@@ -36,6 +38,8 @@ class LongAnswers:
     async def fitted(self, address: Address, text: str) -> Answer:
         """The answer as that chat is to get it. Its document is on disk on return; where it cannot be written or sent,
         the answer stays as it is."""
+        if len(text) <= _SHORT:
+            return Answer(text)
         channel = self._channels[address.channel]
         pieces = await asyncio.to_thread(channel.split, text)
         if len(pieces) <= MOST_MESSAGES or len(text.encode("utf-8", "replace")) > channel.largest_file(address):
