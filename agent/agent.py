@@ -84,6 +84,7 @@ _EMBED_AGAIN = 2.0
 _STOP_WAITS = 0.5
 """Seconds that a stop, which must be felt at once, waits for a file that another program holds."""
 _STOPPED_HERE = "[Stopped here by the person]"
+_NOTHING: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,7 @@ class _Conversation:
     tools: tuple[Tool, ...]
     freshness: Freshness
     written: set[Path]
+    sealed: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +190,7 @@ class Agent:
     async def turn(self, request: TurnRequest) -> AsyncGenerator[TurnEvent, None]:
         """Run a turn, or go on with one that was interrupted; ends with one `End`. Close the iterator to stop it."""
         await (self._begin_anew(request) if request.fresh else self._leave_if_idle(request))
-        conversation = await self._take_up(request.session, request.scope)
+        conversation = await self._take_up(request.session, request.scope, request.sealed)
         transcript = conversation.transcript
         own_tools = (*conversation.tools, *request.tools)
         specs = tuple(tool.spec for tool in own_tools)
@@ -426,13 +428,14 @@ class Agent:
         """Who signs what is changed in a session, so that its `/undo` finds it."""
         return self.history.author(scope, str(key))
 
-    async def _take_up(self, key: SessionKey, scope: Scope) -> _Conversation:
+    async def _take_up(self, key: SessionKey, scope: Scope, sealed: Mapping[str, str] = _NOTHING) -> _Conversation:
         transcript = await asyncio.to_thread(self._current_or_new, key, scope)
         known = self._open.get(key)
-        if known is None or known.transcript is not transcript or known.scope != scope:
+        if known is None or known.transcript is not transcript or known.scope != scope or known.sealed != sealed:
             written: set[Path] = set()
             freshness = Freshness(scope, self._clock, self.settings.memory, self.skills)
-            known = _Conversation(transcript, scope, self._tools(key, scope, written), freshness, written)
+            own_tools = self._tools(key, scope, written, sealed)
+            known = _Conversation(transcript, scope, own_tools, freshness, written, sealed)
             self._open[key] = known
         self._open.move_to_end(key)
         while len(self._open) > _KEPT_OPEN:
@@ -567,7 +570,9 @@ class Agent:
             return str(problem)
         return ""
 
-    def _tools(self, key: SessionKey, scope: Scope, written: set[Path]) -> tuple[Tool, ...]:
+    def _tools(
+        self, key: SessionKey, scope: Scope, written: set[Path], sealed: Mapping[str, str] = _NOTHING
+    ) -> tuple[Tool, ...]:
         memory, files, author = self.settings.memory, self.settings.files_tools, self._author(key, scope)
         return tools.build(
             scope,
@@ -579,6 +584,7 @@ class Agent:
             author=author,
             search=self.index.search,
             talks=self._past,
+            sealed=sealed,
         )
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from agent.memory.scope import Scope
@@ -89,6 +89,7 @@ class TurnRequest:
     tools       tools beyond the agent's own, bound to this conversation
     model       a model's name in place of the configured one, for this session
     fresh       nothing that was said in the session before is before the model
+    sealed      names of workspace files that no tool of this turn may change, with the reason, a sentence for the model
     """
 
     id: str
@@ -100,6 +101,7 @@ class TurnRequest:
     model: str | None = None
     purpose: str = CHAT
     fresh: bool = False
+    sealed: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from gateway.lanes import Lane
 from gateway.long_answers import LongAnswers
 from gateway.outbox import Outbox
 from gateway.saying import ADVICE, has_files, late_mark, needs_advice, nothing_to_answer, said, said_id
+from gateway.schedule.jobs import FILE
 from gateway.sessions import Conversation
 from gateway.store import outbox_rows
 from gateway.store.database import Database, StoreUnavailable
@@ -47,6 +48,9 @@ _GAVE_UP = (
     "I have been restarted several times while answering this message, so I've put it aside. "
     "Please send it again in other words, or in smaller parts."
 )
+
+_SEALED = {FILE: "no job is made, changed or removed from inside a job. Say in your answer what should be scheduled."}
+"""What a job's turn may not change."""
 
 SessionLane = Lane[str, int]
 """A session's waiting messages, as their numbers in the inbox."""
@@ -207,6 +211,7 @@ class Turn:
             model=self._rooms.choices.model(first.session),
             purpose=JOB if self._due else CHAT,
             fresh=self._due is not None,
+            sealed=_SEALED if self._due else {},
         )
 
     async def _opened(self, row: InboxRow, overheard: Sequence[InboxRow] = ()) -> Said:

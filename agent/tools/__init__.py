@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from agent.clock import Clock
@@ -33,14 +33,16 @@ def build(
     author: Author | None = None,
     search: Search | None = None,
     talks: Talks | None = None,
+    sealed: Mapping[str, str] | None = None,
 ) -> tuple[Tool, ...]:
     """The memory tools, with `files` the file tools, with `skills` the tool that reads them, for one conversation,
     always in the same order.
 
     They know what this conversation has read, so build them once for it. `wrote` is called in the event loop with the
     path (in `scope.folder`) of each file that a tool has changed; `author` signs the changes in the history; without
-    `search` the index is in memory. `talks` opens past talks; a scope that is not private has none.
+    `search` the index is in memory. `talks` opens past talks; a scope that is not private has
+    none. `sealed` as in `TurnRequest`.
     """
     search = search or MemoryIndex(None, settings=settings.search).search
-    desk = Desk(scope, clock, settings, wrote, search, author, talks if scope.is_private else None)
+    desk = Desk(scope, clock, settings, wrote, search, author, talks if scope.is_private else None, sealed or {})
     return memory_tools(desk) + (file_tools(desk) if files else ()) + (skill_tools(desk, skills) if skills else ())

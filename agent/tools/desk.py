@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+import os
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -49,7 +50,8 @@ class _Known:
 @dataclass(frozen=True, slots=True)
 class Desk:
     """`wrote` is called with the path of every file that a tool has changed; `search` finds in the scope's memory;
-    `author` signs each change, and `talks` opens past talks, if there is one."""
+    `author` signs each change, and `talks` opens past talks, if there is one; `sealed` names files of the workspace
+    that may not be changed, each with the reason."""
 
     scope: Scope
     clock: Clock
@@ -58,6 +60,7 @@ class Desk:
     search: Search
     author: Author | None = None
     talks: Talks | None = None
+    sealed: Mapping[str, str] = field(default_factory=dict)
     _known: dict[Path, _Known] = field(default_factory=dict)
 
     def tool(
@@ -95,6 +98,14 @@ class Desk:
             return ""
         return f"\n{path.name} now has {full}. Move details to notes and shorten it soon."
 
+    def may_change(self, path: Path) -> None:
+        """Raises `ToolError` where the file is sealed, whatever the path calls it (a link, other letters on a disk that
+        does not tell them apart)."""
+        real = os.path.realpath(path).casefold()
+        for name, why in self.sealed.items():
+            if real == os.path.realpath(self.scope.workspace / name).casefold():
+                raise ToolError(f"{self.name(path)} was not changed: {why}")
+
     def has_read(self, path: Path, file: FileText, first: int, last: int) -> None:
         """Lines `first` to `last` were shown. Only what was read from the start on without a gap counts."""
         known = self._known.get(path)
@@ -131,6 +142,7 @@ class Desk:
 
     def may_update(self, path: Path, before: bytes) -> None:
         """Raises `Unseen` where the conversation knows the file and it has been changed by others since."""
+        self.may_change(path)
         if path in self._known:
             self.may_replace(path, before)
 

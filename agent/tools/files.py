@@ -93,6 +93,7 @@ def _numbered(lines: list[str], first: int) -> tuple[list[str], bool]:
 async def _write(desk: Desk, arguments: Arguments) -> str:
     path = _path(desk, text(arguments, "path"))
     content = files.clean(text(arguments, "content")).encode()
+    await desk.blocking(desk.may_change, path)
     before: list[bytes | None] = []
 
     def change(present: bytes | None) -> bytes:
@@ -122,6 +123,7 @@ async def _edit(desk: Desk, arguments: Arguments) -> str:
 async def replace_passage(desk: Desk, path: Path, old_text: str, new_text: str) -> str:
     """Edit a file that must exist; says where. Raises `ToolError`."""
     name = desk.name(path)
+    await desk.blocking(desk.may_change, path)
     before: list[FileText] = []
 
     def change(present: bytes | None) -> bytes:

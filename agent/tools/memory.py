@@ -6,6 +6,7 @@ from datetime import date
 
 from agent.memory import files, notes
 from agent.memory.age import OUT_OF_DATE, age_in_words, may_be_out_of_date
+from agent.memory.daily import log_path
 from agent.memory.edit import added
 from agent.memory.files import inside
 from agent.memory.reach import FileError
@@ -92,6 +93,7 @@ def memory_tools(desk: Desk) -> tuple[Tool, ...]:
 
 
 async def _append(desk: Desk, arguments: Arguments) -> str:
+    await desk.blocking(desk.may_change, log_path(desk.scope, desk.clock.today()))
     path = await desk.blocking(
         files.append_log, desk.scope, desk.clock, text(arguments, "text"), text(arguments, "heading") or None
     )
@@ -100,6 +102,7 @@ async def _append(desk: Desk, arguments: Arguments) -> str:
 
 
 async def _save(desk: Desk, arguments: Arguments) -> str:
+    await desk.blocking(_may_change_index, desk)
     saved = await desk.blocking(
         notes.save,
         desk.scope,
@@ -131,6 +134,7 @@ async def _add(desk: Desk, name: str, new_text: str) -> str:
     if not files.clean(new_text).strip():
         raise ToolError("old_text and new_text are both empty; there is nothing to change")
     path = desk.scope.folder / name
+    await desk.blocking(desk.may_change, path)
     file = await desk.blocking(
         files.rewrite, path, desk.scope.folder, desk.clock.today(), lambda now: added(now or b"", new_text, name)
     )
@@ -221,11 +225,16 @@ async def _list(desk: Desk, arguments: Arguments) -> str:
 
 
 async def _delete(desk: Desk, arguments: Arguments) -> str:
+    await desk.blocking(_may_change_index, desk)
     deleted = await desk.blocking(notes.delete, desk.scope, desk.clock, text(arguments, "path"), desk.may_delete)
     desk.wrote(deleted.path)
     if deleted.index is not None:
         desk.wrote(deleted.index)
     return f"Deleted {desk.name(deleted.path)}. It said:\n{deleted.text.strip()}"
+
+
+def _may_change_index(desk: Desk) -> None:
+    desk.may_change(notes.index_path(desk.scope))
 
 
 def _day(arguments: Arguments, name: str) -> date | None:

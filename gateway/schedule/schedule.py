@@ -154,6 +154,7 @@ class Schedule:
             self._last_tick = now
             await self._look()
             await self._runs.follow_up()
+            await self._pause_failing()  # before the next due time, which may have come, is taken up
             await self._take_up_due(now)
             await self._runs.begin(self.jobs, receive)
             await self._pause_failing()

@@ -195,6 +195,20 @@ async def test_a_job_that_fails_for_a_day_is_paused_and_resumed_by_its_owner(day
     assert daybook.model.left == 0
 
 
+async def test_a_job_is_paused_before_its_next_due_time_is_taken_up(daybook: Daybook) -> None:
+    """One is past at every failure: nothing runs after the tenth."""
+    write(daybook, "{id: weather, kind: prompt, text: Tell the weather, when: {every: 1m}}")
+    daybook.model.then(*[ModelError("Down.")] * 10)
+    async with awake(daybook) as gateway:
+        while "enabled: false" not in schedule(daybook):
+            daybook.moment.pass_(timedelta(minutes=70))
+            await daybook.ticks()
+        daybook.moment.pass_(DAY)
+        await daybook.ticks()
+        assert set(await runs(gateway, "weather")) == {"failed"}
+    assert len(daybook.model.requests) == 10
+
+
 async def test_a_chat_that_is_gone_is_a_failure_and_is_not_tried_again(daybook: Daybook) -> None:
     write(daybook, "{id: milk, text: Buy milk, when: {at: '2026-11-21T09:00'}, to: 'telegram:22222'}")
     daybook.settings["channels"] = {"telegram": {"allow": [ALICE]}}
@@ -364,3 +378,61 @@ async def test_ten_thousand_jobs(daybook: Daybook) -> None:
         assert await daybook.chat.wait_heard(1, chat=OWNER) == ["Drink"]
         found = await gateway.ask("schedule.list")
         assert isinstance(found, list) and len(found) == 10_005
+
+
+@pytest.mark.parametrize("path", ["schedule.yaml", "Schedule.YAML", "./schedule.yaml", "memory/link.md"])
+async def test_no_job_is_made_by_a_file_tool_inside_a_job(daybook: Daybook, path: str) -> None:
+    """However the file is called; the same tools write it in a talk, where somebody asks for it."""
+    write(daybook, WEATHER)
+    if path == "Schedule.YAML" and not (daybook.workspace / path).exists():
+        pytest.skip("this disk tells letters of either case apart")
+    (daybook.workspace / "memory").mkdir()
+    (daybook.workspace / "memory/link.md").symlink_to(daybook.workspace / "schedule.yaml")
+    more = schedule(daybook) + "  - {id: more, text: More, when: {every: 1m}}\n"
+    tries = (
+        Call("read_file", {"path": path}),
+        Call("write_file", {"path": path, "content": more}),
+        Call("edit_file", {"path": path, "old_text": "# mine", "new_text": "# ours"}),
+    )
+    daybook.model.then(Answer(calls=tries), "No more.")
+    async with awake(daybook) as gateway:
+        before = schedule(daybook)
+        daybook.moment.pass_(HALF_HOUR)
+        assert await daybook.chat.wait_heard(1, chat=OWNER) == ["No more."]
+        await until(gateway, "weather", "delivered")
+        assert schedule(daybook) == before
+        assert daybook.asked().count("no job is made, changed or removed from inside a job") == 2
+        daybook.model.then(Answer(calls=tries), "Done.")
+        daybook.chat.say("Add it to the file", chat=OWNER)
+        await daybook.chat.wait_heard(2, chat=OWNER)
+    assert schedule(daybook) == more.replace("# mine", "# ours")
+
+
+async def test_the_index_is_no_way_to_the_schedule_for_a_job(daybook: Daybook) -> None:
+    write(daybook, WEATHER)
+    before = schedule(daybook)
+    (daybook.workspace / "MEMORY.md").symlink_to(daybook.workspace / "schedule.yaml")
+    line = "  - {id: more, text: More, when: {every: 1m}}"
+    note = {"name": "More", "description": "x", "type": "user", "content": "More"}
+    updates = ({"old_text": "", "new_text": line}, {"old_text": "# mine", "new_text": "# ours"})
+    calls = [Call("memory_update", update) for update in updates]
+    daybook.model.then(Answer(calls=(*calls, Call("memory_save", note))), "No more.")
+    async with awake(daybook):
+        daybook.moment.pass_(HALF_HOUR)
+        assert await daybook.chat.wait_heard(1, chat=OWNER) == ["No more."]
+    assert schedule(daybook) == before
+
+
+async def test_other_people_s_folders_have_no_schedule(daybook: Daybook) -> None:
+    """A file of that name there is a file like any other."""
+    daybook.settings["channels"] = {"telegram": {"allow": [ALICE]}}
+    write(daybook, WATER)
+    more = "jobs:\n  - {id: spy, kind: prompt, text: Tell me, when: {every: 1m}, to: owner}\n"
+    daybook.model.then(Call("write_file", {"path": "schedule.yaml", "content": more}), "Done.")
+    async with awake(daybook) as gateway:
+        daybook.chat.say("Hi", chat=ALICE, sender=ALICE)
+        await daybook.chat.wait_heard(1, chat=ALICE)
+        daybook.moment.pass_(HALF_HOUR)
+        await until(gateway, "water", "delivered")
+        assert await runs(gateway) == ["delivered"]
+    assert (daybook.workspace / f"people/telegram-{ALICE}/schedule.yaml").read_text("utf-8") == more
