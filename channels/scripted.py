@@ -167,7 +167,9 @@ class ScriptedChannel:
         size = len(content) if isinstance(content, bytes) else None
         return Attachment(kind, name, size, media_type, handle)
 
-    def press(self, platform_id: str, label: str, sender: str = "11111") -> InboundMessage:
+    def press(
+        self, platform_id: str, label: str, sender: str = "11111", sent_at: datetime | None = None
+    ) -> InboundMessage:
         """Press a button that stands under a message now. Raises `KeyError` where there is none of that label."""
         shown = self._shown[platform_id]
         data = {button.label: button.data for row in shown.buttons for button in row}[label]
@@ -178,7 +180,7 @@ class ScriptedChannel:
             kind=ChatKind.GROUP if shown.address.chat_id in self._groups else ChatKind.PRIVATE,
             sender=Sender(sender, f"Person {sender}"),
             text=data,
-            sent_at=datetime.now(UTC),
+            sent_at=sent_at or datetime.now(UTC),
             platform_id=platform_id,
             origin=Origin.COMMAND,
         )

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TypeVar
 
-from gateway.commands import Ask, Command, CommandError, ForTheModel
+from channels.message import Origin
+from gateway.commands import Answer, Ask, Command, CommandError, ForTheModel
 from gateway.schedule import phrases
 from gateway.schedule import when as when_
 from gateway.schedule.book import Asker, NotBooked, Row, Wish
+from gateway.schedule.due import resolved
 from gateway.schedule.moments import local
-from gateway.schedule.when import BadWhen, Cron
+from gateway.schedule.when import At, BadWhen, Cron
 from gateway.store.run_rows import State
 from gateway.tools.schedule import asker_of
 
@@ -20,6 +22,8 @@ T = TypeVar("T")
 _LISTED = 40
 _SHOWN = 60
 _ERROR_SHOWN = 160
+_ONE_MESSAGE = 1500
+"""Characters that are one message on every platform, with what is added to them."""
 _BELATED = timedelta(hours=12)
 """A command that waited for so long in all is still answered from the moment at which it was written."""
 _HOW = (
@@ -45,7 +49,7 @@ async def remind(ask: Ask) -> str:
     return f"I'll remind you: {how}{booked.said}. (`{booked.job.id}`; `/jobs delete {booked.job.id}` takes it back.)"
 
 
-async def jobs(ask: Ask) -> str:
+async def jobs(ask: Ask) -> str | Answer:
     verb, _, id = ask.words.partition(" ")
     if not verb:
         return _listed(await ask.house.book.rows(_asker(ask)))
@@ -70,12 +74,47 @@ async def _delete(ask: Ask, id: str) -> str:
     return f"`{job.id}` is deleted: {_cut(job.text, _SHOWN)}"
 
 
+async def _snooze(ask: Ask, words: str) -> Answer:
+    name, _, time = words.partition(" ")
+    try:
+        understood = phrases.read(f"in {time}", _said_at(ask)) or phrases.read(time, _said_at(ask))
+    except BadWhen as error:
+        raise CommandError(f"{error}.") from error
+    if understood is None or understood.rest or not isinstance(understood.when, At):
+        raise CommandError(f"For how long? `/jobs snooze {name} 10m`, or `tomorrow 9:00`.")
+    zone = ask.house.clock.zone
+    booked = await ask.house.book.snooze(_asker(ask), name.strip("`"), resolved(understood.when.moment, zone))
+    return _answered(ask, booked.job.text, f"⏰ Again: {booked.said}.")
+
+
+async def _done(ask: Ask, name: str) -> Answer:
+    return _answered(ask, await ask.house.book.done(_asker(ask), name), "✓ Done.")
+
+
+def _answered(ask: Ask, reminder: str, said: str) -> Answer:
+    """Where a button was pressed, the reminder's message says from now on what was chosen. One so long that it may be
+    several messages stays."""
+    pressed = ask.row.message.platform_id if ask.row.message.origin is Origin.COMMAND else ""
+    if pressed and len(reminder) <= _ONE_MESSAGE:
+        return Answer(f"{reminder}\n\n_{said}_", replaces=pressed)
+    return Answer(f"{_cut(reminder, _SHOWN)}\n\n_{said}_")
+
+
 async def _run(ask: Ask, id: str) -> str:
     job = await ask.house.book.run(_asker(ask), id)
     return f"`{job.id}` runs now."
 
 
-_VERBS = {"pause": _pause, "resume": _resume, "delete": _delete, "remove": _delete, "run": _run}
+_Verb = Callable[[Ask, str], Awaitable[str | Answer]]
+_VERBS: Mapping[str, _Verb] = {
+    "pause": _pause,
+    "resume": _resume,
+    "delete": _delete,
+    "remove": _delete,
+    "run": _run,
+    "snooze": _snooze,
+    "done": _done,
+}
 
 
 def _asker(ask: Ask) -> Asker:
@@ -103,7 +142,7 @@ def _listed(rows: Sequence[Row]) -> str:
     lines = [_line(row) for row in known[:_LISTED]]
     if len(known) > _LISTED:
         lines.append(f"- and {len(known) - _LISTED} more (`daybook schedule list` shows all)")
-    return "\n".join([*lines, "", "`/jobs pause ID`, `resume ID`, `delete ID`, `run ID`"])
+    return "\n".join([*lines, "", "`/jobs pause ID`, `resume ID`, `delete ID`, `run ID`, `snooze ID 10m`, `done ID`"])
 
 
 def _line(row: Row) -> str:
@@ -128,5 +167,5 @@ def _cut(text: str, most: int) -> str:
 
 COMMANDS = (
     Command("remind", "WHEN WHAT", "remind you, as in `/remind tomorrow 15:00 call Ann`", remind),
-    Command("jobs", "[pause|resume|delete|run ID]", "reminders and jobs, and when they are due", jobs),
+    Command("jobs", "[pause|resume|delete|run|snooze|done ID]", "reminders and jobs, and when they are due", jobs),
 )

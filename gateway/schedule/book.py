@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
@@ -16,11 +16,13 @@ from zoneinfo import ZoneInfo
 from channels.message import Address, ChatKind
 from gateway.access import Access
 from gateway.schedule import job as job_
+from gateway.schedule import rung
 from gateway.schedule import when as when_
 from gateway.schedule.due import exists, is_twice, next_after, resolved
 from gateway.schedule.job import OWNER, BadJob, Job, Kind
 from gateway.schedule.jobs import NotChanged
 from gateway.schedule.moments import away, local
+from gateway.schedule.rung import Reminder
 from gateway.schedule.schedule import Schedule
 from gateway.schedule.when import At, BadWhen, Every, When
 from gateway.store.run_rows import Run
@@ -110,8 +112,7 @@ class Book:
         same = next((one for one in present.values() if _is_same(one, job)), None)
         if same is not None:
             return Booked(same, said)
-        if not asker.is_owner and sum(self._may(asker, one, own) for one in present.values()) >= MOST_OF_OTHERS:
-            raise NotBooked(f"There are {MOST_OF_OTHERS} jobs for this chat already; remove some first.")
+        self._check_room(asker, own)
         try:
             await self._schedule.add(job)
         except NotChanged as error:
@@ -132,6 +133,61 @@ class Book:
         if job.enabled != enabled:
             await self._changed(self._schedule.switch(id, enabled=enabled), id)
         return self._schedule.jobs.get(id, job)
+
+    async def snooze(self, asker: Asker, name: str, at: datetime) -> Booked:
+        """Have a reminder ring once more, at that moment; one that has not rung yet rings then instead. `name`: its id,
+        or what a button calls a run. Raises `NotBooked`."""
+        own = await self._own_chats(asker)
+        reminder = await self._reminder(asker, name, own)
+        again = self._read(asker, Wish(reminder.text, {"at": at.isoformat()}, to=reminder.to, id=reminder.id_again))
+        said = self._said(again)
+        jobs = self._schedule.jobs
+        if not any(_is_same(one, again) for one in jobs.values()):
+            if again.id not in jobs:
+                self._check_room(asker, own)
+            await self._changed(self._schedule.put(again), again.id)
+        return Booked(again, said)
+
+    async def done(self, asker: Asker, name: str) -> str:
+        """A reminder has done what it should and does not ring again; one that comes again and again does at its next
+        time. Returns its text. `name` as in `snooze`. Raises `NotBooked`."""
+        reminder = await self._reminder(asker, name, await self._own_chats(asker))
+        if reminder.pending:
+            try:
+                await self._schedule.remove(reminder.pending)
+            except KeyError:
+                pass  # it has rung meanwhile, and is gone
+            except NotChanged as error:
+                raise NotBooked(f"That was not done: {error}.") from error
+        return reminder.text
+
+    async def _reminder(self, asker: Asker, name: str, own: Collection[str]) -> Reminder:
+        await self._schedule.load()
+        jobs, number = self._schedule.jobs, rung.number(name)
+        if number is None and name in jobs:
+            job = await self._find(asker, name)
+            if job.kind is not Kind.MESSAGE:
+                raise NotBooked(f"{name} is no reminder.")
+            return rung.of_job(job, jobs)
+        ledger = self._schedule.ledger
+        run = await ledger.numbered(number) if number is not None else next(iter(await ledger.history(name, 1)), None)
+        if run is None or run.kind != Kind.MESSAGE or not self._may_answer(asker, run, own):
+            raise NotBooked("That reminder is not here any more." if number else f"There is no job {name[:64]}.")
+        return rung.of_run(run, jobs, self._schedule.clock.zone, here=self._here(asker, run))
+
+    def _may_answer(self, asker: Asker, run: Run, own: Collection[str]) -> bool:
+        return asker.is_owner or (run.address is not None and self._now(str(run.address)) in own)
+
+    @staticmethod
+    def _here(asker: Asker, run: Run) -> str:
+        """Where a reminder whose job is gone rings once more: where it rang."""
+        is_owners = asker.is_owner and run.address in (asker.chat, None)
+        return OWNER if is_owners else str(run.address)
+
+    def _check_room(self, asker: Asker, own: Collection[str]) -> None:
+        jobs = self._schedule.jobs.values()
+        if not asker.is_owner and sum(self._may(asker, one, own) for one in jobs) >= MOST_OF_OTHERS:
+            raise NotBooked(f"There are {MOST_OF_OTHERS} jobs for this chat already; remove some first.")
 
     async def run(self, asker: Asker, id: str) -> Job:
         """Run it now, whether or not it is paused. Raises `NotBooked`."""
@@ -166,7 +222,7 @@ class Book:
                     own.add(str(chat.address))
         return frozenset(own)
 
-    def _may(self, asker: Asker, job: Job, own: frozenset[str]) -> bool:
+    def _may(self, asker: Asker, job: Job, own: Collection[str]) -> bool:
         return asker.is_owner or (job.kind is not Kind.BUILT_IN and self._now(job.to) in own)
 
     def _now(self, to: str) -> str:

@@ -57,6 +57,11 @@ class Jobs:
             raise NotChanged(f"there is a job {job.id} already; give this one another id")
         self._edit(lambda text: jobs_file.with_job(text, job))
 
+    def put(self, job: Job) -> None:
+        """Add a job, in place of one of the same id. Raises `NotChanged`."""
+        there = job.id in self.jobs
+        self._edit(lambda text: jobs_file.with_job(jobs_file.without_job(text, job.id) if there else text, job))
+
     def remove(self, id: str) -> None:
         """Raises `KeyError` where there is no such job, `NotChanged`."""
         self._edit(lambda text: jobs_file.without_job(text, id))

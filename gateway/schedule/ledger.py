@@ -71,13 +71,13 @@ class Ledger:
     async def take_up(self, runs: Sequence[Run], *, settles: bool = True) -> list[Run]:
         """Claim due times in one commit. Returns those that nobody had taken up before, to be run by us alone."""
 
-        def write(connection: sqlite3.Connection) -> list[bool]:
+        def write(connection: sqlite3.Connection) -> list[int | None]:
             return [run_rows.take_up(connection, run, self._settled_by(run, settles)) for run in runs]
 
-        is_new = await self._database.run(write)
+        numbers = await self._database.run(write)
         for run in runs:
             self._jobs[run.job] = dataclasses.replace(self._jobs[run.job], settled=self._settled_by(run, settles))
-        taken = [run for run, new in zip(runs, is_new, strict=True) if new]
+        taken = [dataclasses.replace(run, seq=seq) for run, seq in zip(runs, numbers, strict=True) if seq is not None]
         self._open.update(((run.job, run.due), run) for run in taken if run.state.is_open)
         return taken
 
@@ -146,6 +146,9 @@ class Ledger:
 
     async def last_runs(self) -> Mapping[str, Run]:
         return await self._database.run(run_rows.last_runs)
+
+    async def numbered(self, seq: int) -> Run | None:
+        return await self._database.run(run_rows.numbered, seq)
 
     async def history(self, job: str | None, most: int) -> Sequence[Run]:
         return await self._database.run(run_rows.history, job, most)

@@ -17,6 +17,7 @@ from agent.clock import Clock, utc_stamp
 from channels.message import DueJob, Receive
 from gateway.outbox import Outbox
 from gateway.saying import late_mark
+from gateway.schedule import rung
 from gateway.schedule.builtin import BuiltIn, DueTime, JobFailed
 from gateway.schedule.job import Job, Kind
 from gateway.schedule.ledger import Ledger
@@ -106,7 +107,7 @@ class Runs:
         assert run.address is not None
         due = run.moment.astimezone(job.zone(self._clock.zone))
         text = f"{run.text}\n\n{late_mark(due)}" if run.late else run.text
-        return self._outbox.drafts(f"{run.key}:{{}}", run.address, text)
+        return self._outbox.drafts(f"{run.key}:{{}}", run.address, text, buttons=rung.buttons(run))
 
     async def _offer(self, prompts: Sequence[Run], receive: Receive) -> None:
         """Prompts that the inbox does not have yet."""

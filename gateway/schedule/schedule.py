@@ -307,6 +307,13 @@ class Schedule:
             await self._meet()
         self.ring()
 
+    async def put(self, job: Job) -> None:
+        """Add a job, in place of one of the same id. Raises `NotChanged`."""
+        async with self._lock:
+            await asyncio.to_thread(self.file.put, job)
+            await self._meet()
+        self.ring()
+
     async def remove(self, id: str) -> None:
         """Raises `KeyError`, `NotChanged`. What is under way of it is ended or goes to its end."""
         async with self._lock:

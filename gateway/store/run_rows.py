@@ -51,7 +51,12 @@ class JobRow:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A due time that was taken up. `attempts` counts those that were begun; `once`: its job has no other due time."""
+    """A due time that was taken up.
+
+    attempts    those that were begun
+    once        its job has no other due time
+    seq         its number; 0 before it was taken up
+    """
 
     job: str
     due: str
@@ -66,6 +71,7 @@ class Run:
     next_try: str = ""
     error: str = ""
     ended_at: str = ""
+    seq: int = 0
 
     @property
     def key(self) -> str:
@@ -100,8 +106,9 @@ def put(connection: sqlite3.Connection, rows: Iterable[JobRow]) -> None:
     )
 
 
-def take_up(connection: sqlite3.Connection, run: Run, settled: str) -> bool:
-    """Claim a due time; its job is settled up to there. False: it was taken up before, nobody may run it again."""
+def take_up(connection: sqlite3.Connection, run: Run, settled: str) -> int | None:
+    """Claim a due time; its job is settled up to there. Returns the run's number; None: it was taken up before, and
+    nobody may run it again."""
     address = run.address or Address("", "")
     cursor = connection.execute(
         "INSERT OR IGNORE INTO run (job, due, kind, text, channel, account, chat_id, thread_id, late, once, state,"
@@ -126,7 +133,7 @@ def take_up(connection: sqlite3.Connection, run: Run, settled: str) -> bool:
         ),
     )
     connection.execute("UPDATE job SET settled = ? WHERE id = ?", (settled, run.job))
-    return cursor.rowcount == 1
+    return cursor.lastrowid if cursor.rowcount == 1 else None
 
 
 def update(connection: sqlite3.Connection, run: Run) -> None:
@@ -168,6 +175,11 @@ def history(connection: sqlite3.Connection, job: str | None, most: int) -> tuple
     return tuple(_run(row) for row in rows)
 
 
+def numbered(connection: sqlite3.Connection, seq: int) -> Run | None:
+    row = connection.execute("SELECT * FROM run WHERE seq = ?", (seq,)).fetchone()
+    return _run(row) if row is not None else None
+
+
 def prune(connection: sqlite3.Connection) -> None:
     """Forget what ended long ago."""
     connection.execute(
@@ -192,4 +204,5 @@ def _run(row: sqlite3.Row) -> Run:
         next_try=row["next_try"],
         error=row["error"],
         ended_at=row["ended_at"],
+        seq=row["seq"],
     )
