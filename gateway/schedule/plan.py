@@ -77,7 +77,7 @@ def plan(timing: Timing, settled: datetime, now: datetime) -> Wait | Run | Misse
         return Wait(first)
     if (calm := _calm(timing, now)) > now:
         return Wait(calm)
-    due = last_until(timing.when, timing.zone, settled, now) or first
+    due = last_until(timing.when, timing.zone, first, now) or first
     late = now - _calm(timing, due)
     if late > max(timing.catch_up, LATE_AFTER):
         return Missed(due)

@@ -238,7 +238,9 @@ class Schedule:
 
     async def _take_up_due(self, now: datetime) -> None:
         busy = self.ledger.busy
-        look = [job for id, job in self.jobs.items() if job.enabled and id not in busy and self._may_be_due(id, now)]
+        waits = self._waits
+        maybe = ((id, job) for id, job in self.jobs.items() if (until := waits.get(id, now)) is not None and until <= now)
+        look = [job for id, job in maybe if job.enabled and id not in busy]
         work = [(job, self.timing(job), self.ledger.settled(job.id)) for job in look]
         plans = _plans(work, now) if len(work) < _IN_A_THREAD else await asyncio.to_thread(_plans, work, now)
         runs = []
@@ -252,10 +254,6 @@ class Schedule:
             for run in await self.ledger.take_up(runs):
                 if run.state is State.MISSED:
                     log.warning("job %s was due %s; that is too long ago now", run.job, run.due)
-
-    def _may_be_due(self, id: str, now: datetime) -> bool:
-        until = self._waits.get(id, now)
-        return until is not None and until <= now
 
     def _run(self, job: Job, due: str, what: plan.Run | Missed | None = None) -> Run:
         """`what` None: by hand."""
