@@ -239,7 +239,9 @@ class Schedule:
     async def _take_up_due(self, now: datetime) -> None:
         busy = self.ledger.busy
         waits = self._waits
-        maybe = ((id, job) for id, job in self.jobs.items() if (until := waits.get(id, now)) is not None and until <= now)
+        maybe = (
+            (id, job) for id, job in self.jobs.items() if (until := waits.get(id, now)) is not None and until <= now
+        )
         look = [job for id, job in maybe if job.enabled and id not in busy]
         work = [(job, self.timing(job), self.ledger.settled(job.id)) for job in look]
         plans = _plans(work, now) if len(work) < _IN_A_THREAD else await asyncio.to_thread(_plans, work, now)
