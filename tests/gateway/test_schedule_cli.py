@@ -1,0 +1,101 @@
+"""`daybook schedule`, as a shell calls it, without a gateway."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.gateway.test_cli import home, shell
+
+__all__ = ["home"]
+
+KEYS = {"id", "kind", "when", "to", "enabled", "next_run", "last_run", "last_result"}
+"""Those that SPEC 1 promises."""
+
+
+def told(home: Path, *words: str) -> Any:
+    ran = shell(home, "schedule", *words, "--json")
+    assert ran.returncode == 0, ran.stderr
+    return json.loads(ran.stdout)
+
+
+def job(home: Path, id: str) -> dict[str, Any]:
+    (found,) = (row for row in told(home, "list") if row["id"] == id)
+    return dict(found)
+
+
+def test_a_job_from_its_beginning_to_its_end(home: Path) -> None:
+    added = told(home, "add", "Drink", "--cron", "0 8 * * 1-5", "--id", "water", "--timezone", "Asia/Kathmandu")
+    assert "water is added; next: " in added["message"]
+    row = job(home, "water")
+    assert row.keys() >= KEYS
+    assert (row["kind"], row["when"], row["to"], row["enabled"]) == ("message", {"cron": "0 8 * * 1-5"}, "owner", True)
+    assert (row["last_run"], row["last_result"]) == (None, None)
+    due = datetime.fromisoformat(row["next_run"])
+    assert (f"{due:%H:%M}", row["next_run"][-6:], due.weekday() < 5) == ("08:00", "+05:45", True)
+    assert {"journal", "daily-summary", "heartbeat"} <= {one["id"] for one in told(home, "list")}
+    assert told(home, "pause", "water")["enabled"] is False
+    assert job(home, "water")["next_run"] is None
+    assert told(home, "resume", "water")["next_run"] == row["next_run"]
+    assert "as soon as the gateway runs" in told(home, "run", "water")["message"]
+    (run,) = told(home, "history", "water")
+    assert (run["id"], run["result"], run["attempts"], run["late"]) == ("water", "waiting", 0, False)
+    assert job(home, "water")["last_result"] == "waiting"
+    assert told(home, "history", "-n", "1") == [run]
+    assert told(home, "remove", "water")["id"] == "water"
+    assert "water" not in {one["id"] for one in told(home, "list")}
+
+
+def test_what_people_read(home: Path) -> None:
+    assert shell(home, "schedule", "history").stdout.strip() == "No run yet."
+    ran = shell(home, "schedule", "add", "Call Ann", "--when", "in 20 minutes")
+    assert "call-ann is added; next: " in ran.stdout and "(in 20 minutes)" in ran.stdout
+    listed = shell(home, "schedule", "list").stdout
+    assert "call-ann" in listed and "Call Ann" in listed and "daily-summary" in listed
+    assert "is paused" in shell(home, "schedule", "pause", "call-ann").stdout
+    assert "paused" in shell(home, "schedule", "list").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "why"),
+    [
+        (("add", "Tea"), 2, "exactly one of --at, --every, --cron, --when"),
+        (("add", "Tea", "--every", "2h", "--cron", "* * * * *"), 2, "exactly one of"),
+        (("add", "Tea", "--every", "2h", "--kind", "song"), 2, "song"),
+        (("add", "Tea", "--at", "2001-01-01T08:00"), 1, "is past"),
+        (("add", "Tea", "--at", "2027-02-29T08:00"), 1, "does not exist"),
+        (("add", "Tea", "--every", "1s"), 1, "out of range"),
+        (("add", "Tea", "--cron", "0 0 31 2 *"), 1, "0 0 31 2 *"),
+        (("add", "Tea", "--when", "some day"), 1, "is not understood"),
+        (("add", "Tea", "--every", "2h", "--timezone", "Mars/Base"), 1, "IANA zone"),
+        (("add", "Tea", "--every", "2h", "--to", "nowhere"), 1, "chat address"),
+        (("add", "Tea", "--every", "2h", "--id", "Big Tea"), 1, "a-z, 0-9 and -"),
+        (("add", " ", "--every", "2h"), 1, "is empty"),
+        (("remove", "tea"), 1, "no job tea"),
+        (("remove", "journal"), 1, "can be paused, not removed"),
+        (("pause", "tea"), 1, "no job tea"),
+        (("resume", "tea"), 1, "no job tea"),
+        (("run", "tea"), 1, "no job tea"),
+        (("history", "-n", "0"), 2, "0"),
+        (("dance",), 2, "dance"),
+    ],
+)
+def test_bad_input_is_told_on_stderr(home: Path, words: tuple[str, ...], code: int, why: str) -> None:
+    ran = shell(home, "schedule", *words)
+    assert (ran.returncode, ran.stdout) == (code, "")
+    assert why in ran.stderr and "Traceback" not in ran.stderr
+
+
+def test_a_file_that_cannot_be_read_is_not_written_over(home: Path) -> None:
+    told(home, "add", "Tea", "--every", "2h", "--id", "tea")
+    file = home / "workspace/schedule.yaml"
+    broken = file.read_text("utf-8") + "  - {id: water, when: [\n"
+    file.write_text(broken, "utf-8")
+    ran = shell(home, "schedule", "add", "Milk", "--every", "2h")
+    assert ran.returncode == 1 and "mend it first" in ran.stderr
+    assert file.read_text("utf-8") == broken
+    assert job(home, "tea")["enabled"] is True
