@@ -433,7 +433,7 @@ class Agent:
         known = self._open.get(key)
         if known is None or known.transcript is not transcript or known.scope != scope or known.sealed != sealed:
             written: set[Path] = set()
-            freshness = Freshness(scope, self._clock, self.settings.memory, self.skills)
+            freshness = Freshness(scope, self._clock, self.settings.memory, self.skills, transcript.header.id)
             own_tools = self._tools(key, scope, written, sealed)
             known = _Conversation(transcript, scope, own_tools, freshness, written, sealed)
             self._open[key] = known

@@ -19,6 +19,7 @@ from agent.context.places import Excerpt, Part, Place, common_places, excerpt, o
 from agent.context.prompt import UNREADABLE, file_block, unreadable_block
 from agent.context.skill_list import KEY as SKILLS
 from agent.context.skill_list import skill_list, skills_seen
+from agent.journal.marks import without
 from agent.memory.files import FileText, Unreadable
 from agent.memory.scope import Scope
 from agent.session.entries import NO_FILE, CompactionEntry, Entry, Header, MessageEntry, RedactionEntry, Seen
@@ -51,9 +52,18 @@ def seen_by(header: Header, entries: Iterable[Entry]) -> dict[str, Seen]:
 
 
 class Freshness:
-    """The files of one session's prompt, looked at again. Reads a file only where its stamp changed."""
+    """The files of one session's prompt, looked at again. Reads a file only where its stamp changed. What the journal
+    wrote of the talk `session` is not told to it: it was there."""
 
-    def __init__(self, scope: Scope, clock: Clock, settings: MemorySettings, skills: Skills | None = None) -> None:
+    def __init__(
+        self,
+        scope: Scope,
+        clock: Clock,
+        settings: MemorySettings,
+        skills: Skills | None = None,
+        session: str = "",
+    ) -> None:
+        self._session = session
         self._scope = scope
         self._skills = skills
         self._clock = clock
@@ -82,7 +92,7 @@ class Freshness:
                     files[place.key] = Seen()
             elif file.sha != before.sha:
                 block, part = self._change(place, before, file)
-                blocks.append(block)
+                blocks += [block] if block else []
                 files[place.key] = Seen(file.sha, file.size, part.lines, part.total)
             if file is not None and stamp is not None and time.time_ns() - stamp[2] > _SETTLED_NS:
                 self._known[place.path] = (stamp, file.sha)
@@ -122,13 +132,20 @@ class Freshness:
         return (*common_places(self._scope), *own_places(self._scope, self._clock.today(), self._settings))
 
     def _change(self, place: Place, before: Seen, file: FileText) -> tuple[str, Excerpt]:
-        """Only what was added where nothing else changed, else the whole."""
+        """Only what was added where nothing else changed, else the whole; "" where that is this talk's own journal."""
         data = file.text.encode("utf-8", "replace")
+        if before.sha == NO_FILE and place.part is Part.END:
+            others = without(file.text, self._session)
+            if others != file.text:
+                return self._beside_own(place, before, 0, file.text, others)
         grew = before.sha not in (NO_FILE, UNREADABLE.sha) and before.size < len(data)
         if grew and hashlib.sha256(data[: before.size]).hexdigest() == before.sha:
             old = data[: before.size].decode("utf-8", "replace")
             added = data[before.size :].decode("utf-8", "replace")
             whole_lines = old.count("\n")
+            others = without(added, self._session) if place.part is Part.END else added
+            if others != added:
+                return self._beside_own(place, before, whole_lines, added, others)
             part = excerpt(marked.clean(added), Part.END, self._settings)
             first, last = (line + whole_lines if line else 0 for line in part.lines)
             text = part.text.strip("\n")
@@ -139,6 +156,21 @@ class Freshness:
             return marked.block("rules" if place.common else "changed", f"{note}\n{text}", name=place.name), shown
         part = excerpt(marked.clean(file.text), place.part, self._settings)
         return file_block("rules" if place.common else "changed", place, part), part
+
+    def _beside_own(self, place: Place, before: Seen, line: int, added: str, others: str) -> tuple[str, Excerpt]:
+        """What others wrote into a log beside this talk's own journal, behind that line of it. The talk has seen all
+        of what was added, but for what is cut."""
+        total = line + len(added.splitlines())
+        part = excerpt(marked.clean(others), Part.END, self._settings)
+        first = line + 1 if not part.is_cut else total - (part.lines[1] - part.lines[0])
+        seen = Excerpt(
+            "", (before.lines[0] if before.lines[1] and first == before.lines[1] + 1 else first, total), total
+        )
+        text = part.text.strip("\n")
+        if not any(one.strip() and not one.startswith("# ") for one in others.splitlines()):
+            return "", seen
+        note = "Added to the file since you last saw it, beside the journal of this talk:"
+        return marked.block("changed", f"{note}\n{text}", name=place.name), seen
 
 
 def _stamp(path: Path) -> _Stamp | None:

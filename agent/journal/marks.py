@@ -18,6 +18,8 @@ from pathlib import Path
 from agent.journal.promises import Promise
 from agent.journal.telling import Told
 
+TITLE = "## Journal · "
+"""How a section begins."""
 _BUSY = 5.0
 """Seconds to wait for another process that writes."""
 _KEPT = timedelta(days=90)
@@ -65,6 +67,22 @@ def in_log(log: str, session: str) -> list[Section]:
     """The sections of a talk that a log says it has."""
     found = (match for line in log.splitlines() if (match := _COMMENT.fullmatch(line)))
     return [Section(int(one[2]), int(one[3]), one[4] == "extract") for one in found if one[1] == session]
+
+
+def without(log: str, session: str) -> str:
+    """A log, or the end of one, without the sections of one talk."""
+    kept: list[str] = []
+    section: list[str] = []
+    for line in log.splitlines(keepends=True):
+        if line.startswith("## "):
+            kept, section = kept + section, []
+        if section or line.startswith(TITLE):
+            section.append(line)
+        else:
+            kept.append(line)
+        if match := _COMMENT.fullmatch(line.rstrip("\n")):
+            kept, section = kept if match[1] == session else kept + section, []
+    return "".join(kept + section)
 
 
 def for_reading(log: str) -> list[str]:

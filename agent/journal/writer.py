@@ -22,7 +22,7 @@ from agent.journal import promises, telling
 from agent.journal.day import Spoken, Talked
 from agent.journal.day import read as read_day
 from agent.journal.extract import extract
-from agent.journal.marks import Marks, Piece, Section, in_log
+from agent.journal.marks import TITLE, Marks, Piece, Section, in_log
 from agent.journal.telling import Told
 from agent.memory.daily import heading_line, log_path
 from agent.memory.files import FileError, append_day, clean, read_text
@@ -271,7 +271,9 @@ class Journal:
         if damaged:
             lines = "line" if damaged == 1 else "lines"
             bullets = [*bullets, f"- (A gap: {damaged} {lines} of this talk's transcript cannot be read.)"]
-        title = f"Journal · {work.info.key.path} · {spoken[0].line.at:%H:%M}-{spoken[-1].line.at:%H:%M}"
+        title = (
+            f"{TITLE.removeprefix('## ')}{work.info.key.path} · {spoken[0].line.at:%H:%M}-{spoken[-1].line.at:%H:%M}"
+        )
         title += f" ({remark})" if remark else ""
         mark = section.comment(work.info.id)
         body = "\n".join([*map(_harmless, bullets), "", mark])

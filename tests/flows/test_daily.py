@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from channels.terminal import Shown
 from gateway.app import Gateway, Patience
 from tests.flows.diarist import Diarist
 from tests.flows.story import ALICE, BOB, GROUP, ZONE, Story, story
@@ -20,6 +21,13 @@ DAY = "2026-11-21"
 def at(told: Story, moment: str) -> None:
     """It is that time in Berlin now: `2026-11-21 08:30`."""
     told.moment = datetime.fromisoformat(moment).replace(tzinfo=ZoneInfo(ZONE))
+
+
+class Window:
+    """A terminal that somebody looks at."""
+
+    async def show(self, shown: Shown) -> None:
+        pass
 
 
 @asynccontextmanager
@@ -98,6 +106,22 @@ async def test_what_was_said_after_the_summary_is_added_at_night(tmp_path: Path)
         assert "Journal · owner · 23:30-23:30" in log
         assert len(diarist.journals) == 2 and "One" not in diarist.journals[1]
         assert not told.log(0).exists()
+
+
+async def test_a_talk_is_not_shown_its_own_day_again_but_what_others_said(tmp_path: Path) -> None:
+    async with a_day(tmp_path) as (told, _):
+        async with awake(told) as gateway:
+            await says(told, f"{DAY} 09:00", "We take the blue tiles")
+            at(told, f"{DAY} 09:30")
+            with gateway.terminal.attach("work", Window()):
+                await gateway.terminal.say("The cake is lemon", "work")
+                await told.idle()
+            at(told, f"{DAY} 21:00")
+            await told.hears("A full day")
+            await says(told, f"{DAY} 21:10", "And tomorrow?")
+        newest = str(told.asked[-1].body["messages"][-1])
+        assert "Alice said We take" in told.read(f"memory/{DAY}.md")
+        assert "lemon" in newest and "blue tiles" not in newest
 
 
 async def test_a_promise_is_shown_until_somebody_closes_it(tmp_path: Path) -> None:

@@ -25,12 +25,18 @@ class Eyes:
         self.scope = Scope(Audience.OWNER, root)
         self.clock = Clock(ZoneInfo("Europe/Berlin"), lambda: self.day)
         self.seen: dict[str, Seen] = dict(fixed_part(self.scope, self.clock.today(), LIMITS).files)
-        self.freshness = Freshness(self.scope, self.clock, LIMITS)
+        self.freshness = Freshness(self.scope, self.clock, LIMITS, session="mine")
 
     def look(self) -> str:
+        before = dict(self.seen)
+        told = self.look_again()
+        assert bool(told) == (self.seen != before)
+        return told
+
+    def look_again(self) -> str:
+        """Something may be seen without a word."""
         changes = self.freshness.changes(self.seen)
         self.seen.update(changes.files)
-        assert bool(changes.blocks) == bool(changes.files)
         return "\n".join(changes.blocks)
 
 
@@ -122,3 +128,38 @@ def test_a_quiet_file_is_not_read_again(tmp_path: Path) -> None:
     path.write_text("two\n")  # the same size; the stamp is put back, so that only reading could tell
     os.utime(path, (1_700_000_000, 1_700_000_000))
     assert eyes.look() == ""
+
+
+def section(session: str, *bullets: str) -> str:
+    lines = "".join(f"- {bullet}\n" for bullet in bullets)
+    return f"## Journal · owner · 09:00-12:00\n\n{lines}\n<!-- journal {session} 1-9 model -->\n"
+
+
+LOG = "memory/2026-11-21.md"
+
+
+def test_a_talk_is_not_told_its_own_journal(tmp_path: Path) -> None:
+    """Neither where that begins the day's log, nor where it is added to it."""
+    eyes = Eyes(tmp_path)
+    path = write(tmp_path, LOG, "# 2026-11-21\n\n" + section("mine", "09:00 I said tea"))
+    assert eyes.look_again() == ""
+    assert eyes.seen[LOG].lines == (1, 7)
+    path.write_text(path.read_text() + "\n" + section("mine", "10:00 I said milk"))
+    assert eyes.look_again() == ""
+    assert eyes.seen[LOG].lines == (1, len(path.read_text().splitlines()))
+    path.write_text(path.read_text() + "- 10:05 by another\n")
+    told = eyes.look_again()
+    assert "by another" in told and "milk" not in told
+
+
+def test_what_others_wrote_beside_it_is_told(tmp_path: Path) -> None:
+    path = write(tmp_path, LOG, "# 2026-11-21\n\n- 08:00 early\n")
+    eyes = Eyes(tmp_path)
+    own, theirs = section("mine", "09:00 I said tea"), section("theirs", "09:30 they said cake")
+    path.write_text(f"{path.read_text()}\n{own}\n{theirs}- 13:00 after it\n")
+    told = eyes.look_again()
+    assert "cake" in told and "after it" in told and "tea" not in told and "early" not in told
+    assert eyes.look_again() == ""
+    new = write(tmp_path, "memory/2026-11-20.md", f"# 2026-11-20\n\n{theirs}\n{own}")
+    told = eyes.look_again()
+    assert "cake" in told and "tea" not in told and new.exists()
