@@ -16,6 +16,7 @@ from agent.model.offline import NAME as OFFLINE
 from agent.session.cut import Shown, cut_at_step, cut_point, passes, said_before, size_of, sparing
 from agent.session.entries import CompactionEntry, Entry, MarkEntry, MessageEntry
 from agent.session.pictures import in_words
+from agent.session.redaction import redactions
 from agent.session.replay import THINKING, id_of, in_context, summary_block
 from agent.session.summary import Useless, checked, extract, instruction, with_identifiers
 from agent.session.unflushed import unflushed
@@ -107,6 +108,7 @@ async def compact(
     turn that is cut. `overflowed`: the server refused a request of the present size; `asked` names the request of a
     person. Raises `NotCompacted`, `ModelError` and `NotJournaled`."""
     transcript = talk.transcript
+    forgettings = redactions(transcript.entries)
     shown = list(in_context(transcript.entries))
     cut = place_to_cut(talk, in_turn=in_turn)
     dropped, kept, said = shown[:cut], shown[cut:], said_before(shown, cut)
@@ -122,6 +124,9 @@ async def compact(
         )
     before = talk.projected()
     fixed = await asyncio.to_thread(talk.read_fixed)
+    if redactions(transcript.entries) != forgettings:
+        _log.info("%s: words were forgotten while it was summarised, so it is summarised anew", talk.session)
+        return await compact(talk, focus, overflowed=overflowed, in_turn=in_turn, asked=asked)
     entry = CompactionEntry(
         transcript.new_id(),
         utc_stamp(talk.clock.now()),

@@ -27,6 +27,7 @@ from agent.session.cut import Shown
 from agent.session.entries import CompactionEntry, Entry
 from agent.session.owed import Unsettled
 from agent.session.reading import lines
+from agent.session.redaction import redactions
 from agent.session.replay import id_of, in_context
 from agent.session.unflushed import unflushed
 from agent.silence import spoken
@@ -139,14 +140,23 @@ async def consolidate(talk: Talk, entries: Sequence[Shown], source: str) -> None
     shown = _shown(entries, unflushed(talk.transcript.entries), talk.clock)
     if not shown:
         return
+    forgettings = redactions(talk.transcript.entries)
     try:
         found = await _findings(talk, shown)
     except ModelError as problem:
+        _raise_if_forgotten(talk, forgettings)
         await _written(talk, Findings(_extract(entries, talk.clock)), source, extract=True)
         raise Unsettled(f"the model could not be asked ({problem})") from problem
+    _raise_if_forgotten(talk, forgettings)
     if not found.history.strip():
         found = dataclasses.replace(found, history=_extract(entries, talk.clock))
     await _written(talk, found, source)
+
+
+def _raise_if_forgotten(talk: Talk, forgettings: int) -> None:
+    """What was read of the talk may hold words that are gone by now."""
+    if redactions(talk.transcript.entries) != forgettings:
+        raise Unsettled("words of the talk were forgotten while it was read")
 
 
 async def _written(talk: Talk, found: Findings, source: str, *, extract: bool = False) -> None:

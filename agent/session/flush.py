@@ -30,6 +30,7 @@ from agent.memory.slug import slug
 from agent.model.base import Block, Completed, ContextOverflow, Json, Message, ModelError
 from agent.session.entries import CompactionEntry, Entry, MarkEntry, MessageEntry
 from agent.session.fitting import fitted
+from agent.session.redaction import redactions
 from agent.session.replay import id_of
 from agent.silence import NO_REPLY
 from agent.talk import Talk, asked, settled
@@ -225,6 +226,7 @@ class _Flush:
         messages = [*before, self._talk.words_of_ours(self._prompt())]
         left = self._talk.budget.window - size - _PROMPT_TOKENS
         most = max(_LEAST_TOKENS, min(_MOST_TOKENS, self._talk.budget.answer, left))
+        forgettings = redactions(self._talk.transcript.entries)
         for round in range(MOST_ROUNDS):
             try:
                 answer = await asked(self._talk.model, self._talk.request(messages, PURPOSE, most, aside=True))
@@ -234,6 +236,8 @@ class _Flush:
                 raise
             if answer.stop_reason == "refusal":
                 raise ModelError("The model declined to write anything down.")
+            if redactions(self._talk.transcript.entries) != forgettings:
+                raise ModelError("Words of the talk were forgotten while it was read.")
             calls = [block for block in answer.content if block.get("type") == "tool_use"]
             results = [await self._result(call, answer) for call in calls]
             if all(map(self._is_written, calls, results)):
