@@ -7,9 +7,19 @@ follows at the end and says whose place it takes.
 from __future__ import annotations
 
 import re
-from datetime import datetime
+from datetime import date, datetime
 
+FILE = "HISTORY.md"
 _MOMENT = r"^\[(\d{4}-\d{2}-\d{2} \d{2}:\d{2})\] "
+
+
+def day_of(line: str) -> date | None:
+    """The day that a paragraph begins with; None for any other line."""
+    match = re.match(_MOMENT, line)
+    try:
+        return date.fromisoformat(match[1][:10]) if match else None
+    except ValueError:  # a hand wrote 2026-13-40
+        return None
 
 
 def addition(before: str, now: datetime, text: str, source: str, *, extract: bool) -> str:

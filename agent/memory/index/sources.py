@@ -7,12 +7,13 @@ import enum
 import os
 import stat
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from agent.clock import Clock
-from agent.memory import daily, files, front_matter
+from agent.memory import daily, files, front_matter, paragraphs
 from agent.memory.index.cutting import Cut, Passage, passages, speech, windows
 from agent.memory.index.store import NewFile, NewPassage, NewSection
 from agent.memory.index.tokens import tokens
@@ -135,7 +136,8 @@ def parsed(source: Source, data: bytes, clock: Clock, cut: Cut) -> NewFile:
     file = files.text_of(data, source.name)
     head = front_matter.parse(file.text[:9_000])
     title = f"{head.line('name')} {head.line('description')}"
-    found = [one for one in passages(file.text) if _is_worth_it(source, one)]
+    cut_up = _paragraphs if source.path.name == paragraphs.FILE else passages
+    found = [one for one in cut_up(file.text) if _is_worth_it(source, one)]
     return new_file(source, file.sha, title, found, clock, cut)
 
 
@@ -162,6 +164,14 @@ def new_file(
         list(windows(found, cut)),
         problem,
     )
+
+
+def _paragraphs(text: str) -> Iterator[Passage]:
+    """Of HISTORY.md: a line each, a section of the day that it begins with."""
+    for number, line in enumerate(text.split("\n"), 1):
+        day = paragraphs.day_of(line)
+        for part in passages(line):
+            yield replace(part, start=number, end=number, section=number, day=day)
 
 
 def day_of_change(source: Source, clock: Clock) -> date:

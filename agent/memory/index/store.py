@@ -23,7 +23,7 @@ from agent.memory.reach import make_private
 
 _log = logging.getLogger(__name__)
 
-VERSION = "2"
+VERSION = "3"
 GAP = 8
 """More than the passages around one that a ranking looks at."""
 _BUSY = 5.0

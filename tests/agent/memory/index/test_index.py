@@ -274,6 +274,20 @@ def test_days_and_folders_limit_a_search(desk: Desk) -> None:
     assert found(below="memory") == ["one", "two"]
 
 
+def test_a_paragraph_of_history_is_of_its_day(desk: Desk) -> None:
+    paragraphs = (
+        "[2026-09-30 08:00] The dentist called. (talk a e1)",
+        "[2026-10-02 09:00] The dentist came. (talk b e2)",
+    )
+    desk.write(
+        "memory/HISTORY.md", "\n".join(("# History", "", *paragraphs, "[2026-13-40 99:99] a dentist by hand", ""))
+    )
+    hits = [hit for hit in desk.index.search(desk.scope, CLOCK, ["dentist"]).hits if hit.matched]
+    assert {(3, "2026-09-30"), (4, "2026-10-02")} <= {(hit.start_line, str(hit.date)) for hit in hits}
+    early = desk.index.search(desk.scope, CLOCK, ["dentist"], until=date(2026, 10, 1)).hits
+    assert [hit.text for hit in early if hit.matched] == [paragraphs[0]]
+
+
 def test_the_clock_in_the_past_hides_nothing(desk: Desk) -> None:
     file = desk.write("notes.md", "- dentist\n")
     os.utime(file, (32_503_680_000, 32_503_680_000))  # the year 3000
