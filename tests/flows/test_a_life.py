@@ -1,6 +1,5 @@
 """Some weeks of a life: what was told is still known at their end, by nobody who was not told, and every message has
-its one answer, whatever goes wrong. `benchmarks/life.py` tells a whole year, with the nightly journal: one that is
-written at the very moment of a `/forget` may still keep what was forgotten (open)."""
+its one answer, whatever goes wrong. `benchmarks/life.py` tells a whole year."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ DAYS = 18
 
 @pytest.mark.timeout(240)  # half a minute on a quiet machine
 async def test_after_some_weeks_all_is_known_that_was_told_and_by_nobody_else() -> None:
-    async with life(int(os.environ.get("LIFE_SEED", "1")), journal=False) as lived:
+    async with life(int(os.environ.get("LIFE_SEED", "1"))) as lived:
         tally = await lived.live(DAYS)
         assert not tally.failures, tally
         assert tally.found == tally.planted > 80

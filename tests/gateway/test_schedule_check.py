@@ -67,7 +67,7 @@ def test_a_file_that_is_no_yaml(home: Home) -> None:
 def test_a_job_that_cannot_be_is_named_with_its_line_and_the_rest_holds(home: Home, job: str, why: str) -> None:
     problem, rest = findings(home, f"jobs:\n  - {WATER}\n  - {job}\n")
     assert not problem.ok and why in problem.message and "line 3" in problem.message and problem.cure
-    assert rest.ok and rest.message.startswith("1 jobs of yours, 1 on; next: water ")
+    assert rest.ok and rest.message.startswith("1 job of yours, 1 on; next: water ")
 
 
 async def test_a_run_that_failed_is_told_with_what_to_do(home: Home) -> None:
