@@ -33,10 +33,11 @@ class Windows:
             window, session.reserve_tokens, session.flush_soft_threshold_tokens, self._settings.model.max_tokens
         )
 
-    def overflowed(self, model: str, tokens: int) -> None:
+    async def overflowed(self, model: str, tokens: int) -> Budget:
         """The server refused a request of so many tokens: its window is smaller than it or the configuration says.
-        Known until the process ends."""
+        Known until the process ends. Gives the budget from now on."""
         self._overflowed[model] = min(tokens, self._overflowed.get(model, tokens))
+        return await self.budget(model)
 
     async def _asked(self, model: str) -> int | None:
         """As the server says; one that did not say is asked again only after a while."""

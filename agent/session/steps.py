@@ -4,7 +4,7 @@ turn taken up after a crash goes the same way as one that was never interrupted.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from agent.clock import Clock, utc_stamp
 from agent.context.repair import result_block
@@ -134,6 +134,11 @@ class Steps:
                 block = block if fresh == given else {**block, "id": fresh}
             blocks.append(block)
         return tuple(blocks)
+
+
+def turns_of_said(entries: Iterable[Entry]) -> dict[str, str]:
+    """The turn of each message from a person, by the message's id."""
+    return {id: one.meta.turn for one in entries if isinstance(one, MessageEntry) for id in one.meta.said}
 
 
 def calls_of(entry: Entry) -> tuple[Block, ...]:
