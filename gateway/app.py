@@ -1,47 +1,31 @@
-"""The composition root: what is built from what, what runs, and in which order it ends. No behaviour is here."""
+"""The composition root: what is built from what. No behaviour is here."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
-from datetime import timedelta
 from functools import partial
-from pathlib import Path
 
 from agent.agent import Agent
 from agent.clock import Clock
 from agent.model.anthropic import AnthropicModel
 from agent.model.base import Model
-from agent.model.offline import NAME as OFFLINE
-from agent.settings import (
-    AgentSettings,
-    FlushSettings,
-    HybridSettings,
-    MemorySettings,
-    ModelSettings,
-    RecallSettings,
-    SearchSettings,
-    SessionSettings,
-)
-from agent.workspace import create, template_folder
 from channels.message import Channel, ChannelStatus, CommandInfo, Health
 from channels.terminal import TerminalChannel
 from gateway.access import Access
 from gateway.acknowledgement import Acknowledgement
+from gateway.agents import build_agent
 from gateway.choices import Choices
 from gateway.commands import House
 from gateway.commands.table import all_commands
-from gateway.config import AgentConfig, Config, ModelConfig, dotenv_names
-from gateway.config.model import SearchConfig
-from gateway.control import Operation
-from gateway.daily import Daily, SummaryRules
-from gateway.embedding import Embedders, embedding_of
-from gateway.heartbeat import Heartbeat, HeartbeatRules
-from gateway.home import Home, HomeError, TokenBusy, hold_token
+from gateway.config import Config, ModelConfig
+from gateway.daily import Daily
+from gateway.embedding import Embedders
+from gateway.heartbeat import Heartbeat
+from gateway.home import Home, TokenBusy, hold_token
 from gateway.inbox import Inbox
 from gateway.journaling import Journaling
 from gateway.long_answers import LongAnswers
@@ -56,11 +40,13 @@ from gateway.platforms import build_channels, rules, signs, tokens
 from gateway.questions import Questions
 from gateway.rewording import Rewording
 from gateway.router import Router
+from gateway.running import Gateway, Patience
 from gateway.schedule.book import Book
 from gateway.schedule.builtin import BuiltIn
-from gateway.schedule.plan import Quiet
-from gateway.schedule.schedule import Rules, Schedule
+from gateway.schedule.schedule import Schedule
+from gateway.schedule_rules import heartbeat_rules, schedule_rules, summary_rules
 from gateway.sessions import AgentHome, Sessions
+from gateway.spawner import Spawner
 from gateway.store import outbox_rows
 from gateway.store.database import Database
 from gateway.supervise import Supervised
@@ -72,100 +58,7 @@ from gateway.usage import UsageLedger
 
 log = logging.getLogger(__name__)
 
-_WARM_UP_AFTER = 0.5
-"""Seconds: the model's SDK takes one to import, so it is left until the channels have begun to listen."""
-
-
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """How long is waited, in seconds. Shutting down takes at most `turn` and three times `send`, within SPEC's 30.
-
-    turn    for running turns when the process is asked to end; then they are put off to the next start
-    send    for replies that are ready by then
-    disk    between tries while the disk takes nothing
-    tick    between two looks of the schedule at its file and the clock
-    fetch   before a file that could not be fetched is tried again
-    """
-
-    turn: float = 10.0
-    send: float = 5.0
-    disk: float = 15.0
-    tick: float = 3.0
-    fetch: float = 1.0
-
-
 _USUAL = Patience()
-
-
-class Gateway:
-    """Everything, built and not yet running."""
-
-    def __init__(
-        self,
-        terminal: TerminalChannel,
-        operations: Mapping[str, Operation],
-        sources: list[Supervised],
-        schedule: Schedule,
-        router: Router,
-        turns: Turns,
-        outbox: Outbox,
-        agents: Collection[Agent],
-        commands: _Spawner,
-        clean: Callable[[], Coroutine[None, None, None]],
-        warm: list[AnthropicModel],
-        patience: Patience,
-    ) -> None:
-        self.terminal = terminal
-        self.operations = operations
-        self.schedule = schedule
-        self._sources = sources
-        self._router = router
-        self._turns = turns
-        self._outbox = outbox
-        self._agents = agents
-        self._commands = commands
-        self._clean = clean
-        self._warm = warm
-        self._patience = patience
-
-    async def run(self, stop: asyncio.Event) -> None:
-        """Take up what was left, listen and answer until `stop` is set; then end in order: no new messages, turns
-        finished or put off, what is ready delivered."""
-        async with asyncio.TaskGroup() as group:
-            self._commands.group = group
-            workers = [group.create_task(self._turns.lanes.run()), group.create_task(self._outbox.run())]
-            workers += [group.create_task(one.run(), name=f"behind {one.settings.name}") for one in self._agents]
-            await self._router.resume()
-            listeners = [
-                group.create_task(one.run(self._router.receive), name=one.source.name)
-                for one in self._sources
-                if one.failure is None
-            ]
-            listeners.append(group.create_task(Supervised(self.schedule).run(self._router.receive), name="schedule"))
-            listeners.append(group.create_task(self._warm_up(), name="warm up"))
-            listeners.append(group.create_task(self._clean(), name="clean"))
-            await stop.wait()
-            for task in listeners:
-                task.cancel()
-            await self._drain()
-            for task in workers:
-                task.cancel()
-            self._commands.cancel()
-
-    async def _drain(self) -> None:
-        self._turns.lanes.hold()
-        patience = self._patience
-        await _within(patience.send, self._commands.idle())
-        if not await _within(patience.turn, self._turns.lanes.idle()):
-            self._turns.suspend()
-            await _within(patience.send, self._turns.lanes.idle())
-        await _within(patience.send, self._outbox.drained())
-
-    async def _warm_up(self) -> None:
-        if self._warm:
-            await asyncio.sleep(_WARM_UP_AFTER)
-        for model in self._warm:
-            await model.warm_up()
 
 
 def _no_built_ins(_: Config) -> Sequence[BuiltIn]:
@@ -214,7 +107,7 @@ async def open_gateway(
             model, anthropic = model_of(agent_config.model, ledger, clock)
             stack.push_async_callback(model.aclose)
             warm += [anthropic] if anthropic and channels else []
-            agents[name] = await _agent(name, agent_config, home, model, clock, embedders)
+            agents[name] = await build_agent(name, agent_config, home, model, clock, embedders)
             stack.callback(agents[name].close)
         table = all_commands()
         terminal = TerminalChannel()
@@ -235,7 +128,7 @@ async def open_gateway(
             config.default_agent,
             config.routes,
         )
-        spawner = _Spawner()
+        spawner = Spawner()
         queues = {name: QueueRule(one.session.queue, one.session.queue_cap) for name, one in config.agents.items()}
         acknowledgement = Acknowledgement(by_name, signs(config), spawner.spawn)
         schedule = Schedule(
@@ -246,13 +139,13 @@ async def open_gateway(
             outbox,
             access,
             by_name,
-            _schedule_rules(config, patience),
+            schedule_rules(config, patience.tick),
         )
         journaling = Journaling(
             clock, sessions, agents, [name for name, one in config.agents.items() if one.memory.journal]
         )
         daily = Daily(
-            database, clock, access, outbox, sessions, agents, choices, schedule, journaling, _summary_rules(config)
+            database, clock, access, outbox, sessions, agents, choices, schedule, journaling, summary_rules(config)
         )
         heartbeat = Heartbeat(
             database,
@@ -262,7 +155,7 @@ async def open_gateway(
             agents[config.default_agent],
             ledger,
             schedule.reports,
-            _heartbeat_rules(config),
+            heartbeat_rules(config),
         )
         memory_tests = MemoryTests(agents, clock, home.memory_tests, schedule.reports.tell_owner)
         own = (journaling.built_in, *daily.built_ins(), heartbeat.built_in, memory_tests.built_in)
@@ -345,75 +238,6 @@ async def open_gateway(
         )
 
 
-async def _agent(name: str, config: AgentConfig, home: Home, model: Model, clock: Clock, embedders: Embedders) -> Agent:
-    workspace = home.workspace(config.workspace)
-    try:
-        await asyncio.to_thread(create, workspace, template_folder())
-    except OSError as error:
-        what = f"the workspace {workspace} of agent {name} cannot be used: {error.strerror or error}"
-        raise HomeError(f"{what}; make it a folder that you can write to, or set agents.{name}.workspace") from error
-    configured = await asyncio.to_thread(dotenv_names, home)
-    settings = _settings(name, config, home)
-    meaning = embedders.meaning(settings.memory.search.embedding)
-    return Agent(settings, workspace, home.sessions, model, clock, configured=configured, meaning=meaning)
-
-
-def _schedule_rules(config: Config, patience: Patience) -> Rules:
-    quiet = config.schedule.quiet_hours
-    return Rules(
-        catch_up=timedelta(hours=config.schedule.catch_up_hours),
-        quiet=Quiet(quiet.start, quiet.end, config.zone) if quiet is not None else None,
-        interval=patience.tick,
-    )
-
-
-def _summary_rules(config: Config) -> SummaryRules:
-    summary = config.schedule.daily_summary
-    return SummaryRules(summary.enabled, summary.time, summary.to)
-
-
-def _heartbeat_rules(config: Config) -> HeartbeatRules:
-    wanted = config.schedule.heartbeat
-    return HeartbeatRules(wanted.every, wanted.daily_budget_usd) if wanted is not None else HeartbeatRules()
-
-
-def _settings(name: str, config: AgentConfig, home: Home) -> AgentSettings:
-    model, session, memory = config.model, config.session, config.memory
-    model_name = model.name if model.provider == "anthropic" else OFFLINE
-    return AgentSettings(
-        name=name,
-        model=ModelSettings(model_name, model.max_tokens, model.context_window, model.effort, model.cache),
-        session=SessionSettings(
-            reserve_tokens=session.reserve_tokens,
-            keep_recent_tokens=session.keep_recent_tokens,
-            flush_soft_threshold_tokens=session.flush.soft_threshold_tokens,
-            max_tool_rounds=session.max_tool_rounds,
-            flush=FlushSettings(session.flush.enabled, session.flush.prompt, session.flush.system_prompt),
-            idle_reset_minutes=session.idle_reset_minutes,
-        ),
-        memory=MemorySettings(
-            daily_log_days=memory.daily_log_days,
-            max_index_lines=memory.max_index_lines,
-            max_index_bytes=memory.max_index_bytes,
-            max_file_chars=memory.max_file_chars,
-            max_daily_chars=memory.max_daily_chars,
-            group_daily_logs=memory.group_daily_logs,
-            search=_search(memory.search, home),
-            recall=RecallSettings(
-                memory.auto_recall.enabled, memory.auto_recall.max_results, memory.auto_recall.timeout_ms
-            ),
-        ),
-        files_tools=config.tools.files,
-    )
-
-
-def _search(search: SearchConfig, home: Home) -> SearchSettings:
-    hybrid = HybridSettings(**search.hybrid.model_dump()) if search.ranking == "hybrid" else None
-    extra = tuple(home.path / Path(path).expanduser() for path in search.extra_paths)
-    embedding = embedding_of(search.embedding, home)
-    return SearchSettings(search.max_chars, search.max_results, hybrid, extra, search.transcripts, embedding)
-
-
 def _hold_tokens(stack: AsyncExitStack, held: Mapping[str, str], sources: list[Supervised]) -> None:
     """A channel whose token another gateway of this machine polls with stays off; the others go on."""
     for source in sources:
@@ -425,43 +249,3 @@ def _hold_tokens(stack: AsyncExitStack, held: Mapping[str, str], sources: list[S
         except TokenBusy as error:
             log.error("%s stays off: %s", source.source.name, error)
             source.failure = ChannelStatus(Health.DOWN, str(error))
-
-
-async def _within(seconds: float, work: Awaitable[None]) -> bool:
-    """False where the time ran out."""
-    try:
-        async with asyncio.timeout(seconds):
-            await work
-    except TimeoutError:
-        return False
-    return True
-
-
-class _Spawner:
-    """Owns the tasks of commands, which run beside everything else."""
-
-    def __init__(self) -> None:
-        self.group: asyncio.TaskGroup | None = None
-        self._tasks: set[asyncio.Task[None]] = set()
-
-    def spawn(self, work: Awaitable[None], name: str) -> None:
-        assert self.group is not None
-        task = self.group.create_task(self._guarded(work, name), name=name)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def idle(self) -> None:
-        if self._tasks:
-            await asyncio.wait(self._tasks)
-
-    def cancel(self) -> None:
-        """What is not answered by now is answered by the next process."""
-        for task in self._tasks:
-            task.cancel()
-
-    @staticmethod
-    async def _guarded(work: Awaitable[None], name: str) -> None:
-        try:
-            await work
-        except Exception:
-            log.exception("%s failed", name)

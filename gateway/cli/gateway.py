@@ -13,7 +13,7 @@ from collections.abc import Coroutine, Iterator
 import click
 
 from gateway import log, open_files
-from gateway.app import Gateway, open_gateway
+from gateway.app import open_gateway
 from gateway.cli.chat import piped_lines
 from gateway.cli.conversation import Conversation
 from gateway.cli.lines import Lines, line_editing
@@ -23,6 +23,7 @@ from gateway.cli.talk import STARTING, LocalTalk
 from gateway.config import Config, secrets_of
 from gateway.control import NotRunning, OperationError, connect, serve
 from gateway.home import Home, HomeBusy
+from gateway.running import Gateway
 from gateway.store.database import StoreUnavailable
 from gateway.version import version
 

@@ -8,10 +8,11 @@ from collections.abc import AsyncIterator
 from typing import Protocol
 
 from channels.terminal import Listener
-from gateway.app import Gateway, open_gateway
+from gateway.app import open_gateway
 from gateway.config import Config
 from gateway.control import NotRunning, OperationError, Outcome, connect, serve
 from gateway.home import Home, HomeBusy
+from gateway.running import Gateway
 from gateway.store.database import StoreUnavailable
 
 STARTING = 5.0

@@ -21,10 +21,11 @@ import yaml
 
 from agent.clock import Clock
 from agent.session.flush import PROMPT
-from gateway.app import Gateway, Patience, open_gateway
+from gateway.app import open_gateway
 from gateway.config import load
 from gateway.home import Home
 from gateway.models import build_model
+from gateway.running import Gateway, Patience
 from tests.fakes.anthropic import FakeAnthropic, Received
 from tests.fakes.telegram import FakeTelegram, Message
 

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 import yaml
 
-from gateway.app import Gateway, open_gateway
+from gateway.app import open_gateway
 from gateway.config import load
 from gateway.home import Home
+from gateway.running import Gateway
 from tests import files
 from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.telegram import FakeTelegram

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from channels.discord.outbound import nonce
-from gateway.app import Gateway
 from gateway.home import Home
 from gateway.outbox import REPEAT_MARK
+from gateway.running import Gateway
 from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.discord import Channel, Message, User
 from tests.fakes.telegram import FakeTelegram

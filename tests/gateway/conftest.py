@@ -18,9 +18,10 @@ from agent.model.base import Json, ModelRequest
 from agent.model.scripted import ScriptedModel
 from channels.message import Channel, InboundMessage, Migrated
 from channels.scripted import ScriptedChannel
-from gateway.app import Gateway, Patience, open_gateway
+from gateway.app import open_gateway
 from gateway.config import Config
 from gateway.home import Home
+from gateway.running import Gateway, Patience
 from gateway.schedule.builtin import BuiltIn
 from gateway.store.database import Database
 

@@ -13,8 +13,8 @@ from agent.model.base import Block, InvalidRequest, ModelRequest
 from agent.model.scripted import Answer, Call, Hold
 from channels.message import Attachment, NotFetched, Quote
 from channels.scripted import ScriptedChannel
-from gateway.app import Patience
 from gateway.intake import TRIES
+from gateway.running import Patience
 from tests import files
 from tests.gateway.conftest import GROUP, Daybook, Gate
 from tests.gateway.test_turns import journal, settled, taken_in

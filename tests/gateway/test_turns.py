@@ -17,8 +17,8 @@ from agent.model.base import TryLater
 from agent.model.scripted import Answer, Call, Hold, ScriptedModel
 from channels.message import NotSent, OutcomeUnknown, PreviewStyle
 from channels.scripted import ScriptedChannel, Sent
-from gateway.app import Patience
 from gateway.outbox import REPEAT_MARK
+from gateway.running import Patience
 from gateway.store import outbox_rows
 from gateway.store.outbox_rows import OutboxRow
 from gateway.turn import MOST_ATTEMPTS

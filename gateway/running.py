@@ -1,0 +1,120 @@
+"""What runs, and in which order it ends."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
+from dataclasses import dataclass
+
+from agent.agent import Agent
+from agent.model.anthropic import AnthropicModel
+from channels.terminal import TerminalChannel
+from gateway.control import Operation
+from gateway.outbox import Outbox
+from gateway.router import Router
+from gateway.schedule.schedule import Schedule
+from gateway.spawner import Spawner
+from gateway.supervise import Supervised
+from gateway.turns import Turns
+
+_WARM_UP_AFTER = 0.5
+"""Seconds: the model's SDK takes one to import, so it is left until the channels have begun to listen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long is waited, in seconds. Shutting down takes at most `turn` and three times `send`, within SPEC's 30.
+
+    turn    for running turns when the process is asked to end; then they are put off to the next start
+    send    for replies that are ready by then
+    disk    between tries while the disk takes nothing
+    tick    between two looks of the schedule at its file and the clock
+    fetch   before a file that could not be fetched is tried again
+    """
+
+    turn: float = 10.0
+    send: float = 5.0
+    disk: float = 15.0
+    tick: float = 3.0
+    fetch: float = 1.0
+
+
+class Gateway:
+    """Everything, built and not yet running."""
+
+    def __init__(
+        self,
+        terminal: TerminalChannel,
+        operations: Mapping[str, Operation],
+        sources: list[Supervised],
+        schedule: Schedule,
+        router: Router,
+        turns: Turns,
+        outbox: Outbox,
+        agents: Collection[Agent],
+        commands: Spawner,
+        clean: Callable[[], Coroutine[None, None, None]],
+        warm: list[AnthropicModel],
+        patience: Patience,
+    ) -> None:
+        self.terminal = terminal
+        self.operations = operations
+        self.schedule = schedule
+        self._sources = sources
+        self._router = router
+        self._turns = turns
+        self._outbox = outbox
+        self._agents = agents
+        self._commands = commands
+        self._clean = clean
+        self._warm = warm
+        self._patience = patience
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Take up what was left, listen and answer until `stop` is set; then end in order: no new messages, turns
+        finished or put off, what is ready delivered."""
+        async with asyncio.TaskGroup() as group:
+            self._commands.group = group
+            workers = [group.create_task(self._turns.lanes.run()), group.create_task(self._outbox.run())]
+            workers += [group.create_task(one.run(), name=f"behind {one.settings.name}") for one in self._agents]
+            await self._router.resume()
+            listeners = [
+                group.create_task(one.run(self._router.receive), name=one.source.name)
+                for one in self._sources
+                if one.failure is None
+            ]
+            listeners.append(group.create_task(Supervised(self.schedule).run(self._router.receive), name="schedule"))
+            listeners.append(group.create_task(self._warm_up(), name="warm up"))
+            listeners.append(group.create_task(self._clean(), name="clean"))
+            await stop.wait()
+            for task in listeners:
+                task.cancel()
+            await self._drain()
+            for task in workers:
+                task.cancel()
+            self._commands.cancel()
+
+    async def _drain(self) -> None:
+        self._turns.lanes.hold()
+        patience = self._patience
+        await _within(patience.send, self._commands.idle())
+        if not await _within(patience.turn, self._turns.lanes.idle()):
+            self._turns.suspend()
+            await _within(patience.send, self._turns.lanes.idle())
+        await _within(patience.send, self._outbox.drained())
+
+    async def _warm_up(self) -> None:
+        if self._warm:
+            await asyncio.sleep(_WARM_UP_AFTER)
+        for model in self._warm:
+            await model.warm_up()
+
+
+async def _within(seconds: float, work: Awaitable[None]) -> bool:
+    """False where the time ran out."""
+    try:
+        async with asyncio.timeout(seconds):
+            await work
+    except TimeoutError:
+        return False
+    return True
