@@ -49,7 +49,8 @@ def _next_runs(jobs: tuple[Job, ...], zone: ZoneInfo, now: datetime) -> str:
     shown = ", ".join(
         f"{job.id} {local(due, job.zone(zone))}" for due, job in sorted(dues, key=lambda one: one[0])[:_SHOWN]
     )
-    return f"{len(jobs)} {'job' if len(jobs) == 1 else 'jobs'} of yours, {len(on)} on" + (f"; next: {shown}" if shown else "")
+    whose = "1 job" if len(jobs) == 1 else f"{len(jobs)} jobs"
+    return f"{whose} of yours, {len(on)} on" + (f"; next: {shown}" if shown else "")
 
 
 def _last_runs(home: Home) -> Mapping[str, Run]:

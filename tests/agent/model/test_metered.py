@@ -17,7 +17,7 @@ from tests.fakes.anthropic import FakeAnthropic
 
 MODEL = "claude-sonnet-5-5"
 REQUEST = ModelRequest(
-    MODEL, ("rules",), (Message("user", ({"type": "text", "text": "Hello"},)),), (), 100, "journal", "owner"
+    MODEL, ("rules",), (Message("user", ({"type": "text", "text": "Hello"},)),), (), 100, "chat", "owner"
 )
 
 
@@ -55,7 +55,7 @@ async def test_a_call_is_recorded_with_purpose_session_and_cost(book: Book) -> N
     usage = Usage(input=1_000_000, output=100_000, cache_read=1_000_000, cache_write=1_000_000)
     await events_of(Metered(ScriptedModel(Answer("Hi", usage=usage)), book, Prices()))
     (entry,) = book.entries
-    assert (entry.model, entry.purpose, entry.session, entry.usage) == (MODEL, "journal", "owner", usage)
+    assert (entry.model, entry.purpose, entry.session, entry.usage) == (MODEL, "chat", "owner", usage)
     assert entry.cost == pytest.approx(2.0 + 1.0 + 0.2 + 2.5)
 
 
