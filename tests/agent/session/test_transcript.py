@@ -80,7 +80,7 @@ entries = st.one_of(
         MarkEntry,
         texts,
         texts,
-        st.text(max_size=9).filter(lambda type: type not in ("message", "compaction")),
+        st.text(max_size=9).filter(lambda type: type not in ("message", "compaction", "redaction")),
         st.dictionaries(texts.filter(lambda name: name not in ("id", "ts", "type")), json_values, max_size=2),
     ),
 )
