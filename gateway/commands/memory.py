@@ -57,6 +57,8 @@ async def undo(ask: Ask) -> str:
         raise CommandError(f"{what}\n\n/undo again takes back the change before it.") from conflict
     except (FileError, OSError) as error:
         raise CommandError(f"That could not be undone: {reason(error)}") from error
+    if change.by == FORGETTING:
+        return f"Undone: what was forgotten is back in {_files(paths)}."
     return f"Undone in {_files(paths)}: {change.summary}"
 
 

@@ -118,7 +118,7 @@ async def test_forget_shows_asks_removes_and_is_not_in_the_way_of_a_talk(tmp_pat
         assert f"- 09:00 [forgotten {told.log().stem}]" in past.read_text()
 
         told.say("/undo")
-        await told.hears("Undone in")
+        await told.hears("Undone: what was forgotten is back in MEMORY.md")
         assert "Luna ate" in past.read_text() and "Luna" in told.read("MEMORY.md")
         told.no_request_was_refused()
 
@@ -162,7 +162,7 @@ async def test_what_is_forgotten_is_gone_from_the_talks_too(tmp_path: Path) -> N
         assert "[forgotten " in asked_now.text
 
         told.say("/undo")
-        await told.hears("Undone in")
+        await told.hears("Undone: what was forgotten is back in")
         told.model.answer("She is back.")
         told.say("Who is my cat?")
         await told.hears("She is back.")
