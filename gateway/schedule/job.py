@@ -21,6 +21,8 @@ RESERVED = frozenset({"journal", "daily-summary", "heartbeat", "memory-test"})
 """Daybook's own jobs (`builtin`)."""
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _KEYS = ("id", "kind", "text", "when", "to", "timezone", "enabled", "catch_up")
+_WHENS = ("at", "every", "cron")
+_WHEN_FORMS = 'write `when: {at: "2026-11-22T15:00"}`, `{every: 2h}` or `{cron: "0 8 * * 1-5"}`'
 _TRUE = frozenset({"true", "yes", "on"})
 _FALSE = frozenset({"false", "no", "off"})
 LONGEST_TEXT = 20_000
@@ -65,13 +67,16 @@ class Job:
 def read(fields: Fields) -> Job:
     """Raises `BadJob`."""
     if unknown := [key for key in fields if key not in _KEYS]:
+        if unknown[0] in _WHENS:
+            raise BadJob(f"`{unknown[0]}` belongs below `when`; {_WHEN_FORMS}")
         raise BadJob(f"there is no key {unknown[0]!r}{did_you_mean(unknown[0], _KEYS)}; allowed: {', '.join(_KEYS)}")
     kind = _text(fields, "kind", Kind.MESSAGE)
     if kind not in (Kind.MESSAGE, Kind.PROMPT):
         raise BadJob(f"`kind` is {kind!r}; allowed: message, prompt")
     when = fields.get("when")
     if not isinstance(when, Mapping):
-        raise BadJob('`when` is missing; write {at: "2026-11-22T15:00"}, {every: 2h} or {cron: "0 8 * * 1-5"}')
+        found = f"is {when[:80]!r}" if isinstance(when, str) and when else "is missing"
+        raise BadJob(f"`when` {found}; {_WHEN_FORMS}")
     try:
         parsed = when_.parse(when)
     except BadWhen as error:
