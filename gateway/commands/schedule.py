@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TypeVar
 
+from agent.model.offline import NAME as OFFLINE
 from channels.message import Origin
 from gateway.commands import Answer, Ask, Command, CommandError, ForTheModel
 from gateway.schedule import phrases
@@ -40,6 +41,8 @@ async def remind(ask: Ask) -> str:
     except BadWhen as error:
         raise CommandError(f"{error}.") from error
     if understood is None:
+        if ask.agent.settings.model.name == OFFLINE:
+            raise CommandError(f"I don't understand when that is, and no language model is connected to ask. {_HOW}")
         raise ForTheModel
     if not understood.rest:
         raise CommandError(f"What shall I remind you of? {_HOW}")

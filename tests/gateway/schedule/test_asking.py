@@ -49,6 +49,7 @@ async def test_the_night_on_which_the_clocks_change(daybook: Daybook) -> None:
 
 
 async def test_what_is_not_understood_is_the_models_to_read(daybook: Daybook) -> None:
+    daybook.settings["model"] = {"api_key": "sk-ant-test"}
     daybook.model.then(
         Call("schedule_add", {"kind": "message", "text": "Plant", "when": {"at": "2026-11-24T09:00"}}), "On Tuesday."
     )
@@ -57,6 +58,13 @@ async def test_what_is_not_understood_is_the_models_to_read(daybook: Daybook) ->
     assert "Added plant: once, 2026-11-24 09:00. Next: 2026-11-24 Tue 09:00 Europe/Berlin" in result(
         daybook.model.requests[-1]
     )
+
+
+async def test_without_a_model_what_is_not_understood_says_how_and_is_no_note(daybook: Daybook) -> None:
+    async with daybook.running():
+        said = await ask(daybook, "/remind next full moon plant")
+    assert said.startswith("I don't understand when that is") and "/remind tomorrow 15:00 call Ann" in said
+    assert not daybook.model.requests
 
 
 @pytest.mark.parametrize(
