@@ -57,7 +57,7 @@ class Conversation:
         """Prompt after prompt until Ctrl-D, or until the gateway ends."""
         gone = asyncio.ensure_future(self._talk.ended())
         try:
-            while (line := await lines.next(unless=gone)) is not None:
+            while (line := await self._prompted(lines, gone)) is not None:
                 if line.strip():
                     await self.ask(line)
             if gone.done():
@@ -67,6 +67,13 @@ class Conversation:
                 self._screen.out.write("\n")  # the shell's prompt begins a line of its own
         finally:
             gone.cancel()
+
+    async def _prompted(self, lines: Lines, gone: asyncio.Future[None]) -> str | None:
+        self._screen.at_prompt = True
+        try:
+            return await lines.next(unless=gone)
+        finally:
+            self._screen.at_prompt = False
 
     @contextlib.asynccontextmanager
     async def stopping_with_ctrl_c(self, leave: asyncio.Event | None = None) -> AsyncIterator[None]:

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import TextIO
 
 from channels.terminal import Busy, Final, Preview, Shown
+from gateway.cli.lines import prompt_again
 from gateway.control import Outcome
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -22,6 +23,8 @@ class Screen:
     live    a person is watching: replies appear while they are written, and whatever else arrives is shown too.
             Otherwise `out` gets nothing but the answer; other replies go to `err`, marked as earlier ones
 
+    at_prompt  the prompt stands there: what arrives begins below it, and it is shown again behind
+
     Where `out` has gone (`| head`), that future raises `BrokenPipeError`, and the reply is kept for the next who looks.
     """
 
@@ -29,6 +32,7 @@ class Screen:
         self.out = out
         self.err = err
         self.live = live
+        self.at_prompt = False
         self._growing = ""
         self._waiting_for = ""
         self._outcome: OutcomeOf | None = None
@@ -67,6 +71,8 @@ class Screen:
             self._grow(text)
             self._print(self.out, "\n")
             self._growing = ""
+            if self.at_prompt:
+                self._print(self.out, prompt_again())
         elif not is_answer:
             self._print(self.err, f"(earlier) {text}\n")
         elif final.key.endswith(":error"):
@@ -85,6 +91,8 @@ class Screen:
 
     def _grow(self, text: str) -> None:
         """Print what is new; a reply that began anew is printed anew."""
+        if self.at_prompt and text and not self._growing:
+            self._print(self.out, "\n")
         if not text.startswith(self._growing):
             self._print(self.out, "\n")
             self._growing = ""

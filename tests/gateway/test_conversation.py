@@ -185,6 +185,24 @@ async def test_lines_are_said_one_after_another_and_the_end_is_the_end() -> None
     assert talk.printed[0] == "re: one\nre: two\n"
 
 
+async def test_what_arrives_at_the_prompt_stands_below_it_and_the_prompt_is_shown_again() -> None:
+    talk = Talk(live=True)
+    read, write = os.pipe()
+    with os.fdopen(read) as source, os.fdopen(write, "w"):
+        sitting = asyncio.create_task(talk.conversation.at_terminal(Lines(source, prompt=False)))
+        os.write(write, b"hello\n")
+        _, message_id = await talk.gateway.said.get()
+        await talk.screen.show(Final("f0", "Hi", message_id, "t:0"))
+        while not talk.screen.at_prompt:
+            await asyncio.sleep(0)
+        await talk.screen.show(Preview("Take"))
+        await talk.screen.show(Final("f1", "Take the tea out", "", "run:0"))
+        talk.gateway.gone.set()
+        await sitting
+        os.write(write, b"\n")  # lets the reading thread end
+    assert talk.printed[0] == "Hi\n\nTake the tea out\n> "
+
+
 async def test_a_prompt_ends_with_the_gateway() -> None:
     talk = Talk(live=True)
     read, write = os.pipe()
