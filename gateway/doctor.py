@@ -162,7 +162,8 @@ def _transcripts(home: Home) -> Iterator[Finding]:
                 what = f"line {one.line} of {path} is damaged and skipped: {one.why}"
                 yield Finding("transcripts", False, what, "restore the file from a backup, or delete that line")
     if not bad:
-        yield Finding("transcripts", True, f"{count} transcripts are sound")
+        sound = "1 transcript is sound" if count == 1 else f"{count} transcripts are sound"
+        yield Finding("transcripts", True, sound)
     if owed := sum(1 for _ in home.sessions.rglob("*.owed")):
         waits = "1 part of a talk waits" if owed == 1 else f"{owed} parts of talks wait"
         yield Finding("transcripts", True, f"{waits} to be told in HISTORY.md; that is done when a model answers")
@@ -199,7 +200,8 @@ def _queues(home: Home) -> Iterator[Finding]:
     cure = "start the gateway (`daybook gateway`); `daybook status` shows which channel is down"
     minutes = f"{_STUCK_AFTER.total_seconds() / 60:.0f} minutes"
     for name, count in (("inbox", inbox), ("outbox", outbox)):
-        yield Finding(name, not count, f"{count} messages wait for more than {minutes}", cure if count else "")
+        waits = "1 message waits" if count == 1 else f"{count} messages wait"
+        yield Finding(name, not count, f"{waits} for more than {minutes}", cure if count else "")
     if failed:
         yield Finding("outbox", True, f"{failed} replies could not be delivered (a blocked bot, a chat that is gone)")
     if unread:

@@ -226,7 +226,7 @@ def test_messages_that_wait_for_long_are_told(home: Home) -> None:
         )
     home.database.chmod(0o600)
     (finding,) = bad(home)
-    assert (finding.check, finding.message) == ("inbox", "1 messages wait for more than 15 minutes")
+    assert (finding.check, finding.message) == ("inbox", "1 message waits for more than 15 minutes")
 
 
 def test_a_home_that_cannot_be_made_is_told_with_its_cure(tmp_path: Path) -> None:
