@@ -50,6 +50,22 @@ class Told(io.StringIO):
         return super().write(text)
 
 
+class Person(Lines):
+    """Says one thing, and then thinks until the gateway ends."""
+
+    def __init__(self, says: str) -> None:
+        super().__init__(io.StringIO(says), prompt=False)
+        self.thinks = asyncio.Event()
+
+    async def next(self, unless: asyncio.Future[None] | None = None) -> str | None:
+        if (line := await super().next()) is not None:
+            return line
+        assert unless is not None
+        self.thinks.set()
+        await asyncio.wait({unless})
+        return None
+
+
 class Gone(io.StringIO):
     """Standard output into a pipe that nobody reads any more."""
 
@@ -186,20 +202,15 @@ async def test_lines_are_said_one_after_another_and_the_end_is_the_end() -> None
 
 
 async def test_what_arrives_at_the_prompt_stands_below_it_and_the_prompt_is_shown_again() -> None:
-    talk = Talk(live=True)
-    read, write = os.pipe()
-    with os.fdopen(read) as source, os.fdopen(write, "w"):
-        sitting = asyncio.create_task(talk.conversation.at_terminal(Lines(source, prompt=False)))
-        os.write(write, b"hello\n")
-        _, message_id = await talk.gateway.said.get()
-        await talk.screen.show(Final("f0", "Hi", message_id, "t:0"))
-        while not talk.screen.at_prompt:
-            await asyncio.sleep(0)
-        await talk.screen.show(Preview("Take"))
-        await talk.screen.show(Final("f1", "Take the tea out", "", "run:0"))
-        talk.gateway.gone.set()
-        await sitting
-        os.write(write, b"\n")  # lets the reading thread end
+    talk, person = Talk(live=True), Person("hello")
+    sitting = asyncio.create_task(talk.conversation.at_terminal(person))
+    _, message_id = await talk.gateway.said.get()
+    await talk.screen.show(Final("f0", "Hi", message_id, "t:0"))
+    await person.thinks.wait()
+    await talk.screen.show(Preview("Take"))
+    await talk.screen.show(Final("f1", "Take the tea out", "", "run:0"))
+    talk.gateway.gone.set()
+    await sitting
     assert talk.printed[0] == "Hi\n\nTake the tea out\n> "
 
 
