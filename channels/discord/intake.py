@@ -199,7 +199,7 @@ class Intake:
     async def _catch_up_with(self, session: Session, receive: Receive, place: Place, after: str) -> None:
         try:
             async for page in missed(session, place.id, after):
-                log.info("%d messages of %s were missed and are read now", len(page), place.id)
+                log.info("missed in %s and read now: %d", place.id, len(page))
                 await self._offer(receive, [(data, place, False) for data in page])
         except NoHistory as error:
             log.warning("the history of %s cannot be read: %s", place.id, error)

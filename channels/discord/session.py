@@ -210,6 +210,8 @@ class _Client(discord.Client):
         self.on_event: OnEvent | None = None
         self.on_lost: Callable[[], None] | None = None
         self._pause = pause
+        # Nobody speaks here: the library shall not warn an operator at each start of what speaking would need.
+        discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
         super().__init__(
             intents=intents(),
             max_messages=None,

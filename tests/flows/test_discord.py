@@ -309,6 +309,7 @@ async def test_other_channels_go_on_without_discord(server: Server, model: FakeA
         assert status["channels"]["discord"]["state"] == "down"
         assert "Message Content Intent" in status["channels"]["discord"]["last_error"]
         assert server.discord.token not in gateway.log
+        assert "WARNING discord.client" not in gateway.log
 
 
 async def test_one_person_in_telegram_and_discord_has_one_talk(server: Server, model: FakeAnthropic) -> None:
