@@ -38,7 +38,7 @@ _MOST_PASSAGES = 5
 _MOST_PASSAGE_CHARS = 600
 _MOST_LOG_CHARS = 6_000
 _MOST_EXTRACTED = 40
-_PASSAGE = re.compile(r"^(\S+\.md:\d+(?:-\d+)?) \((.*?), score [\d.]+\)$", re.MULTILINE)
+_PASSAGE = re.compile(r"^(\S+\.(?:md|jsonl):\d+(?:-\d+)?) \((.*?), score [\d.]+(, context)?\)$", re.MULTILINE)
 _ENCLOSED = re.compile(r"^<daybook-(?:document|enclosed)\b", re.MULTILINE)
 _PATH = re.compile(r"\S+\.md\b")
 _TOOL_OF = {Wish.FILE: "memory_append", Wish.FIND: "memory_search", Wish.TODAY: "memory_get"}
@@ -164,11 +164,14 @@ def _result(call: Block, result: str, failed: bool, phrases: Phrases) -> str:
 
 
 def _passages(result: str) -> list[str]:
-    """The best passages of a search's result, each under its path and lines."""
+    """The best passages of a search's result, each under its path and lines; not those that were only found for what
+    stands around them, from which a reader might conclude, but not this one."""
     heads = list(_PASSAGE.finditer(result))
+    ends = [head.start() for head in heads[1:]] + [len(result)]
     passages: list[str] = []
-    for index, head in enumerate(heads[:_MOST_PASSAGES]):
-        end = heads[index + 1].start() if index + 1 < len(heads) else len(result)
+    for head, end in zip(heads, ends, strict=False):  # without a passage there is one end too many
+        if head[3] or len(passages) == _MOST_PASSAGES:
+            continue
         body = re.split(rf"\n\n(?:{re.escape(OUT_OF_DATE)}|Not searched: )", result[head.end() : end])[0]
         passages.append(f"**{head[1]}** ({head[2]})\n{_quoted(_short(body.strip(), _MOST_PASSAGE_CHARS))}")
     return passages

@@ -269,4 +269,5 @@ def _shown(found: Found, today: date, room: int) -> str:
 
 def _passage(hit: Hit, today: date) -> str:
     body = hit.text if len(hit.text) <= _MOST_PASSAGE_CHARS else hit.text[:_MOST_PASSAGE_CHARS] + " […]"
-    return f"{hit.place} ({hit.date}, {age_in_words(hit.date, today)}, score {hit.score:.2f})\n{body}"
+    context = ", context" if hit.is_context else ""
+    return f"{hit.place} ({hit.date}, {age_in_words(hit.date, today)}, score {hit.score:.2f}{context})\n{body}"

@@ -55,6 +55,14 @@ async def test_the_first_one_approved_is_the_owner_in_the_bot_and_in_the_termina
     assert (await gateway.cli("pair", "revoke", f"telegram:{OWNER}")).code == 1
 
 
+async def test_a_question_brings_its_answer_and_nothing_that_only_stands_beside_it(gateway: GatewayProcess) -> None:
+    """The first conversation of README."""
+    for said in ("My bike is in the cellar, the key hangs by the door.", "Remember that Anna's birthday is on 3 May"):
+        assert (await gateway.cli("chat", "-m", said)).code == 0
+    found = await gateway.cli("chat", "-m", "Where is the bike?")
+    assert "the key hangs by the door" in found.out and "Anna" not in found.out
+
+
 async def test_the_way_back_is_told_while_telegram_refuses_the_token(
     telegram: FakeTelegram, model: FakeAnthropic
 ) -> None:
