@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from datetime import date
 
 from agent.clock import Clock
-from agent.model.offline import NAME as OFFLINE
-from agent.session.entries import Entry, MessageEntry
-from agent.session.reading import Line, lines
+from agent.session.entries import Entry
+from agent.session.reading import Line, is_canned, lines
 from agent.session.transcript import Transcript
 
 _OUR_ID = re.compile(r"e(\d{6,12})", re.ASCII)
@@ -49,7 +48,7 @@ def read(transcript: Transcript, clock: Clock) -> Talked:
     number = 0
     for entry in transcript.entries:
         number = _number(entry, number)
-        if isinstance(entry, MessageEntry) and entry.role == "assistant" and entry.meta.model == OFFLINE:
+        if is_canned(entry):
             continue
         for line in lines([entry], clock):
             if line.text.strip():

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from agent.clock import Clock
+from agent.model.offline import NAME as OFFLINE
 from agent.session.entries import CompactionEntry, Entry, MarkEntry, MessageEntry
 from agent.session.replay import REFUSED
 from agent.session.steps import calls_of, said_in, text_of
@@ -47,10 +48,15 @@ def lines(entries: Sequence[Entry], clock: Clock) -> Iterator[Line]:
             yield Line(at, "", text)
 
 
+def is_canned(entry: Entry) -> bool:
+    """Whether it is what the offline assistant says to a note: nothing that anybody would want to read again."""
+    return isinstance(entry, MessageEntry) and entry.role == "assistant" and entry.meta.model == OFFLINE
+
+
 def snapshot(transcript: Transcript, clock: Clock, me: str = "Assistant") -> Snapshot | None:
     """The end of a talk, for the daily log; None where nothing was said. The heading is a slug of how the talk began
     and the transcript's id, so that the same snapshot is recognised."""
-    said = list(lines(transcript.entries, clock))
+    said = list(lines([entry for entry in transcript.entries if not is_canned(entry)], clock))
     if not said:
         return None
     first = next((line.text for line in said if line.who), said[0].text)
