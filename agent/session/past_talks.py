@@ -3,8 +3,12 @@ more. What was recalled and the text of jobs are never among it."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import date
+from pathlib import Path
 
 from agent.clock import Clock
 from agent.memory.index.cutting import Passage, passages
@@ -20,11 +24,62 @@ _JOBS = "jobs"
 _ME = "Assistant"
 
 
+_LEAVES = (b'"type":"compaction"', b'"type":"reset"')
+"""Entries with which a part of a talk leaves the context."""
+_REDACTS = b'"type":"redaction"'
+_LONGEST_MARK = max(map(len, (*_LEAVES, _REDACTS)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    """A current talk's file, read up to `size` bytes. `mark`: where the last entry stands on which the index depends;
+    `leaves`: whether a part of it has left the context."""
+
+    inode: int
+    size: int = 0
+    mark: int = -1
+    leaves: bool = False
+
+    def after(self, start: int, data: bytes) -> _Looked:
+        """With the bytes from `start` to the end."""
+        places = [data.rfind(mark) for mark in (*_LEAVES, _REDACTS)]
+        last = max(places)
+        mark = start + last if last >= 0 else self.mark
+        return _Looked(self.inode, start + len(data), mark, self.leaves or max(places[:-1]) >= 0)
+
+
 class PastTalks:
     def __init__(self, archive: Archive) -> None:
         self._archive = archive
+        self._looked: dict[Path, _Looked] = {}
 
     def sources(self, scope: Scope) -> Iterator[Source]:
+        """Every past talk, and the current one where a part of it has left the context. What is said in that one from
+        then on changes nothing for the index: it is the same source until the next part leaves."""
+        for source in self._talks(scope):
+            if source.talk is Talk.PAST:
+                yield source
+                continue
+            with suppress(FileNotFoundError):
+                looked = self._look(source)
+                if looked.leaves:
+                    yield source._replace(signature=f"{looked.mark} 0 0 {looked.inode} {Talk.CURRENT.name}")
+
+    def _look(self, source: Source) -> _Looked:
+        """Up to which place a current talk holds what the index depends on. Only what was added is read."""
+        with source.path.open("rb") as file:
+            status = os.fstat(file.fileno())
+            known = self._looked.get(source.path)
+            if known is None or known.inode != status.st_ino or known.size > status.st_size:
+                known = _Looked(status.st_ino)
+            if known.size < status.st_size:
+                start = max(0, known.size - _LONGEST_MARK)
+                file.seek(start)
+                known = known.after(start, file.read())
+        self._looked[source.path] = known
+        return known
+
+    def _talks(self, scope: Scope) -> Iterator[Source]:
         if not scope.is_private:
             return
         path = "owner" if scope.audience is Audience.OWNER else f"person/{scope.id}"
@@ -43,12 +98,12 @@ class PastTalks:
     def opened(self, scope: Scope, path: str, clock: Clock) -> Sequence[Passage] | None:
         """What was said in the talk that hits call `path`, as they show it; None where the scope has no such talk.
         Blocks; raises `Unreadable`."""
-        source = next((source for source in self.sources(scope) if source.name == path), None)
+        source = next((source for source in self._talks(scope) if source.name == path), None)
         data = read(source) if source is not None else None
         return None if data is None else self._heard(_entries(data), None, clock)
 
     def parsed(self, data: bytes, clock: Clock, current: bool) -> Sequence[Passage]:
-        if current and b'"type":"compaction"' not in data and b'"type":"reset"' not in data:
+        if current and not any(mark in data for mark in _LEAVES):
             return ()
         entries = _entries(data)
         end = _left_behind([entry for _, entry in entries]) if current else None

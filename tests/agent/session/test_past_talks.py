@@ -13,7 +13,7 @@ from agent.forgetting import bring_back, redact
 from agent.memory.index.engine import MemoryIndex
 from agent.memory.scope import Scope
 from agent.session.archive import Archive
-from agent.session.entries import CompactionEntry, Entry, Header, MessageEntry, Meta
+from agent.session.entries import CompactionEntry, Entry, Header, MessageEntry, Meta, RedactionEntry
 from agent.session.past_talks import PastTalks
 from agent.session.transcript import Transcript
 from agent.settings import MemorySettings
@@ -98,6 +98,28 @@ async def test_jobs_are_not_found(talks: Talks) -> None:
     await talks.talk("owner/jobs/water", OLD, said(1, "windmill"))
     await talks.talk("owner", NEW, current=True)
     assert talks.find(owner(talks.workspace), "windmill") == []
+
+
+async def test_a_current_talk_is_read_anew_only_when_a_part_of_it_leaves_or_is_forgotten(talks: Talks) -> None:
+    scope, key = owner(talks.workspace), SessionKey("main", "owner")
+    await talks.talk("owner", NEW, said(1, "The windmill is red"), said(2, "Hello", "m2"), current=True)
+    transcript = Transcript.read(talks.archive.path(key, NEW))
+    past = PastTalks(talks.archive)
+    assert list(past.sources(scope)) == []
+    seen = []
+    steps: tuple[Entry, ...] = (
+        CompactionEntry("c1", "2026-10-03T08:00:00.000Z", "A summary", "e000002"),
+        said(4, "More", "m4"),
+        said(5, "And more", "m5"),
+        RedactionEntry("r1", "2026-10-06T08:00:00.000Z", "2026-10-06", {"e000001": [(0, 2)]}, "change-1"),
+        CompactionEntry("c2", "2026-10-07T08:00:00.000Z", "Another", "e000005"),
+    )
+    for step in steps:
+        await transcript.append(step)
+        (source,) = past.sources(scope)
+        assert next(PastTalks(talks.archive).sources(scope)).signature == source.signature
+        seen.append(source.signature)
+    assert seen[0] == seen[1] == seen[2] and len({*seen}) == 3
 
 
 async def test_forgotten_words_of_a_talk_are_not_found(talks: Talks) -> None:
