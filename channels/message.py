@@ -108,7 +108,8 @@ class InboundMessage:
     calls_bot     in a group: the bot was mentioned, replied to, or given a command. Always true in private chats
     edit          this is a new wording of the message `platform_id`, sent before
     continues     the platform's client cut a long text here; the rest is likely to follow within a second
-    album         messages of one album share it: they are one thing said
+    album         messages of one album share it: they are one thing said. In a group the one with the caption calls the
+                  bot for all
     group_name    a group's title, for people's eyes
     parent_chat   what lists of allowed groups name, where that is not the chat itself (a thread's channel)
     server        the community that the chat is a room of (Discord), which lists may name as a whole

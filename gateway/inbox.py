@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -41,7 +42,8 @@ class Inbox:
 
     async def admit(self, arrivals: Sequence[Arrival], unreadable: Sequence[Unreadable] = ()) -> list[InboxRow]:
         """Write messages down in one commit; returns those that are new, and before a message that calls the bot what
-        was only overheard of its album until now. Raises `StoreUnavailable` (none is kept)."""
+        was only overheard of its album until now. An album calls the bot as a whole, in whatever order and however late
+        its messages come; Telegram puts the call into one of them. Raises `StoreUnavailable` (none is kept)."""
         now = self._now()
 
         def write(connection: sqlite3.Connection) -> list[InboxRow]:
@@ -49,6 +51,7 @@ class Inbox:
                 inbox_rows.keep_unreadable(connection, event, now)
             rows: list[InboxRow] = []
             for one in arrivals:
+                one = _called_by_its_album(connection, one)
                 row = inbox_rows.admit(connection, one.message, one.session, overheard=one.overheard, at=now)
                 if row is not None and one.message.album and not one.overheard:
                     rows += inbox_rows.rest_of_album(connection, one.message, one.session)
@@ -105,3 +108,11 @@ class Inbox:
 
     async def counts(self) -> InboxCounts:
         return await self._database.run(inbox_rows.counts)
+
+
+def _called_by_its_album(connection: sqlite3.Connection, arrival: Arrival) -> Arrival:
+    message = arrival.message
+    alone = not arrival.overheard or not message.album or message.calls_bot
+    if alone or not inbox_rows.of_called_album(connection, message, arrival.session):
+        return arrival
+    return Arrival(dataclasses.replace(message, calls_bot=True), arrival.session)

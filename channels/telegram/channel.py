@@ -46,7 +46,6 @@ from channels.message import (
 )
 from channels.split import split
 from channels.telegram import format as look
-from channels.telegram.albums import Albums
 from channels.telegram.connection import connect
 from channels.telegram.downloads import Downloads
 from channels.telegram.errors import (
@@ -119,7 +118,6 @@ class TelegramChannel:
         self._receive: Receive | None = None
         self._moved: dict[int, int] = {}
         self._signs = Signs(self._bot, pause, self._moved)
-        self._albums = Albums()
         self._unannounced: list[Migrated] = []
         self._chats_without_drafts: set[str] = set()
         self._drafts_exist = True
@@ -182,8 +180,7 @@ class TelegramChannel:
 
     async def _offer(self, updates: Sequence[object], bot: BotIdentity, receive: Receive) -> None:
         known = list(self._unannounced)
-        news = [event for update in updates if (event := _event(update, bot))]
-        events: list[Event] = [*known, *self._albums.called_as_one(news)]
+        events: list[Event] = [*known, *(event for update in updates if (event := _event(update, bot)))]
         if events:
             await receive(events)
         self._unannounced = [one for one in self._unannounced if one not in known]

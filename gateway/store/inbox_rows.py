@@ -17,6 +17,8 @@ from gateway.store import chat_rows
 _MESSAGE = TypeAdapter(InboundMessage)
 OVERHEARD_KEPT = 50
 """Messages of a group that did not call the bot and wait to be shown with the next one that does (SPEC 5)."""
+_ALBUM_REACH = 1_000
+"""Messages of the whole inbox between the first and the last of one album; they come within moments."""
 _KEPT_DAYS = 9
 """Ids of finished messages are remembered for longer than Telegram may offer an update again (a day) and than its ids
 may start anew (a week of silence)."""
@@ -116,7 +118,7 @@ def rest_of_album(connection: sqlite3.Connection, message: InboundMessage, sessi
     ).fetchall():
         row = _row(found)
         heard = row.message
-        if (heard.album, heard.address, heard.sender.id) != (message.album, message.address, message.sender.id):
+        if not _same_album(heard, message):
             continue
         called = dataclasses.replace(heard, calls_bot=True)
         connection.execute(
@@ -125,6 +127,23 @@ def rest_of_album(connection: sqlite3.Connection, message: InboundMessage, sessi
         )
         rows.append(InboxRow(row.seq, row.session, called))
     return tuple(rows)
+
+
+def of_called_album(connection: sqlite3.Connection, message: InboundMessage, session: str) -> bool:
+    """Whether another message of its album has called the bot, be it answered already. Then this one calls it too."""
+    near = connection.execute(
+        "SELECT message FROM inbox WHERE channel = ? AND account = ? AND chat_id = ? AND session = ?"
+        " AND state IN ('waiting', 'done') AND outcome != 'overheard' AND message != ''"
+        " AND seq > (SELECT max(seq) FROM inbox) - ?",
+        (message.address.channel, message.address.account, message.address.chat_id, session, _ALBUM_REACH),
+    )
+    others = (_MESSAGE.validate_json(row["message"]) for row in near)
+    return any(other.calls_bot and _same_album(other, message) for other in others)
+
+
+def _same_album(one: InboundMessage, other: InboundMessage) -> bool:
+    """A name of an album means something only in its chat, and for one sender."""
+    return (one.album, one.address, one.sender.id) == (other.album, other.address, other.sender.id)
 
 
 def _drop_old_overheard(connection: sqlite3.Connection, session: str) -> None:

@@ -150,3 +150,46 @@ async def test_an_album_is_called_by_a_caption_that_comes_after_its_pictures(day
     first, second = (asked(request) for request in daybook.model.requests)
     assert first.count('<daybook-document name="photo"') == 3
     assert "photo" not in second, "what was answered is not overheard as well"
+
+
+async def test_an_album_is_called_by_a_caption_that_comes_before_its_pictures(daybook: Daybook) -> None:
+    daybook.group()
+    daybook.model.then("The left one.", "You're welcome.")
+    async with daybook.running() as gateway:
+        picture(daybook, "@bot which sofa?", calls_bot=True)
+        await taken_in(daybook)
+        picture(daybook)
+        await taken_in(daybook)
+        await gateway.kill()
+    async with daybook.running():
+        picture(daybook)
+        picture(daybook, sender=STRANGER)  # another's album cannot have the same name; if it had, it would not count
+        assert await daybook.chat.wait_heard(chat=GROUP) == ["The left one."]
+        call(daybook, "thanks")
+        await daybook.chat.wait_heard(2, chat=GROUP)
+    first, second = (asked(request) for request in daybook.model.requests)
+    assert first.count('<daybook-document name="photo"') == 3
+    assert second.count("[photo]") == 1
+
+
+async def test_a_picture_that_comes_after_the_answer_to_its_album_is_answered_too(daybook: Daybook) -> None:
+    daybook.group()
+    daybook.model.then("The left one.", "No, this one.")
+    async with daybook.running() as gateway:
+        picture(daybook, "@bot which sofa?", calls_bot=True)
+        await daybook.chat.wait_heard(chat=GROUP)
+        await gateway.kill()
+    async with daybook.running():
+        picture(daybook)
+        assert await daybook.chat.wait_heard(2, chat=GROUP) == ["The left one.", "No, this one."]
+
+
+async def test_an_album_counts_as_one_message_of_its_sender(daybook: Daybook) -> None:
+    daybook.settings["channels"] = {"telegram": {"groups": {GROUP: {"per_minute": 1}}}}
+    daybook.model.then("The left one.")
+    async with daybook.running():
+        picture(daybook, "@bot which sofa?", calls_bot=True)
+        for _ in range(3):
+            picture(daybook)
+        assert await daybook.chat.wait_heard(chat=GROUP) == ["The left one."]
+    assert asked(daybook.model.requests[0]).count('<daybook-document name="photo"') == 4
