@@ -27,6 +27,15 @@ def animated(kind: str) -> bytes:
     return out.getvalue()
 
 
+def heic(width: int = 60, height: int = 40, colour: str = "red") -> bytes:
+    """As Apple's devices photograph: the picture, and a smaller one of itself beside it."""
+    from pillow_heif import from_pillow  # noqa: PLC0415 (heavy)
+
+    out = io.BytesIO()
+    from_pillow(Image.new("RGB", (width, height), colour)).save(out, quality=50)
+    return out.getvalue()
+
+
 def huge_png(width: int = 30_000, height: int = 30_000) -> bytes:
     """A small file that says that it has so many pixels."""
 
@@ -76,6 +85,20 @@ def locked_pdf(password: str = "secret") -> bytes:
     out = io.BytesIO()
     writer.write(out)
     return out.getvalue()
+
+
+def packed_pdf(megabytes: int) -> bytes:
+    """A PDF of a few kilobytes with a page whose text unpacks to so many megabytes."""
+    drawn = zlib.compress(b"BT (A word of the page) Tj ET" + b" " * megabytes * 1_000_000, 9)
+    head = b"<< /Length %d /Filter /FlateDecode >>\nstream\n" % len(drawn)
+    before, _, rest = pdf([""]).partition(b"<< /Length")
+    return before + head + drawn + rest[rest.index(b"\nendstream") :]
+
+
+def nested_pdf(depth: int) -> bytes:
+    """A PDF with lists inside lists, which nobody needs for reading it."""
+    whole = pdf(["This stands on the first page"])
+    return whole.replace(b"/Root 1 0 R", b"/X " + b"[" * depth + b"]" * depth + b" /Root 1 0 R")
 
 
 def archive(parts: Mapping[str, str | bytes]) -> bytes:

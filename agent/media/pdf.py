@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterator
 from typing import IO
 
-from agent.media.unreadable import Unreadable
+from agent.media.unreadable import TOO_MUCH, Unreadable
 
 _SCANNED = 20
 """A document with fewer characters a page is a scan: what little text there is was stamped on it."""
@@ -15,10 +15,19 @@ _SCANNED = 20
 def from_pdf(file: IO[bytes], most_pages: int) -> Iterator[str]:
     """Its pages' text, each under its number, at most `most_pages` of them; what is left out is said at the end.
     Raises `Unreadable`, and for a damaged file whatever pypdf raises, and lazily so."""
+    from pypdf.errors import LimitReachedError  # noqa: PLC0415 (heavy; only where a PDF is read)
+
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
+    try:
+        yield from _pages(file, most_pages)
+    except LimitReachedError as limit:  # pypdf's own, on what is unpacked and on what a page is made of
+        raise Unreadable(TOO_MUCH) from limit
+
+
+def _pages(file: IO[bytes], most_pages: int) -> Iterator[str]:
     from pypdf import PdfReader  # noqa: PLC0415 (heavy; only where a PDF is read)
     from pypdf.errors import DependencyError  # noqa: PLC0415
 
-    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     reader = PdfReader(file)
     try:
         locked = reader.is_encrypted and not reader.decrypt("")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from pathlib import Path
 
+from agent.media.sniff import HEAD, HEIC, sniffed
 from agent.media.unreadable import Unreadable
 
 LONGEST_SIDE = 1_568
@@ -16,9 +17,13 @@ MOST_BYTES = 1_000_000
 """So that twenty of them, in base64, stay below 32 MB."""
 MOST_PIXELS = 100_000_000
 """About 400 MB in memory."""
-_FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "BMP", "TIFF", "AVIF")
+_FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "BMP", "TIFF", "AVIF", "HEIF")
 """JPEG stands for MPO too. The others of Pillow are rare, and some start programs."""
 _QUALITIES = (85, 70, 50, 30)
+_NO_HEIC = (
+    "it is a HEIC picture, and the library that opens them is not installed here (pip install pillow-heif); send it as "
+    "a photo, or as JPEG or PNG"
+)
 
 
 def shrink(source: Path, target: Path) -> str:
@@ -28,13 +33,14 @@ def shrink(source: Path, target: Path) -> str:
 
     Image.MAX_IMAGE_PIXELS = None  # ours is checked below, with a sentence
     warnings.simplefilter("ignore")
+    if _is_heic(source):
+        _open_heic_too()
     with Image.open(source, formats=_FORMATS) as opened:
         width, height = opened.size
         if width * height > MOST_PIXELS:
             raise Unreadable(f"it has {width:,} x {height:,} pixels, more than I can open")
         if not width or not height:
             raise Unreadable("it has no pixels")
-        opened.seek(0)
         opened.draft("RGB", (LONGEST_SIDE, LONGEST_SIDE))
         ending = "png" if opened.format in ("PNG", "GIF", "BMP") else "jpg"
         clear = opened.has_transparency_data
@@ -52,3 +58,18 @@ def shrink(source: Path, target: Path) -> str:
         if target.stat().st_size <= MOST_BYTES:
             break
     return "jpg"
+
+
+def _is_heic(source: Path) -> bool:
+    with source.open("rb") as file:
+        _, ending = sniffed(file.read(HEAD))
+    return ending == HEIC
+
+
+def _open_heic_too() -> None:
+    """Only the picture itself: what else such a file has in it need not be decoded, and may show another thing."""
+    try:
+        from pillow_heif import register_heif_opener  # noqa: PLC0415 (heavy, and not for every machine)
+    except ImportError as missing:
+        raise Unreadable(_NO_HEIC) from missing
+    register_heif_opener(thumbnails=False, depth_images=False, aux_images=False)

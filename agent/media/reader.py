@@ -13,19 +13,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent.media.sniff import Kind
-from agent.media.unreadable import Unreadable
+from agent.media.unreadable import TOO_MUCH, Unreadable
 
 _log = logging.getLogger(__name__)
 
 SECONDS = 30.0
 """How long reading one file may take; what was read by then counts."""
 _AT_ONCE = 2
-_TOO_MUCH = "reading it takes more time or memory than it may have"
 _READABLE = frozenset({Kind.PDF, Kind.ZIP, Kind.HTML, Kind.MAIL, Kind.TEXT})
 _ENVIRONMENT = ("PATH", "PYTHONPATH", "PYTHONHOME", "SYSTEMROOT", "TMPDIR")
 """All that the reading process knows of ours: no keys."""
 _HINTS = {
-    Kind.HEIC: "it is a HEIC picture, which I can't open; send it as a photo, or as JPEG or PNG",
     Kind.SVG: "it is an SVG drawing, which I can't open; send it as PNG",
     Kind.OLD_OFFICE: "it is of an old Office format, which I can't open; send it as DOCX, XLSX, PPTX or PDF",
     Kind.VIDEO: "I can't watch videos",
@@ -55,7 +53,7 @@ class Reader:
         if kind not in _READABLE:
             raise Unreadable(_HINTS.get(kind, f"it is a {kind}"))
         texts, end = await self._run(kind, file, Path(os.devnull))
-        remark = _TOO_MUCH if end is None else str(end["end"])
+        remark = TOO_MUCH if end is None else str(end["end"])
         text = "".join(texts).strip()[: self._most_chars]
         if not text:
             raise Unreadable(remark or "there is no text in it")
@@ -65,7 +63,7 @@ class Reader:
         """Write a picture to `target` as a model takes it; returns its ending. Raises `Unreadable`, `OSError`."""
         _, end = await self._run(Kind.PICTURE, file, target)
         if end is None or end["end"]:
-            raise Unreadable(_TOO_MUCH if end is None else str(end["end"]))
+            raise Unreadable(TOO_MUCH if end is None else str(end["end"]))
         return str(end["ending"])
 
     async def _run(self, kind: Kind, file: Path, target: Path) -> tuple[list[str], dict[str, object] | None]:

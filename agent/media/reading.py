@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
@@ -20,7 +19,7 @@ from agent.media.pdf import from_pdf
 from agent.media.pictures import shrink
 from agent.media.sniff import Kind
 from agent.media.text import decoded, from_html, from_mail
-from agent.media.unreadable import Unreadable
+from agent.media.unreadable import TOO_MUCH, Unreadable
 
 MOST_MEMORY = 1024 * 1024 * 1024
 MOST_CPU = 30
@@ -42,12 +41,18 @@ def main(arguments: list[str]) -> None:
             remark = _write(_texts(Kind(kind), Path(file), int(chars), int(pages)), int(chars))
     except Unreadable as problem:
         remark = str(problem)
-    except (MemoryError, RecursionError):
-        remark = "it takes more memory to read than it may have"
-    except Exception:  # whatever a library says of a file that is not as it should be
-        traceback.print_exc()
-        remark = "it is damaged, or of a kind that I can't open"
+    except Exception as problem:  # whatever a library says of a file that is not as it should be
+        remark = TOO_MUCH if _is_for_want_of_room(problem) else "it is damaged, or of a kind that I can't open"
     print(json.dumps({"end": remark, "ending": ending}), flush=True)
+
+
+def _is_for_want_of_room(problem: BaseException | None) -> bool:
+    """Libraries put an error of their own before the one that says it."""
+    while problem is not None:
+        if isinstance(problem, MemoryError | RecursionError):
+            return True
+        problem = problem.__cause__ or problem.__context__
+    return False
 
 
 def _texts(kind: Kind, path: Path, chars: int, pages: int) -> Iterator[str]:

@@ -6,6 +6,8 @@ from __future__ import annotations
 import enum
 import re
 
+HEIC = "heic"
+"""The ending of what Apple's devices photograph; it takes a decoder of its own."""
 HEAD = 4_096
 """Bytes from the beginning of a file that tell what it is."""
 _CONTROL = frozenset(range(32)) - frozenset(b"\t\n\v\f\r\x1b")
@@ -20,7 +22,6 @@ class Kind(enum.StrEnum):
 
     EMPTY = "empty file"
     PICTURE = "picture"
-    HEIC = "HEIC picture"
     SVG = "SVG drawing"
     PDF = "PDF"
     ZIP = "ZIP archive"  # Office documents are among these: `reading` looks inside
@@ -57,7 +58,7 @@ _MAGIC: tuple[tuple[bytes, Kind, str], ...] = (
     (b"\x1aE\xdf\xa3", Kind.VIDEO, "webm"),
 )
 _BRANDS: tuple[tuple[tuple[bytes, ...], Kind, str], ...] = (
-    ((b"heic", b"heix", b"hevc", b"heim", b"heis", b"mif1", b"msf1"), Kind.HEIC, "heic"),
+    ((b"heic", b"heix", b"hevc", b"heim", b"heis", b"mif1", b"msf1"), Kind.PICTURE, HEIC),
     ((b"avif", b"avis"), Kind.PICTURE, "avif"),
     ((b"M4A ", b"M4B "), Kind.AUDIO, "m4a"),
 )

@@ -17,7 +17,7 @@ from gateway.intake import TRIES
 from gateway.running import Patience
 from tests import files
 from tests.gateway.conftest import GROUP, Daybook, Gate
-from tests.gateway.test_turns import journal, settled, taken_in
+from tests.gateway.test_turns import journal, settled, taken_in, until
 
 
 class Counting(ScriptedChannel):
@@ -256,17 +256,17 @@ async def test_typing_is_shown_and_stop_works_while_something_is_fetched(daybook
 
 async def test_stop_works_while_something_is_read(daybook: Daybook, chat: Counting, tmp_path: Path) -> None:
     begun = tmp_path / "begun"
-    script = f"echo $$ > {begun}.new; mv {begun}.new {begun}; sleep 60 # $1"
+    os.mkfifo(begun)
+    script = f"echo $$ > {begun}; sleep 60 # $1"
     daybook.settings["media"] = {"transcribe": {"command": ["sh", "-c", script, "-", "{file}"]}}
     async with daybook.running() as gateway:
         chat.say("", attachments=[chat.attach(files.OGG, "", "voice")])
-        while not begun.exists():  # noqa: ASYNC110 (another process writes it)
-            await asyncio.sleep(0.01)
+        listener = await asyncio.to_thread(begun.read_text)
         chat.say("/stop")
         await chat.wait_heard()
         await settled(gateway)
     with pytest.raises(ProcessLookupError):
-        os.kill(int(begun.read_text()), 0)
+        os.kill(int(listener), 0)
 
 
 async def test_a_file_does_not_steer_a_turn_unread(daybook: Daybook, chat: Counting) -> None:
@@ -335,6 +335,5 @@ async def test_old_files_that_no_talk_names_are_deleted_at_the_start(daybook: Da
         if path != young:
             os.utime(path, (long_ago, long_ago))
     async with daybook.running():
-        while orphan.exists():  # noqa: ASYNC110 (a thread deletes it)
-            await asyncio.sleep(0.01)
+        await until(lambda: not orphan.exists())
     assert kept(daybook) == [path for path in before if path != orphan]
