@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Protocol
@@ -78,6 +78,10 @@ class Attachment:
     media_type: str = ""
     handle: str = ""
     words: str = ""
+
+    def passed_on(self, how: str) -> Attachment:
+        """Marked as not said by who sent it: a `quoted` photo, a `forwarded` voice."""
+        return replace(self, kind=f"{how} {self.kind}")
 
 
 @dataclass(frozen=True, slots=True)

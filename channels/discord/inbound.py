@@ -106,7 +106,7 @@ def _message(data: Json, bot: BotIdentity, place: Place, directory: Directory, *
         return None  # a link's preview came
     written = _Written(data, bot, place, directory)
     forwarded = _forwarded(data)
-    attachments = tuple(_attachments(data, f"{need(data, 'channel_id', str)}/{message_id}"))
+    attachments = tuple(_attachments(data))
     if not written.text and not attachments and not forwarded and not written.calls:
         return None
     private = place.is_private
@@ -118,7 +118,7 @@ def _message(data: Json, bot: BotIdentity, place: Place, directory: Directory, *
         text=written.spoken,
         sent_at=_moment(edited) if edit and edited else _moment(need(data, "timestamp", str)),
         platform_id=message_id,
-        attachments=attachments,
+        attachments=(*attachments, *_quoted_files(data)),
         quote=forwarded or _quote(data, bot, place, directory),
         calls_bot=private or written.calls or _answers(data, bot),
         edit=edit,
@@ -190,12 +190,25 @@ def _answers(data: Json, bot: BotIdentity) -> bool:
 
 
 def _quote(data: Json, bot: BotIdentity, place: Place, directory: Directory) -> Quote | None:
-    replied = object_of(data, "referenced_message")
-    if replied is None or not _is_reply(data):
+    replied = _replied(data)
+    if replied is None:
         return None
-    text = _Written(replied, bot, place, directory).spoken or _names_of(_attachments(replied, ""))
+    words = _Written(replied, bot, place, directory).spoken
+    text = " ".join(filter(None, (words, _names_of(_attachments(replied)))))
     author = object_of(replied, "author")
     return Quote(_name(author, None) if author else "somebody", text) if text else None
+
+
+def _replied(data: Json) -> Json | None:
+    return object_of(data, "referenced_message") if _is_reply(data) else None
+
+
+def _quoted_files(data: Json) -> Iterator[Attachment]:
+    """Of the message that this one answers, whoever sent them."""
+    replied = _replied(data)
+    for one in _attachments(replied) if replied else ():
+        if one.handle:
+            yield one.passed_on("quoted")
 
 
 def _forwarded(data: Json) -> Quote | None:
@@ -203,15 +216,16 @@ def _forwarded(data: Json) -> Quote | None:
     texts = []
     for one in objects_of(data, "message_snapshots"):
         if snapshot := object_of(one, "message"):
-            texts.append(text_of(snapshot, "content") or _names_of(_attachments(snapshot, "")))
+            texts.append(" ".join(filter(None, (text_of(snapshot, "content"), _names_of(_attachments(snapshot))))))
     reference = object_of(data, "message_reference")
     is_forward = reference is not None and get(reference, "type", int) == _FORWARD
     return Quote("somebody", "\n\n".join(texts), forwarded=True) if texts and is_forward else None
 
 
-def _attachments(data: Json, where: str) -> Iterator[Attachment]:
-    """`where`: the channel and the message, for the handles. Addresses of files expire, so they are asked for when the
-    bytes are wanted."""
+def _attachments(data: Json, where: str = "") -> Iterator[Attachment]:
+    """Addresses of files expire, so they are asked for when the bytes are wanted: a handle is the channel, the message
+    and the file. `where`: the channel and the message, in which `data` is one that was forwarded."""
+    where = where or f"{text_of(data, 'channel_id')}/{text_of(data, 'id')}"
     is_voice = bool((get(data, "flags", int) or 0) & _VOICE_FLAG)
     for one in objects_of(data, "attachments"):
         media_type = text_of(one, "content_type").partition(";")[0].strip()
@@ -225,7 +239,7 @@ def _attachments(data: Json, where: str) -> Iterator[Attachment]:
         yield Attachment("poll", text_of(question, "text"), words=text_of(question, "text"))
     for one in objects_of(data, "message_snapshots"):
         if snapshot := object_of(one, "message"):
-            yield from _attachments(snapshot, where)
+            yield from (one.passed_on("forwarded") for one in _attachments(snapshot, where))
 
 
 def _names_of(attachments: Iterator[Attachment]) -> str:

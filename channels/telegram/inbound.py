@@ -25,7 +25,7 @@ from channels.message import (
     Sender,
     Unreadable,
 )
-from channels.telegram.media import attachments, named, somebody_elses
+from channels.telegram.media import attachments, named
 from channels.text import clean, utf16_len
 
 CHANNEL = "telegram"
@@ -317,11 +317,11 @@ def _enclosed(message: Json) -> Iterator[Attachment]:
     """What came with a message, and the files of what it quotes. Whose they are is told by their kind."""
     forwarded = object_of(message, "forward_origin") is not None
     for one in attachments(message):
-        yield somebody_elses(one, "forwarded") if forwarded else one
+        yield one.passed_on("forwarded") if forwarded else one
     quoted = _quoted(message)
     for one in attachments(quoted) if quoted is not None else ():
         if one.handle:
-            yield somebody_elses(one, "quoted")
+            yield one.passed_on("quoted")
 
 
 def _origin_name(origin: Json | None) -> str:

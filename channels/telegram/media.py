@@ -4,7 +4,6 @@ words. Pure."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 
 from channels.fields import Json, get, object_of, text_of
 from channels.message import Attachment
@@ -41,11 +40,6 @@ def attachments(message: Json) -> Iterator[Attachment]:
         if thing is None or (field == "location" and "venue" in message):
             continue
         yield Attachment(kind, words=_line(words(thing)))
-
-
-def somebody_elses(attachment: Attachment, how: str) -> Attachment:
-    """Marked as not said by who sent it: `a quoted photo`, `a forwarded voice`."""
-    return replace(attachment, kind=f"{how} {attachment.kind}")
 
 
 def named(found: Iterator[Attachment]) -> str:

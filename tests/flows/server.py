@@ -59,13 +59,17 @@ class Server:
 
 
 @asynccontextmanager
-async def living(home: Home, server: Server, model: FakeAnthropic, **discord: Any) -> AsyncIterator[Gateway]:
-    """One life of a gateway with Discord alone, ended as by SIGTERM."""
+async def living(
+    home: Home, server: Server, model: FakeAnthropic, *, top: Mapping[str, Any] | None = None, **discord: Any
+) -> AsyncIterator[Gateway]:
+    """One life of a gateway with Discord alone, ended as by SIGTERM. `top`: sections of its configuration beside those
+    of Discord."""
     config = {
         "timezone": "Europe/Berlin",
         "owners": [f"discord:{OWNER}"],
         "model": {"api_key": model.api_key, "base_url": model.base_url},
         "channels": {"discord": {**server.settings(), **discord}, "web": {"enabled": False}},
+        **(top or {}),
     }
     home.create()
     home.config_file.write_text(yaml.safe_dump(config), encoding="utf-8")

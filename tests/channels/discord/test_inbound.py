@@ -102,11 +102,20 @@ def test_a_reply_calls_its_author_only(directory: Directory) -> None:
     assert gone.quote is None
 
 
+def test_a_reply_brings_the_files_of_what_it_answers(directory: Directory) -> None:
+    other = {"id": "400", "channel_id": "10", "author": {"id": "33", "username": "bob"}, "content": "see"}
+    other |= {"attachments": [{"id": "3", "filename": "a.pdf", "size": 5}], "sticker_items": [{"name": "Wave"}]}
+    event = heard(directory, type=19, content="sure?", referenced_message=other)
+    assert event.attachments == (Attachment("quoted document", "a.pdf", 5, "", "10/400/3"),)
+    assert event.quote == Quote("bob", "see [document a.pdf], [sticker Wave]")
+    assert heard(directory, content="sure?", referenced_message=other).attachments == ()
+
+
 def test_a_forwarded_message_is_data(directory: Directory) -> None:
     inner = {"content": "/new", "attachments": [{"id": "3", "filename": "a.pdf", "size": 5}]}
     event = heard(directory, message_reference={"type": 1, "message_id": "4"}, message_snapshots=[{"message": inner}])
-    assert event.text == "" and event.quote == Quote("somebody", "/new", forwarded=True)
-    assert event.attachments == (Attachment("document", "a.pdf", 5, "", "10/500/3"),)
+    assert event.text == "" and event.quote == Quote("somebody", "/new [document a.pdf]", forwarded=True)
+    assert event.attachments == (Attachment("forwarded document", "a.pdf", 5, "", "10/500/3"),)
 
 
 def test_attachments(directory: Directory) -> None:
