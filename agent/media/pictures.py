@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from agent.media.sniff import HEAD, HEIC, sniffed
 from agent.media.unreadable import Unreadable
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 LONGEST_SIDE = 1_568
 MOST_BYTES = 1_000_000
@@ -44,7 +48,7 @@ def shrink(source: Path, target: Path) -> str:
         opened.draft("RGB", (LONGEST_SIDE, LONGEST_SIDE))
         ending = "png" if opened.format in ("PNG", "GIF", "BMP") else "jpg"
         clear = opened.has_transparency_data
-        picture = opened.convert("RGBA" if clear else "RGB") if opened.mode in ("P", "1") else opened
+        picture = opened.convert("RGBA" if clear else "RGB") if opened.mode in ("P", "1") else _in_eight_bits(opened)
         picture.thumbnail((LONGEST_SIDE, LONGEST_SIDE), Image.Resampling.LANCZOS)
         picture = ImageOps.exif_transpose(picture).convert("RGBA" if clear else "RGB")
     on_white = Image.new("RGB", picture.size, "white")
@@ -58,6 +62,19 @@ def shrink(source: Path, target: Path) -> str:
         if target.stat().st_size <= MOST_BYTES:
             break
     return "jpg"
+
+
+def _in_eight_bits(picture: Image.Image) -> Image.Image:
+    """Grey as scanners and cameras write it, in more bits than are shown: `convert` alone would make it all white."""
+    match picture.mode:
+        case "I;16" | "I;16B" | "I;16L" | "I;16N":
+            low, high = 0.0, 65_535.0
+        case "I" | "F":
+            low, high = cast(tuple[float, float], picture.getextrema())
+        case _:
+            return picture
+    scale = 255 / (high - low or 1)
+    return picture.convert("F").point(lambda grey: grey * scale - low * scale).convert("L")
 
 
 def _is_heic(source: Path) -> bool:

@@ -188,6 +188,18 @@ async def test_a_picture_is_scaled_turned_upright_and_shown_on_white(reader: Rea
     assert (await seen(reader, tmp_path, clear.getvalue())).getpixel((2, 2)) == (255, 255, 255)
 
 
+@pytest.mark.parametrize(("mode", "grey"), [("I;16", 65_535 // 2), ("I", 500), ("F", 0.5)])
+async def test_grey_of_many_bits_is_not_shown_white(reader: Reader, tmp_path: Path, mode: str, grey: float) -> None:
+    scan, out = Image.new(mode, (40, 20), grey), io.BytesIO()
+    scan.paste(0, (0, 0, 10, 20))
+    scan.paste(2 * grey, (30, 0, 40, 20))
+    scan.save(out, "TIFF")
+    shown = await seen(reader, tmp_path, out.getvalue())
+    for x, expected in ((4, 0), (20, 127), (36, 255)):
+        pixel = shown.getpixel((x, 10))
+        assert isinstance(pixel, tuple) and abs(pixel[0] - expected) < 6
+
+
 async def test_a_picture_of_an_iphone(reader: Reader, tmp_path: Path) -> None:
     shown = await seen(reader, tmp_path, files.heic(2_000, 1_500, "blue"))
     pixel = shown.getpixel((5, 5))
