@@ -77,11 +77,12 @@ def pdf(pages: Iterable[str]) -> bytes:
     return bytes(out)
 
 
-def locked_pdf(password: str = "secret") -> bytes:
+def locked_pdf(password: str = "secret", algorithm: str = "AES-256") -> bytes:
+    """One that asks for a password; for none where that is empty: anybody may read it, and not print it."""
     from pypdf import PdfReader, PdfWriter  # noqa: PLC0415 (heavy)
 
-    writer = PdfWriter(clone_from=PdfReader(io.BytesIO(pdf(["A text that nobody may read without its password"]))))
-    writer.encrypt(password, algorithm="RC4-128")
+    writer = PdfWriter(clone_from=PdfReader(io.BytesIO(pdf(["A text for those who know the password"]))))
+    writer.encrypt(password, "of the owner", algorithm=algorithm)
     out = io.BytesIO()
     writer.write(out)
     return out.getvalue()

@@ -10,30 +10,31 @@ from agent.media.unreadable import TOO_MUCH, Unreadable
 
 _SCANNED = 20
 """A document with fewer characters a page is a scan: what little text there is was stamped on it."""
+_NO_AES = (
+    "it is encrypted, and the library that opens such PDFs is not installed here (pip install cryptography); send it "
+    "without protection"
+)
 
 
 def from_pdf(file: IO[bytes], most_pages: int) -> Iterator[str]:
     """Its pages' text, each under its number, at most `most_pages` of them; what is left out is said at the end.
     Raises `Unreadable`, and for a damaged file whatever pypdf raises, and lazily so."""
-    from pypdf.errors import LimitReachedError  # noqa: PLC0415 (heavy; only where a PDF is read)
+    from pypdf.errors import DependencyError, LimitReachedError  # noqa: PLC0415 (heavy; only where a PDF is read)
 
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     try:
         yield from _pages(file, most_pages)
     except LimitReachedError as limit:  # pypdf's own, on what is unpacked and on what a page is made of
         raise Unreadable(TOO_MUCH) from limit
+    except DependencyError as missing:
+        raise Unreadable(_NO_AES) from missing
 
 
 def _pages(file: IO[bytes], most_pages: int) -> Iterator[str]:
     from pypdf import PdfReader  # noqa: PLC0415 (heavy; only where a PDF is read)
-    from pypdf.errors import DependencyError  # noqa: PLC0415
 
     reader = PdfReader(file)
-    try:
-        locked = reader.is_encrypted and not reader.decrypt("")
-    except DependencyError:  # AES, for which pypdf wants another library
-        locked = True
-    if locked:
+    if reader.is_encrypted and not reader.decrypt(""):  # many are so that anybody may read, and not print
         raise Unreadable("it is protected by a password")
     pages = len(reader.pages)
     found = 0

@@ -1,5 +1,5 @@
-"""What a file is, by its bytes. Its name and what a platform says of it only tell one kind of text from another.
-Pure."""
+"""What a file is, by its bytes. Its name and what a platform says of it only tell one kind of text from another, and
+sound from film. Pure."""
 
 from __future__ import annotations
 
@@ -55,6 +55,7 @@ _MAGIC: tuple[tuple[bytes, Kind, str], ...] = (
     (b"\xff\xf9", Kind.AUDIO, "aac"),
     (b"fLaC", Kind.AUDIO, "flac"),
     (b"#!AMR", Kind.AUDIO, "amr"),
+    (b"caff", Kind.AUDIO, "caf"),
     (b"\x1aE\xdf\xa3", Kind.VIDEO, "webm"),
 )
 _BRANDS: tuple[tuple[tuple[bytes, ...], Kind, str], ...] = (
@@ -73,13 +74,18 @@ def sniffed(head: bytes, name: str = "", media_type: str = "") -> tuple[Kind, st
         return form.get(head[8:12], (Kind.UNKNOWN, "bin"))
     if head[4:8] == b"ftyp":
         found = ((kind, ending) for brands, kind, ending in _BRANDS if head[8:12] in brands)
-        return next(found, (Kind.VIDEO, "mp4"))
+        return next(found, (Kind.AUDIO, "m4a") if _is_sound(name, media_type) else (Kind.VIDEO, "mp4"))
     for magic, kind, ending in _MAGIC:
         if head.startswith(magic) and not (magic == b"BM" and _is_text(head)):
-            return kind, ending
+            return (Kind.AUDIO if kind is Kind.VIDEO and _is_sound(name, media_type) else kind), ending
     if b"%PDF-" in head[:1024]:
         return Kind.PDF, "pdf"
     return _text_kind(head, name.casefold(), media_type) if _is_text(head) else (Kind.UNKNOWN, "bin")
+
+
+def _is_sound(name: str, media_type: str) -> bool:
+    """Whether there is no film in what a film may be in: recorders write sound into the same boxes."""
+    return media_type.startswith("audio/") or name.casefold().endswith((".m4a", ".weba"))
 
 
 def _text_kind(head: bytes, name: str, media_type: str) -> tuple[Kind, str]:

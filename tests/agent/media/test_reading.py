@@ -36,6 +36,12 @@ async def refused(reader: Reader, folder: Path, content: bytes) -> str:
     return str(why.value)
 
 
+def hide(monkeypatch: pytest.MonkeyPatch, folder: Path, library: str) -> None:
+    """The reading process has no such library."""
+    (folder / f"{library}.py").write_text("raise ImportError")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(folder), *sys.path]))
+
+
 async def seen(reader: Reader, folder: Path, content: bytes) -> Image.Image:
     file, target = folder / "file", folder / "target"
     file.write_bytes(content)
@@ -68,6 +74,22 @@ async def test_a_pdf_that_is_locked_scanned_or_broken_says_so(reader: Reader, tm
     assert "password" in await refused(reader, tmp_path, files.locked_pdf())
     assert "photos" in await refused(reader, tmp_path, files.pdf(["", ""]))
     assert "damaged" in await refused(reader, tmp_path, b"%PDF-1.7\n" + bytes(range(256)))
+
+
+@pytest.mark.parametrize("algorithm", ["RC4-128", "AES-128", "AES-256"])
+async def test_a_pdf_that_anybody_may_read_is_read_however_it_is_encrypted(
+    reader: Reader, tmp_path: Path, algorithm: str
+) -> None:
+    assert "for those who know" in (await read(reader, tmp_path, files.locked_pdf("", algorithm))).text
+    assert "password" in await refused(reader, tmp_path, files.locked_pdf("secret", algorithm))
+
+
+async def test_where_aes_cannot_be_undone_the_missing_library_is_named(
+    reader: Reader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hide(monkeypatch, tmp_path, "cryptography")
+    for algorithm in ("AES-128", "AES-256"):
+        assert "pip install cryptography" in await refused(reader, tmp_path, files.locked_pdf("", algorithm))
 
 
 @pytest.mark.parametrize("content", [files.packed_pdf(80), files.nested_pdf(2_000)])
@@ -210,8 +232,7 @@ async def test_a_picture_of_an_iphone(reader: Reader, tmp_path: Path) -> None:
 async def test_where_heic_cannot_be_opened_the_missing_library_is_named(
     reader: Reader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "pillow_heif.py").write_text("raise ImportError")
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), *sys.path]))
+    hide(monkeypatch, tmp_path, "pillow_heif")
     with pytest.raises(Unreadable, match=r"pip install pillow-heif.*JPEG"):
         await seen(reader, tmp_path, files.heic())
 
@@ -251,3 +272,12 @@ def test_a_kind_is_told_by_bytes_and_not_by_name() -> None:
     assert sniffed(files.OGG, "voice.txt") == (Kind.AUDIO, "ogg")
     assert sniffed(b"%PDF-1.4", "../../etc/passwd") == (Kind.PDF, "pdf")
     assert sniffed(b"BMW is a maker of cars") == (Kind.TEXT, "txt")
+
+
+def test_a_film_without_pictures_is_a_recording() -> None:
+    film, web = b"\0\0\0\x18ftypmp42" + bytes(40), b"\x1aE\xdf\xa3" + bytes(40)
+    assert sniffed(film, "recording.M4A") == sniffed(film, "", "audio/mp4") == (Kind.AUDIO, "m4a")
+    assert sniffed(web, "", "audio/webm;codecs=opus") == (Kind.AUDIO, "webm")
+    assert sniffed(film, "film.mp4", "video/mp4") == (Kind.VIDEO, "mp4")
+    assert sniffed(web, "film.webm") == (Kind.VIDEO, "webm")
+    assert sniffed(files.picture(), "recording.m4a", "audio/mp4") == (Kind.PICTURE, "png")
