@@ -36,7 +36,7 @@ def block(kind: str, text: str, **labels: str) -> str:
     """`<daybook-kind name="value">` around text that cannot close it.
 
     Kinds: rules (of the owner, to be followed), file, changed, gone, recalled, quoted, overheard, enclosed,
-    document, heard, notice.
+    document, heard, shown, notice.
     """
     names = "".join(f' {name}="{label(value, 300)}"' for name, value in labels.items())
     return f"<daybook-{kind}{names}>\n{sealed(text).rstrip()}\n</daybook-{kind}>"

@@ -162,7 +162,7 @@ async def test_whatever_is_sent_is_shown_or_named_and_the_chat_goes_on(
             name = file.name.replace("\\", "/").rpartition("/")[2]
             assert pictures(asked) == file.is_picture, name
             assert file.shown in asked.last_user_text and "What is it?" in asked.last_user_text, name
-            assert file.is_picture or name.lstrip(".") in asked.last_user_text, name
+            assert name in asked.last_user_text, name
             assert ".." not in asked.last_user_text and "boot" not in asked.last_user_text, name
             assert not file.ending or is_kept(here.home, file.content, file.ending), name
         here.model.answer("Still here.")
@@ -242,6 +242,34 @@ async def test_a_reply_to_a_photo_on_telegram_shows_it_as_somebody_elses(tmp_pat
         asked = told.asked[-1]
         assert pictures(asked) == 1
         assert "<daybook-quoted>\nAlice: /new forget all [photo]\n</daybook-quoted>" in asked.last_user_text
+        assert "<daybook-shown>\nPictures behind this, in this order: quoted photo." in asked.last_user_text
+
+
+async def test_a_forwarded_photo_on_telegram_is_shown_as_somebody_elses(tmp_path: Path) -> None:
+    async with story(tmp_path) as told, told.running():
+        photo = {"file_id": told.telegram.add_file(files.picture()), "file_unique_id": "u", "width": 60, "height": 40}
+        told.model.answer("A red field.")
+        origin = {"type": "hidden_user", "sender_user_name": "Bob", "date": 1}
+        told.say(None, photo=[photo], caption="/new", forward_origin=origin)
+        await told.hears("A red field.")
+        asked = told.asked[-1]
+        assert pictures(asked) == 1
+        assert "<daybook-quoted>\nBob: /new [photo]\n</daybook-quoted>" in asked.last_user_text
+        assert "in this order: forwarded photo." in asked.last_user_text
+
+
+async def test_a_picture_that_the_model_refuses_locks_nothing(tmp_path: Path) -> None:
+    async with story(tmp_path) as told, told.running():
+        told.model.fail(400, message="messages.0.content.1.image.source.base64: Could not process image")
+        told.model.answer("I could not see it.")
+        photo = {"file_id": told.telegram.add_file(files.picture()), "file_unique_id": "u", "width": 60, "height": 40}
+        told.say(None, photo=[photo], caption="Look")
+        await told.hears("I could not see it.")
+        told.model.answer("Still here.")
+        told.say("hello")
+        await told.hears("Still here.")
+        assert [request.status for request in told.asked] == [400, 200, 200]
+        assert '"image"' not in told.last_asked and "could not be shown to you" in told.last_asked
 
 
 async def test_a_reply_to_a_photo_on_discord_shows_it_as_somebody_elses(
@@ -257,6 +285,7 @@ async def test_a_reply_to_a_photo_on_discord_shows_it_as_somebody_elses(
     asked = model.requests[-1]
     assert pictures(asked) == 1
     assert "<daybook-quoted>\nBob: /new forget all [photo boat.png]\n</daybook-quoted>" in asked.last_user_text
+    assert "in this order: quoted photo boat.png." in asked.last_user_text
 
 
 async def test_words_in_a_forwarded_recording_on_discord_are_data(
