@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import struct
 import zipfile
@@ -157,3 +158,18 @@ def bomb(megabytes: int) -> bytes:
 
 OGG = b"OggS\0\x02" + bytes(58)
 """The beginning of a voice note."""
+
+LARGE_HEIC = zlib.decompress(
+    base64.b64decode(
+        "eNrt2U1IFGEYwPFnZjUHUtsysS+yDEShTIkgPNRgWkQdOnQJklzXXXxpR4d1Ce2DtktGl6SkqJMQQqeSgg6SUYeoQ4cwOhQdulTYITx0MMnsHb"
+        "UOHsIH8vYf/+zMvPvOqj9mBnZXRDalc31hZ8okxS6BSTdE24FJpEWc40Eql5D5ZWtnRya7sC2hSeZk0VJlMt1zL9Lsi2N/7OKcn1/bA67Yh23G"
+        "dKXndqPRcruTchf2Ok8nG6LN0tDkgr9T3pkwG9r1qAmT3XZ91k7b78SioYG5SWOT8nNmakpkVazNHrHOd4qd2dloQiyaEYsaG3X9hH2yrslxFj"
+        "0zJNOetD6/8fVQ7b0ud0OxF42+jB48v90eUtTsPMuOtPv2N5UluzPZrmSm1w6XyIq8HVpresLU/L9XaadURH9WPDS9JhqJeZ59NakwYfBH0KIU"
+        "XHRjBVbjWtCRsIDhpRrnfpk7efvYe7Pr1pH0mh/nnpzcefPw8PhEbrS17v9v+J/vhm9mf1UPXphp/NI/8Wl8vG9s4Nuph4/aWnYMi3ivpTQuPQ"
+        "s89I9e5e+4tUGNyIG8DErhUUiWVMGJ6yIvpKgei6XnvO0HQVnhYxSUVXJRKotz21feyRIYaPIuo6BpYxwFTXvbUNB0xkdB0/c8CoqcqyAoch+A"
+        "oCg2DYKiwg8gKPJqQFC00gNBUQlvhDSt5n2QpnK4NK0fAEHRZs4uTVUfQVBUPQSCou1bQFBUz8WoaTdnl6Y9fPysqZFbvSa+3FC1j7NLU9NTEB"
+        "Q1880ZXMtWCxcjXMvWQS5GuOCCCy64CC644IILLrgILrjgggsuuAguuOCCCy6CCy644IILLoILLrjgggsuggsuuOCCCy6CCy644IKL4IILLrjg"
+        "govgggsuuGj5Gsn/BgrAP2I="
+    )
+)
+"""`heic(8_000, 6_000)`, which takes ten seconds to make."""

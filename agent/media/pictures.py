@@ -47,6 +47,7 @@ def shrink(source: Path, target: Path) -> str:
             raise Unreadable("it has no pixels")
         opened.draft("RGB", (LONGEST_SIDE, LONGEST_SIDE))
         ending = "png" if opened.format in ("PNG", "GIF", "BMP") else "jpg"
+        _load(opened)
         clear = opened.has_transparency_data
         picture = opened.convert("RGBA" if clear else "RGB") if opened.mode in ("P", "1") else _in_eight_bits(opened)
         picture.thumbnail((LONGEST_SIDE, LONGEST_SIDE), Image.Resampling.LANCZOS)
@@ -62,6 +63,16 @@ def shrink(source: Path, target: Path) -> str:
         if target.stat().st_size <= MOST_BYTES:
             break
     return "jpg"
+
+
+def _load(picture: Image.Image) -> None:
+    """Decode it. Raises `MemoryError` also where the library of HEIC says so in words only."""
+    try:
+        picture.load()
+    except RuntimeError as problem:
+        if "memory allocation" in str(problem).casefold():
+            raise MemoryError from problem
+        raise
 
 
 def _in_eight_bits(picture: Image.Image) -> Image.Image:

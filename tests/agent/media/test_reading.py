@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import json
 import os
 import sys
 from email.message import EmailMessage
@@ -235,6 +236,20 @@ async def test_where_heic_cannot_be_opened_the_missing_library_is_named(
     hide(monkeypatch, tmp_path, "pillow_heif")
     with pytest.raises(Unreadable, match=r"pip install pillow-heif.*JPEG"):
         await seen(reader, tmp_path, files.heic())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="nothing else limits a process's memory")
+async def test_a_picture_of_an_iphone_that_wants_more_room_than_there_is_is_not_called_damaged(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(files.LARGE_HEIC)
+    reading = (sys.executable, "-P", "-m", "agent.media.reading", Kind.PICTURE, str(file), f"{file}.jpg", "1", "1")
+    process = await asyncio.create_subprocess_exec(
+        *("sh", "-c", 'ulimit -v 250000; exec "$@"', "-", *reading),
+        stdout=asyncio.subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    told, _ = await process.communicate()
+    assert json.loads(told)["end"] == TOO_MUCH
 
 
 @pytest.mark.parametrize("kind", ["GIF", "WEBP", "PNG"])
