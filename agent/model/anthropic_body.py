@@ -7,7 +7,8 @@ think by themselves, older and foreign ones may refuse the field. No sampling pa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable
 
 from agent.model.base import Block, Json, Message, ModelRequest
 
@@ -34,15 +35,10 @@ def body_of(request: ModelRequest) -> Body:
     return body
 
 
-def in_utf8(value: Json) -> Json:
-    """The same JSON with lone surrogates (which have no UTF-8 form) as question marks; the same answer every time."""
-    if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode("utf-8")
-    if isinstance(value, Mapping):
-        return {key: in_utf8(part) for key, part in value.items()}
-    if isinstance(value, Iterable):
-        return [in_utf8(part) for part in value]
-    return value
+def encoded(body: Body) -> bytes:
+    """As it goes over the wire. Lone surrogates, which have no UTF-8 form, are question marks, the same every time."""
+    text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.encode("utf-8", "replace")
 
 
 def _mark(cache: str) -> Block | None:

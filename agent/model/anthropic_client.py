@@ -1,8 +1,8 @@
 """HTTP to a Messages API server through the official SDK. The only file that imports it; see `anthropic.py`.
 
-The SDK's typed transform of requests and answers is gone around (100 ms for a long history, on the event loop): the
-body goes out through `extra_body`, the stream is read as raw events. What the SDK is here for: connections, headers,
-versions, error classes, and the decoding of server-sent events.
+The SDK's work on requests and answers is gone around (100 ms for a long history, on the event loop): the body goes out
+as the bytes that it is, the stream is read as raw events. What the SDK is here for: connections, headers, versions,
+error classes, and the decoding of server-sent events.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import anthropic
 import httpx2
 
 from agent.model.anthropic_answer import Event
-from agent.model.anthropic_body import Body, body_of, in_utf8
+from agent.model.anthropic_body import body_of, encoded
 from agent.model.anthropic_errors import quoted, refusal, retry_after, status_of
 from agent.model.base import InvalidRequest, ModelError, ModelRequest, TryLater
 
@@ -71,17 +71,12 @@ class AnthropicClient:
         await self._sdk.close()
 
     async def _asked(self, request: ModelRequest) -> anthropic.AsyncStream[anthropic.types.RawMessageStreamEvent]:
-        body = body_of(request)
-        try:
-            return await self._post(request, body)
-        except UnicodeEncodeError:
-            return await self._post(request, {name: in_utf8(value) for name, value in body.items()})
-
-    async def _post(
-        self, request: ModelRequest, body: Body
-    ) -> anthropic.AsyncStream[anthropic.types.RawMessageStreamEvent]:
-        return await self._sdk.messages.create(
-            model=request.model, max_tokens=request.max_tokens, messages=[], stream=True, extra_body=body
+        return await self._sdk.post(
+            "/v1/messages",
+            cast_to=anthropic.types.Message,
+            content=encoded({**body_of(request), "stream": True}),
+            stream=True,
+            stream_cls=anthropic.AsyncStream[anthropic.types.RawMessageStreamEvent],
         )
 
     @contextlib.contextmanager

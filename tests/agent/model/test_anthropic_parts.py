@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.model.anthropic_answer import Assembly
-from agent.model.anthropic_body import body_of, in_utf8
+from agent.model.anthropic_body import body_of, encoded
 from agent.model.anthropic_errors import quoted, retry_after
 from agent.model.base import Block, Json, Message, ModelRequest, TextDelta, ToolSpec, TryLater
 from tests.fakes.anthropic_rules import without_marks
@@ -85,10 +85,11 @@ def test_without_a_system_the_tools_are_marked() -> None:
         st.text() | st.integers() | st.none(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
     )
 )
-def test_in_utf8_can_always_be_sent_and_changes_nothing_that_could(value: Json) -> None:
-    json.dumps(in_utf8(value), ensure_ascii=False).encode("utf-8")
-    assert in_utf8("caf\u00e9 \U0001f44b") == "caf\u00e9 \U0001f44b"
-    assert in_utf8({"a": ["\ud800x"]}) == {"a": ["?x"]}
+def test_a_body_can_always_be_sent_and_says_what_it_said(value: Json) -> None:
+    said = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace").decode()
+    assert json.loads(encoded({"said": value})) == {"said": json.loads(said)}
+    assert json.loads(encoded({"said": "caf\u00e9 \U0001f44b"})) == {"said": "caf\u00e9 \U0001f44b"}
+    assert json.loads(encoded({"said": ["\ud800x"]})) == {"said": ["?x"]}
 
 
 junk = st.recursive(
