@@ -76,7 +76,10 @@ class Room:
     async def _before_call(self) -> None:
         if self._is_cache_cold():
             await self._prune(older_than(self._talk.transcript.entries, KEPT_TURNS), LONGEST)
-        if self._talk.projected() >= self._talk.budget.flush_at:
+        size = self._talk.projected()
+        if size < self._talk.budget.flush_at and self._talk.budget.fits(size):
+            return
+        if size >= self._talk.budget.flush_at:
             await before_context_loss(self._talk, Loss.THRESHOLD)
         if self._talk.is_crowded:
             await self._make_room()

@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from agent.clock import Clock
 from agent.context.budget import Budget, estimate, estimate_tools, projected
@@ -64,10 +65,8 @@ class Talk:
         return size >= self.budget.compact_at or not self.budget.fits(size)
 
     def context(self, entries: Sequence[Entry] | None = None, *, pictures: bool = True) -> Context:
-        basis = [self.model_name, *self.system]
-        basis += [json.dumps([spec.name, spec.description, spec.schema]) for spec in self.specs]
-        name = hashlib.sha256(json.dumps(basis).encode()).hexdigest()
-        return context(self.transcript.entries if entries is None else entries, name, pictures=pictures)
+        basis = _basis(self.model_name, self.system, self.specs)
+        return context(self.transcript.entries if entries is None else entries, basis, pictures=pictures)
 
     def request(
         self, messages: Sequence[Message], purpose: str, max_tokens: int | None = None, *, aside: bool = False
@@ -91,6 +90,14 @@ class Talk:
         said = Said("", "", "", "Daybook", self.clock.now())
         block: Block = {"type": "text", "text": f"{header(said, self.clock)}\n{text}"}
         return Message("user", (block,))
+
+
+@lru_cache(maxsize=128)
+def _basis(model: str, system: tuple[str, ...], specs: tuple[ToolSpec, ...]) -> str:
+    """The name of all that stands before the messages, the same in every process."""
+    basis = [model, *system]
+    basis += [json.dumps([spec.name, spec.description, spec.schema]) for spec in specs]
+    return hashlib.sha256(json.dumps(basis).encode()).hexdigest()
 
 
 def settled(entries: Sequence[Entry]) -> Sequence[Entry]:

@@ -99,9 +99,10 @@ class Preview:
         address: Address,
         turn: str,
         reply_to: str,
+        stood: str | None,
         is_clear: Callable[[], bool] = _always,
     ) -> None:
-        """`is_clear`: nothing said before still waits to be sent to the chat. Until then no message is opened there,
+        """`stood`: what the turn had shown before it was taken up, as `outbox_rows.preview_of`. `is_clear`: nothing said before still waits to be sent to the chat. Until then no message is opened there,
         for what waits would come to stand behind it."""
         self._database = database
         self._channel = channel
@@ -113,13 +114,11 @@ class Preview:
         self._shown = ""
         self._draft_id = zlib.crc32(turn.encode()) % 2_000_000_000 + next(self._draft_ids)
         self._closing = False
-        self.message = ""
-        self.uncertain = False
+        self.message = stood or ""
+        self.uncertain = stood == ""
 
     @asynccontextmanager
     async def open(self, reply: Reply) -> AsyncIterator[Preview]:
-        before = await self._database.run(outbox_rows.preview_of, self._turn)
-        self.message, self.uncertain = before or "", before == ""
         if self.uncertain:
             await self._ask_again()
         task = asyncio.create_task(self._follow(reply), name=f"preview {self._address}")

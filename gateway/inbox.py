@@ -72,10 +72,16 @@ class Inbox:
         """An open message as it reads now."""
         return self._open[seq]
 
-    async def take(self, rows: Iterable[InboxRow], turn: str) -> None:
-        """Bind messages to the turn that answers them, before it begins."""
+    async def take(self, rows: Iterable[InboxRow], turn: str) -> str | None:
+        """Bind messages to the turn that answers them, before it begins. Gives what stands of an earlier begin of it,
+        as `outbox_rows.preview_of`."""
         seqs = [row.seq for row in rows]
-        await self._database.run(inbox_rows.take, seqs, turn, again=True)
+
+        def write(connection: sqlite3.Connection) -> str | None:
+            inbox_rows.take(connection, seqs, turn, again=True)
+            return outbox_rows.preview_of(connection, turn)
+
+        return await self._database.run(write)
 
     async def join(self, rows: Iterable[InboxRow], turn: str) -> None:
         seqs = [row.seq for row in rows]

@@ -150,8 +150,12 @@ class Outbox:
         if channel is None:
             log.warning("a reply for %s waits: that channel is off", woken[0])
             return
-        chats = {address.chat_id: address for address in woken}.values()
-        rows = {row.seq: row for address in chats for row in await self._written(outbox_rows.open_rows, address)}
+        chats = list({address.chat_id: address for address in woken}.values())
+        if len(chats) == 1 and channel.reachable(chats[0]):
+            found = await self._written(outbox_rows.take_up, chats[0], utc_stamp(self._clock.now()))
+        else:
+            found = tuple([row for one in chats for row in await self._written(outbox_rows.open_rows, one)])
+        rows = {row.seq: row for row in found}
         for seq in sorted(rows):
             if not await self._deliver(rows[seq], channel):
                 return
@@ -173,15 +177,17 @@ class Outbox:
         return age < timedelta(seconds=channel.repeat_window(_message(row, row.text)))
 
     async def _deliver(self, row: OutboxRow, channel: Channel) -> bool:
-        """Bring a message to its end, received or given up; False where the process ends before there is anybody."""
-        edits, repeat, doubted, tries = row.edits, row.repeat, row.doubted, row.attempts
-        while await self._is_there(channel, row.address):
+        """Bring a message to its end, received or given up; False where the process ends before there is anybody. The
+        first attempt may be begun (`sending`)."""
+        edits, repeat, doubted, tries, begun = row.edits, row.repeat, row.doubted, row.attempts, row.sending
+        while begun or await self._is_there(channel, row.address):
             text = REPEAT_MARK + row.text if repeat and not edits else row.text
             message = _message(row, text)
             tries += 1
             try:
-                if not edits:
+                if not edits and not begun:
                     await self._written(outbox_rows.begin, row.seq, utc_stamp(self._clock.now()))
+                begun = False
                 platform_id = await self._handed_over(channel, message, edits)
             except NotSent as error:
                 reason, wait = str(error), error.retry_after or self._backoff(tries)

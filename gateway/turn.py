@@ -105,6 +105,7 @@ class Turn:
         self._lane = lane
         self._offered: dict[str, InboxRow] = {}
         self._shown_up_to = 0
+        self._stood: str | None = None
         self._preview: Preview | None = None
         self._conversation = rooms.conversation(first)
         self._agent = rooms.agents[self._conversation.session.agent]
@@ -122,7 +123,7 @@ class Turn:
         open: see `stopped`."""
         if self.rows[0].attempts >= MOST_ATTEMPTS:
             return await self._end(End(EndKind.ERROR, _GAVE_UP, Usage()))
-        await self._rooms.inbox.take(self.rows, self.id)
+        self._stood = await self._rooms.inbox.take(self.rows, self.id)
         self._said = tuple(self._rooms.inbox.row(row.seq) for row in self._said)  # an edit may have come until now
         if note := nothing_to_answer([row.message for row in self._said]):
             return await self._end(End(EndKind.ERROR, note, Usage()))
@@ -168,7 +169,9 @@ class Turn:
             await stack.enter_async_context(channel.typing(address))
             request = await self._request()
             is_clear = functools.partial(self._rooms.outbox.is_clear, address)
-            self._preview = Preview(self._rooms.database, channel, address, self.id, self._reply_to(), is_clear)
+            self._preview = Preview(
+                self._rooms.database, channel, address, self.id, self._reply_to(), self._stood, is_clear
+            )
             preview = await stack.enter_async_context(self._preview.open(self.reply))
             events = await stack.enter_async_context(aclosing(self._agent.turn(request)))
             async for event in events:

@@ -29,7 +29,7 @@ class UsageLedger:
         now, day = utc_stamp(self._clock.now()), self._clock.today().isoformat()
         self._spent = self.spent_today + (entry.cost or 0.0)
         self._day = day
-        self._database.post(usage_rows.record, entry, now, day)
+        self._database.note(usage_rows.record, entry, now, day)
 
     @property
     def spent_today(self) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from agent.model.base import Block, Json, ToolSpec
 from agent.session.entries import CompactionEntry, Entry, MessageEntry, RedactionEntry
@@ -61,6 +62,7 @@ def estimate_tools(tools: Sequence[ToolSpec]) -> int:
     return sum(estimate_tool(tool) for tool in tools)
 
 
+@lru_cache(maxsize=256)
 def estimate_tool(tool: ToolSpec) -> int:
     return estimate(tool.name + tool.description + json.dumps(tool.schema, ensure_ascii=False))
 

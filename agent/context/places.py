@@ -6,6 +6,7 @@ import enum
 import os
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import lru_cache
 from pathlib import Path
 
 from agent.memory.files import FileText, OutOfReach, read_text
@@ -108,7 +109,13 @@ def _excerpt(lines: list[str], start: int, end: int) -> Excerpt:
 
 
 def _place(scope: Scope, folder: Path, names: tuple[str, ...], part: Part, *, common: bool = False) -> Place:
-    path = next((folder / name for name in names if os.path.lexists(folder / name)), folder / names[0])
+    others = names[1:] and (name for name in names if os.path.lexists(folder / name))
+    return _named(scope, folder, next(iter(others), names[0]), part, common)
+
+
+@lru_cache(maxsize=2048)
+def _named(scope: Scope, folder: Path, file: str, part: Part, common: bool) -> Place:  # noqa: FBT001 (a key)
+    path = folder / file
     reach = scope.folder if path.is_relative_to(scope.folder) else scope.workspace
     root = scope.workspace if common else reach
     name = path.relative_to(root).as_posix()

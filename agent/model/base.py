@@ -29,7 +29,7 @@ class ToolSpec:
 
     name: str
     description: str
-    schema: Mapping[str, Json]
+    schema: Mapping[str, Json] = field(hash=False)
 
 
 SILENT = frozenset({"flush", "compaction", "consolidation", "journal", "daily", "heartbeat"})

@@ -60,6 +60,8 @@ KNOWS_REPEATS = 120.0
 """Seconds for which a nonce makes a repeated send harmless. Discord says "the past few minutes"."""
 TYPING_EVERY = 8.0
 """Seconds between two signs of typing; Discord shows one for 10."""
+TYPING_AFTER = 0.05
+"""Seconds before the first: the message itself goes first, and an answer that is there by then needs no sign."""
 CALL_TIMEOUT = 90.0
 """Seconds for a call with all that the library waits and repeats in it."""
 PREVIEW_TIMEOUT = 5.0
@@ -366,6 +368,7 @@ class DiscordChannel:
 
     async def _keep_typing(self, address: Address) -> None:
         chat = self._rooms.get(address.chat_id, address.chat_id)
+        await asyncio.sleep(TYPING_AFTER)
         while True:
             try:
                 if self._session is not None:

@@ -22,6 +22,8 @@ log = logging.getLogger(__name__)
 
 TYPING_EVERY = 4.0
 """Seconds between two signs of typing; Telegram shows one for 5."""
+TYPING_AFTER = 0.05
+"""Seconds before the first: the message itself goes first, and an answer that is there by then needs no sign."""
 _PRESENTATION = "\ufe0f"
 """Makes a character an emoji; Telegram's reactions are written without."""
 _REACTIONS = {emoji.value.replace(_PRESENTATION, ""): emoji for emoji in ReactionEmoji}
@@ -62,6 +64,7 @@ class Signs:
             chat_id, thread_id = number(address.chat_id, "chat"), topic(address)
         except Refused:
             return  # nobody can be shown anything there
+        await asyncio.sleep(TYPING_AFTER)
         while True:
             delay = TYPING_EVERY
             try:

@@ -12,6 +12,7 @@ import logging
 import queue
 import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -25,6 +26,8 @@ Work = Callable[[sqlite3.Connection], Any]
 log = logging.getLogger(__name__)
 
 _LARGEST_BATCH = 256
+_COMPANY = 0.05
+"""Seconds that `note` waits for work whose commit it can share."""
 
 
 class StoreUnavailable(Exception):
@@ -32,10 +35,12 @@ class StoreUnavailable(Exception):
 
 
 class _Job:
-    """A piece of work, and where its result goes. Without a loop nobody waits for it."""
+    """A piece of work, and where its result goes. Without a loop nobody waits for it. `patient`: it waits a moment
+    for other work, to share its commit."""
 
-    def __init__(self, work: Work, loop: asyncio.AbstractEventLoop | None) -> None:
+    def __init__(self, work: Work, loop: asyncio.AbstractEventLoop | None, *, patient: bool = False) -> None:
         self.work = work
+        self.patient = patient
         self.loop = loop
         self.done: asyncio.Future[Any] | None = loop.create_future() if loop else None
         self.result: Any = None
@@ -91,6 +96,12 @@ class Database:
         """Do `work(connection, …)` soon, without waiting; a failure is logged."""
         self._jobs.put(_Job(lambda connection: work(connection, *args, **kwargs), None))
 
+    def note(
+        self, work: Callable[Concatenate[sqlite3.Connection, P], object], *args: P.args, **kwargs: P.kwargs
+    ) -> None:
+        """As `post`, in the commit of whatever else is written within a moment."""
+        self._jobs.put(_Job(lambda connection: work(connection, *args, **kwargs), None, patient=True))
+
     async def aclose(self) -> None:
         """Finish what waits, then close."""
         self._jobs.put(None)
@@ -99,21 +110,26 @@ class Database:
     def _write_until_closed(self) -> None:
         open_ = True
         while open_:
-            batch: list[_Job] = []
-            job = self._jobs.get()
-            while True:
-                if job is None:
-                    open_ = False
-                    break
-                batch.append(job)
-                if len(batch) == _LARGEST_BATCH:
-                    break
-                try:
-                    job = self._jobs.get_nowait()
-                except queue.Empty:
-                    break
+            batch, open_ = self._next_batch()
             self._commit(batch)
         self._connection.close()
+
+    def _next_batch(self) -> tuple[list[_Job], bool]:
+        """What waits, and whether more may come."""
+        batch: list[_Job] = []
+        job = self._jobs.get()
+        until = time.monotonic() + _COMPANY
+        while job is not None:
+            batch.append(job)
+            if len(batch) == _LARGEST_BATCH:
+                return batch, True
+            if not job.patient:
+                until = 0.0
+            try:
+                job = self._jobs.get(timeout=max(0.0, until - time.monotonic()))
+            except queue.Empty:
+                return batch, True
+        return batch, False
 
     def _commit(self, batch: list[_Job]) -> None:
         connection = self._connection

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import TypeAdapter
@@ -116,6 +116,15 @@ def open_rows(connection: sqlite3.Connection, address: Address | None = None) ->
         )
         for row in connection.execute(f"{query} ORDER BY seq", arguments)
     )
+
+
+def take_up(connection: sqlite3.Connection, address: Address, at: str) -> tuple[OutboxRow, ...]:
+    """As `open_rows` of a chat, with an attempt at the first begun, unless that is an edit, which may be repeated."""
+    rows = open_rows(connection, address)
+    if not rows or rows[0].edits:
+        return rows
+    begin(connection, rows[0].seq, at)
+    return (replace(rows[0], sending=True), *rows[1:])
 
 
 def open_files(connection: sqlite3.Connection) -> frozenset[Path]:

@@ -104,7 +104,8 @@ def test_a_silent_step_leaves_no_empty_paragraph() -> None:
 async def open_preview(
     database: Database, chat: ScriptedChannel, reply: Reply, turn: str = "turn-1"
 ) -> AsyncIterator[Preview]:
-    async with Preview(database, chat, HERE, turn, "").open(reply) as preview:
+    stood = await database.run(outbox_rows.preview_of, turn)
+    async with Preview(database, chat, HERE, turn, "", stood).open(reply) as preview:
         yield preview
 
 
@@ -254,7 +255,7 @@ async def test_a_preview_whose_answer_was_lost_is_asked_for_again(database: Data
 
 async def test_a_preview_in_flight_is_waited_for_since_its_id_is_wanted(database: Database) -> None:
     chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.EDIT), Reply()
-    preview = Preview(database, chat, HERE, "turn-1", "")
+    preview = Preview(database, chat, HERE, "turn-1", "", None)
 
     async def turn() -> None:
         async with preview.open(reply):
@@ -280,7 +281,7 @@ async def test_no_preview_overtakes_what_waits_to_be_sent(database: Database) ->
         looked.set()
         return not waiting
 
-    async with Preview(database, chat, HERE, "turn-1", "", is_clear).open(reply) as preview:
+    async with Preview(database, chat, HERE, "turn-1", "", None, is_clear).open(reply) as preview:
         await write(reply, preview, "Hello")
         await looked.wait()
         assert chat.heard() == []
