@@ -27,6 +27,8 @@ LONG_POLL = 50
 ANSWER_SLACK = 15.0
 """Seconds beyond the long poll after which a silent connection counts as dead."""
 LIMIT = 100
+BREATH = 0.02
+"""Seconds before updates are confirmed and the next are asked for: what has just come goes first."""
 
 _FIRST_DELAY, _LONGEST_DELAY = 1.0, 30.0
 _CONFLICT_PATIENCE, _CONFLICT_DELAY = 60.0, 5.0
@@ -155,6 +157,8 @@ class Poller:
                 if updates:
                     await deliver(updates)
                     offset = offset_after
+                    if len(updates) < LIMIT:
+                        await asyncio.sleep(BREATH)
         finally:
             await request.shutdown()
 

@@ -107,6 +107,27 @@ async def test_a_full_disk_fails_the_whole_batch_and_the_next_works(database: Da
     assert await database.run(_kept) == [2]
 
 
+async def test_a_note_shares_the_commit_of_what_comes_next_and_is_written_where_nothing_comes(
+    database: Database,
+) -> None:
+    statements: list[str] = []
+    await database.run(lambda connection: connection.set_trace_callback(statements.append))
+    async with _Held(database):
+        statements.clear()
+    database.note(_keep, 1)
+    assert await database.run(_keep, 2) == 2
+    await database.run(lambda connection: connection.set_trace_callback(None))
+    after_the_hold = statements[statements.index("COMMIT") + 1 :]
+    assert after_the_hold[: after_the_hold.index("COMMIT")].count("SAVEPOINT job") == 2
+    database.note(_keep, 3)
+    other = sqlite3.connect(database.path)
+    other.row_factory = sqlite3.Row
+    async with asyncio.timeout(10):
+        while _kept(other) != [1, 2, 3]:
+            await asyncio.sleep(0.01)
+    other.close()
+
+
 async def test_a_note_that_fails_is_logged_and_the_next_is_written(
     database: Database, caplog: pytest.LogCaptureFixture
 ) -> None:
