@@ -102,8 +102,9 @@ class Preview:
         stood: str | None,
         is_clear: Callable[[], bool] = _always,
     ) -> None:
-        """`stood`: what the turn had shown before it was taken up, as `outbox_rows.preview_of`. `is_clear`: nothing said before still waits to be sent to the chat. Until then no message is opened there,
-        for what waits would come to stand behind it."""
+        """`stood`: what the turn had shown before it was taken up, as `outbox_rows.preview_of`. `is_clear`: nothing
+        said before still waits to be sent to the chat. Until then no message is opened there, for what waits would come
+        to stand behind it."""
         self._database = database
         self._channel = channel
         self._address = address

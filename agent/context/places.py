@@ -109,12 +109,13 @@ def _excerpt(lines: list[str], start: int, end: int) -> Excerpt:
 
 
 def _place(scope: Scope, folder: Path, names: tuple[str, ...], part: Part, *, common: bool = False) -> Place:
-    others = names[1:] and (name for name in names if os.path.lexists(folder / name))
-    return _named(scope, folder, next(iter(others), names[0]), part, common)
+    found = names if len(names) == 1 else (name for name in names if os.path.lexists(folder / name))
+    return _named(scope, folder, next(iter(found), names[0]), part, common)
 
 
 @lru_cache(maxsize=2048)
-def _named(scope: Scope, folder: Path, file: str, part: Part, common: bool) -> Place:  # noqa: FBT001 (a key)
+def _named(scope: Scope, folder: Path, file: str, part: Part, common: bool) -> Place:
+    """Remembered, since to take the paths apart takes longer than to look at the files."""
     path = folder / file
     reach = scope.folder if path.is_relative_to(scope.folder) else scope.workspace
     root = scope.workspace if common else reach

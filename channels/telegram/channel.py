@@ -72,9 +72,9 @@ PRIVATE_PACE_WITHOUT_DRAFTS = Pace(PreviewStyle.EDIT, interval=1.5)
 GROUP_PACE = Pace(PreviewStyle.EDIT, interval=3.5)
 """A group takes 20 messages and edits a minute (Bots FAQ); drafts and typing share 20 calls in 5 s."""
 
-CONNECTIONS = 16
-"""At most so many calls at once: more than Telegram's 30 messages a second need. The library's pool looks at every idle
-connection at every call, which with a hundred of them costs more than the calls."""
+CONNECTIONS = 8
+"""At most so many calls at once: more than Telegram's 30 messages a second need, at a quarter of a second each. The
+library's pool looks at every connection twice at every call, which with a hundred of them costs more than the calls."""
 _UPLOAD_PATIENCE = 4
 """A file's answer may take so many times longer than a text's: Telegram looks at it before it answers."""
 

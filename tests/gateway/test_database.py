@@ -119,13 +119,9 @@ async def test_a_note_shares_the_commit_of_what_comes_next_and_is_written_where_
     await database.run(lambda connection: connection.set_trace_callback(None))
     after_the_hold = statements[statements.index("COMMIT") + 1 :]
     assert after_the_hold[: after_the_hold.index("COMMIT")].count("SAVEPOINT job") == 2
-    database.note(_keep, 3)
-    other = sqlite3.connect(database.path)
-    other.row_factory = sqlite3.Row
-    async with asyncio.timeout(10):
-        while _kept(other) != [1, 2, 3]:
-            await asyncio.sleep(0.01)
-    other.close()
+    written = threading.Event()
+    database.note(lambda connection: written.set() if _keep(connection, 3) else None)
+    assert await asyncio.to_thread(written.wait, 10)
 
 
 async def test_a_note_that_fails_is_logged_and_the_next_is_written(

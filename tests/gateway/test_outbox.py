@@ -266,6 +266,15 @@ async def test_invariant_03_a_send_cut_by_a_crash_is_made_once_more_and_marked(p
     assert post.sent() == [f"{REPEAT_MARK}Hello"]
 
 
+async def test_only_what_is_being_sent_is_marked_as_such_and_each_attempt_counts_once(post: Post) -> None:
+    with post.chat.hold():
+        async with post.running():
+            await post.write("Hello")
+            await post.sending()
+            await post.write("and goodbye")
+            assert [(row.sending, row.attempts) for row in await post.open()] == [(True, 1), (False, 0)]
+
+
 async def test_a_send_cut_by_a_crash_is_not_marked_where_the_platform_knows_a_repeat(post: Post) -> None:
     post.chat = ScriptedChannel("telegram", repeat_window=120.0)
     with post.chat.hold():
