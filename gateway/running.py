@@ -17,7 +17,7 @@ from gateway.spawner import Spawner
 from gateway.supervise import Supervised
 from gateway.turns import Turns
 
-_WARM_UP_AFTER = 0.5
+_WARM_UP_AFTER = 0.1
 """Seconds: the model's SDK takes one to import, so it is left until the channels have begun to listen."""
 
 
