@@ -60,8 +60,8 @@ KNOWS_REPEATS = 120.0
 """Seconds for which a nonce makes a repeated send harmless. Discord says "the past few minutes"."""
 TYPING_EVERY = 8.0
 """Seconds between two signs of typing; Discord shows one for 10."""
-TYPING_AFTER = 0.05
-"""Seconds before the first: the message itself goes first, and an answer that is there by then needs no sign."""
+TYPING_AFTER = 0.01
+"""Seconds before the first: asking the model goes first."""
 CALL_TIMEOUT = 90.0
 """Seconds for a call with all that the library waits and repeats in it."""
 PREVIEW_TIMEOUT = 5.0

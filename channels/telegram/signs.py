@@ -22,8 +22,8 @@ log = logging.getLogger(__name__)
 
 TYPING_EVERY = 4.0
 """Seconds between two signs of typing; Telegram shows one for 5."""
-TYPING_AFTER = 0.05
-"""Seconds before the first: the message itself goes first, and an answer that is there by then needs no sign."""
+TYPING_AFTER = 0.01
+"""Seconds before the first: asking the model goes first."""
 _PRESENTATION = "\ufe0f"
 """Makes a character an emoji; Telegram's reactions are written without."""
 _REACTIONS = {emoji.value.replace(_PRESENTATION, ""): emoji for emoji in ReactionEmoji}
