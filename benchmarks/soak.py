@@ -32,7 +32,7 @@ import psutil  # type: ignore[import-untyped]
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.figures import Cell, resident, table
-from benchmarks.people import THE_END, JsonObject, Seen, asked_now, given_up, is_marked, seen
+from benchmarks.people import THE_END, JsonObject, Seen, asked_now, given_up, is_marked, numbers, seen
 from benchmarks.town import Chat, Town, chats
 from benchmarks.watched_gateway import TOLD
 from benchmarks.weather import Weather
@@ -300,7 +300,12 @@ def _counted(
         seen=found,
         in_error=len(in_error.intersection(found.never)),
         never=[number for number in found.never if number not in in_error],
-        marked_in_discord=sum(is_marked(text) for name, of in texts.items() if name.startswith("d") for text in of),
+        marked_in_discord=sum(
+            is_marked(text) and (bool(numbers(text)) or "new wording" in text)  # answers to commands have no nonce
+            for name, of in texts.items()
+            if name.startswith("d")
+            for text in of
+        ),
         thinking=thinking,
         failed_sends=failed_sends(database),
         samples=samples,
@@ -314,10 +319,31 @@ def _counted(
     return figures
 
 
+def _most_growth(figures: Figures) -> float:
+    """MB."""
+    return max(MOST_GROWTH_MB, MOST_GROWTH * statistics.median([one.mb for one in figures.samples] or [0.0]))
+
+
+def verdict(figures: Figures) -> str:
+    """The four promises of a soak, each with yes or no."""
+    found = figures.seen
+    answered = found.once + found.marked + figures.in_error
+    promises = (
+        ("all answered once", not (found.twice or figures.never), f"{answered} of {figures.did.get('messages', 0)}"),
+        ("order kept", not found.disorder, f"{len(found.disorder)} out of order"),
+        (
+            "memory flat",
+            figures.grown_mb <= _most_growth(figures),
+            f"{figures.grown_mb:g} MB grown, {_most_growth(figures):.0f} allowed",
+        ),
+        ("no task left", not figures.tasks_left, f"{sum(figures.tasks_left.values())} left"),
+    )
+    return "\n".join(f"{what}: {'yes' if kept else 'NO'} ({how})" for what, kept, how in promises)
+
+
 def _broken(figures: Figures) -> list[str]:
     """The promises that were not kept, each with what shows it."""
-    sizes = [sample.mb for sample in figures.samples] or [0.0]
-    most = max(MOST_GROWTH_MB, MOST_GROWTH * statistics.median(sizes))
+    most = _most_growth(figures)
     kept: list[tuple[str, object]] = [
         ("twice without the mark", figures.seen.twice),
         ("never answered", figures.never),
@@ -365,6 +391,7 @@ def main(minutes: float, count: int, seed: int, file: Path | None, keep_log: Pat
     print(f"seed {seed}; {figures.chats} chats for {minutes:g} minutes\n\n{shown(figures)}")
     for what in figures.broken:
         print(f"\n{what[:4000]}")
+    print(f"\n{verdict(figures)}")
     if file is not None:
         file.write_text(json.dumps(asdict(figures), indent=2) + "\n", encoding="utf-8")
     return 1 if figures.broken else 0

@@ -31,6 +31,10 @@ def discord(config: DiscordConfig) -> list[Finding]:
     if reply.status == 401:
         cure = f"the token was reset or mistyped: {_PORTAL}, Reset Token, and put the new one into .env"
         return [Finding(_CHECK, False, f"{where} does not know this token", cure)]
+    if reply.status == 429:
+        why = "takes no calls from this machine's address for now (429): too many were refused"
+        cure = "wait up to an hour; if it comes back, look for a wrong token or another bot behind the same address"
+        return [Finding(_CHECK, False, f"{where} {why}", cure)]
     if reply.status != 200:
         return [Finding(_CHECK, False, f"{where} answers with status {reply.status}", "try again in some minutes")]
     return [Finding(_CHECK, True, f"{reply.body.get('name')} is there"), _intent(reply), _servers(config)]

@@ -27,6 +27,7 @@ from channels.discord.errors import (
     redacted,
     send_error,
 )
+from channels.discord.halt import Halt
 from channels.discord.inbound import CHANNEL, BotIdentity
 from channels.discord.intake import Hears, Intake
 from channels.discord.interactions import EPHEMERAL, INTERACTION, Interactions, Waiting
@@ -49,6 +50,7 @@ from channels.message import (
     PreviewStyle,
     Receive,
     Refused,
+    SendError,
 )
 from channels.split import split
 
@@ -75,6 +77,8 @@ _MORE = "/webhooks/{webhook_id}/{webhook_token}"
 MAX_UPLOAD = 10_000_000
 """Bytes, https://docs.discord.com/developers/reference#uploading-files ("10 MiB"; the smaller reading is safe)."""
 _MOST_REACTIONS = 500
+_SOON = 10.0
+"""Seconds that a chat may be kept waiting for the answer to a command to be taken where its giver alone sees it."""
 
 
 def _hears_all(_server: str, _chat: str) -> bool:
@@ -94,10 +98,12 @@ class DiscordChannel:
         seen: Seen | None = None,
         pause: Pause = asyncio.sleep,
         silence: float = 60.0,
+        answer_timeout: float = 10.0,
     ) -> None:
         """`commands` make the menu. `hears`: which channels of servers are of interest. `seen` keeps over restarts up
         to where chats are on disk. `pause` waits between signs of typing and connections that break at once. `silence`:
-        seconds after which a connection that says nothing is made anew (Discord asks for a heartbeat every 41)."""
+        seconds after which a connection that says nothing is made anew (Discord asks for a heartbeat every 41).
+        `answer_timeout`: seconds for a try at answering a command its own way, before the chat gets the answer."""
         self._token = token
         self._api_url = api_url
         self._commands = tuple(commands)
@@ -105,8 +111,10 @@ class DiscordChannel:
         self._seen: Seen = seen or SeenForNow()
         self._pause = pause
         self._silence = silence
+        self._answer_timeout = answer_timeout
         self._session: Session | None = None
-        self._interactions = Interactions()
+        self._halt = Halt()
+        self._interactions = Interactions(answer_timeout / 2)
         self._doubts = Doubts(KNOWS_REPEATS)
         self._rooms: dict[str, str] = {}
         self._reactions: dict[tuple[str, str], str] = {}
@@ -118,6 +126,8 @@ class DiscordChannel:
 
     @property
     def status(self) -> ChannelStatus:
+        if self._status.state is Health.OK and (why := self._halt.shut_out):
+            return ChannelStatus(Health.DEGRADED, why)
         return self._status
 
     # In
@@ -127,7 +137,7 @@ class DiscordChannel:
         the history by the next run."""
         self._report(ChannelStatus(Health.DEGRADED, "connecting to Discord"))
         try:
-            session = await Session.open(self._token, self._api_url, self._pause, self._silence)
+            session = await Session.open(self._token, self._api_url, self._pause, self._silence, self._halt)
             await self._begin(session)
             names = frozenset(command.name for command in self._commands)
             bot = BotIdentity(session.user_id, session.user_name, names)
@@ -248,11 +258,11 @@ class DiscordChannel:
         return chat
 
     async def _answer(self, session: Session, waiting: Waiting, message: OutboundMessage) -> str:
-        """Answer a command where only its giver sees it. Empty where Discord does not take that any more."""
+        """Answer a command where only its giver sees it. Empty where Discord does not take that: the chat will."""
         token = {"webhook_id": session.application_id, "webhook_token": waiting.token}
         payload = content(message)
         try:
-            async with asyncio.timeout(CALL_TIMEOUT):
+            async with asyncio.timeout(self._answer_timeout):
                 if not waiting.answered:
                     sent = await session.call("PATCH", _ANSWER, token, json=payload)
                     waiting.answered = True
@@ -260,15 +270,22 @@ class DiscordChannel:
                     payload["flags"] = SUPPRESS_EMBEDS | EPHEMERAL
                     sent = await session.call("POST", _MORE, token, json=payload)
             return str(sent["id"])
-        except discord.HTTPException as error:
-            if error.status not in (401, 403, 404):
-                raise send_error(error, repeatable=not waiting.answered) from None
-            self._interactions.forget(message.reply_to)
-            return ""
         except CALL_FAILED as error:
-            raise send_error(error, repeatable=not waiting.answered) from None
+            failed = send_error(error, repeatable=not waiting.answered)
         except ODD_ANSWER as error:
             raise _unclear("", error) from None
+        self._give_up_where_hopeless(waiting, failed, message)
+        return ""
+
+    def _give_up_where_hopeless(self, waiting: Waiting, failed: SendError, message: OutboundMessage) -> None:
+        """Raises `failed` where the answer to a command is to be tried its own way again. Else nothing more goes that
+        way: not where it is closed, nor where it failed twice or asks for a long wait, for what else is said in the
+        chat waits behind it."""
+        if not _is_closed(failed) and waiting.failed():
+            raise failed from None
+        self._interactions.forget(message.reply_to)
+        if isinstance(failed, AnswerLost | OutcomeUnknown):
+            raise OutcomeUnknown(str(failed)) from None  # the chat gets it with the mark of what may be a repeat
 
     async def edit(self, platform_id: str, message: OutboundMessage) -> None:
         session = self._open_session()
@@ -290,14 +307,13 @@ class DiscordChannel:
         does not take that any more."""
         token = {"webhook_id": session.application_id, "webhook_token": waiting.token}
         try:
-            async with asyncio.timeout(CALL_TIMEOUT):
+            async with asyncio.timeout(self._answer_timeout):
                 await session.call("PATCH", _ANSWER, token, json=content(message))
-        except discord.HTTPException as error:
-            if error.status not in (401, 403, 404):
-                raise send_error(error, repeatable=True) from None
-            return False
         except CALL_FAILED as error:
-            raise send_error(error, repeatable=True) from None
+            failed = send_error(error, repeatable=True)
+            if not _is_closed(failed) and waiting.failed():
+                raise failed from None
+            return False
         return True
 
     async def draft(self, draft_id: int, message: OutboundMessage) -> None:
@@ -378,6 +394,11 @@ class DiscordChannel:
             except CALL_FAILED as error:
                 log.debug("no sign of typing in %s: %s", address, redacted(error))
             await self._pause(TYPING_EVERY)
+
+
+def _is_closed(failed: SendError) -> bool:
+    """Whether a command cannot be answered its own way, or not soon."""
+    return isinstance(failed, Refused) or (isinstance(failed, NotSent) and failed.retry_after > _SOON)
 
 
 def _keep_room(session: Session, method: str, path: str, where: Where) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from channels.fields import Json, get, object_of, objects_of, text_of
+from channels.fields import Json, get, object_of, objects_of, strings_of, text_of
 
 THREAD_TYPES = frozenset({10, 11, 12})
 """Announcement, public and private threads; a forum's post is a public one."""
@@ -40,11 +40,12 @@ class _Server:
     name: str = ""
     roles: dict[str, str] = field(default_factory=dict)
     own_roles: frozenset[str] = frozenset()
+    given_roles: frozenset[str] = frozenset()
     places: set[str] = field(default_factory=set)
 
 
 class Directory:
-    """`bot_id` finds the bot's own role, by which it can be mentioned."""
+    """`bot_id` finds the bot's roles, by which it can be mentioned."""
 
     def __init__(self, bot_id: str) -> None:
         self._bot_id = bot_id
@@ -74,6 +75,11 @@ class Directory:
         known = self._servers.get(server)
         return known.own_roles if known else frozenset()
 
+    def roles_of_bot(self, server: str) -> frozenset[str]:
+        """Every role that the bot has: whoever calls one of them calls the bot. Not the one that is everyone's."""
+        known = self._servers.get(server)
+        return (known.own_roles | known.given_roles) - {server} if known else frozenset()
+
     # What the gateway tells
 
     def server_seen(self, data: Json) -> str:
@@ -82,6 +88,8 @@ class Directory:
         self.server_gone(server)
         self._servers[server] = _Server()
         self.server_changed(data)
+        for member in objects_of(data, "members"):
+            self.member_changed({**member, "guild_id": server})
         for name in ("channels", "threads"):
             for channel in objects_of(data, name):
                 self.place_seen(channel, server)
@@ -95,6 +103,13 @@ class Directory:
             server.name = text_of(data, "name")
             server.roles = {get(role, "id", str) or "": text_of(role, "name") for role in roles}
             server.own_roles = frozenset(get(role, "id", str) or "" for role in roles if self._is_own(role))
+
+    def member_changed(self, data: Json) -> None:
+        """GUILD_MEMBER_UPDATE, which Discord tells of the bot itself even where it tells of nobody else."""
+        server = self._servers.get(get(data, "guild_id", str) or "")
+        person = object_of(data, "user")
+        if server and person and get(person, "id", str) == self._bot_id and isinstance(data.get("roles"), list):
+            server.given_roles = frozenset(strings_of(data, "roles"))
 
     def server_gone(self, server: str) -> None:
         known = self._servers.pop(server, None)
@@ -138,6 +153,7 @@ class Directory:
         if server:
             server.roles.pop(role_id, None)
             server.own_roles -= {role_id}
+            server.given_roles -= {role_id}
 
     def private(self, place_id: str) -> Place:
         """A private chat, of which Discord tells nothing but its id."""

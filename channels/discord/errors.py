@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Mapping
 
 import aiohttp
 import discord
@@ -36,6 +38,7 @@ CALL_FAILED = (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutEr
 _TOKEN = re.compile(r"[\w-]{23,28}\.[\w-]{6,7}\.[\w-]{27,}")
 _CALL_TOKEN = re.compile(r"(?<=/)[\w-]{60,}")
 _REJECTED_TOKEN_PAUSE = 30.0
+_SHORTEST_PAUSE, _UNNAMED_PAUSE, _LONGEST_PAUSE = 0.5, 5.0, 86_400.0
 
 UNKNOWN_CHANNEL, UNKNOWN_MESSAGE = 10003, 10008
 ALREADY_ACKNOWLEDGED = 40060
@@ -61,11 +64,13 @@ def code(error: BaseException) -> int:
     return error.code if isinstance(error, discord.HTTPException) else 0
 
 
-def source_failed(error: Exception) -> SourceFailed:
-    """Why the channel cannot go on by itself."""
+def source_failed(error: Exception, shut_out: str = "") -> SourceFailed:
+    """Why the channel cannot go on by itself. `shut_out`: what is to be said of calls that were not even made."""
     match error:
         case SourceFailed():
             return error
+        case discord.HTTPException() | discord.RateLimited() if shut_out:
+            return SourceFailed(shut_out)
         case discord.LoginFailure():
             return SourceFailed(BAD_TOKEN, fatal=True)
         case discord.PrivilegedIntentsRequired():
@@ -106,13 +111,19 @@ def send_error(error: Exception, *, repeatable: bool) -> SendError:
 
 def retry_after(error: discord.HTTPException) -> float:
     """The pause in seconds that a 429 asks for, of which the library tells us only the headers."""
-    headers = error.response.headers
+    return seconds_of(error.response.headers) or _UNNAMED_PAUSE
+
+
+def seconds_of(headers: Mapping[str, str]) -> float:
+    """The pause that the headers of a 429 name; 0 for none. At most a day: nobody would notice its end."""
     for name in ("Retry-After", "X-RateLimit-Reset-After"):
         try:
-            return max(float(headers[name]), 0.5)
+            seconds = float(headers[name])
         except (KeyError, ValueError):
             continue
-    return 5.0
+        if math.isfinite(seconds):
+            return min(max(seconds, _SHORTEST_PAUSE), _LONGEST_PAUSE)
+    return 0.0
 
 
 def is_about_reply(error: Exception) -> bool:

@@ -134,11 +134,13 @@ class _Written:
     def __init__(self, data: Json, bot: BotIdentity, place: Place, directory: Directory) -> None:
         content = text_of(data, "content")
         people = {get(one, "id", str): _name(one, object_of(one, "member")) for one in objects_of(data, "mentions")}
-        own_roles = directory.own_roles(place.server)
-        bounds = {"user": bot.id}
+        own_roles, its_roles = directory.own_roles(place.server), directory.roles_of_bot(place.server)
 
         def is_bot(match: re.Match[str]) -> bool:
-            return match["user"] == bounds["user"] or match["role"] in own_roles
+            return match["user"] == bot.id or match["role"] in own_roles
+
+        def calls(match: re.Match[str]) -> bool:
+            return match["user"] == bot.id or match["role"] in its_roles
 
         def shown(match: re.Match[str]) -> str:
             if (user := match["user"]) is not None:
@@ -160,9 +162,9 @@ class _Written:
         self.text = content
         self.spoken = _MARKUP.sub(shown, rest)
         command = _COMMAND.match(self.spoken)
-        named = any(is_bot(match) for match in _MARKUP.finditer(content))
+        named = any(calls(match) for match in _MARKUP.finditer(content))
         mentioned = any(get(one, "id", str) == bot.id for one in objects_of(data, "mentions"))
-        by_role = not own_roles.isdisjoint(strings_of(data, "mention_roles"))
+        by_role = not its_roles.isdisjoint(strings_of(data, "mention_roles"))
         # A reply's ping is in `mentions` too; it calls because it is a reply, which `_answers` knows.
         self.calls = named or by_role or (mentioned and not _is_reply(data)) or _is_command(command, bot)
 

@@ -150,6 +150,8 @@ class Intake:
                 await self._catch_up(session, receive, self._missed_in_server(server))
             case "GUILD_UPDATE":
                 self._directory.server_changed(data)
+            case "GUILD_MEMBER_UPDATE":
+                self._directory.member_changed(data)
             case "GUILD_DELETE":
                 self._directory.server_gone(get(data, "id", str) or "")
             case "GUILD_ROLE_CREATE" | "GUILD_ROLE_UPDATE":

@@ -27,22 +27,33 @@ _SLASH = 2
 _CALLBACK = "/interactions/{webhook_id}/{webhook_token}/callback"
 _LIFE = 14 * 60.0
 """Seconds: a minute less than Discord gives."""
+_MOST_FAILURES = 2
+"""Answers that Discord does not take, after which the chat is not kept waiting any longer."""
 
 
 @dataclass(slots=True)
 class Waiting:
     """A command or press that waits for its answer. `acknowledged` says, once it is known, whether Discord took our
     word that we have it. `answered`: what stands first is there, and what follows are messages behind it. For a press
-    that is so from the beginning: the message with the button stands there."""
+    that is so from the beginning: the message with the button stands there. `failures`: tries at answering that came to
+    nothing."""
 
     token: str
     until: float
     acknowledged: asyncio.Future[bool] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     answered: bool = False
+    failures: int = 0
+
+    def failed(self) -> bool:
+        """Another answer was not taken; whether it is to be tried here once more."""
+        self.failures += 1
+        return self.failures < _MOST_FAILURES
 
 
 class Interactions:
-    def __init__(self) -> None:
+    def __init__(self, timeout: float) -> None:
+        """`timeout`: seconds for one of two tries at telling Discord that a command came; it waits for 3."""
+        self._timeout = timeout
         self._waiting: dict[str, Waiting] = {}
 
     def note(self, data: Json) -> None:
@@ -69,14 +80,14 @@ class Interactions:
             if waiting is not None and not waiting.acknowledged.done():
                 waiting.acknowledged.set_result(taken)
 
-    @staticmethod
-    async def _taken(session: Session, where: Where, answer: object) -> bool:
+    async def _taken(self, session: Session, where: Where, answer: object) -> bool:
         """Whether Discord knows that we have it. Told a second time where the first answer was lost: it says so then,
         and shows "thinking" if it had heard us."""
         failure: Exception | None = None
         for _ in range(2):
             try:
-                await session.call("POST", _CALLBACK, where, json=answer)
+                async with asyncio.timeout(self._timeout):
+                    await session.call("POST", _CALLBACK, where, json=answer)
                 return True
             except CALL_FAILED as error:
                 failure = error

@@ -22,7 +22,8 @@ from discord.gateway import DiscordWebSocket
 from discord.http import HTTPClient, Ratelimit, Route
 from discord.state import ConnectionState
 
-from channels.discord.errors import source_failed
+from channels.discord.errors import ODD_ANSWER, source_failed
+from channels.discord.halt import SHORT, Halt
 from channels.fields import Json
 
 log = logging.getLogger(__name__)
@@ -33,6 +34,7 @@ EVENTS = (
     "GUILD_CREATE",
     "GUILD_UPDATE",
     "GUILD_DELETE",
+    "GUILD_MEMBER_UPDATE",
     "GUILD_ROLE_CREATE",
     "GUILD_ROLE_UPDATE",
     "GUILD_ROLE_DELETE",
@@ -47,8 +49,6 @@ EVENTS = (
     "MESSAGE_UPDATE",
     "INTERACTION_CREATE",
 )
-LONGEST_SLEEP = 30.0
-"""Seconds that the library may wait for a rate limit before it says so (its smallest value)."""
 LOGIN_TIMEOUT = 60.0
 
 _STEADY = 30.0
@@ -72,21 +72,22 @@ def intents() -> discord.Intents:
 class Session:
     """Open with `open`, close with `aclose`."""
 
-    def __init__(self, api_url: str, pause: Pause, silence: float) -> None:
-        self._client = _Client(api_url, pause, silence)
+    def __init__(self, api_url: str, pause: Pause, silence: float, halt: Halt) -> None:
+        self._client = _Client(api_url, pause, silence, halt)
+        self._halt = halt
 
     @classmethod
-    async def open(cls, token: str, api_url: str, pause: Pause, silence: float) -> Session:
+    async def open(cls, token: str, api_url: str, pause: Pause, silence: float, halt: Halt) -> Session:
         """Log in. `silence`: seconds without a word of the gateway, not even the answer to a heartbeat, after which
         its connection is dead and made anew. Raises `SourceFailed`."""
-        session = cls(api_url, pause, silence)
+        session = cls(api_url, pause, silence, halt)
         try:
             async with asyncio.timeout(LOGIN_TIMEOUT):
                 await session._client.login(token)
                 await session._client.own_http.find_gateway()
         except Exception as error:
             await session.aclose()
-            raise source_failed(error) from None
+            raise source_failed(error, halt.shut_out) from None
         except BaseException:
             await session.aclose()
             raise
@@ -142,7 +143,7 @@ class Session:
 
     def wait_for_room(self, method: str, path: str, where: Where) -> float:
         """Seconds until a call would not take a bucket's last room; 0 where there is enough."""
-        return self._client.own_http.wait_for_room(Route(method, path, **where))
+        return self._halt.left() or self._client.own_http.wait_for_room(Route(method, path, **where))
 
     async def aclose(self) -> None:
         await self._client.aclose()
@@ -151,8 +152,9 @@ class Session:
 class _Http(HTTPClient):
     """The library's HTTP with addresses of its own."""
 
-    def __init__(self, client: discord.Client, api_url: str, pause: Pause) -> None:
-        super().__init__(client.loop, max_ratelimit_timeout=LONGEST_SLEEP)
+    def __init__(self, client: discord.Client, api_url: str, pause: Pause, halt: Halt) -> None:
+        super().__init__(client.loop, http_trace=halt.trace(), max_ratelimit_timeout=SHORT)
+        self._halt = halt
         self._api_url = api_url.rstrip("/")
         self._pause = pause
         self._gateway: yarl.URL | None = None
@@ -163,10 +165,24 @@ class _Http(HTTPClient):
     async def request(self, route: Route, **more: Any) -> Any:
         if route.url.startswith(Route.BASE):
             route.url = self._api_url + route.url.removeprefix(Route.BASE)
+        await self._wait_out_halt(route)
         try:
             return await super().request(route, **more)
+        except asyncio.CancelledError:
+            # A call that waits for the end of a global limit holds all others up, and cancelled it would for ever.
+            self._global_over.set()
+            raise
         except RuntimeError as error:  # what aiohttp raises once the session is closed
             raise ConnectionError(f"the connection is closed: {error}") from error
+        except ODD_ANSWER as error:
+            raise ConnectionError(f"the answer cannot be read: {type(error).__name__}: {error}") from error
+
+    async def _wait_out_halt(self, route: Route) -> None:
+        left = self._halt.left(route.path)
+        if left > SHORT:
+            raise discord.RateLimited(left)
+        if left:
+            await asyncio.sleep(left)
 
     async def find_gateway(self) -> None:
         """Ask where the gateway is. Raises what calls raise."""
@@ -205,8 +221,9 @@ class _Http(HTTPClient):
 
 
 class _Client(discord.Client):
-    def __init__(self, api_url: str, pause: Pause, silence: float) -> None:
+    def __init__(self, api_url: str, pause: Pause, silence: float, halt: Halt) -> None:
         self._api_url = api_url
+        self._halt = halt
         self.on_event: OnEvent | None = None
         self.on_lost: Callable[[], None] | None = None
         self._pause = pause
@@ -222,7 +239,7 @@ class _Client(discord.Client):
 
     def _get_state(self, **options: Any) -> ConnectionState[Any]:
         """Called by the library as it builds itself: the place to give it our HTTP and our parsers."""
-        self.own_http = _Http(self, self._api_url, self._pause)
+        self.own_http = _Http(self, self._api_url, self._pause, self._halt)
         self.http = self.own_http
         state: ConnectionState[Any] = super()._get_state(**options)
         state.parsers = {name: self._parser(name) for name in EVENTS}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -15,7 +16,7 @@ from gateway.running import Gateway
 from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.discord import Channel, Message, User
 from tests.fakes.telegram import FakeTelegram
-from tests.flows.process import GatewayProcess
+from tests.flows.process import COMMAND, GatewayProcess
 from tests.flows.server import OWNER, Server, living
 
 
@@ -251,9 +252,11 @@ async def test_nothing_is_answered_twice_after_a_resume(home: Home, server: Serv
 
 
 @asynccontextmanager
-async def killable(server: Server, model: FakeAnthropic) -> AsyncIterator[GatewayProcess]:
+async def killable(
+    server: Server, model: FakeAnthropic, command: tuple[str, ...] = COMMAND
+) -> AsyncIterator[GatewayProcess]:
     settings = {"owners": [f"discord:{OWNER}"], "channels": {"discord": server.settings()}}
-    async with FakeTelegram() as telegram, GatewayProcess(telegram, model, settings) as gateway:
+    async with FakeTelegram() as telegram, GatewayProcess(telegram, model, settings, command=command) as gateway:
         await gateway.while_alive(server.discord.until_connected(20.0))
         yield gateway
 
@@ -295,6 +298,32 @@ async def test_killed_while_a_preview_is_being_sent(server: Server, model: FakeA
         await server.say("and now?")
         await gateway.while_alive(server.hears("The last answer."))
         assert server.heard() == ["It is a long story.", "The last answer."]
+
+
+WITHOUT_ZSTD = "import sys; sys.modules.update({'zstandard': None, 'compression.zstd': None})\n"
+"""The library chooses as it is imported, by what is installed; there is no switch."""
+RUN = "from gateway.__main__ import main; main()"
+
+
+@pytest.mark.parametrize(("transport", "before"), [("zstd-stream", ""), ("zlib-stream", WITHOUT_ZSTD)])
+async def test_a_talk_over_either_compression(
+    server: Server, model: FakeAnthropic, transport: str, before: str
+) -> None:
+    for number in range(300):
+        server.guild.text(f"room-{number}-{'x' * 60}")
+    async with killable(server, model, (sys.executable, "-c", before + RUN)) as gateway:
+        (connection,) = server.discord.connections
+        assert connection.compress == transport
+        for number, words in enumerate(("short", "long " * 390, "漢字かな " * 300)):
+            model.answer(f"Heard {number}.")
+            await server.say(words)
+            await gateway.while_alive(server.hears(f"Heard {number}."))
+            assert words.strip() in model.requests[-1].last_user_text
+        server.discord.ask_reconnect()
+        await gateway.while_alive(server.discord.wait_for(lambda: server.discord.resumes))
+        model.answer("Resumed.")
+        await server.call("and here?")
+        await gateway.while_alive(server.hears("Resumed.", server.general))
 
 
 async def test_other_channels_go_on_without_discord(server: Server, model: FakeAnthropic) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from gateway.home import Home
@@ -42,6 +44,21 @@ async def test_its_role_and_a_reply_call_the_bot(home: Home, server: Server, mod
         await server.say("and you?", server.general, server.bob, reply_to=answer, ping=False)
         await server.hears("And again.", server.general)
         await server.say("not you", server.general, server.bob, reply_to=answer.reference)
+    assert len(model.requests) == 2
+
+
+async def test_a_role_that_was_given_to_it_calls_the_bot(home: Home, server: Server, model: FakeAnthropic) -> None:
+    others = server.guild.role("Others", server.bob)
+    async with living(home, server, model):
+        helpers = server.guild.role("Helpers", server.bob, server.discord.bot)
+        model.answer("I am one of them.")
+        await server.say(f"{helpers.mention} who can help?", server.general, server.bob)
+        await server.hears("I am one of them.", server.general)
+        assert "@Helpers who can help?" in model.requests[-1].last_user_text
+        await server.say(f"{others.mention} and you?", server.general, server.bob)
+        model.answer("The last one.")
+        await server.call("me too")
+        await server.hears("The last one.", server.general)
     assert len(model.requests) == 2
 
 
@@ -273,3 +290,46 @@ async def test_links_bring_no_previews_and_nobody_is_pinged(home: Home, server: 
         said = await server.hears("example.org", server.general)
         assert said.flags & SUPPRESS_EMBEDS
         assert said.pinged == set() and not said.pinged_roles and not said.mention_everyone
+
+
+@pytest.mark.parametrize("how", ["never acknowledged", "never answered"])
+async def test_a_command_whose_own_way_is_closed_holds_nobody_up(
+    home: Home, server: Server, model: FakeAnthropic, how: str
+) -> None:
+    async with living(home, server, model):
+        await server.discord.wait_for(lambda: server.discord.called("PUT", "/commands$"))
+        if how == "never answered":
+            server.discord.fail_next("*", "/webhooks/", status=503, times=None)
+        else:
+            gone = {"message": "Unknown interaction", "code": 10062}
+            server.discord.fail_next("POST", "/callback$", status=404, json=gone, times=None)
+        await server.discord.slash(server.owner, server.dm, "whoami")
+        model.answer("Hello.")
+        await server.say("hello")
+        await server.hears("Hello.")
+        told = await server.hears(str(OWNER))
+        assert not told.ephemeral
+    assert len(server.heard()) == 2
+
+
+async def test_shut_out_by_cloudflare_it_waits_says_so_and_answers_later(
+    home: Home, server: Server, model: FakeAnthropic
+) -> None:
+    other = server.guild.text("other")
+    async with living(home, server, model) as gateway:
+        shut = server.discord.throttle_next("POST", f"/channels/{server.dm.id}/messages$", retry_after=2.0, via=False)
+        model.answer("Late, but here.")
+        await server.say("hello")
+        await server.discord.wait_for(lambda: shut.hits)
+        status: Any = gateway.operations["status"]
+        while "Cloudflare" not in (now := (await status({}))["channels"]["discord"])["last_error"]:
+            pass
+        assert now["state"] == "degraded"
+        asked = len(server.discord.calls)
+        model.answer("So am I.")
+        await server.call("and you?", other)
+        await server.hears("Late, but here.")
+        await server.hears("So am I.", other)
+        throttled = server.discord.calls[asked - 1]
+        assert all(call.at - throttled.done >= 2.0 for call in server.discord.calls[asked:])
+        assert (await status({}))["channels"]["discord"] == {"state": "ok", "last_error": ""}

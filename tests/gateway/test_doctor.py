@@ -263,6 +263,7 @@ def test_discord_is_there_and_its_bot_may_read(world: World, home: Home) -> None
         ((401, {}), "Reset Token"),
         ((200, {"name": "Ann", "flags": 0}), "Message Content Intent"),
         ((503, {}), "some minutes"),
+        ((429, {}), "another bot behind the same address"),
     ],
 )
 def test_what_is_wrong_with_discord(world: World, home: Home, answer: tuple[int, object], cure: str) -> None:

@@ -80,6 +80,7 @@ class House:
         self.receiver = Receiver()
         self.pauses = Pauses()
         self.silence = 60.0
+        self.answer_timeout = 10.0
 
     def channel(self, hears: Hears = lambda _server, _chat: True, token: str = "") -> DiscordChannel:
         return DiscordChannel(
@@ -90,6 +91,7 @@ class House:
             seen=self.seen,
             pause=self.pauses,
             silence=self.silence,
+            answer_timeout=self.answer_timeout,
         )
 
     @asynccontextmanager

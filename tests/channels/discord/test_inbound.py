@@ -21,7 +21,9 @@ SERVER = {
         {"id": "1", "name": "@everyone"},
         {"id": "7", "name": "Daybook", "tags": {"bot_id": "900"}},
         {"id": "8", "name": "Crew", "tags": {}},
+        {"id": "9", "name": "Helpers"},
     ],
+    "members": [{"user": {"id": "900"}, "roles": ["7", "9"]}, {"user": {"id": "22"}, "roles": ["8"]}],
     "channels": [{"id": "10", "type": 0, "name": "general", "last_message_id": "99"}, {"id": "12", "type": 15}],
     "threads": [{"id": "11", "type": 11, "name": "plan", "parent_id": "10"}],
 }
@@ -66,6 +68,8 @@ def heard(directory: Directory, *, place: str = "10", edit: bool = False, **fiel
         ("<@&7>: hello", "hello", True),
         ("hello <@900>", "hello @Daybook", True),
         ("hello <@&7>", "hello @Daybook", True),
+        ("<@&9> hello", "@Helpers hello", True),
+        ("<@&1> hello", "@@everyone hello", False),
         ("hello <@33> in <#10>", "hello @Bob in #general", False),
         ("hello <@&8> <#404> <@44>", "hello @Crew #404 @44", False),
         ("<:wave:5> <a:dance:6> </status:7> <t:0:R>", ":wave: :dance: /status 1970-01-01 00:00 UTC", False),
@@ -181,6 +185,18 @@ def test_the_directory_follows_what_changes(directory: Directory) -> None:
     assert directory.place("10") is None and directory.of_server("1") == []
 
 
+def test_the_roles_that_call_the_bot_are_those_that_it_has(directory: Directory) -> None:
+    assert directory.roles_of_bot("1") == {"7", "9"}
+    directory.member_changed({"guild_id": "1", "user": {"id": "22"}, "roles": ["9"]})
+    directory.member_changed({"guild_id": "1", "user": {"id": "900"}, "roles": "odd"})
+    assert directory.roles_of_bot("1") == {"7", "9"}
+    directory.member_changed({"guild_id": "1", "user": {"id": "900"}, "roles": ["7", "8"]})
+    assert directory.roles_of_bot("1") == {"7", "8"}
+    directory.role_gone({"guild_id": "1", "role_id": "8"})
+    assert directory.roles_of_bot("1") == {"7"} and directory.roles_of_bot("2") == frozenset()
+    assert heard(directory, content="hello", mention_roles=["7"]).calls_bot
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
@@ -211,6 +227,7 @@ def test_the_directory_takes_anything(data: Any) -> None:
             directory.server_seen(event)
             directory.place_seen(event)
             directory.role_seen(event)
+            directory.member_changed(event)
             directory.role_gone(event)
             directory.place_gone(event)
             directory.server_gone("1")

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 
-from channels.message import Event, OutboundMessage
+import pytest
+
+from channels.message import AnswerLost, Button, Event, OutboundMessage, OutcomeUnknown
 from tests.channels.discord.conftest import House, address
 
 
@@ -143,3 +146,56 @@ async def test_a_sign_whose_answer_was_lost_is_given_again(house: House) -> None
             ("after", True),
         ]
         assert house.discord.thinking(dm) == []
+
+
+@pytest.mark.parametrize("how", ["unknown", "webhook gone", "out of order", "cut", "silent", "long wait", "never told"])
+async def test_an_answer_that_is_not_taken_its_own_way_comes_in_the_chat(house: House, how: str) -> None:
+    """At the second try at the latest, as the outbox makes it."""
+    alice = house.discord.user("Alice")
+    dm = house.discord.dm(alice)
+    house.answer_timeout = 0.4
+    async with house.running() as channel:
+        await menu(house)
+        match how:
+            case "unknown":
+                error = {"message": "Unknown interaction", "code": 10062}
+                house.discord.fail_next("POST", "/callback$", status=404, json=error)
+            case "webhook gone":
+                house.discord.fail_next("PATCH", "/webhooks/", status=404, json={"message": "gone", "code": 10015})
+            case "out of order":
+                house.discord.fail_next("PATCH", "/webhooks/", status=503, times=None)
+            case "cut":
+                house.discord.fail_next("PATCH", "/webhooks/", drop="before", times=None)
+            case "silent":
+                house.discord.hold("PATCH", "/webhooks/")
+            case "long wait":
+                house.discord.throttle_next("PATCH", "/webhooks/", retry_after=300.0, times=None)
+            case _:
+                house.discord.hold("POST", "/callback$")
+        await house.discord.slash(alice, dm, "status")
+        heard = await house.receiver.message("/status")
+        answer = OutboundMessage(heard.address, "fine", "k", heard.answer_with)
+        for _ in range(3):
+            with suppress(AnswerLost, OutcomeUnknown):
+                await channel.send(answer)
+                break
+        seen = [one for one in house.discord.messages(dm) if one.content]
+        assert [(one.content, one.ephemeral) for one in seen] == [("fine", False)]
+        await channel.send(OutboundMessage(heard.address, "and more", "k2", heard.answer_with))
+        assert [one.content for one in house.discord.messages(dm) if one.content] == ["fine", "and more"]
+
+
+async def test_a_press_whose_message_is_not_changed_its_own_way(house: House) -> None:
+    alice = house.discord.user("Alice")
+    dm = house.discord.dm(alice)
+    async with house.running() as channel:
+        await channel.send(OutboundMessage(address(dm), "Shall I?", "k", buttons=((Button("Yes", "/answer K yes"),),)))
+        (asked,) = house.discord.messages(dm)
+        house.discord.fail_next("PATCH", "/webhooks/", status=503, times=None)
+        await house.discord.press(alice, asked, "/answer K yes")
+        pressed = await house.receiver.message("/answer K yes")
+        done = OutboundMessage(pressed.address, "Done.", "k2", pressed.answer_with)
+        with pytest.raises(AnswerLost):
+            await channel.edit(str(asked.id), done)
+        await channel.edit(str(asked.id), done)
+        assert (asked.content, asked.buttons) == ("Done.", [])

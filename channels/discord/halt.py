@@ -1,0 +1,72 @@
+"""A 429 that is meant for all calls: Discord's own for the whole bot, or one of Cloudflare in front of it.
+
+Cloudflare shuts an address out where too many of its calls were refused, so each call meanwhile makes it worse. It is
+known by the lack of the header `Via`, which every answer of Discord's servers has
+(https://docs.discord.com/developers/topics/rate-limits#global-rate-limit, "Invalid Request Limit").
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from types import SimpleNamespace
+
+import aiohttp
+
+from channels.discord.errors import seconds_of
+
+SHORT = 30.0
+"""Seconds that a call waits by itself; for longer ones its caller is told."""
+_CLOUDFLARE = 60.0
+"""Seconds to keep still where Cloudflare names none."""
+_EXEMPT = ("/interactions/", "/webhooks/")
+"""Discord's global limit is not for answers to commands."""
+
+
+class Halt:
+    """How long nothing may be asked of Discord. One for all sessions of a channel, since it outlives them."""
+
+    def __init__(self) -> None:
+        self._all_until = 0.0
+        self._shut_until = 0.0
+
+    def trace(self) -> aiohttp.TraceConfig:
+        """Sees every answer, also those that the library keeps to itself."""
+        config = aiohttp.TraceConfig()
+        config.on_request_end.append(self._answered)
+        return config
+
+    def left(self, path: str = "") -> float:
+        """Seconds until a call may be made; 0: now."""
+        until = self._shut_until if any(one in path for one in _EXEMPT) else max(self._all_until, self._shut_until)
+        return max(0.0, until - time.monotonic())
+
+    @property
+    def shut_out(self) -> str:
+        """A sentence for the operator while Cloudflare takes no call; else empty."""
+        left = self._shut_until - time.monotonic()
+        if left <= 0:
+            return ""
+        return (
+            f"Cloudflare, in front of Discord, takes no calls from this machine's address for another {_spoken(left)}: "
+            "too many were refused (a wrong token somewhere, or another bot behind the same address). Until then "
+            "replies wait"
+        )
+
+    async def _answered(
+        self, _session: aiohttp.ClientSession, _context: SimpleNamespace, seen: aiohttp.TraceRequestEndParams
+    ) -> None:
+        if seen.response.status == 429:
+            self.met(seen.response.headers)
+
+    def met(self, headers: Mapping[str, str]) -> None:
+        """Take note of what a 429 says of other calls."""
+        wait = seconds_of(headers)
+        if not headers.get("Via"):
+            self._shut_until = max(self._shut_until, time.monotonic() + (wait or _CLOUDFLARE))
+        elif headers.get("X-RateLimit-Global"):
+            self._all_until = max(self._all_until, time.monotonic() + (wait or 1.0))
+
+
+def _spoken(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
