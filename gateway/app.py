@@ -204,6 +204,7 @@ async def open_gateway(
             questions=questions,
             rewording=rewording,
             daily=daily,
+            dispatch=lambda row: router.dispatch(row),
         )
         table.open(house)
         router = Router(

@@ -60,6 +60,16 @@ class Questions:
             self._no_longer_fresh(other)
         self._open[question.id] = question
 
+    def asked_about(self, message: InboundMessage, kind: str) -> list[Question]:
+        """What its sender is asked of that kind in its chat."""
+        return [one for one in self._of(message.address, message.sender.id) if one.kind == kind]
+
+    async def change(self, question: Question, subject: str) -> None:
+        """What an open question is about reads otherwise now. Raises `StoreUnavailable`."""
+        await self._database.run(question_rows.about, question.id, subject)
+        if question.id in self._open:
+            self._open[question.id] = dataclasses.replace(self._open[question.id], subject=subject)
+
     def answered_by(self, message: InboundMessage) -> Question | None:
         """The question to which a message is the bare yes or no; of any other message, open questions take note."""
         for question in self._of(message.address, message.sender.id):
@@ -70,7 +80,7 @@ class Questions:
 
     def newest(self, kind: str, message: InboundMessage) -> Question | None:
         """The open question of a kind that was put last to who wrote a message, in its chat."""
-        asked = [one for one in self._of(message.address, message.sender.id) if one.kind == kind]
+        asked = self.asked_about(message, kind)
         return asked[-1] if asked else None
 
     def find(self, id: str, message: InboundMessage) -> Question | None:

@@ -29,13 +29,19 @@ class Rewording:
         self._questions = questions
 
     async def offer(self, edited: InboundMessage) -> None:
-        """Ask the writer, where a turn has read the message in another wording and they were not asked before. Raises
-        `StoreUnavailable`."""
+        """Ask the writer, where a turn has read the message in another wording and they were not asked before. Where
+        they have not answered yet, the question is about the newest wording. Raises `StoreUnavailable`."""
+        subject = _MESSAGE.dump_json(edited).decode()
+        for open_one in self._questions.asked_about(edited, KIND):
+            if _MESSAGE.validate_json(open_one.subject).platform_id == edited.platform_id:
+                return await self._questions.change(open_one, subject)
+        await self._ask(edited, subject)
+
+    async def _ask(self, edited: InboundMessage, subject: str) -> None:
         address = edited.address
         key = f"{KIND}:{address.channel}:{address.chat_id}:{edited.platform_id}"
         if not await self._database.run(inbox_rows.was_read_otherwise, edited, f"{key}:0"):
             return
-        subject = _MESSAGE.dump_json(edited).decode()
         question = self._questions.new(KIND, address, edited.sender.id, subject, _ANSWER_WITHIN)
         await self._questions.put(question)
         yes_or_no = buttons(question, "Answer it", "Leave it")

@@ -92,7 +92,7 @@ class Router:
         """Take up what the last process left without an end. What came over a channel that is off waits for it."""
         for row in await self._inbox.load():
             if row.message.address.channel in self._channels:
-                self._dispatch(row)
+                self.dispatch(row)
 
     async def receive(self, events: Sequence[Event]) -> None:
         """See `channels.message.Receive`. Raises `StoreUnavailable` where nothing could be kept."""
@@ -121,7 +121,7 @@ class Router:
         self._told_of_disk.clear()
         for row in rows:
             if not row.overheard:
-                self._dispatch(row)
+                self.dispatch(row)
 
     async def _judge(self, message: InboundMessage) -> Arrival | None:
         verdict = self._access.decide(message)
@@ -179,7 +179,7 @@ class Router:
             await self._outbox.write(drafts)
         return True
 
-    def _dispatch(self, row: InboxRow) -> None:
+    def dispatch(self, row: InboxRow) -> None:
         """To its command, which runs at once, or to its session's lane."""
         if row.message.due is None and (wanted := self._commands.find(row.message)):
             conversation = self._sessions.of_row(row)

@@ -47,7 +47,9 @@ _MARKUP = re.compile(
     r"|t:(?P<moment>-?\d{1,12})(?::[A-Za-z])?)>"
 )
 _BEHIND_NAME = re.compile(r"[\s,:;]+")
-_COMMAND = re.compile(r"/([a-z]+)(?:\s|\Z)")
+_COMMAND = re.compile(r"\s*/([A-Za-z]+)(?:[^\w\s/]*\Z|\s)")
+
+_NAMED_COMMAND = re.compile(r"(\s*/[A-Za-z]+)\s?@(\S+)(?=\s|\Z)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +162,7 @@ class _Written:
             behind = _BEHIND_NAME.match(content, first.end())
             rest = content[behind.end() if behind else first.end() :]
         self.text = content
-        self.spoken = _MARKUP.sub(shown, rest)
+        self.spoken = _without_name(_MARKUP.sub(shown, rest), bot)
         command = _COMMAND.match(self.spoken)
         named = any(calls(match) for match in _MARKUP.finditer(content))
         mentioned = any(get(one, "id", str) == bot.id for one in objects_of(data, "mentions"))
@@ -170,7 +172,15 @@ class _Written:
 
 
 def _is_command(command: re.Match[str] | None, bot: BotIdentity) -> bool:
-    return command is not None and command[1] in bot.commands
+    return command is not None and command[1].lower() in bot.commands
+
+
+def _without_name(text: str, bot: BotIdentity) -> str:
+    """`/help@Daybook`, as other platforms write a command to one bot of several, is `/help`."""
+    match = _NAMED_COMMAND.match(text)
+    if match is None or match[2].casefold() != bot.name.casefold():
+        return text
+    return match[1] + text[match.end() :]
 
 
 def _said_moment(unix: int) -> str:

@@ -38,7 +38,8 @@ from gateway.usage import UsageLedger
 
 log = logging.getLogger(__name__)
 
-_COMMAND = re.compile(r"/([A-Za-z][A-Za-z_]*)(?:\s+(.*))?\Z", re.DOTALL)
+_COMMAND = re.compile(r"/([A-Za-z][A-Za-z_]*)(?:[.!?…。！？]*|\s+(.*))\Z", re.DOTALL)
+"""A command alone may end as a sentence does: whoever writes "/stop!" wants nothing but that."""
 _DISK_WAIT = 5.0
 """Seconds between tries while the disk takes nothing."""
 _ANSWER = "answer"
@@ -70,7 +71,8 @@ class ForTheModel(Exception):
 
 @dataclass(frozen=True, slots=True)
 class House:
-    """What commands may ask of the gateway. `default_agent` answers where no route says otherwise."""
+    """What commands may ask of the gateway. `default_agent` answers where no route says otherwise; `dispatch` sends
+    what is in the inbox on its way, to a command or to a turn."""
 
     database: Database
     clock: Clock
@@ -90,6 +92,7 @@ class House:
     questions: Questions
     rewording: Rewording
     daily: Daily
+    dispatch: Callable[[InboxRow], None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ Take = Callable[[Ask, Question, bool], Awaitable[str]]
 """Acts on an answer; returns what is said to it. It may be called again for the same answer after a crash, and must
 then do nothing twice."""
 
-_GONE = "That question is no longer open; please start again."
+_GONE = "That question is no longer open: it is answered, too old, or was put to somebody else."
 
 
 def command(takers: Mapping[str, Take]) -> Command:

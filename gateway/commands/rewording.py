@@ -13,5 +13,5 @@ async def take(ask: Ask, question: Question, said: bool) -> str:
     if not said:
         return "Then my answer stands."
     for row in await ask.house.rewording.accepted(question, ask.row.session):
-        ask.house.turns.post(row)
+        ask.house.dispatch(row)
     return "Here is my answer to the new wording:"

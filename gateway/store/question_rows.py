@@ -61,6 +61,11 @@ def open_questions(connection: sqlite3.Connection, now: str) -> tuple[Question, 
     )
 
 
+def about(connection: sqlite3.Connection, id: str, subject: str) -> None:
+    """What it is about reads otherwise now."""
+    connection.execute("UPDATE question SET subject = ? WHERE id = ?", (subject, id))
+
+
 def stale(connection: sqlite3.Connection, id: str) -> None:
     """Something else was said since."""
     connection.execute("UPDATE question SET fresh = 0 WHERE id = ?", (id,))

@@ -53,6 +53,13 @@ async def test_an_unknown_command_is_told_and_not_sent_to_the_model(daybook: Day
     assert daybook.model.requests == []
 
 
+@pytest.mark.parametrize("typed", ["/stop!", "  /STOP  ", "/Stop...", "/stop。", "/stop \n"])
+async def test_a_command_is_one_however_it_is_typed(daybook: Daybook, typed: str) -> None:
+    async with daybook.running():
+        assert await ask(daybook, typed) == "Nothing is running."
+    assert daybook.model.requests == []
+
+
 async def test_a_path_is_no_command(daybook: Daybook) -> None:
     daybook.model.then("That is the list of users.")
     async with daybook.running():

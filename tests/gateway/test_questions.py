@@ -77,7 +77,7 @@ async def test_a_second_press_finds_the_question_closed(daybook: Daybook) -> Non
         await daybook.chat.wait_until(lambda: len(daybook.chat.heard()) == 2)
     assert sorted(daybook.chat.heard()) == [
         "Nothing was forgotten.",
-        "That question is no longer open; please start again.",
+        "That question is no longer open: it is answered, too old, or was put to somebody else.",
     ]
     assert "Luna" in memory(daybook)
 
@@ -118,7 +118,27 @@ async def test_a_new_wording_of_an_answered_message_is_offered_once_and_answered
         await daybook.chat.wait_heard(4)
     assert daybook.chat.heard()[:3] == ["Milk is noted.", "Here is my answer to the new wording:", "Wine is noted."]
     assert len(daybook.model.requests) == 2
-    assert "Buy wine" in daybook.asked()
+    assert "Buy red wine" in daybook.asked() and "Buy wine" not in daybook.asked()
+
+
+async def test_a_message_that_is_changed_into_a_command_is_one_once_it_is_wanted(daybook: Daybook) -> None:
+    daybook.model.then("Hello.")
+    async with daybook.running() as gateway:
+        message = daybook.chat.say("hello")
+        await daybook.chat.wait_heard(1)
+        daybook.chat.say("/remember cheese", edit_of=message.platform_id)
+        await daybook.chat.wait_heard(2)
+        daybook.chat.say("/remember milk", edit_of=message.platform_id)
+        daybook.chat.say("/whoami")  # what comes behind the edit is answered behind it
+        await daybook.chat.wait_heard(3)
+        await gateway.kill()
+    async with daybook.running():
+        (offer,) = [id for id, one in daybook.chat.standing().items() if one.buttons]
+        daybook.chat.press(offer, "Answer it")
+        assert "Noted in" in (await daybook.chat.wait_heard(4))[-1]
+    logs = "".join(file.read_text() for file in daybook.workspace.glob("memory/*.md"))
+    assert "milk" in logs and "cheese" not in logs
+    assert len(daybook.model.requests) == 1
 
 
 async def test_invariant_08_what_was_asked_in_private_is_not_answered_in_a_group(daybook: Daybook) -> None:
