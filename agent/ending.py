@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent.session.entries import MessageEntry
 from agent.session.replay import REFUSED
 from agent.session.steps import STOPPED, Steps, calls_of, text_of
-from agent.silence import spoken
+from agent.silence import can_be_seen, spoken
 from agent.turn import End, EndKind
 
 CUT = "max_tokens"
@@ -29,7 +29,7 @@ def ending(steps: Steps, limit: int) -> End | None:
     if not answers or steps.noticed_last:
         return None
     last = answers[-1]
-    said = "\n\n".join(filter(None, (spoken(text_of(answer)) for answer in answers if _counts(answer))))
+    said = "\n\n".join(filter(can_be_seen, (spoken(text_of(answer)) for answer in answers if _counts(answer))))
     match last.meta.stop_reason:
         case str(reason) if reason == STOPPED:
             return _end(steps, EndKind.ERROR, WAS_STOPPED)
@@ -53,12 +53,12 @@ def ending(steps: Steps, limit: int) -> End | None:
 
 def failed(steps: Steps, sentence: str) -> End:
     """The end of a turn that could not go on: what it had said, and why it stops."""
-    said = "\n\n".join(filter(None, (spoken(text_of(answer)) for answer in steps.answers if _counts(answer))))
+    said = "\n\n".join(filter(can_be_seen, (spoken(text_of(answer)) for answer in steps.answers if _counts(answer))))
     return _end(steps, EndKind.ERROR, said, sentence)
 
 
 def is_blank(answer: MessageEntry) -> bool:
-    return not text_of(answer).strip()
+    return not can_be_seen(text_of(answer))
 
 
 def is_paused(answer: MessageEntry) -> bool:

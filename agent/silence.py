@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 NO_REPLY = "NO_REPLY"
 
@@ -12,11 +13,21 @@ _AT_END = re.compile(rf"{_TOKENS}+\s*\Z", re.IGNORECASE)
 _UNDECIDED = re.compile(rf"{_TOKENS}*\s*(?:(?<!\w)(?:{_BEGUN}))?\Z", re.IGNORECASE)
 """The end of a stream that may still turn out to be white space and tokens. Matches every text, if only at its end."""
 
+_UNSEEN = frozenset({"Zs", "Zl", "Zp", "Cc", "Cf", "Mn", "Me"})
+_BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Letters and signs that are drawn as nothing."""
+
 
 def spoken(text: str) -> str:
     """What of a finished answer is to be delivered: "" for a bare token (any case, any white space around it, also
     twice), real text without a token at its end."""
     return _AT_END.sub("", text).strip()
+
+
+def can_be_seen(text: str) -> bool:
+    """Whether a reader sees anything of it: not of spaces, of joiners, of marks without a letter. Platforms refuse such
+    a text as empty, or show nothing."""
+    return any(character not in _BLANKS and unicodedata.category(character) not in _UNSEEN for character in text)
 
 
 class SilentFilter:

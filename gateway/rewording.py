@@ -34,7 +34,8 @@ class Rewording:
         subject = _MESSAGE.dump_json(edited).decode()
         for open_one in self._questions.asked_about(edited, KIND):
             if _MESSAGE.validate_json(open_one.subject).platform_id == edited.platform_id:
-                return await self._questions.change(open_one, subject)
+                await self._questions.change(open_one, subject)
+                return
         await self._ask(edited, subject)
 
     async def _ask(self, edited: InboundMessage, subject: str) -> None:

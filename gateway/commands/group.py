@@ -6,7 +6,8 @@ from channels.message import ChatKind
 from gateway.access import Role
 from gateway.commands import Ask, Command, CommandError
 
-_MODES = {"mention": "required", "always": "optional"}
+_MODES = {"mention": "required", "required": "required", "always": "optional", "optional": "optional"}
+"""In people's words, and in those of the configuration."""
 _SAYS = {
     "required": "I answer here when I am called: by mention, reply or command.",
     "optional": "I answer everything that is written here by those who may talk to me.",

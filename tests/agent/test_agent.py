@@ -312,7 +312,9 @@ async def test_every_answer_ends_in_words_or_silence(home: Home, answer: Step, k
     assert (await end(agent, home.request("and now?"))).text == "next"
 
 
-@pytest.mark.parametrize("empty", [Answer(""), Answer("", blocks=(THOUGHT,)), Answer(" \n ")])
+@pytest.mark.parametrize(
+    "empty", [Answer(""), Answer("", blocks=(THOUGHT,)), Answer(" \n "), Answer("\u200b\u2060"), Answer("\u3164")]
+)
 async def test_an_empty_answer_is_asked_for_once_more_then_told(home: Home, empty: Answer) -> None:
     agent, model = home.agent(empty, "Here.")
     assert (await end(agent, home.request())).text == "Here."
