@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
 
 from gateway.home import Home
 from tests import files
+from tests.channels.discord.reader import read
 from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.discord import Channel
 from tests.fakes.discord.model import SUPPRESS_EMBEDS
@@ -136,19 +138,50 @@ async def test_a_preview_that_is_throttled_does_not_hold_up_the_answer(
         assert len(server.heard()) == 1
 
 
+async def test_an_answer_grows_by_at_most_one_edit_a_second(home: Home, server: Server, model: FakeAnthropic) -> None:
+    async with living(home, server, model):
+        model.delta_delay = 0.05
+        model.answer([f"word {number} " for number in range(80)])
+        await server.say("at length")
+        await server.hears("word 79")
+        shown = server.discord.called("POST", f"/{server.dm.id}/messages$") + server.discord.called(
+            "PATCH", "/messages/"
+        )
+    *previews, _final = shown
+    assert len(previews) > 2
+    assert all(later.at - earlier.at >= 1.0 for earlier, later in itertools.pairwise(previews))
+    assert not [call for call in server.discord.calls if call.status == 429]
+
+
+async def test_a_file_that_is_too_large_is_told_with_the_limit(
+    home: Home, server: Server, model: FakeAnthropic
+) -> None:
+    async with living(home, server, model):
+        model.answer("It is too large for me.")
+        said = await server.say(
+            "Read this", attachments=[("film.pdf", b"%PDF-1.7 " + bytes(50_000_000), "application/pdf")]
+        )
+        await server.hears("It is too large for me.")
+        asked = model.requests[-1].last_user_text
+    assert "film.pdf" in asked and "20 MB" in asked and "Read this" in asked
+    assert not server.discord.called("GET", f"/messages/{said.id}$")
+
+
 @pytest.mark.parametrize("script", FIVE_SCRIPTS)
 async def test_ten_thousand_characters_arrive_whole(
     home: Home, server: Server, model: FakeAnthropic, script: str
 ) -> None:
     one = FIVE_SCRIPTS[script]
     text = one * (10_000 // len(one))
+    code = "\n".join(f"print({number})\n```" for number in range(40))
     async with living(home, server, model):
-        model.answer(f"{text}\n\nThat is all.")
+        model.answer(f"{text}\n\n````md\n{code}\n````\n\nThat is all.")
         await server.say("at length, please")
         await server.hears("That is all.")
     pieces = server.heard()
     assert all(len(piece.encode("utf-16-le")) <= 4000 for piece in pieces)
-    assert "".join("".join(pieces).split()) == "".join(f"{text}Thatisall.".split())
+    whole = "".join("".join(read(piece) for piece in pieces).split())
+    assert whole == "".join(f"{text}{code}Thatisall.".split())
 
 
 async def test_code_with_fences_inside_stays_code_over_messages(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests import files
 from tests.flows.story import ALICE, BOB, GROUP, story
 
 
@@ -96,6 +98,85 @@ async def test_a_voice_note_without_a_transcriber_says_how_to_have_one(tmp_path:
         told.say(None, voice=voice)
         await told.hears("I could not listen to it.")
         assert "transcribe" in told.heard()[0]
+
+
+@pytest.mark.parametrize("kind", ["voice", "audio", "video_note"])
+async def test_what_is_spoken_is_heard_and_answered(tmp_path: Path, kind: str) -> None:
+    content = files.OGG if kind != "video_note" else b"\0\0\0\x18ftypmp42" + bytes(40)
+    transcriber = {"command": ["sh", "-c", "echo buy milk", "-", "{file}"]}
+    async with story(tmp_path, media={"transcribe": transcriber}) as told, told.running():
+        told.model.answer("Milk is on the list.")
+        told.say(None, **{kind: {"file_id": told.telegram.add_file(content), "file_unique_id": "v", "duration": 3}})
+        await told.hears("Milk is on the list.")
+        assert "buy milk" in told.last_asked
+
+
+SCRIPTS = {
+    "latin": "Grüße aus Łódź. ",
+    "cyrillic": "Съешь же ещё булок. ",
+    "arabic": "نص عربي طويل. ",
+    "chinese": "天地玄黄，宇宙洪荒。",
+    "emoji": "👩‍👩‍👧👍🏽🇩🇪",
+}
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+async def test_ten_thousand_characters_with_fences_in_code_arrive_whole(tmp_path: Path, script: str) -> None:
+    text = SCRIPTS[script] * (10_000 // len(SCRIPTS[script]))
+    code = "\n".join(f"print({number})\n```" for number in range(40))
+    async with story(tmp_path) as told, told.running():
+        told.model.answer(f"{text}\n\n````md\n{code}\n````\n\nThat is all.")
+        told.say("at length, please")
+        await told.hears("That is all.")
+        assert "".join("".join(told.heard()).split()) == "".join(f"{text}{code}Thatisall.".split())
+        assert {call.status for call in told.telegram.called("sendMessage")} == {200}
+
+
+@pytest.mark.parametrize("what", ["blocked", "kicked", "chat not found", "not enough rights to send text messages"])
+async def test_a_chat_that_takes_nothing_costs_nobody_else_an_answer(tmp_path: Path, what: str) -> None:
+    chat = BOB if what == "blocked" else GROUP
+    async with story(tmp_path) as told, told.running() as gateway:
+        hold = told.model.hold(after=1)
+        told.model.answer("Nobody will read this.")
+        _ = told.say("hello", chat=BOB, name="Bob") if chat == BOB else told.call("hello")
+        await told.model.held(hold)
+        if what == "blocked":
+            told.telegram.block(BOB)
+        elif what == "kicked":
+            told.telegram.kick(GROUP)
+        else:
+            for method in ("sendMessage", "editMessageText"):
+                told.telegram.fail(method, status=400, description=f"Bad Request: {what}", chat=GROUP, times=None)
+        hold.release()
+        told.model.answer("You will read this.")
+        told.say("and me?")
+        await told.hears("You will read this.")
+        await told.idle()
+        status: Any = await gateway.operations["status"]({})
+        assert status["outbox"]["failed"] == 1 and "Nobody will read this." not in told.heard(chat)
+
+
+async def test_slow_mode_delays_and_loses_nothing(tmp_path: Path) -> None:
+    async with story(tmp_path) as told, told.running():
+        told.telegram.fail("sendMessage", status=429, retry_after=1, chat=GROUP)
+        told.model.answer("Slowly.")
+        told.call("hello")
+        await told.hears("Slowly.", GROUP)
+        assert told.heard(GROUP) == ["Slowly."]
+
+
+async def test_a_bot_never_answers_itself_or_another(tmp_path: Path) -> None:
+    async with story(tmp_path) as told, told.running():
+        name = told.telegram.username
+        told.model.answer(f"I am @{name}, and I say /status to myself.")
+        told.call("who are you?")
+        said = await told.hears("to myself", GROUP)
+        told.say(f"@{name} hello", chat=GROUP, user=777, name="Robot", from_bot=True, reply_to=said.id)
+        told.say(f"@{name} hello", chat=GROUP, user=told.telegram.bot_id, name="Daybook", from_bot=True)
+        told.model.answer("Just us two.")
+        told.call("and now?")
+        await told.hears("Just us two.", GROUP)
+        assert len(told.asked) == 2
 
 
 async def test_a_question_is_answered_by_who_was_asked_also_after_a_restart(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ async def test_what_no_new_start_can_cure_is_fatal(house: House, code: int) -> N
     await channel.aclose()
 
 
-@pytest.mark.parametrize("code", [1000, 1001, 1006, 4000, 4001, 4002, 4003, 4005, 4007, 4008, 4009])
+@pytest.mark.parametrize("code", [1000, 1001, 1006, 4000, 4001, 4002, 4003, 4005, 4006, 4007, 4008, 4009, 4999])
 async def test_a_closed_connection_is_taken_up_again(house: House, code: int) -> None:
     alice = house.discord.user("Alice")
     dm = house.discord.dm(alice)
