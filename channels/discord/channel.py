@@ -30,7 +30,7 @@ from channels.discord.errors import (
 from channels.discord.halt import Halt
 from channels.discord.inbound import CHANNEL, BotIdentity
 from channels.discord.intake import Hears, Intake
-from channels.discord.interactions import EPHEMERAL, INTERACTION, Interactions, Waiting
+from channels.discord.interactions import EPHEMERAL, INTERACTION, ORIGINAL, Interactions, Waiting
 from channels.discord.outbound import SUPPRESS_EMBEDS, content, form, room, sending
 from channels.discord.seen import Seen, SeenForNow
 from channels.discord.session import Pause, Session, Where
@@ -72,7 +72,6 @@ _MESSAGES = "/channels/{channel_id}/messages"
 _MESSAGE = "/channels/{channel_id}/messages/{message_id}"
 _REACTION = "/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/@me"
 _TYPING = "/channels/{channel_id}/typing"
-_ANSWER = "/webhooks/{webhook_id}/{webhook_token}/messages/@original"
 _MORE = "/webhooks/{webhook_id}/{webhook_token}"
 MAX_UPLOAD = 10_000_000
 """Bytes, https://docs.discord.com/developers/reference#uploading-files ("10 MiB"; the smaller reading is safe)."""
@@ -145,6 +144,7 @@ class DiscordChannel:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._register_commands(session))
                 group.create_task(intake.run(session, receive))
+                group.create_task(self._interactions.tidy(session, self._pause))
                 group.create_task(session.listen(intake.offer, self._lost))
         except asyncio.CancelledError:
             self._report(ChannelStatus(Health.OFF))
@@ -264,7 +264,7 @@ class DiscordChannel:
         try:
             async with asyncio.timeout(self._answer_timeout):
                 if not waiting.answered:
-                    sent = await session.call("PATCH", _ANSWER, token, json=payload)
+                    sent = await session.call("PATCH", ORIGINAL, token, json=payload)
                     waiting.answered = True
                 else:
                     payload["flags"] = SUPPRESS_EMBEDS | EPHEMERAL
@@ -308,7 +308,7 @@ class DiscordChannel:
         token = {"webhook_id": session.application_id, "webhook_token": waiting.token}
         try:
             async with asyncio.timeout(self._answer_timeout):
-                await session.call("PATCH", _ANSWER, token, json=content(message))
+                await session.call("PATCH", ORIGINAL, token, json=content(message))
         except CALL_FAILED as error:
             failed = send_error(error, repeatable=True)
             if not _is_closed(failed) and waiting.failed():

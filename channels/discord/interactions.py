@@ -1,7 +1,8 @@
 """Commands from the menu and presses of buttons: told at once that they came, and answered where they were given.
 
 Discord waits 3 seconds for the first and 15 minutes for the second. The key to an answer is kept in memory only: after
-a restart an answer is a message like any other.
+a restart an answer is a message like any other. So it is where Discord does not take one; what stands there instead
+("is thinking", or an answer of which nobody told us that it was taken) is removed as soon as that can be done.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass, field
 import discord
 
 from channels.discord.errors import ALREADY_ACKNOWLEDGED, CALL_FAILED, code, redacted
-from channels.discord.session import Session, Where
+from channels.discord.session import Pause, Session, Where
 from channels.fields import Json, get
 
 log = logging.getLogger(__name__)
@@ -25,6 +26,10 @@ EPHEMERAL = 1 << 6
 _DEFERRED_ANSWER, _DEFERRED_UPDATE = 5, 6
 _SLASH = 2
 _CALLBACK = "/interactions/{webhook_id}/{webhook_token}/callback"
+ORIGINAL = "/webhooks/{webhook_id}/{webhook_token}/messages/@original"
+"""The first answer to a command; for a press, the message with the button."""
+_TRY_AGAIN = 5.0
+"""Seconds between tries to remove one."""
 _LIFE = 14 * 60.0
 """Seconds: a minute less than Discord gives."""
 _MOST_FAILURES = 2
@@ -55,6 +60,7 @@ class Interactions:
         """`timeout`: seconds for one of two tries at telling Discord that a command came; it waits for 3."""
         self._timeout = timeout
         self._waiting: dict[str, Waiting] = {}
+        self._left_thinking: asyncio.Queue[Waiting] = asyncio.Queue()
 
     def note(self, data: Json) -> None:
         """An interaction came."""
@@ -108,7 +114,33 @@ class Interactions:
 
     def forget(self, reply_to: str) -> None:
         """Its answers go to the chat from now on."""
-        self._waiting.pop(reply_to, None)
+        forgotten = self._waiting.pop(reply_to, None)
+        if forgotten is not None and not forgotten.answered:
+            self._left_thinking.put_nowait(forgotten)
+
+    async def tidy(self, session: Session, pause: Pause) -> None:
+        """Remove what stands in place of answers that were given in the chat. Until cancelled."""
+        loop = asyncio.get_running_loop()
+        while True:
+            one = await self._left_thinking.get()
+            where = {"webhook_id": session.application_id, "webhook_token": one.token}
+            try:
+                while one.until > loop.time() and not await self._removed(session, where):
+                    await pause(_TRY_AGAIN)
+            except BaseException:
+                self._left_thinking.put_nowait(one)  # for the next connection
+                raise
+
+    @staticmethod
+    async def _removed(session: Session, where: Where) -> bool:
+        """Whether it is gone, or will never be."""
+        try:
+            await session.call("DELETE", ORIGINAL, where)
+        except discord.HTTPException as error:
+            return error.status < 500 and error.status != 429
+        except CALL_FAILED:
+            return False
+        return True
 
     def give_up(self) -> None:
         """Nobody will acknowledge what has not been by now."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 from typing import Any
 
@@ -108,6 +109,35 @@ async def test_files_are_read_on_arrival(home: Home, server: Server, model: Fake
             await server.hears(name.rpartition("/")[2])
             assert expected in model.requests[-1].text or "image" in str(model.requests[-1].body["messages"][-1])
     assert [request.status for request in model.requests] == [200] * 4
+
+
+@pytest.mark.parametrize("phase", ["before a word", "in the stream", "between two tries", "while a preview hangs"])
+async def test_stop_in_every_phase(home: Home, server: Server, model: FakeAnthropic, phase: str) -> None:
+    """What is held or waited for is not let go before the next answer is there."""
+    async with living(home, server, model):
+        if phase == "between two tries":
+            model.fail(529, retry_after=50)
+        else:
+            writing = model.hold(after=0 if "word" in phase else 2)
+            model.answer(["The beginning, ", "and more, ", "and the end."])
+        await server.say("tell me")
+        if phase == "between two tries":
+            await model.wait_for()
+        else:
+            await model.held(writing)
+        if "stream" in phase or "preview" in phase:
+            await server.hears("The beginning")
+        if "preview" in phase:
+            edits = server.discord.hold("PATCH", f"/{server.dm.id}/messages/")
+        await server.say("/stop")
+        if "preview" in phase:
+            assert await asyncio.wrap_future(model.requests[0].outcome) == "dropped"
+            edits.release()
+        await server.discord.wait_for(lambda: "Stopped." in server.heard())
+        model.answer("The next answer.")
+        await server.say("and now?")
+        await server.hears("The next answer.")
+        assert "the end" not in "".join(server.heard())
 
 
 async def test_typing_is_shown_while_it_works_and_stops(home: Home, server: Server, model: FakeAnthropic) -> None:

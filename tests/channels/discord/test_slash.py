@@ -148,6 +148,28 @@ async def test_a_sign_whose_answer_was_lost_is_given_again(house: House) -> None
         assert house.discord.thinking(dm) == []
 
 
+@pytest.mark.parametrize("lost", ["before", "after"])
+async def test_what_stands_in_place_of_an_answer_is_removed(house: House, lost: str) -> None:
+    """Also an answer that was taken, and nobody told us: it stands in the chat by then."""
+    alice = house.discord.user("Alice")
+    dm = house.discord.dm(alice)
+    async with house.running() as channel:
+        await menu(house)
+        house.discord.fail_next("PATCH", "/webhooks/", drop=lost, times=2)  # type: ignore[arg-type]
+        house.discord.fail_next("DELETE", "/webhooks/", status=503, times=2)
+        await house.discord.slash(alice, dm, "status")
+        heard = await house.receiver.message("/status")
+        answer = OutboundMessage(heard.address, "fine", "k", heard.answer_with)
+        with pytest.raises(AnswerLost):
+            await channel.send(answer)
+        with pytest.raises(OutcomeUnknown):
+            await channel.send(answer)
+        await channel.send(answer)
+        await house.discord.wait_for(lambda: house.discord.called("DELETE", "/webhooks/")[2:])
+        assert [(one.content, one.ephemeral) for one in house.discord.messages(dm)] == [("fine", False)]
+        assert house.discord.thinking(dm) == []
+
+
 @pytest.mark.parametrize("how", ["unknown", "webhook gone", "out of order", "cut", "silent", "long wait", "never told"])
 async def test_an_answer_that_is_not_taken_its_own_way_comes_in_the_chat(house: House, how: str) -> None:
     """At the second try at the latest, as the outbox makes it."""
