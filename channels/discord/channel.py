@@ -16,6 +16,7 @@ from typing import Any
 import discord
 
 from channels.discord import format as look
+from channels.discord.answers import Answers
 from channels.discord.doubts import Doubts
 from channels.discord.download import download
 from channels.discord.errors import (
@@ -30,8 +31,8 @@ from channels.discord.errors import (
 from channels.discord.halt import Halt
 from channels.discord.inbound import CHANNEL, BotIdentity
 from channels.discord.intake import Hears, Intake
-from channels.discord.interactions import EPHEMERAL, INTERACTION, ORIGINAL, Interactions, Waiting
-from channels.discord.outbound import SUPPRESS_EMBEDS, content, form, room, sending
+from channels.discord.interactions import INTERACTION, Interactions
+from channels.discord.outbound import content, form, room, sending
 from channels.discord.seen import Seen, SeenForNow
 from channels.discord.session import Pause, Session, Where
 from channels.discord.slash import sync
@@ -50,7 +51,6 @@ from channels.message import (
     PreviewStyle,
     Receive,
     Refused,
-    SendError,
 )
 from channels.split import split
 
@@ -72,12 +72,9 @@ _MESSAGES = "/channels/{channel_id}/messages"
 _MESSAGE = "/channels/{channel_id}/messages/{message_id}"
 _REACTION = "/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/@me"
 _TYPING = "/channels/{channel_id}/typing"
-_MORE = "/webhooks/{webhook_id}/{webhook_token}"
 MAX_UPLOAD = 10_000_000
 """Bytes, https://docs.discord.com/developers/reference#uploading-files ("10 MiB"; the smaller reading is safe)."""
 _MOST_REACTIONS = 500
-_SOON = 10.0
-"""Seconds that a chat may be kept waiting for the answer to a command to be taken where its giver alone sees it."""
 
 
 def _hears_all(_server: str, _chat: str) -> bool:
@@ -110,10 +107,10 @@ class DiscordChannel:
         self._seen: Seen = seen or SeenForNow()
         self._pause = pause
         self._silence = silence
-        self._answer_timeout = answer_timeout
         self._session: Session | None = None
         self._halt = Halt()
         self._interactions = Interactions(answer_timeout / 2)
+        self._answers = Answers(self._interactions, answer_timeout)
         self._doubts = Doubts(KNOWS_REPEATS)
         self._rooms: dict[str, str] = {}
         self._reactions: dict[tuple[str, str], str] = {}
@@ -199,8 +196,7 @@ class DiscordChannel:
 
     async def send(self, message: OutboundMessage) -> str:
         session = self._open_session()
-        waiting = await self._interactions.waiting(message.reply_to)
-        if waiting and not message.file and (answered := await self._answer(session, waiting, message)):
+        if answered := await self._answers.give(session, message):
             return answered
         chat = self._rooms.get(room(message), room(message))
         if message.preview:
@@ -257,40 +253,9 @@ class DiscordChannel:
             self._rooms[user] = chat
         return chat
 
-    async def _answer(self, session: Session, waiting: Waiting, message: OutboundMessage) -> str:
-        """Answer a command where only its giver sees it. Empty where Discord does not take that: the chat will."""
-        token = {"webhook_id": session.application_id, "webhook_token": waiting.token}
-        payload = content(message)
-        try:
-            async with asyncio.timeout(self._answer_timeout):
-                if not waiting.answered:
-                    sent = await session.call("PATCH", ORIGINAL, token, json=payload)
-                    waiting.answered = True
-                else:
-                    payload["flags"] = SUPPRESS_EMBEDS | EPHEMERAL
-                    sent = await session.call("POST", _MORE, token, json=payload)
-            return str(sent["id"])
-        except CALL_FAILED as error:
-            failed = send_error(error, repeatable=not waiting.answered)
-        except ODD_ANSWER as error:
-            raise _unclear("", error) from None
-        self._give_up_where_hopeless(waiting, failed, message)
-        return ""
-
-    def _give_up_where_hopeless(self, waiting: Waiting, failed: SendError, message: OutboundMessage) -> None:
-        """Raises `failed` where the answer to a command is to be tried its own way again. Else nothing more goes that
-        way: not where it is closed, nor where it failed twice or asks for a long wait, for what else is said in the
-        chat waits behind it."""
-        if not _is_closed(failed) and waiting.failed():
-            raise failed from None
-        self._interactions.forget(message.reply_to)
-        if isinstance(failed, AnswerLost | OutcomeUnknown):
-            raise OutcomeUnknown(str(failed)) from None  # the chat gets it with the mark of what may be a repeat
-
     async def edit(self, platform_id: str, message: OutboundMessage) -> None:
         session = self._open_session()
-        waiting = await self._interactions.waiting(message.reply_to)
-        if waiting and await self._changed(session, waiting, message):
+        if await self._answers.change(session, message):
             return
         chat = self._rooms.get(room(message), room(message))
         where = {"channel_id": chat, "message_id": platform_id}
@@ -301,20 +266,6 @@ class DiscordChannel:
                 await session.call("PATCH", _MESSAGE, where, json=content(message))
         except CALL_FAILED as error:
             raise send_error(error, repeatable=True) from None
-
-    async def _changed(self, session: Session, waiting: Waiting, message: OutboundMessage) -> bool:
-        """Change the message whose button was pressed: the only way where one person alone sees it. False where Discord
-        does not take that any more."""
-        token = {"webhook_id": session.application_id, "webhook_token": waiting.token}
-        try:
-            async with asyncio.timeout(self._answer_timeout):
-                await session.call("PATCH", ORIGINAL, token, json=content(message))
-        except CALL_FAILED as error:
-            failed = send_error(error, repeatable=True)
-            if not _is_closed(failed) and waiting.failed():
-                raise failed from None
-            return False
-        return True
 
     async def draft(self, draft_id: int, message: OutboundMessage) -> None:
         raise Refused("Discord has no drafts")
@@ -394,11 +345,6 @@ class DiscordChannel:
             except CALL_FAILED as error:
                 log.debug("no sign of typing in %s: %s", address, redacted(error))
             await self._pause(TYPING_EVERY)
-
-
-def _is_closed(failed: SendError) -> bool:
-    """Whether a command cannot be answered its own way, or not soon."""
-    return isinstance(failed, Refused) or (isinstance(failed, NotSent) and failed.retry_after > _SOON)
 
 
 def _keep_room(session: Session, method: str, path: str, where: Where) -> None:
