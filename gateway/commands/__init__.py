@@ -11,6 +11,7 @@ import enum
 import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 
 from agent.agent import Agent
@@ -97,12 +98,14 @@ class House:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A command as somebody gave it. `words`: what stood after its name."""
+    """A command as somebody gave it. `words`: what stood after its name. `until_answered`: what is entered into it is
+    left when the answer is written down, so that what is said next is answered behind it."""
 
     words: str
     row: InboxRow
     conversation: Conversation
     house: House
+    until_answered: AsyncExitStack
 
     @property
     def agent(self) -> Agent:
@@ -216,15 +219,18 @@ class Commands:
     async def run(self, wanted: Wanted, row: InboxRow, conversation: Conversation) -> None:
         """Answer a command and write its end down, in one commit; or let the model answer it."""
         assert self._house is not None
-        message = row.message
-        ask = Ask(wanted.words, row, conversation, self._house)
+        async with AsyncExitStack() as until_answered:
+            await self._run(wanted, Ask(wanted.words, row, conversation, self._house, until_answered))
+
+    async def _run(self, wanted: Wanted, ask: Ask) -> None:
+        row, message, conversation, house = ask.row, ask.row.message, ask.conversation, ask.house
         try:
             answer = await self.answer(wanted, ask)
         except ForTheModel:
             return await self._leave_to_model(ask)
-        channel = self._house.channels[message.address.channel]
+        channel = house.channels[message.address.channel]
         quotes = channel.pace(message.address).quotes or not conversation.is_private
-        drafts = self._house.outbox.drafts(
+        drafts = house.outbox.drafts(
             f"{ask.name}:{{}}",
             message.address,
             answer.text,
@@ -238,12 +244,12 @@ class Commands:
         while True:
             try:
                 await ask.begin()
-                await self._house.inbox.finish([row], "command", drafts, settles.id if settles else "")
+                await house.inbox.finish([row], "command", drafts, settles.id if settles else "")
                 break
             except StoreUnavailable as error:
                 log.error("the answer to a command in %s waits for the disk: %s", message.address, error)
                 await asyncio.sleep(_DISK_WAIT)
-        return self._house.outbox.wake(drafts)
+        return house.outbox.wake(drafts)
 
     async def _leave_to_model(self, ask: Ask) -> None:
         """The answer will stand in the chat; where the platform owes one to the giver alone, they hear so."""

@@ -28,8 +28,8 @@ _PUTTING_IN_ORDER = "I am putting the earlier part of this talk in order, and wi
 
 async def new(ask: Ask) -> str:
     session = str(ask.conversation.session)
-    async with ask.house.turns.stopped(session, ask.row.seq) as stopped:
-        begun = await ask.agent.new_session(ask.conversation.session, ask.conversation.scope)
+    stopped = await ask.until_answered.enter_async_context(ask.house.turns.stopped(session, ask.row.seq))
+    begun = await ask.agent.new_session(ask.conversation.session, ask.conversation.scope)
     ended = " What I was working on is stopped." if stopped.ran else ""
     noted = f"could not be noted in today's log ({begun.unnoted})" if begun.unnoted else "is noted in today's log"
     return f"A new talk begins.{ended} The old one {noted}; /sessions lists it, /switch returns to it."
@@ -110,12 +110,12 @@ async def switch(ask: Ask) -> str:
     if not ask.words:
         raise CommandError("Which one? `/switch ID`; /sessions lists them.")
     session = str(ask.conversation.session)
-    async with ask.house.turns.stopped(session, ask.row.seq):
-        try:
-            conversation = ask.conversation
-            found = await ask.agent.switch(conversation.session, conversation.scope, ask.words.strip("`"))
-        except NoSuchSession as error:
-            raise CommandError(f"There is no talk {ask.words} here; /sessions lists them.") from error
+    await ask.until_answered.enter_async_context(ask.house.turns.stopped(session, ask.row.seq))
+    try:
+        conversation = ask.conversation
+        found = await ask.agent.switch(conversation.session, conversation.scope, ask.words.strip("`"))
+    except NoSuchSession as error:
+        raise CommandError(f"There is no talk {ask.words} here; /sessions lists them.") from error
     return f"Back in the talk of {ask.house.clock.local(found.started):%Y-%m-%d %H:%M} ({found.messages} messages)."
 
 

@@ -483,7 +483,8 @@ async def test_what_is_said_after_new_belongs_to_the_new_talk(daybook: Daybook) 
         daybook.chat.say("Hello again")
         await daybook.chat.wait_heard(3)
         await settled(gateway)
-    assert "Fresh." in daybook.chat.heard()
+    before, answer, after = daybook.chat.heard()
+    assert (before, after) == ("Hello.", "Fresh.") and answer.startswith("A new talk begins.")
     assert "An old secret" not in str(daybook.model.requests[1].messages)
 
 
