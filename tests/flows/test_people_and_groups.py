@@ -82,3 +82,39 @@ async def test_somebody_let_in_hears_of_it_and_somebody_shut_out_too(tmp_path: P
         await told.hears("You may talk to me from now on", chat=CARLA)
         await gateway.operations["pair.revoke"]({"id": f"telegram:{CARLA}"})
         await told.hears("taken back", chat=CARLA)
+
+
+async def test_a_group_has_a_page_and_a_log_of_its_own(tmp_path: Path) -> None:
+    folder = f"groups/telegram-{GROUP}"
+    async with story(tmp_path) as told:
+        told.write(f"{folder}/GROUP.md", "- CANARY-GROUP: we meet on Fridays\n")
+        told.write("MEMORY.md", "- CANARY-OWNER: the safe is behind the clock\n")
+        async with told.running():
+            told.say(f"/remember@{told.telegram.username} CANARY-LOG figs", chat=GROUP, user=BOB, name="Bob")
+            await told.hears("Noted in", GROUP)
+            told.model.answer("On Friday.")
+            told.call("when do we meet?", user=BOB, name="Bob")
+            await told.hears("On Friday.", GROUP)
+            assert "CANARY-GROUP" in told.last_asked and "CANARY-LOG" in told.last_asked
+            assert "CANARY-OWNER" not in told.last_asked
+            told.model.answer("Behind the clock.")
+            told.say("where is the safe?", chat=BOB, name="Bob")
+            await told.hears("Behind the clock.", BOB)
+            assert "CANARY" not in told.last_asked
+    assert "CANARY-LOG" in told.log(folder=f"{folder}/memory").read_text()
+
+
+async def test_who_calls_too_often_is_told_once_and_the_others_are_answered(tmp_path: Path) -> None:
+    async with story(tmp_path) as told:
+        channel = {"token": told.telegram.token, "base_url": told.telegram.base_url}
+        groups = {GROUP: {"mention": "required", "per_minute": 2}}
+        told.configure(channels={"telegram": {**channel, "groups": groups}})
+        async with told.running():
+            told.model.reply = lambda body: "Yes?"
+            for number in range(5):
+                told.call(f"call {number}", user=BOB, name="Bob")
+                await told.idle()
+            told.call("and me?", user=CARLA, name="Carla")
+            await told.idle()
+        assert told.heard(GROUP).count("Yes?") == 3
+        assert sum("faster than I may answer" in text for text in told.heard(GROUP)) == 1

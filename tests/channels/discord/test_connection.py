@@ -178,6 +178,23 @@ async def test_frames_that_are_none_cost_a_connection_and_no_message(house: Hous
     await stopped(again, channel)
 
 
+async def test_a_spoilt_stream_costs_a_connection_and_no_message(house: House) -> None:
+    alice = house.discord.user("Alice")
+    dm = house.discord.dm(alice)
+    channel = house.channel()
+    task = begun(house, channel)
+    await house.discord.until_connected()
+    await house.discord.say(alice, dm, "before")
+    await house.receiver.message("before")
+    await house.discord.connections[0].socket.send_bytes(b"\xffno stream of any kind\x00\x00\xff\xff")
+    failed = await ended(task)
+    assert not failed.fatal and channel.status.state is Health.DOWN
+    await house.discord.say(alice, dm, "meanwhile")
+    again = begun(house, channel)
+    await house.receiver.message("meanwhile")
+    await stopped(again, channel)
+
+
 async def test_connections_that_break_at_once_are_not_hurried(house: House) -> None:
     async with house.running():
         for _ in range(4):
