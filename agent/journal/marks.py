@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -118,6 +118,12 @@ class Marks:
                 [session, day.isoformat()],
             ).fetchall()
         return [Section(first, last, bool(is_extract), tokens) for first, last, is_extract, tokens in rows]
+
+    def reached(self) -> Mapping[str, date]:
+        """Each talk's newest day of which a log tells."""
+        with self._opened() as db:
+            rows = db.execute("SELECT session, max(day) FROM section GROUP BY session").fetchall()
+        return {session: date.fromisoformat(day) for session, day in rows}
 
     def pieces(self, session: str, day: date, after: int) -> list[Piece]:
         """In order, from the first that begins behind `after`."""

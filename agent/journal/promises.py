@@ -25,23 +25,25 @@ from agent.memory.words import fold
 
 _DAY = r"\d{4}-\d{2}-\d{2}"
 _LINE = re.compile(
-    rf"- \[(?P<mark>[ xX])\] (?:(?P<due>{_DAY}) )?(?:(?P<who>[^:]{{1,60}}): )?(?P<what>\S.*?)"
-    rf"(?: \(said (?P<said>{_DAY})\))?(?: \(done {_DAY}\))?\s*",
+    rf"[ \t]*[-*+] \[(?P<mark>[ xX])\] (?:(?P<due>{_DAY}) )?(?:(?P<who>[^:]{{1,60}}): )?(?P<what>\S.*?)"
+    rf"(?: \(said (?P<said>{_DAY})\))?(?: \(done (?P<done>{_DAY})\))?\s*",
     re.ASCII,
 )
+_DONE = re.compile(rf"(?: \(done {_DAY}\))?\s*\Z", re.ASCII)
 _BEGINNING = b"# Open\n\n"
 _MOST_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """`who` may be empty in a line that somebody wrote by hand; `due` and `said` where they are not known."""
+    """`who` may be empty in a line that somebody wrote by hand; `due`, `said` and `closed` where they are not known."""
 
     who: str
     what: str
     due: date | None = None
     said: date | None = None
     done: bool = False
+    closed: date | None = None
 
     @property
     def id(self) -> str:
@@ -79,9 +81,8 @@ def read(line: str) -> Promise | None:
     match = _LINE.fullmatch(line)
     if match is None:
         return None
-    return Promise(
-        (match["who"] or "").strip(), match["what"], _day(match["due"]), _day(match["said"]), match["mark"] != " "
-    )
+    due, said, closed = (_day(match[name]) for name in ("due", "said", "done"))
+    return Promise((match["who"] or "").strip(), match["what"], due, said, match["mark"] != " ", closed)
 
 
 def still_open(scope: Scope) -> tuple[Promise, ...]:
@@ -92,8 +93,8 @@ def still_open(scope: Scope) -> tuple[Promise, ...]:
 
 
 def keep(scope: Scope, clock: Clock, promises: Sequence[Promise]) -> None:
-    """Add what is not in the list, open or done; doing it twice adds nothing. A promise that got another day is moved
-    to it. Raises `FileError`."""
+    """Add what is not in the list, open or done; doing it twice adds nothing. An open one that got another day is moved
+    to it; what was done and is promised again on a later day is a promise of its own. Raises `FileError`."""
     if promises:
         files.rewrite(path(scope), scope.folder, clock.today(), lambda now: _with(now or _BEGINNING, promises))
 
@@ -119,24 +120,30 @@ def find(scope: Scope, words: str) -> Promise:
 
 
 def _with(now: bytes, promises: Sequence[Promise]) -> bytes:
-    text = now.decode("utf-8", "surrogateescape")
+    lines = now.decode("utf-8", "surrogateescape").split("\n")
     for one in promises:
-        lines = text.split("\n")
-        at = next((at for at, line in enumerate(lines) if (known := read(line)) and known.id == one.id), None)
-        if at is None:
-            gap = "" if text.endswith("\n") or not text else "\n"
-            text = f"{text}{gap}{one.line}\n"
-        elif (known := read(lines[at])) and not known.done and one.due not in (None, known.due):
-            lines[at] = dataclasses.replace(known, due=one.due).line
-            text = "\n".join(lines)
-    return text.encode("utf-8", "surrogateescape")
+        same = {at: known for at, line in enumerate(lines) if (known := read(line)) and known.id == one.id}
+        open_ = next((at for at, known in same.items() if not known.done), None)
+        if open_ is not None:
+            known = same[open_]
+            if one.due not in (None, known.due):
+                lines[open_] = dataclasses.replace(known, due=one.due).line
+        elif all(_is_later(one, known) for known in same.values()):
+            lines[-1:] = [*filter(None, lines[-1:]), one.line, ""]
+    return "\n".join(lines).encode("utf-8", "surrogateescape")
+
+
+def _is_later(one: Promise, done: Promise) -> bool:
+    """Whether it was promised after the other was done, as far as the list tells that."""
+    over = done.closed or done.said
+    return over is not None and one.said is not None and one.said > over
 
 
 def _without(now: bytes, ids: frozenset[str], today: date) -> bytes:
     lines = now.decode("utf-8", "surrogateescape").split("\n")
     for at, line in enumerate(lines):
         if (known := read(line)) and not known.done and known.id in ids:
-            lines[at] = f"{line.rstrip().replace('- [ ]', '- [x]', 1)} (done {today.isoformat()})"
+            lines[at] = f"{_DONE.sub('', line, 1).replace('[ ]', '[x]', 1)} (done {today.isoformat()})"
     return "\n".join(lines).encode("utf-8", "surrogateescape")
 
 

@@ -13,7 +13,7 @@ import logging
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 
 from agent.clock import Clock
@@ -41,6 +41,8 @@ _log = logging.getLogger(__name__)
 
 MOST_TOKENS_A_DAY = 100_000
 """What a model is given to read of one talk and day; the rest of it becomes an extract."""
+_LONGEST_ABSENCE = timedelta(days=35)
+"""A machine that was off for so long still has its last days written."""
 _PIECE_TOKENS = 24_000
 _LEAST_PIECE = 1_000
 _FIXED_TOKENS = 2_500
@@ -102,14 +104,15 @@ class Journal:
         self._one_at_a_time = asyncio.Lock()
 
     async def write(self, scope_of: ScopeOf, since: date, until: date) -> Entered:
-        """Write what the logs of those days lack, both included, of every talk to which `scope_of` gives a scope.
+        """Write what the logs of those days lack, both included, of every talk to which `scope_of` gives a scope; and
+        what they lack of the days before, back to where each talk was left, if nobody was there to write it since.
         Raises `OSError` where the marks cannot be kept."""
         async with self._one_at_a_time:
             told = extracts = 0
             problems: list[str] = []
             reachable = True
-            for info, scope in await asyncio.to_thread(self._talks, scope_of, since):
-                for listed in await asyncio.to_thread(self._lacking, info, scope, since, until):
+            for info, scope, begin in await asyncio.to_thread(self._talks, scope_of, since):
+                for listed in await asyncio.to_thread(self._lacking, info, scope, begin, until):
                     if (work := await asyncio.to_thread(self._as_it_reads, listed)) is None:
                         continue
                     try:
@@ -126,10 +129,16 @@ class Journal:
 
     # what is lacking -------------------------------------------------------------------------------------------
 
-    def _talks(self, scope_of: ScopeOf, since: date) -> list[tuple[SessionInfo, Scope]]:
-        """Oldest first, so that a log reads in order."""
-        infos = [info for info in self._archive.sessions() if self._clock.local(info.last).date() >= since]
-        return [(info, scope) for info in reversed(infos) if (scope := scope_of(info.key)) is not None]
+    def _talks(self, scope_of: ScopeOf, since: date) -> list[tuple[SessionInfo, Scope, date]]:
+        """With the day from which on to look; oldest first, so that a log reads in order."""
+        reached = self._marks.reached()
+        earliest = since - _LONGEST_ABSENCE if reached else since  # what was said before there was a journal stays so
+        found: list[tuple[SessionInfo, Scope, date]] = []
+        for info in reversed(self._archive.sessions()):
+            begin = max(earliest, min(since, reached.get(info.id, earliest)))
+            if self._clock.local(info.last).date() >= begin and (scope := scope_of(info.key)) is not None:
+                found.append((info, scope, begin))
+        return found
 
     def _lacking(self, info: SessionInfo, scope: Scope, since: date, until: date) -> list[_Work]:
         try:
@@ -192,7 +201,7 @@ class Journal:
             if not part:
                 break
             try:
-                piece = await self._piece(work, part)
+                piece = await self._piece(work, part, [one for earlier in pieces for one in earlier.told.promises])
             except ContextOverflow:
                 if len(part) == 1 or size <= _LEAST_PIECE:
                     piece = _by_extract(part)
@@ -213,11 +222,11 @@ class Journal:
         await asyncio.to_thread(self._enter, work, pieces, left)
         return True
 
-    async def _piece(self, work: _Work, part: Sequence[Spoken]) -> Piece:
-        """Raises `NoModel`, `ContextOverflow`. What a model declines to tell, or tells nothing of, becomes an
-        extract."""
-        known = await asyncio.to_thread(_open, work.scope)
-        request = telling.request(self._settings.model, str(work.info.key), work.day, part, known)
+    async def _piece(self, work: _Work, part: Sequence[Spoken], before: Sequence[promises.Promise]) -> Piece:
+        """`before`: what was promised in the pieces before it, which is not in the list yet. What a model declines to
+        tell, or tells nothing of, becomes an extract. Raises `NoModel`, `ContextOverflow`."""
+        known = {one.id: one for one in (*await asyncio.to_thread(_open, work.scope), *before)}
+        request = telling.request(self._settings.model, str(work.info.key), work.day, part, [*known.values()])
         try:
             answer = await asked(self._model, request)
         except ContextOverflow:

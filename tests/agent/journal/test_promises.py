@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, datetime, time, timedelta
 from pathlib import Path
 
 import pytest
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from agent.journal import promises
 from agent.journal.promises import NoSuchPromise, Promise
-from tests.agent.journal.diary import Diary
+from tests.agent.journal.diary import BERLIN, Diary
 
 INVOICE = Promise("Alice", "send the invoice", date(2026, 11, 27), date(2026, 11, 21))
 LADDER = Promise("Bob", "bring the ladder", None, date(2026, 11, 21))
@@ -68,6 +68,44 @@ def test_what_is_done_stays_done(diary: Diary) -> None:
     promises.keep(diary.scope, diary.clock, [INVOICE])
     promises.close(diary.scope, diary.clock, [INVOICE.id, "nope"])
     promises.keep(diary.scope, diary.clock, [INVOICE])
+    assert promises.still_open(diary.scope) == ()
+
+
+def test_what_was_done_may_be_promised_again_on_a_later_day(diary: Diary) -> None:
+    """Every Friday the same words, and every Friday a promise."""
+    for week in range(3):
+        day = date(2026, 11, 21) + timedelta(weeks=week)
+        diary.now = datetime.combine(day, time(9), tzinfo=BERLIN)
+        report = Promise("Alice", "send the report", day, day)
+        for _ in range(2):
+            promises.keep(diary.scope, diary.clock, [report])
+            assert promises.still_open(diary.scope) == (report,)
+        promises.close(diary.scope, diary.clock, [report.id])
+        promises.keep(diary.scope, diary.clock, [report])
+        assert promises.still_open(diary.scope) == ()
+    assert listed(diary).read_text("utf-8").count("send the report") == 3
+
+
+def test_what_somebody_ticked_or_opened_by_hand_counts(diary: Diary) -> None:
+    promises.keep(diary.scope, diary.clock, [INVOICE, LADDER])
+    listed(diary).write_text(listed(diary).read_text("utf-8").replace("- [ ] Bob", "- [x] Bob"), "utf-8")
+    promises.keep(diary.scope, diary.clock, [INVOICE, LADDER])
+    assert promises.still_open(diary.scope) == (INVOICE,)
+    promises.close(diary.scope, diary.clock, [INVOICE.id])
+    listed(diary).write_text(listed(diary).read_text("utf-8").replace("[x]", "[ ]"), "utf-8")
+    assert {one.id for one in promises.still_open(diary.scope)} == {INVOICE.id, LADDER.id}
+    promises.close(diary.scope, diary.clock, [INVOICE.id, LADDER.id])
+    promises.keep(diary.scope, diary.clock, [INVOICE, LADDER])
+    assert promises.still_open(diary.scope) == ()
+
+
+@pytest.mark.parametrize("line", ["* [ ] call the bank", "+ [ ] call the bank", "  - [ ] call the bank\r"])
+def test_a_list_as_people_write_lists(diary: Diary, line: str) -> None:
+    listed(diary).parent.mkdir(parents=True)
+    listed(diary).write_text(f"{line}\n", "utf-8", newline="")
+    promises.close(diary.scope, diary.clock, [promises.find(diary.scope, "bank").id])
+    ticked = line.replace("[ ]", "[x]").rstrip()
+    assert listed(diary).read_text("utf-8").rstrip() == f"{ticked} (done 2026-11-21)"
     assert promises.still_open(diary.scope) == ()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from contextlib import closing
 from datetime import date, datetime, timedelta
@@ -11,7 +12,7 @@ import pytest
 from agent.clock import utc_stamp
 from agent.journal.writer import MOST_TOKENS_A_DAY
 from agent.memory.files import append_log
-from agent.model.base import InvalidRequest, ModelRequest, TryLater
+from agent.model.base import InvalidRequest, Json, ModelRequest, TryLater
 from agent.model.offline import NAME as OFFLINE
 from agent.model.scripted import Answer, Call, ScriptedModel, Step
 from agent.session.entries import RedactionEntry, entry_line
@@ -244,6 +245,52 @@ async def test_promises_are_kept_once_and_closed(diary: Diary) -> None:
     diary.says("Don't forget")
     await diary.write()
     assert (diary.workspace / "memory/open.md").read_text("utf-8") == listed
+
+
+async def test_what_was_promised_in_an_earlier_piece_of_the_day_is_closed_by_a_later_one(diary: Diary) -> None:
+    diary.says(f"I'll send it {LONG}", *(LONG for _ in range(12)), "It is sent")
+    promise = {"who": "Alice", "what": "send it", "due": ""}
+
+    def tells(request: ModelRequest) -> Step:
+        known = re.search(r"^([a-z2-7]{5}) Alice: send it$", shown(request), re.MULTILINE)
+        closed: list[Json] = [known[1]] if known and "It is sent" in shown(request) else []
+        made: list[Json] = [promise] if "I'll send it" in shown(request) else []
+        entry = {"time": "09:00", "text": "something"}
+        return Answer(calls=(Call("write_journal", {"entries": [entry], "promises": made, "closed": closed}),))
+
+    diary.model = ScriptedModel(behind=tells)
+    await diary.write()
+    assert len(diary.asked) > 1
+    listed = (diary.workspace / "memory/open.md").read_text("utf-8")
+    assert "- [x] Alice: send it (said 2026-11-21) (done 2026-11-21)\n" in listed and "[ ]" not in listed
+
+
+async def test_after_a_long_absence_the_last_evening_is_written(diary: Diary) -> None:
+    """Said after that day's summary; then nothing ran for three weeks. By then somebody else's talk is written up."""
+    diary.says("one")
+    await diary.write()
+    diary.says("two")
+    evening = diary.talk
+    diary.new_talk()
+    diary.says("three")
+    diary.now += timedelta(days=21)
+    diary.new_talk()
+    diary.says("four")
+    later = DAY + timedelta(days=21)
+    await diary.write(since=later - timedelta(days=7), until=later)
+    assert [diary.log().count(f"told {word}") for word in ("one", "two", "three")] == [1, 1, 1]
+    assert "told four" in diary.log(later) and evening in diary.log()
+    assert (await diary.write(since=later - timedelta(days=7), until=later)).told == 0
+
+
+async def test_what_was_said_before_there_was_a_journal_is_left(diary: Diary) -> None:
+    diary.says("one")
+    diary.now += timedelta(days=21)
+    diary.says("two")
+    later = DAY + timedelta(days=21)
+    await diary.write(since=later - timedelta(days=7), until=later)
+    await diary.write(since=later - timedelta(days=7), until=later)
+    assert diary.log() == "" and "told two" in diary.log(later)
 
 
 async def test_a_log_that_is_read_only_is_a_problem_and_no_end(diary: Diary) -> None:
