@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from apscheduler.schedulers.asyncio import AsyncIOScheduler  # type: ignore[import-untyped]
 
-_GUARD = 1.5
+LONGEST_WAIT = 1.5
 """So many intervals after which we go on though the clock did not ring."""
 _SHORTEST = timedelta(milliseconds=1)
 
@@ -46,7 +46,7 @@ class Clockwork:
             misfire_grace_time=None,
         )
         try:
-            async with asyncio.timeout(pause.total_seconds() + self._interval * (_GUARD - 1)):
+            async with asyncio.timeout(pause.total_seconds() + self._interval * (LONGEST_WAIT - 1)):
                 await self._rung.wait()
         except TimeoutError:
             pass

@@ -1,5 +1,5 @@
 """`python -m tests.flows.clocked --home DIR gateway`: the gateway in a process of its own, on a clock that stands in
-the file `now` beside the home, and without waiting between two tries at the model."""
+the file `now` beside the home, and without waiting between two tries at the model. Any other command is the real one."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pathlib import Path
 
 from agent.clock import Clock
 from gateway.app import open_gateway
+from gateway.cli import daybook
 from gateway.config import load
 from gateway.control import serve
 from gateway.home import Home
@@ -46,5 +47,8 @@ async def _without_waiting(_: float) -> None:
 
 
 if __name__ == "__main__":
-    logging.basicConfig(level=logging.INFO)
-    asyncio.run(live(Home(Path(sys.argv[2]))))
+    if sys.argv[3] == "gateway":
+        logging.basicConfig(level=logging.INFO)
+        asyncio.run(live(Home(Path(sys.argv[2]))))
+    else:
+        daybook()

@@ -1,0 +1,39 @@
+"""A due time is one process's (invariant 11)."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from agent.clock import utc_stamp
+from gateway.schedule.ledger import Ledger
+from gateway.store.database import Database
+from gateway.store.run_rows import JobRow, Run, State
+from tests.gateway.conftest import Moment
+
+
+async def test_of_two_processes_one_takes_up_a_due_time(tmp_path: Path, moment: Moment) -> None:
+    """Should the home's lock ever fail: on a network disk, by hand."""
+    file = tmp_path / "daybook.db"
+    stamp = utc_stamp(moment.now)
+    runs = [Run(f"j{at}", stamp, "message", "Tea", None, False, False, State.WAITING, stamp) for at in range(200)]
+    databases = [await Database.open(file) for _ in range(2)]
+    ledgers = [Ledger(one, moment.clock) for one in databases]
+    for ledger in ledgers:
+        await ledger.put(JobRow(run.job, "", stamp) for run in runs)
+    taken = await asyncio.gather(*(ledger.take_up([run]) for run in runs for ledger in ledgers))
+    assert sorted(run.job for one in taken for run in one) == sorted(run.job for run in runs)
+    for database in databases:
+        await database.aclose()
+
+
+async def test_a_due_time_is_not_taken_up_again_by_the_next_process(tmp_path: Path, moment: Moment) -> None:
+    stamp = utc_stamp(moment.now)
+    run = Run("tea", stamp, "message", "Tea", None, False, False, State.WAITING, stamp)
+    for expected in (1, 0):
+        database = await Database.open(tmp_path / "daybook.db")
+        ledger = Ledger(database, moment.clock)
+        await ledger.load()
+        await ledger.put([JobRow("tea", "", stamp)])
+        assert len(await ledger.take_up([run])) == expected
+        await database.aclose()
