@@ -6,7 +6,7 @@ Everything here blocks. A file that cannot be read changes nothing: what it said
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from agent.clock import Clock
@@ -65,6 +65,24 @@ class Jobs:
     def remove(self, id: str) -> None:
         """Raises `KeyError` where there is no such job, `NotChanged`."""
         self._edit(lambda text: jobs_file.without_job(text, id))
+
+    def remove_all(self, ids: Collection[str]) -> None:
+        """Whatever of them can be removed is; those that are gone already are passed over. One edit where that can be,
+        for each edit reads the whole file. Raises `NotChanged` where some stay."""
+        try:
+            self._edit(lambda text: jobs_file.without_jobs(text, frozenset(ids)))
+        except (KeyError, NotChanged):
+            if problems := [str(problem) for id in ids if (problem := self._not_removed(id)) is not None]:
+                raise NotChanged("; ".join(dict.fromkeys(problems))) from None
+
+    def _not_removed(self, id: str) -> NotChanged | None:
+        try:
+            self.remove(id)
+        except KeyError:
+            return None
+        except NotChanged as problem:
+            return problem
+        return None
 
     def switch(self, id: str, *, enabled: bool) -> None:
         """Pause or resume a job. Raises `KeyError` where there is no such job, `NotChanged`."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 import yaml
@@ -18,7 +18,7 @@ from gateway.schedule.job import BadJob, Job
 
 _Loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _NOTHING = frozenset({"", "~", "null"})
-_EMPTY_LIST = re.compile(r"^jobs:[ \t]*(?:\[\s*\]|~|null)?(?P<comment>[ \t]*(?:#.*)?)$", re.MULTILINE)
+_EMPTY_LIST = re.compile(r"^jobs:[ \t]*(?:\[\s*\]|~|null)?(?P<comment>[ \t]*(?:#[^\r\n]*)?)\r?$", re.MULTILINE)
 
 
 class BadFile(ValueError):
@@ -105,21 +105,29 @@ def with_job(text: str, job: Job) -> str:
 
 def without_job(text: str, id: str) -> str:
     """The file without one of its jobs. Raises `KeyError`, `BadFile`, `NotEditable`."""
+    return without_jobs(text, {id})
+
+
+def without_jobs(text: str, ids: Collection[str]) -> str:
+    """The file without some of its jobs, all at once. Raises `KeyError` where one is not in it, `BadFile`,
+    `NotEditable`."""
     found = read(text)
-    entry = _find(found, id)
+    entries = {entry.job.id: entry for entry in found.entries}
+    gone = [entries[id] for id in ids]
     lines = text.splitlines(keepends=True)
-    del lines[entry.first : entry.end]
-    left = tuple(one.job for one in found.entries if one is not entry)
+    for entry in sorted(gone, key=lambda one: one.first, reverse=True):
+        del lines[entry.first : entry.end]
+    left = tuple(job for job in found.jobs if job.id not in ids)
     edited = "".join(lines)
     if not left:
-        edited = re.sub(r"^jobs:(?P<rest>[ \t]*(?:#.*)?)$", r"jobs: []\g<rest>", edited, count=1, flags=re.MULTILINE)
+        edited = re.sub(r"^jobs:(?P<rest>[ \t]*(?:#[^\r\n]*)?\r?)$", r"jobs: []\g<rest>", edited, count=1, flags=re.MULTILINE)
     return _proved(edited, left)
 
 
 def switched(text: str, id: str, *, enabled: bool) -> str:
     """The file with a job paused or resumed. Raises `KeyError`, `BadFile`, `NotEditable`."""
     found = read(text)
-    entry = _find(found, id)
+    entry = {one.job.id: one for one in found.entries}[id]
     lines = text.splitlines(keepends=True)
     word = "true" if enabled else "false"
     if "enabled" in entry.lines:
@@ -142,20 +150,12 @@ def _with_enabled(job: Job, enabled: bool) -> Job:
 
 def _proved(text: str, jobs: tuple[Job, ...]) -> str:
     try:
-        came_out = read(text).jobs
+        is_meant = read(text).jobs == jobs
     except BadFile:
-        came_out = ()
-    if came_out != jobs:
+        is_meant = False
+    if not is_meant:
         raise NotEditable("it is written in a way that cannot be edited from here; please change it by hand")
     return text
-
-
-def _find(found: Read, id: str) -> Entry:
-    return next((entry for entry in found.entries if entry.job.id == id), None) or _missing(id)
-
-
-def _missing(id: str) -> Entry:
-    raise KeyError(id)
 
 
 def _block(job: Job, indent: int) -> str:

@@ -138,9 +138,9 @@ class Schedule:
         self._gone = dict.fromkeys(self.ledger.known - self.jobs.keys(), _LONG_AGO)
         await self._meet()
         last = await self.ledger.last_runs()
-        for run in last.values():  # those that rang before the last process could take them out of the file
-            if run.once and run.state in (State.DELIVERED, State.SILENT):
-                await self._take_out(run)
+        well = (State.DELIVERED, State.SILENT)
+        # those that rang before the last process could take them out of the file
+        await self._take_out([run for run in last.values() if run.once and run.state in well])
         self._is_loaded = True
 
     async def tick(self, receive: Receive) -> datetime | None:
@@ -158,8 +158,8 @@ class Schedule:
             await self._take_up_due(now)
             await self._runs.begin(self.jobs, receive)
             await self._pause_failing()
-            while self._runs.rung:
-                await self._take_out(self._runs.rung.pop())
+            rung, self._runs.rung = self._runs.rung, []
+            await self._take_out(rung)
             return self._next_wake()
 
     def _next_wake(self) -> datetime | None:
@@ -275,19 +275,24 @@ class Schedule:
             ended_at=now if is_missed else "",
         )
 
-    async def _take_out(self, run: Run) -> None:
-        """A reminder has rung: it goes out of the file, unless it was given another time meanwhile."""
-        job = self.file.jobs.get(run.job)
-        if job is None or not isinstance(job.when, At):
-            return
-        due = next_after(job.when, job.zone(self.clock.zone), _LONG_AGO)
-        if due is None or utc_stamp(due) != run.due:
+    async def _take_out(self, rung: Sequence[Run]) -> None:
+        """Reminders have rung: they go out of the file."""
+        over = [run.job for run in rung if self._is_over(run)]
+        if not over:
             return
         try:
-            await asyncio.to_thread(self.file.remove, run.job)
-        except (KeyError, NotChanged) as error:
-            log.warning("reminder %s has rung and stays in %s: %s", run.job, FILE, error)
+            await asyncio.to_thread(self.file.remove_all, over)
+        except NotChanged as error:
+            log.warning("reminders have rung and stay in %s: %s", FILE, error)
         await self._meet()
+
+    def _is_over(self, run: Run) -> bool:
+        """Not where its job was given another time meanwhile."""
+        job = self.file.jobs.get(run.job)
+        if job is None or not isinstance(job.when, At):
+            return False
+        due = next_after(job.when, job.zone(self.clock.zone), _LONG_AGO)
+        return due is not None and utc_stamp(due) == run.due
 
     async def _pause_failing(self) -> None:
         """What failed too often. The owner was told by the commit that noted the last failure."""

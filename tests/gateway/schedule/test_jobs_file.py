@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gateway.schedule import job as job_
 from gateway.schedule.job import BadJob, Job, new_id
-from gateway.schedule.jobs_file import BadFile, NotEditable, read, switched, with_job, without_job
+from gateway.schedule.jobs_file import BadFile, NotEditable, read, switched, with_job, without_job, without_jobs
 
 BY_HAND = """\
 # My jobs.
@@ -81,6 +81,27 @@ def test_any_jobs_can_be_added_switched_and_removed(some: list[Job], data: st.Da
         assert next(job for job in read(text).jobs if job.id == one.id).enabled is not one.enabled
         text = without_job(text, one.id)
     assert read(text).jobs == () and text.startswith("# mine\n")
+
+
+@given(st.lists(jobs, max_size=6, unique_by=lambda job: job.id), st.data())
+def test_any_of_them_go_at_once(some: list[Job], data: st.DataObject) -> None:
+    text = "# mine\njobs:\n"
+    for one in some:
+        text = with_job(text, one)
+    ids = {job.id for job in data.draw(st.lists(st.sampled_from(some), unique_by=lambda job: job.id))} if some else ()
+    left = without_jobs(text, ids)
+    assert read(left).jobs == tuple(one for one in some if one.id not in ids) and left.startswith("# mine\n")
+
+
+@pytest.mark.parametrize("text", ["jobs:\n", "# mine\njobs: []\n", BY_HAND])
+def test_a_file_from_windows_is_edited_like_any_other(text: str) -> None:
+    theirs = text.replace("\n", "\r\n")
+    before = read(theirs).jobs
+    added = with_job(theirs, job())
+    assert read(added).jobs == (*before, job())
+    assert read(switched(added, "milk", enabled=False)).jobs[-1].enabled is False
+    assert read(without_job(added, "milk")).jobs == before
+    assert read(without_jobs(added, {one.id for one in read(added).jobs})).jobs == ()
 
 
 @pytest.mark.parametrize("empty", ["", "jobs:\n", "jobs: []", "jobs: [ ]  # none\n", "# only words\n", "jobs: ~\n"])
