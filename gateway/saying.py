@@ -25,6 +25,8 @@ ADVICE = (
     "`media: {transcribe: {base_url: …, model: …, api_key: …}}` for a server with OpenAI's transcription API, or "
     '`media: {transcribe: {command: [whisper, "{file}"]}}` for a program that prints the words. Then start again.)_'
 )
+_MISSED_SHOWN = 20
+_MISSED_CHARS = 200
 _SOMEBODY_ELSES = ("forwarded ", "quoted ")
 """How a channel begins the kind of what its sender only passes on."""
 
@@ -65,6 +67,18 @@ def _words(message: InboundMessage) -> str:
 def late_mark(due: datetime) -> str:
     """What stands behind a text that comes long after its time. `due`: in the zone in which it is to be read."""
     return f"_(Late: this was due {due:%Y-%m-%d %H:%M}.)_"
+
+
+def missed_mark(missed: Sequence[tuple[str, str, str]]) -> str:
+    """What is said in place of reminders whose time is too long past to ring: when each was due, its text, its id."""
+    lines = [f"- {due}: {_cut(text)} (`{id}`)" for due, text, id in missed[:_MISSED_SHOWN]]
+    more = [f"- and {len(missed) - _MISSED_SHOWN} more, see `/jobs`"] if len(missed) > _MISSED_SHOWN else []
+    return "\n".join(["Not said in time, and too long past to ring now:", "", *lines, *more])
+
+
+def _cut(text: str) -> str:
+    words = " ".join(text.split())
+    return words if len(words) <= _MISSED_CHARS else words[: _MISSED_CHARS - 1].rstrip() + "…"
 
 
 def nothing_to_answer(messages: Sequence[InboundMessage]) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from agent.clock import Clock, utc_stamp
@@ -16,6 +16,12 @@ from gateway.store import outbox_rows, run_rows
 from gateway.store.database import Database
 from gateway.store.outbox_rows import Draft
 from gateway.store.run_rows import JobRow, Run, State
+
+Says = Callable[[Sequence[Run]], Sequence[Draft]]
+
+
+def _nothing(_: Sequence[Run]) -> Sequence[Draft]:
+    return ()
 
 
 class Ledger:
@@ -68,16 +74,20 @@ class Ledger:
         """Jobs with an unfinished run: no other is begun meanwhile."""
         return frozenset(job for job, _ in self._open)
 
-    async def take_up(self, runs: Sequence[Run], *, settles: bool = True) -> list[Run]:
-        """Claim due times in one commit. Returns those that nobody had taken up before, to be run by us alone."""
+    async def take_up(self, runs: Sequence[Run], *, settles: bool = True, says: Says = _nothing) -> list[Run]:
+        """Claim due times in one commit, with what `says` has to say of them. Returns those that nobody had taken up
+        before, to be run by us alone."""
+        now = utc_stamp(self._clock.now())
 
-        def write(connection: sqlite3.Connection) -> list[int | None]:
-            return [run_rows.take_up(connection, run, self._settled_by(run, settles)) for run in runs]
+        def write(connection: sqlite3.Connection) -> list[Run]:
+            claimed = ((run, run_rows.take_up(connection, run, self._settled_by(run, settles))) for run in runs)
+            taken = [dataclasses.replace(run, seq=seq) for run, seq in claimed if seq is not None]
+            outbox_rows.add(connection, says(taken), now)
+            return taken
 
-        numbers = await self._database.run(write)
+        taken = await self._database.run(write)
         for run in runs:
             self._jobs[run.job] = dataclasses.replace(self._jobs[run.job], settled=self._settled_by(run, settles))
-        taken = [dataclasses.replace(run, seq=seq) for run, seq in zip(runs, numbers, strict=True) if seq is not None]
         self._open.update(((run.job, run.due), run) for run in taken if run.state.is_open)
         return taken
 

@@ -14,13 +14,14 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 
 from agent.clock import Clock, utc_stamp
-from channels.message import DueJob, Receive
+from channels.message import Address, DueJob, Receive
 from gateway.outbox import Outbox
-from gateway.saying import late_mark
+from gateway.saying import late_mark, missed_mark
 from gateway.schedule import rung
 from gateway.schedule.builtin import BuiltIn, DueTime, JobFailed
 from gateway.schedule.job import Job, Kind
 from gateway.schedule.ledger import Ledger
+from gateway.schedule.moments import local
 from gateway.schedule.plan import ALERT_AFTER, PAUSE_AFTER
 from gateway.schedule.reports import Reports
 from gateway.schedule.targets import NoTarget, Targets
@@ -63,6 +64,38 @@ class Runs:
         self._built_ins = built_ins
         self._working: set[str] = set()
         self._results: dict[str, str | State] = {}
+
+    # due times -------------------------------------------------------------------------------------------------
+
+    async def take_up(self, runs: Sequence[Run], jobs: Mapping[str, Job]) -> None:
+        """Claim due times. Of what was missed, whoever waits for something that comes but once is told."""
+        said: list[Draft] = []
+        missed = [run for run in runs if run.state is State.MISSED]
+        targets = await self._reports.targets() if missed else None
+
+        def says(taken: Sequence[Run]) -> Sequence[Draft]:
+            once = [run for run in taken if run.state is State.MISSED and run.once and jobs[run.job].catch_up]
+            said[:] = self._of_missed(once, jobs, targets) if targets is not None else ()
+            return said
+
+        for run in await self._ledger.take_up(runs, says=says):
+            if run.state is State.MISSED:
+                log.warning("job %s was due %s; that is too long ago now", run.job, run.due)
+        self._outbox.wake(said)
+
+    def _of_missed(self, missed: Sequence[Run], jobs: Mapping[str, Job], targets: Targets) -> Sequence[Draft]:
+        by_chat: dict[Address, list[Run]] = {}
+        for run in missed:
+            try:
+                by_chat.setdefault(targets.find(jobs[run.job].to).address, []).append(run)
+            except NoTarget as error:
+                log.error("nobody can be told that %s was missed: %s", run.job, error)
+        drafts: list[Draft] = []
+        for address, of_chat in by_chat.items():
+            zones = ((run, jobs[run.job].zone(self._clock.zone)) for run in of_chat)
+            text = missed_mark([(local(run.moment, zone), run.text, run.job) for run, zone in zones])
+            drafts += self._outbox.drafts(f"missed:{of_chat[0].key}:{{}}", address, text)
+        return drafts
 
     # attempts --------------------------------------------------------------------------------------------------
 

@@ -253,9 +253,7 @@ class Schedule:
                 self._waits.pop(job.id, None)
                 runs.append(self._run(job, utc_stamp(what.due), what))
         if runs:
-            for run in await self.ledger.take_up(runs):
-                if run.state is State.MISSED:
-                    log.warning("job %s was due %s; that is too long ago now", run.job, run.due)
+            await self._runs.take_up(runs, self.jobs)
 
     def _run(self, job: Job, due: str, what: plan.Run | Missed | None = None) -> Run:
         """`what` None: by hand."""

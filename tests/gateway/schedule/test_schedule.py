@@ -140,6 +140,42 @@ async def test_missed_too_long_ago_or_not_to_be_made_up_for_it_is_recorded(daybo
     assert daybook.chat.heard(OWNER) == []
 
 
+async def test_a_reminder_that_was_missed_for_too_long_is_told_once_where_it_should_have_rung(
+    daybook: Daybook,
+) -> None:
+    """It comes but once: whoever set it would wait for it for ever."""
+    daybook.settings["channels"] = {"telegram": {"allow": [ALICE]}}
+    nine = "when: {at: '2026-11-21T09:00'}"
+    alices = f"{{id: cake, text: The cake, {nine}, to: 'telegram:{ALICE}', timezone: Europe/London}}"
+    more = (f"{{id: m{at}, text: More, {nine}}}" for at in range(30))
+    write(daybook, f"{{id: milk, text: Buy milk, {nine}}}", alices, f"{{id: x, text: X, {nine}, catch_up: false}}", *more)
+    async with awake(daybook):
+        daybook.chat.say("/whoami", chat=ALICE, sender=ALICE)
+        await daybook.chat.wait_heard(1, chat=ALICE)
+    daybook.moment.pass_(DAY)
+    async with awake(daybook) as gateway:
+        await until(gateway, "milk", "missed")
+        (mine,) = await daybook.chat.wait_heard(1, chat=OWNER)
+        assert "- 2026-11-21 Sat 09:00 Europe/Berlin: Buy milk (`milk`)\n" in mine and "and 11 more" in mine
+        assert "cake" not in mine and "`x`" not in mine
+        (_, alices) = await daybook.chat.wait_heard(2, chat=ALICE)
+        assert "- 2026-11-21 Sat 09:00 Europe/London: The cake (`cake`)" in alices and "milk" not in alices
+    async with awake(daybook):
+        await daybook.ticks()
+    assert len(daybook.chat.heard(OWNER)) == 1 and len(daybook.chat.heard(ALICE)) == 2
+
+
+@pytest.mark.parametrize("text", ["/remind in 5 minutes tea", "/jobs delete weather", "/daily off", "/new"])
+async def test_a_job_whose_text_reads_like_a_command_is_no_command(daybook: Daybook, text: str) -> None:
+    write(daybook, f"{{id: weather, kind: prompt, text: '{text}', {DAILY}}}")
+    before = schedule(daybook)
+    daybook.model.then("I can't do that from a job.")
+    async with awake(daybook):
+        daybook.moment.pass_(HALF_HOUR)
+        assert await daybook.chat.wait_heard(1, chat=OWNER) == ["I can't do that from a job."]
+    assert schedule(daybook) == before
+
+
 async def test_in_quiet_hours_jobs_wait_and_reminders_ring(daybook: Daybook) -> None:
     daybook.settings["schedule"] = {"quiet_hours": "08:45-10:00"}
     write(daybook, WATER, WEATHER)
