@@ -7,8 +7,9 @@ day, so that whatever a crash cuts off, a day is told once. In the morning the d
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from functools import partial
@@ -118,8 +119,12 @@ class Daily:
     # to whom ---------------------------------------------------------------------------------------------------
 
     async def run(self, due: DueTime) -> Outcome:
-        """To every chat for which it is configured, but for those that chose a time of their own."""
-        targets, gone = self._configured(await self._schedule.reports.targets())
+        """To every chat for which it is configured, but for those that chose a time of their own: they have theirs then,
+        and by hand with the others."""
+        known = await self._schedule.reports.targets()
+        targets, gone = self._configured(known)
+        if due.by_hand:
+            targets = tuple({one.address: one for one in (*targets, *self._chosen(known))}.values())
         for to, why in gone:
             log.error("no daily summary for %s: %s", to, why)
             await self._schedule.reports.tell_owner(
@@ -150,6 +155,13 @@ class Daily:
             if not self._chose(targets, target, is_owner=to == OWNER):
                 found.setdefault(target.address, target)
         return tuple(found.values()), gone
+
+    def _chosen(self, targets: Targets) -> Iterator[Target]:
+        """Those that chose a time and can be reached."""
+        for chat, choice in self._choices.dailies.items():
+            if choice != OFF:
+                with contextlib.suppress(NoTarget):
+                    yield targets.find(chat)
 
     def _chose(self, targets: Targets, target: Target, *, is_owner: bool) -> bool:
         """Whether a chat has chosen for itself; for `owner`, any private chat of theirs."""

@@ -12,7 +12,7 @@ import pytest
 
 from tests.fakes.anthropic_answers import Answer, JsonObject
 from tests.flows.diarist import Diarist
-from tests.flows.story import ALICE, GROUP, Story
+from tests.flows.story import ALICE, BOB, GROUP, Story
 from tests.flows.test_daily import DAY, a_day, at, awake, ran, says
 
 TOMORROW = "2026-11-22"
@@ -171,6 +171,22 @@ async def test_off_is_off_after_a_restart_too(tmp_path: Path) -> None:
             at(told, f"{DAY} 21:30")
             await told.hears("A full day")
         assert len(diarist.summaries) == 1
+
+
+async def test_by_hand_it_goes_to_those_with_an_hour_of_their_own_too_but_not_to_those_who_want_none(
+    tmp_path: Path,
+) -> None:
+    async with a_day(tmp_path) as (told, _):
+        async with awake(told) as gateway:
+            await says(told, f"{DAY} 12:00", "News")
+            await says(told, f"{DAY} 12:01", "/daily 8:30")
+            await says(told, f"{DAY} 12:02", "Bob's news", BOB, "Bob")
+            await says(told, f"{DAY} 12:03", "/daily off", BOB, "Bob")
+            await gateway.operations["schedule.run"]({"id": "daily-summary"})
+            await told.hears("A full day")
+            assert await ran(gateway, "daily-summary") == "done"
+            await told.idle()
+        assert len(days_told(told)) == 1 and days_told(told, BOB) == []
 
 
 async def test_in_quiet_hours_the_day_waits_for_the_morning_and_is_not_late(tmp_path: Path) -> None:
