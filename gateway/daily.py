@@ -119,8 +119,8 @@ class Daily:
     # to whom ---------------------------------------------------------------------------------------------------
 
     async def run(self, due: DueTime) -> Outcome:
-        """To every chat for which it is configured, but for those that chose a time of their own: they have theirs then,
-        and by hand with the others."""
+        """To every chat for which it is configured, but for those that chose a time of their own; by hand to them
+        too."""
         known = await self._schedule.reports.targets()
         targets, gone = self._configured(known)
         if due.by_hand:

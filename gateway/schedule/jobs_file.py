@@ -120,7 +120,9 @@ def without_jobs(text: str, ids: Collection[str]) -> str:
     left = tuple(job for job in found.jobs if job.id not in ids)
     edited = "".join(lines)
     if not left:
-        edited = re.sub(r"^jobs:(?P<rest>[ \t]*(?:#[^\r\n]*)?\r?)$", r"jobs: []\g<rest>", edited, count=1, flags=re.MULTILINE)
+        edited = re.sub(
+            r"^jobs:(?P<rest>[ \t]*(?:#[^\r\n]*)?\r?)$", r"jobs: []\g<rest>", edited, count=1, flags=re.MULTILINE
+        )
     return _proved(edited, left)
 
 

@@ -76,6 +76,7 @@ class Schedule:
         self._waits: dict[str, datetime | None] = {}
         self._seen: set[str] = set()
         self._gone: dict[str, datetime] = {}
+        self._stuck: list[Run] = []
         self._last_tick = _LONG_AGO
         self._lock = asyncio.Lock()
         self._bell: Clockwork | None = None
@@ -207,6 +208,8 @@ class Schedule:
         offered, self._is_offered = self._is_offered, False
         if await asyncio.to_thread(self.file.look) or offered:
             await self._meet()
+            self._runs.rung += self._stuck
+            self._stuck = []
         if self.file.trouble and self.file.trouble != trouble:
             log.error("%s: %s", FILE, self.file.trouble)
             lines = "\n".join(f"- {line}" for line in self.file.trouble.splitlines()[:20])
@@ -281,7 +284,8 @@ class Schedule:
         try:
             await asyncio.to_thread(self.file.remove_all, over)
         except NotChanged as error:
-            log.warning("reminders have rung and stay in %s: %s", FILE, error)
+            log.warning("reminders have rung and stay in %s until it is changed: %s", FILE, error)
+            self._stuck += rung
         await self._meet()
 
     def _is_over(self, run: Run) -> bool:

@@ -1,5 +1,5 @@
 """`python -m tests.flows.clocked --home DIR gateway`: the gateway in a process of its own, on a clock that stands in
-the file `now` beside the home, and without waiting between two tries at the model. Any other command is the real one."""
+the file `now` beside the home, and without waiting between two tries at the model. Other commands are the real ones."""
 
 from __future__ import annotations
 

@@ -123,9 +123,7 @@ async def test_killed_between_two_pieces_of_a_long_day(
         await gateway.start()
         await says(telegram, gateway, "/whoami")
         await asked_for(gateway)
-        async with asyncio.timeout(20):
-            while len(journals(model)) < 2:
-                await asyncio.sleep(0.01)
+        await model.wait_for(lambda _: len(journals(model)) == 2)
         await gateway.kill()
         assert not (gateway.workspace / f"memory/{DAY}.md").exists()
         model.calm()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
+from datetime import datetime
 from pathlib import Path
 
 from agent.clock import utc_stamp
@@ -37,3 +39,20 @@ async def test_a_due_time_is_not_taken_up_again_by_the_next_process(tmp_path: Pa
         await ledger.put([JobRow("tea", "", stamp)])
         assert len(await ledger.take_up([run])) == expected
         await database.aclose()
+
+
+async def test_tries_that_fail_wait_longer_and_longer_and_the_sixth_is_the_last(
+    database: Database, moment: Moment
+) -> None:
+    """SPEC 8: 30 s, 1 m, 5 m, 15 m, 60 m."""
+    ledger, stamp = Ledger(database, moment.clock), utc_stamp(moment.now)
+    await ledger.put([JobRow("tea", "", stamp)])
+    (run,) = await ledger.take_up([Run("tea", stamp, "prompt", "Tea", None, False, False, State.WAITING, stamp)])
+    waited = []
+    while run.state is State.WAITING:
+        run, job = ledger.failure(dataclasses.replace(run, attempts=run.attempts + 1), "Down.", again=True)
+        await ledger.failed(run, job, ())
+        if run.next_try:
+            waited.append((datetime.fromisoformat(run.next_try) - moment.now).total_seconds())
+    assert waited == [30, 60, 300, 900, 3600]
+    assert (run.state, run.attempts, ledger.busy) == (State.FAILED, 6, frozenset())

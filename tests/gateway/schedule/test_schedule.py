@@ -148,7 +148,9 @@ async def test_a_reminder_that_was_missed_for_too_long_is_told_once_where_it_sho
     nine = "when: {at: '2026-11-21T09:00'}"
     alices = f"{{id: cake, text: The cake, {nine}, to: 'telegram:{ALICE}', timezone: Europe/London}}"
     more = (f"{{id: m{at}, text: More, {nine}}}" for at in range(30))
-    write(daybook, f"{{id: milk, text: Buy milk, {nine}}}", alices, f"{{id: x, text: X, {nine}, catch_up: false}}", *more)
+    write(
+        daybook, f"{{id: milk, text: Buy milk, {nine}}}", alices, f"{{id: x, text: X, {nine}, catch_up: false}}", *more
+    )
     async with awake(daybook):
         daybook.chat.say("/whoami", chat=ALICE, sender=ALICE)
         await daybook.chat.wait_heard(1, chat=ALICE)
@@ -293,6 +295,23 @@ async def test_an_edit_by_hand_is_picked_up_and_a_broken_one_told(daybook: Daybo
         await daybook.ticks()
         daybook.moment.pass_(DAY)
         assert (await daybook.chat.wait_heard(4, chat=OWNER))[3].startswith("Tea")
+
+
+async def test_a_reminder_that_rang_while_the_file_was_broken_leaves_it_once_it_is_mended(daybook: Daybook) -> None:
+    milk = "{id: milk, text: Buy milk, when: {at: '2026-11-21T09:00'}}"
+    write(daybook, milk)
+    async with awake(daybook) as gateway:
+        write(daybook, milk, "{id: tea, text: [, when")
+        await daybook.chat.wait_heard(1, chat=OWNER)
+        daybook.moment.pass_(HALF_HOUR)
+        assert (await daybook.chat.wait_heard(2, chat=OWNER))[1] == "Buy milk"
+        await until(gateway, "milk", "delivered")
+        assert "milk" in schedule(daybook)
+        write(daybook, milk, WATER)
+        while "milk" in schedule(daybook):
+            await daybook.ticks()
+    assert schedule(daybook) == f"# mine\njobs:\n  - {WATER}\n"
+    assert daybook.chat.heard(OWNER).count("Buy milk") == 1
 
 
 async def test_a_new_or_changed_job_owes_nothing_for_before(daybook: Daybook) -> None:
