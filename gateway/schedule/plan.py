@@ -86,8 +86,14 @@ def plan(timing: Timing, settled: datetime, now: datetime) -> Wait | Run | Misse
 
 def next_run(timing: Timing, settled: datetime, now: datetime) -> datetime | None:
     """When the job runs next, as far as is known now; None: never."""
-    due = next_after(timing.when, timing.zone, min(settled, now))
-    return None if due is None else _calm(timing, max(due, now.astimezone(UTC)))
+    match plan(timing, settled, now):
+        case Run():
+            return now.astimezone(UTC)
+        case Missed():
+            due = next_after(timing.when, timing.zone, now)
+        case Wait(due):
+            pass
+    return None if due is None else _calm(timing, due)
 
 
 def _calm(timing: Timing, moment: datetime) -> datetime:

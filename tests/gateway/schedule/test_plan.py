@@ -81,6 +81,17 @@ def test_the_next_run_is_after_the_quiet_hours() -> None:
     assert next_run(Timing(At(datetime(2026, 1, 1)), BERLIN, timedelta()), at("03:00"), at("12:00")) is None
 
 
+def test_the_next_run_of_what_was_missed_is_not_now() -> None:
+    day = Timing(EIGHT, BERLIN, timedelta(hours=2))
+    assert next_run(day, at("07:00"), at("09:00")) == at("09:00")
+    assert next_run(day, at("07:00"), at("12:00")) == at("2026-11-22T08:00")
+    once = Timing(At(datetime(2026, 11, 21, 8)), BERLIN, timedelta(hours=2))
+    assert next_run(once, at("07:00"), at("09:00")) == at("09:00")
+    assert next_run(once, at("07:00"), at("12:00")) is None
+    quiet = Timing(Cron("0 2 * * *"), BERLIN, timedelta(hours=12), NIGHT)
+    assert next_run(quiet, at("00:00"), at("03:00")) == at("07:00")
+
+
 def test_a_year_of_minutes_that_passed_is_no_work() -> None:
     """Ten thousand such jobs are planned at a start."""
     now = datetime(2026, 11, 21, tzinfo=UTC)
