@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from functools import partial
 
@@ -100,16 +100,20 @@ class Daily:
 
     async def hour(self, address: Address) -> time | None:
         """When a chat gets its summary; None: never."""
-        choice = self._choices.dailies.get(str(address))
+        choice = self._choices.dailies.get(self._name(address))
         if choice is not None:
             return _time(choice)
         targets = await self._schedule.reports.targets()
         found = self._configured(targets)[0] if self._rules.enabled else ()
         return self._rules.at if any(one.address == address for one in found) else None
 
+    def _name(self, address: Address) -> str:
+        """A chat's address by the first id that it had: a group may get another one."""
+        return str(replace(address, chat_id=self._access.first_chat_id(address.channel, address.chat_id)))
+
     async def choose(self, address: Address, at: time | None) -> None:
         """A chat gets its summary at this time from now on; None: not at all. Raises `StoreUnavailable`."""
-        chat = str(address)
+        chat = self._name(address)
         await self._choices.choose_daily(chat, f"{at:%H:%M}" if at is not None else OFF)
         if at is None:
             self._schedule.withdraw(_id(chat))
@@ -166,7 +170,7 @@ class Daily:
     def _chose(self, targets: Targets, target: Target, *, is_owner: bool) -> bool:
         """Whether a chat has chosen for itself; for `owner`, any private chat of theirs."""
         for chat in self._choices.dailies:
-            if chat == str(target.address):
+            if chat == self._name(target.address):
                 return True
             if is_owner:
                 try:
@@ -182,7 +186,7 @@ class Daily:
     async def _deliver(self, target: Target, due: DueTime) -> bool:
         """Write a day's summary into the outbox, unless it is there. Whether there was anything to tell."""
         day = told_day(due.moment)
-        key = f"daily:{target.address}:{day.isoformat()}" + (f":{utc_stamp(due.moment)}" if due.by_hand else "")
+        key = f"daily:{self._name(target.address)}:{day.isoformat()}" + (f":{utc_stamp(due.moment)}" if due.by_hand else "")
         async with self._one_at_a_time:
             if await self._database.run(outbox_rows.is_known, f"{key}:0"):
                 return True
@@ -215,7 +219,7 @@ class Daily:
     async def _coming(self, conversation: Conversation, address: Address, day: date) -> Sequence[Coming]:
         """What is due on the next day in this chat; the owner's private chats have what is for the owner too."""
         await self._schedule.load()
-        to = {str(address)}
+        to = {str(address), self._name(address)}
         if conversation.is_private and conversation.role is Role.OWNER:
             to.add(OWNER)
         jobs, zone = list(self._schedule.jobs.values()), self._clock.zone

@@ -9,11 +9,13 @@ import pytest
 
 from agent.memory.scope import GroupLogs
 from agent.turn import SessionKey
+from channels.scripted import ScriptedChannel
 from gateway.access import Access
 from gateway.daily import told_day
 from gateway.sessions import AgentHome, Sessions
 from gateway.store.database import Database
-from tests.gateway.conftest import BERLIN, Moment
+from tests.gateway.conftest import BERLIN, Daybook, Moment, moved
+from tests.gateway.schedule.test_asking import ask
 
 
 @pytest.mark.parametrize(
@@ -53,3 +55,20 @@ async def test_for_whose_ears(path: str, scope: str | None, tmp_path: Path, data
     found = sessions.scope_of(SessionKey("main", path))
     assert (found.name if found else None) == scope
     assert sessions.scope_of(SessionKey("other", path)) is None
+
+
+async def test_a_group_that_gets_another_id_keeps_its_hour_and_what_is_due(daybook: Daybook) -> None:
+    daybook.settings["channels"] = {"telegram": {"groups": {"-1": {"mention": "optional"}}}}
+    async with daybook.running():
+        assert "I tell the day here at 22:00" in await ask(daybook, "/daily 22:00", chat="-1", group=True)
+        await ask(daybook, "/remind tomorrow 10:00 the cake", chat="-1", group=True)
+        daybook.model.then("Noted.")
+        await ask(daybook, "We plan a picnic", chat="-1", group=True)
+        daybook.chat.push(moved(ScriptedChannel("telegram"), "-1", "-1001"))
+        await ask(daybook, "/daily now", chat="-1001", group=True)
+        told = (await daybook.chat.wait_heard(2, chat="-1001"))[1]
+        assert "picnic" in told and "⏰ 10:00 the cake" in told
+        assert "comes here at 22:00" in await ask(daybook, "/daily", chat="-1001", group=True)
+        assert "any more" in await ask(daybook, "/daily off", chat="-1001", group=True)
+        jobs = await ask(daybook, "/jobs")
+        assert "daily-summary-telegram" not in jobs and "daily-summary" in jobs
