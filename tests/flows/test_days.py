@@ -280,3 +280,32 @@ async def test_after_three_weeks_away_the_last_evening_is_in_its_log(tmp_path: P
             assert await ran(gateway, "journal", 2) == "done"
         assert told.read(f"memory/{DAY}.md").count("said The key is under the mat") == 1
         assert "said Back again" in told.read("memory/2026-12-12.md")
+
+
+async def test_who_wants_no_journal_has_none(tmp_path: Path) -> None:
+    """The day is then told from what the log has without it."""
+    async with a_day(tmp_path, memory={"journal": False}) as (told, diarist):
+        async with awake(told) as gateway:
+            await says(told, f"{DAY} 09:00", "News")
+            await says(told, f"{DAY} 09:01", "/remember the bike is in the cellar")
+            at(told, f"{DAY} 21:00")
+            assert "the bike is in the cellar" in (await told.hears("A full day")).text
+            at(told, f"{TOMORROW} 00:05")
+            await gateway.operations["schedule.run"]({"id": "journal"})
+            await ran(gateway, "journal")
+        assert diarist.journals == [] and "News" not in told.log(1).read_text("utf-8")
+
+
+async def test_topics_of_a_group_share_its_log_and_each_has_its_section(tmp_path: Path) -> None:
+    async with a_day(tmp_path) as (told, _):
+        async with awake(told) as gateway:
+            for thread, words in ((7, "The tent is green"), (8, "The stove is red")):
+                at(told, f"{DAY} 09:0{thread}")
+                told.call(words, thread=thread)
+                await told.hears("Fine.", GROUP, thread)
+                await told.idle()
+            at(told, f"{TOMORROW} 00:05")
+            assert await ran(gateway, "journal") == "done"
+        log = told.log(1, f"groups/telegram-{GROUP}/memory").read_text("utf-8")
+        assert log.count("said") == log.count("## Journal · group/") == 2 and "tent" in log and "stove" in log
+        assert not told.log(1).exists()
