@@ -186,7 +186,8 @@ class Daily:
     async def _deliver(self, target: Target, due: DueTime) -> bool:
         """Write a day's summary into the outbox, unless it is there. Whether there was anything to tell."""
         day = told_day(due.moment)
-        key = f"daily:{self._name(target.address)}:{day.isoformat()}" + (f":{utc_stamp(due.moment)}" if due.by_hand else "")
+        again = f":{utc_stamp(due.moment)}" if due.by_hand else ""
+        key = f"daily:{self._name(target.address)}:{day.isoformat()}{again}"
         async with self._one_at_a_time:
             if await self._database.run(outbox_rows.is_known, f"{key}:0"):
                 return True
