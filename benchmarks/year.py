@@ -77,6 +77,10 @@ class Store(Database):
     """The real store without the way to its thread and back, which takes longer than the work. A crash may come before
     the work, or after it and before anybody knows."""
 
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        super().__init__(connection, path)
+        connection.execute("PRAGMA locking_mode=EXCLUSIVE")  # nobody else has it: no lock is asked for each time
+
     async def run(self, work: Callable[Concatenate[sqlite3.Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         await asyncio.sleep(0)
         self._connection.execute("BEGIN IMMEDIATE")

@@ -150,6 +150,8 @@ def split(markdown: str, measure: Measure, limit: int) -> list[str]:
     text = markdown.strip("\n")
     if not text.strip():
         return []
+    if len(text) <= limit and measure(whole := _compose(text, _Context()).rendered) <= limit:
+        return [whole]
     pieces: list[str] = []
     start, context = 0, _Context()
     while start < len(text):

@@ -7,6 +7,7 @@ less than a day, go by elapsed time instead, through both changes of the clocks.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -57,22 +58,33 @@ def next_after(when: When, zone: ZoneInfo, after: datetime) -> datetime | None:
         return None
 
 
-def last_until(when: When, zone: ZoneInfo, after: datetime, until: datetime) -> datetime | None:
-    """The last due time later than `after` and not later than `until`; None where there is none."""
+def last_until(
+    when: When, zone: ZoneInfo, after: datetime, until: datetime
+) -> tuple[datetime | None, datetime | None]:
+    """The last due time later than `after` and not later than `until`, None where there is none; and the first one
+    later than `until`."""
+    last = then = None
+    for start in _starts(after, until):
+        last, then = _last(when, zone, start, until)
+        if last is not None:
+            break
+    return last, then
+
+
+def _starts(after: datetime, until: datetime) -> Iterator[datetime]:
+    """Nearer ones first, for whoever asks after a year away what was due last."""
     for span in _SPANS:
-        start = max(after, until - span)
-        if due := _last(when, zone, start, until):
-            return due
-        if start == after:
-            return None
-    return _last(when, zone, after, until)
+        if until - span <= after:
+            break
+        yield until - span
+    yield after
 
 
-def _last(when: When, zone: ZoneInfo, after: datetime, until: datetime) -> datetime | None:
+def _last(when: When, zone: ZoneInfo, after: datetime, until: datetime) -> tuple[datetime | None, datetime | None]:
     last, due = None, next_after(when, zone, after)
     while due is not None and due <= until:
         last, due = due, next_after(when, zone, due)
-    return last
+    return last, due
 
 
 def _next_interval(every: Every, zone: ZoneInfo, after: datetime) -> datetime | None:

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import yaml
 
@@ -55,8 +56,11 @@ class Read:
         return tuple(entry.job for entry in self.entries)
 
 
+@lru_cache(maxsize=2)
 def read(text: str) -> Read:
-    """Raises `BadFile` where it is no YAML, or no list of jobs."""
+    """Raises `BadFile` where it is no YAML, or no list of jobs.
+
+    The last texts are known: an edit reads one before it and one behind it, and the file that comes of it is read."""
     try:
         root = yaml.compose(text, Loader=_Loader)
     except yaml.YAMLError as error:

@@ -29,12 +29,15 @@ class Ledger:
         self._database = database
         self._clock = clock
         self._jobs: dict[str, JobRow] = {}
+        self._ailing: dict[str, JobRow] = {}
+        """Those of them that failed last, or are paused: few, and asked for with every look at the clock."""
         self._open: dict[tuple[str, str], Run] = {}
 
     async def load(self) -> None:
         """Read what the last process left."""
         self._database.post(run_rows.prune)
-        self._jobs = await self._database.run(run_rows.jobs)
+        self._jobs, self._ailing = {}, {}
+        self._note((await self._database.run(run_rows.jobs)).values())
         self._open = {(run.job, run.due): run for run in await self._database.run(run_rows.open_runs)}
 
     # jobs ------------------------------------------------------------------------------------------------------
@@ -48,11 +51,11 @@ class Ledger:
 
     @property
     def paused(self) -> Sequence[str]:
-        return [row.id for row in self._jobs.values() if row.paused]
+        return [row.id for row in self._ailing.values() if row.paused]
 
     def failing(self, times: int) -> Sequence[JobRow]:
         """Jobs that failed so often in a row."""
-        return [row for row in self._jobs.values() if row.failures >= times]
+        return [row for row in self._ailing.values() if row.failures >= times]
 
     def settled(self, id: str) -> datetime:
         return datetime.fromisoformat(self._jobs[id].settled)
@@ -61,7 +64,15 @@ class Ledger:
         rows = tuple(rows)
         if rows:
             await self._database.run(run_rows.put, rows)
-            self._jobs.update((row.id, row) for row in rows)
+            self._note(rows)
+
+    def _note(self, rows: Iterable[JobRow]) -> None:
+        for row in rows:
+            self._jobs[row.id] = row
+            if row.failures or row.paused:
+                self._ailing[row.id] = row
+            else:
+                self._ailing.pop(row.id, None)
 
     # runs ------------------------------------------------------------------------------------------------------
 
@@ -86,8 +97,8 @@ class Ledger:
             return taken
 
         taken = await self._database.run(write)
-        for run in runs:
-            self._jobs[run.job] = dataclasses.replace(self._jobs[run.job], settled=self._settled_by(run, settles))
+        if settles:
+            self._note(dataclasses.replace(self._jobs[run.job], settled=run.due) for run in runs)
         self._open.update(((run.job, run.due), run) for run in taken if run.state.is_open)
         return taken
 
@@ -96,25 +107,18 @@ class Ledger:
 
     async def change(self, runs: Sequence[Run], drafts: Sequence[Draft] = ()) -> None:
         """Write down what changed about runs, with what they send, in one commit."""
-        if not runs and not drafts:
-            return
+        if runs or drafts:
+            await self._write(runs, drafts=drafts)
+
+    async def ended(self, ends: Sequence[tuple[Run, State]], note: str = "") -> list[Run]:
+        """Runs that did what they should, or were stopped, in one commit; where they did, the failures of their jobs
+        are forgotten."""
         now = utc_stamp(self._clock.now())
-
-        def write(connection: sqlite3.Connection) -> None:
-            for run in runs:
-                run_rows.update(connection, run)
-            outbox_rows.add(connection, drafts, now)
-
-        await self._database.run(write)
-        for run in runs:
-            self._remember(run)
-
-    async def ended(self, run: Run, state: State, note: str = "") -> Run:
-        """A run that did what it should; its job's failures are forgotten."""
-        over = dataclasses.replace(run, state=state, error=note, next_try="", ended_at=utc_stamp(self._clock.now()))
-        job = self._jobs.get(run.job)
-        well = dataclasses.replace(job, failures=0) if job is not None and state is not State.STOPPED else job
-        await self._write(over, well)
+        over = [dataclasses.replace(run, state=state, error=note, next_try="", ended_at=now) for run, state in ends]
+        well = {run.job for run in over if run.state is not State.STOPPED}
+        jobs = [dataclasses.replace(row, failures=0) for row in self.failing(1) if row.id in well]
+        if over:
+            await self._write(over, jobs)
         return over
 
     def failure(self, run: Run, reason: str, *, again: bool) -> tuple[Run, JobRow | None]:
@@ -133,20 +137,21 @@ class Ledger:
 
     async def failed(self, run: Run, job: JobRow | None, drafts: Sequence[Draft]) -> None:
         """Write a failure down, with what is said of it."""
-        await self._write(run, job, drafts)
+        await self._write([run], [job] if job is not None else [], drafts)
 
-    async def _write(self, run: Run, job: JobRow | None, drafts: Sequence[Draft] = ()) -> None:
+    async def _write(self, runs: Sequence[Run], jobs: Sequence[JobRow] = (), drafts: Sequence[Draft] = ()) -> None:
         now = utc_stamp(self._clock.now())
 
         def write(connection: sqlite3.Connection) -> None:
-            run_rows.update(connection, run)
-            run_rows.put(connection, [job] if job is not None else [])
+            for run in runs:
+                run_rows.update(connection, run)
+            run_rows.put(connection, jobs)
             outbox_rows.add(connection, drafts, now)
 
         await self._database.run(write)
-        self._remember(run)
-        if job is not None:
-            self._jobs[job.id] = job
+        for run in runs:
+            self._remember(run)
+        self._note(jobs)
 
     def _remember(self, run: Run) -> None:
         if run.state.is_open:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
@@ -58,30 +58,39 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Run:
+    """`then`: the due time that follows."""
+
     due: datetime
     late: bool
+    then: datetime | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Missed:
-    """Due too long ago."""
+    """Due too long ago. `then`: the due time that follows."""
 
     due: datetime
+    then: datetime | None = field(default=None, compare=False)
 
 
 def plan(timing: Timing, settled: datetime, now: datetime) -> Wait | Run | Missed:
     """Where several due times have passed since `settled`, the last of them stands for all."""
     settled = min(settled, now)  # the clock was put back: what was run is known, the rest may come
-    first = next_after(timing.when, timing.zone, settled)
+    return plan_from(timing, next_after(timing.when, timing.zone, settled), now)
+
+
+def plan_from(timing: Timing, first: datetime | None, now: datetime) -> Wait | Run | Missed:
+    """As `plan`, where the first due time that is not settled is known already."""
     if first is None or first > now:
         return Wait(first)
     if (calm := _calm(timing, now)) > now:
         return Wait(calm)
-    due = last_until(timing.when, timing.zone, first, now) or first
+    last, then = last_until(timing.when, timing.zone, first, now)
+    due = last or first
     late = now - _calm(timing, due)
     if late > max(timing.catch_up, LATE_AFTER):
-        return Missed(due)
-    return Run(due, late > LATE_AFTER)
+        return Missed(due, then)
+    return Run(due, late > LATE_AFTER, then)
 
 
 def next_run(timing: Timing, settled: datetime, now: datetime) -> datetime | None:

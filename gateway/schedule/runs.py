@@ -63,6 +63,8 @@ class Runs:
         self._reports = reports
         self._built_ins = built_ins
         self._working: set[str] = set()
+        self._arrived: frozenset[str] = frozenset()
+        """Prompts that the inbox has, as `follow_up` saw it last."""
         self._results: dict[str, str | State] = {}
 
     # due times -------------------------------------------------------------------------------------------------
@@ -102,22 +104,24 @@ class Runs:
     async def begin(self, jobs: Mapping[str, Job], receive: Receive) -> None:
         """Begin what waits for its first or next try; go on with what a crash cut off."""
         stamp = utc_stamp(self._clock.now())
-        waiting = [run for run in self._ledger.open if run.state is State.WAITING and run.next_try <= stamp]
-        if waiting:
-            await self._attempt(waiting, jobs)
+        if any(_is_to_begin(run, stamp) or self._is_to_offer(run) for run in self._ledger.open):
+            targets = await self._reports.targets()
+            await self._attempt([run for run in self._ledger.open if _is_to_begin(run, stamp)], jobs, targets)
+            await self._offer([run for run in self._ledger.open if self._is_to_offer(run)], targets, receive)
         running = [run for run in self._ledger.open if run.state is State.RUNNING]
         self._set_to_work([run for run in running if run.kind == Kind.BUILT_IN])
-        await self._offer([run for run in running if run.kind == Kind.PROMPT], receive)
 
-    async def _attempt(self, waiting: Sequence[Run], jobs: Mapping[str, Job]) -> None:
+    def _is_to_offer(self, run: Run) -> bool:
+        return run.kind == Kind.PROMPT and run.state is State.RUNNING and run.key not in self._arrived
+
+    async def _attempt(self, waiting: Sequence[Run], jobs: Mapping[str, Job], targets: Targets) -> None:
         """All in one commit, but for those that have nowhere to report to."""
-        targets = await self._reports.targets()
         begun: list[Run] = []
         drafts: list[Draft] = []
         for run in waiting:
             job = jobs.get(run.job)
             if job is None:
-                await self._ledger.ended(run, State.STOPPED, "its job was removed")
+                await self._ledger.ended([(run, State.STOPPED)], "its job was removed")
                 continue
             attempt = dataclasses.replace(run, attempts=run.attempts + 1, next_try="", state=State.RUNNING)
             try:
@@ -142,15 +146,9 @@ class Runs:
         text = f"{run.text}\n\n{late_mark(due)}" if run.late else run.text
         return self._outbox.drafts(f"{run.key}:{{}}", run.address, text, buttons=rung.buttons(run))
 
-    async def _offer(self, prompts: Sequence[Run], receive: Receive) -> None:
-        """Prompts that the inbox does not have yet."""
-        fates = await self._fates(prompts)
-        unknown = [run for run in prompts if not fates[run.key].known]
-        if not unknown:
-            return
-        targets = await self._reports.targets()
+    async def _offer(self, prompts: Sequence[Run], targets: Targets, receive: Receive) -> None:
         messages = []
-        for run in unknown:
+        for run in prompts:
             try:
                 target = targets.find(str(run.address))
             except NoTarget as error:
@@ -158,7 +156,8 @@ class Runs:
                 continue
             due = DueJob(run.job, self._clock.local(run.moment), run.late)
             messages.append(target.message(run.key, run.text, due, self._clock.now()))
-        await receive(messages)
+        if messages:
+            await receive(messages)
 
     def _set_to_work(self, runs: Sequence[Run]) -> None:
         for run in runs:
@@ -190,15 +189,16 @@ class Runs:
 
     async def follow_up(self) -> None:
         """Learn the ends of what is under way."""
+        ends: list[tuple[Run, State]] = []
         for run in self._ledger.open:
-            if (result := self._results.pop(run.key, None)) is not None:
-                await (self._ended(run, result) if isinstance(result, State) else self._failed(run, result))
-        prompts = [one for one in self._ledger.open if one.kind == Kind.PROMPT and one.state is State.RUNNING]
-        for run, fate in zip(prompts, (await self._fates(prompts)).values(), strict=True):
-            await self._follow_turn(run, fate)
-        sent = [one for one in self._ledger.open if one.state is State.DELIVERING]
-        for run, delivery in zip(sent, await self._deliveries(sent), strict=True):
-            await self._follow_delivery(run, delivery)
+            if isinstance(result := self._results.pop(run.key, None), State):
+                ends.append((run, result))
+            elif result is not None:
+                await self._failed(run, result)
+        ends += await self._follow_turns()
+        ends += await self._follow_deliveries()
+        over = await self._ledger.ended(ends)
+        self.rung += [run for run in over if run.once and run.state is not State.STOPPED]
 
     async def _fates(self, runs: Sequence[Run]) -> Mapping[str, Fate]:
         def read(connection: sqlite3.Connection) -> dict[str, Fate]:
@@ -213,31 +213,39 @@ class Runs:
 
         return await self._database.run(read) if runs else []
 
-    async def _follow_turn(self, run: Run, fate: Fate) -> None:
-        outcome, _, reason = fate.outcome.partition(": ")
-        match outcome:
-            case "":
-                pass  # it is not over
-            case "reply":
-                await self._ledger.change([dataclasses.replace(run, state=State.DELIVERING)])
-            case "silence":
-                await self._ended(run, State.SILENT)
-            case "error":
-                await self._failed(run, reason)
-            case _:
-                await self._ledger.ended(run, State.STOPPED)
+    async def _follow_turns(self) -> Sequence[tuple[Run, State]]:
+        """Prompts whose turn is over: those that have nothing to deliver have ended."""
+        running = [one for one in self._ledger.open if one.kind == Kind.PROMPT and one.state is State.RUNNING]
+        ends: list[tuple[Run, State]] = []
+        answered: list[Run] = []
+        fates = await self._fates(running)
+        self._arrived = frozenset(key for key, fate in fates.items() if fate.known)
+        for run, fate in zip(running, fates.values(), strict=True):
+            outcome, _, reason = fate.outcome.partition(": ")
+            match outcome:
+                case "":
+                    pass  # it is not over
+                case "reply":
+                    answered.append(dataclasses.replace(run, state=State.DELIVERING))
+                case "silence":
+                    ends.append((run, State.SILENT))
+                case "error":
+                    await self._failed(run, reason)
+                case _:
+                    ends.append((run, State.STOPPED))
+        await self._ledger.change(answered)
+        return ends
 
-    async def _follow_delivery(self, run: Run, delivery: Delivery) -> None:
+    async def _follow_deliveries(self) -> Sequence[tuple[Run, State]]:
         """A text that was refused, or that may have come, is not sent again: it might be said twice."""
-        if delivery.failed:
-            await self._failed(run, f"it could not be delivered: {delivery.error}", again=False)
-        elif not delivery.waiting:
-            await self._ended(run, State.DELIVERED)
-
-    async def _ended(self, run: Run, state: State) -> None:
-        over = await self._ledger.ended(run, state)
-        if over.once:
-            self.rung.append(over)
+        sent = [one for one in self._ledger.open if one.state is State.DELIVERING]
+        ends: list[tuple[Run, State]] = []
+        for run, delivery in zip(sent, await self._deliveries(sent), strict=True):
+            if delivery.failed:
+                await self._failed(run, f"it could not be delivered: {delivery.error}", again=False)
+            elif not delivery.waiting:
+                ends.append((run, State.DELIVERED))
+        return ends
 
     async def _failed(self, run: Run, reason: str, *, again: bool = True) -> None:
         log.warning("job %s failed: %s", run.job, reason)
@@ -251,6 +259,10 @@ class Runs:
         )
         await self._ledger.failed(failed, row, drafts)
         self._outbox.wake(drafts)
+
+
+def _is_to_begin(run: Run, stamp: str) -> bool:
+    return run.state is State.WAITING and run.next_try <= stamp
 
 
 def _alert(run: Run, failures: int) -> str:

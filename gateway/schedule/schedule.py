@@ -28,6 +28,7 @@ from gateway.schedule.ledger import Ledger
 from gateway.schedule.plan import PAUSE_AFTER, Missed, Quiet, Timing, Wait
 from gateway.schedule.reports import Reports
 from gateway.schedule.runs import Runs
+from gateway.schedule.waits import Waits
 from gateway.schedule.when import At
 from gateway.store.database import Database, StoreUnavailable
 from gateway.store.run_rows import BY_HAND, JobRow, Run, State
@@ -73,7 +74,12 @@ class Schedule:
         self._built_ins = {one.id: one for one in with_absent(tuple(built_ins))}
         self._runs = Runs(database, clock, self.ledger, outbox, self.reports, self._built_ins)
         self._rules = rules
-        self._waits: dict[str, datetime | None] = {}
+        self._waits = Waits()
+        self._firsts: dict[str, datetime] = {}
+        """First due times that are not settled, where they are known."""
+        self._jobs: Mapping[str, Job] | None = None
+        self._places: dict[str, int] = {}
+        """Where a job stands in the list: what is due together is said in that order."""
         self._seen: set[str] = set()
         self._gone: dict[str, datetime] = {}
         self._stuck: list[Run] = []
@@ -86,13 +92,13 @@ class Schedule:
     def offer(self, *built_ins: BuiltIn) -> None:
         """Jobs of Daybook's own, new or in place of those of the same id."""
         self._built_ins.update({one.id: one for one in built_ins})
-        self._is_offered = True
+        self._jobs, self._is_offered = None, True
         self.ring()
 
     def withdraw(self, id: str) -> None:
         """A job of Daybook's own is no more."""
         self._built_ins.pop(id, None)
-        self._is_offered = True
+        self._jobs, self._is_offered = None, True
         self.ring()
 
     @property
@@ -151,7 +157,8 @@ class Schedule:
             now = self.clock.now()
             if now < self._last_tick:
                 log.warning("the clock was put back by %s", self._last_tick - now)
-                self._waits.clear()
+                self._waits.end()
+                self._firsts.clear()
             self._last_tick = now
             await self._look()
             await self._runs.follow_up()
@@ -164,7 +171,8 @@ class Schedule:
             return self._next_wake()
 
     def _next_wake(self) -> datetime | None:
-        waits = [until for until in self._waits.values() if until is not None]
+        first = self._waits.next()
+        waits = [first] if first is not None else []
         waits += [datetime.fromisoformat(run.next_try) for run in self.ledger.open if run.next_try]
         return min(waits, default=None)
 
@@ -173,6 +181,11 @@ class Schedule:
     @property
     def jobs(self) -> Mapping[str, Job]:
         """All that stand in the list, Daybook's own first."""
+        if self._jobs is None:
+            self._jobs = self._listed()
+        return self._jobs
+
+    def _listed(self) -> Mapping[str, Job]:
         own = {
             one.id: Job(one.id, Kind.BUILT_IN, one.text, one.when, enabled=one.enabled and not self._is_paused(one.id))
             for one in self._built_ins.values()
@@ -198,7 +211,7 @@ class Schedule:
         """None: never, or it is paused."""
         if not job.enabled or self.ledger.job(job.id) is None:
             return None
-        known = self._waits.get(job.id)
+        known = self._waits[job.id]
         if known is not None and known > self.clock.now():
             return known
         return plan.next_run(self.timing(job), self.ledger.settled(job.id), self.clock.now())
@@ -222,41 +235,49 @@ class Schedule:
     async def _meet(self) -> None:
         """Give jobs that are new, or due at other times than before, their place to begin from."""
         now = self.clock.now()
+        self._jobs = None
         jobs = self.jobs
         fresh: list[JobRow] = []
         for id, job in jobs.items():
             row, spec = self.ledger.job(id), f"{job.spec} {'on' if job.enabled else 'off'}"
-            gone = self._gone.pop(id, now)
-            if row is None or row.spec != spec or now - gone > _GONE_FOR_GOOD:
+            gone_at = self._gone.pop(id, now)
+            begins_anew = row is None or row.spec != spec or now - gone_at > _GONE_FOR_GOOD
+            if begins_anew:
                 settled = utc_stamp(_LONG_AGO if isinstance(job.when, At) else now)
                 fresh.append(JobRow(id, spec, settled, paused=row is not None and row.paused))
-                self._waits.pop(id, None)
-        for id in self._seen - jobs.keys():
-            self._gone[id] = now
-            self._waits.pop(id, None)
+            if begins_anew or id not in self._seen:
+                self._firsts.pop(id, None)
+                self._waits.meet(id)
+        gone = self._seen - jobs.keys()
+        self._gone.update(dict.fromkeys(gone, now))
+        self._waits.drop(gone)
         self._seen = set(jobs)
+        self._places = {id: place for place, id in enumerate(jobs)}
         await self.ledger.put(fresh)
 
     # what is due -----------------------------------------------------------------------------------------------
 
     async def _take_up_due(self, now: datetime) -> None:
-        busy = self.ledger.busy
-        waits = self._waits
-        maybe = (
-            (id, job) for id, job in self.jobs.items() if (until := waits.get(id, now)) is not None and until <= now
-        )
-        look = [job for id, job in maybe if job.enabled and id not in busy]
-        work = [(job, self.timing(job), self.ledger.settled(job.id)) for job in look]
+        jobs, busy = self.jobs, self.ledger.busy
+        over = [jobs[id] for id in self._waits.over(now) if id in jobs and id not in busy]
+        work = [
+            _Due(job, self.timing(job), self.ledger.settled(job.id), self._firsts.get(job.id))
+            for job in sorted(over, key=lambda job: self._places.get(job.id, 0))
+            if job.enabled
+        ]
+        for job in over:
+            if not job.enabled:
+                self._waits.put(job.id, None)
         plans = _plans(work, now) if len(work) < _IN_A_THREAD else await asyncio.to_thread(_plans, work, now)
         runs = []
         for job, what in plans:
             if isinstance(what, Wait):
-                self._waits[job.id] = what.until
+                self._waits.put(job.id, what.until)
             else:
-                self._waits.pop(job.id, None)
                 runs.append(self._run(job, utc_stamp(what.due), what))
         if runs:
             await self._runs.take_up(runs, self.jobs)
+            self._firsts.update((job.id, what.then) for job, what in plans if not isinstance(what, Wait) and what.then)
 
     def _run(self, job: Job, due: str, what: plan.Run | Missed | None = None) -> Run:
         """`what` None: by hand."""
@@ -353,9 +374,8 @@ class Schedule:
         await self._meet()
 
     async def _drop_retries(self, id: str) -> None:
-        for run in self.ledger.open:
-            if run.job == id and run.state is State.WAITING:
-                await self.ledger.ended(run, State.STOPPED)
+        retries = [run for run in self.ledger.open if run.job == id and run.state is State.WAITING]
+        await self.ledger.ended([(run, State.STOPPED) for run in retries])
 
     async def run_now(self, job: Job) -> bool:
         """Run a job by hand, as soon as a gateway runs. False: a run of it is under way."""
@@ -368,5 +388,18 @@ class Schedule:
         return bool(taken)
 
 
-def _plans(work: Sequence[tuple[Job, Timing, datetime]], now: datetime) -> list[tuple[Job, Wait | plan.Run | Missed]]:
-    return [(job, plan.plan(timing, settled, now)) for job, timing, settled in work]
+@dataclass(frozen=True, slots=True)
+class _Due:
+    """A job whose wait is over. `first`: its first due time that is not settled, where that is known."""
+
+    job: Job
+    timing: Timing
+    settled: datetime
+    first: datetime | None
+
+
+def _plans(work: Sequence[_Due], now: datetime) -> list[tuple[Job, Wait | plan.Run | Missed]]:
+    return [
+        (one.job, plan.plan_from(one.timing, one.first, now) if one.first else plan.plan(one.timing, one.settled, now))
+        for one in work
+    ]

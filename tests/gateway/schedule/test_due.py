@@ -68,8 +68,9 @@ def test_the_last_due_time_is_the_one_before_the_next(
     when: Cron | Every | At, zone: ZoneInfo, after: datetime, span: timedelta
 ) -> None:
     until = after + span
-    last = last_until(when, zone, after, until)
+    last, then = last_until(when, zone, after, until)
     first = next_after(when, zone, after)
+    assert then == next_after(when, zone, until)
     assert (last is None) == (first is None or first > until)
     if last is not None:
         assert after < last <= until
