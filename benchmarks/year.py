@@ -75,11 +75,11 @@ class AtOnce(ThreadPoolExecutor):
 
 class Store(Database):
     """The real store without the way to its thread and back, which takes longer than the work. A crash may come before
-    the work, or after it and before anybody knows."""
+    any piece of work: what it finds on disk is also what it would find behind the one before."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         super().__init__(connection, path)
-        connection.execute("PRAGMA locking_mode=EXCLUSIVE")  # nobody else has it: no lock is asked for each time
+        connection.execute("PRAGMA locking_mode=EXCLUSIVE")  # nobody else has the file
 
     async def run(self, work: Callable[Concatenate[sqlite3.Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         await asyncio.sleep(0)
@@ -90,7 +90,6 @@ class Store(Database):
             self._connection.execute("ROLLBACK")
             raise
         self._connection.execute("COMMIT")
-        await asyncio.sleep(0)
         return result
 
     def post(
@@ -196,7 +195,7 @@ class House:
         await asyncio.wait({working})
         working.result()
         last = asyncio.create_task(schedule.tick(receive))
-        for _ in range(dice.randrange(60)):
+        for _ in range(dice.randrange(60) // 2):
             await asyncio.sleep(0)
         for task in (last, sending):
             task.cancel()

@@ -10,7 +10,7 @@ import asyncio
 import sys
 import uuid
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,6 +20,7 @@ from typing import Protocol
 from channels.message import (
     Address,
     Attachment,
+    Button,
     ChannelStatus,
     ChatKind,
     Health,
@@ -177,8 +178,9 @@ class TerminalChannel:
 
     async def send(self, message: OutboundMessage) -> str:
         """Raises `NotSent` where nobody looks at the chat, `OutcomeUnknown` where who looked was lost in the act. Of a
-        file, which is on this machine already, its place is told."""
+        file, which is on this machine already, its place is told; of buttons, what they would say."""
         text = f"{message.text}{message.file.name}: {message.file.path}" if message.file else message.text
+        text += _typed(message.buttons)
         final = Final(new_id(), text, message.reply_to, message.key)
         if not await self._show_all(message.address.chat_id, final):
             raise NotSent("nobody looks at this chat now")
@@ -244,6 +246,12 @@ class TerminalChannel:
         listeners = self._listeners[chat]
         if listener in listeners:
             listeners.remove(listener)
+
+
+def _typed(buttons: Sequence[Sequence[Button]]) -> str:
+    """What to write where a button would be pressed elsewhere."""
+    said = [f"{button.label}: {button.data}" for row in buttons for button in row]
+    return f"\n({' · '.join(said)})" if said else ""
 
 
 def new_id() -> str:

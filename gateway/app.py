@@ -160,7 +160,7 @@ async def open_gateway(
         memory_tests = MemoryTests(agents, clock, home.memory_tests, schedule.reports.tell_owner)
         own = (journaling.built_in, *daily.built_ins(), heartbeat.built_in, memory_tests.built_in)
         schedule.offer(*own, *built_ins(config))
-        book = Book(schedule, access)
+        book = Book(schedule, access, {*by_name, *tokens(config)})
         outgoing = Outgoing(home.outgoing)
         if channels:
             await asyncio.to_thread(outgoing.prune, await database.run(outbox_rows.open_files))

@@ -38,7 +38,6 @@ from gateway.store.outbox_rows import Buttons
 log = logging.getLogger(__name__)
 
 _NOON = time(12)
-_TEXT = "Sum up the day"
 _EMPTY = "Nothing was said here on {day}, and nothing that was promised is due."
 _MOST_COMING = 10
 _MOST_BUTTONS = 6
@@ -91,12 +90,17 @@ class Daily:
 
     def built_ins(self) -> Sequence[BuiltIn]:
         """The summary of those for whom it is configured, and one for each chat that chose a time of its own."""
-        usual = BuiltIn(DAILY_SUMMARY, _at(self._rules.at), self.run, enabled=self._rules.enabled, text=_TEXT)
         chosen = ((chat, _time(choice)) for chat, choice in self._choices.dailies.items())
-        return (usual, *(self._built_in(chat, at) for chat, at in chosen if at is not None))
+        return (self._usual(), *(self._built_in(chat, at) for chat, at in chosen if at is not None))
+
+    def _usual(self) -> BuiltIn:
+        own = [chat if _time(choice) else f"{chat} (off)" for chat, choice in sorted(self._choices.dailies.items())]
+        rest = f"; with a time of their own: {', '.join(own)}" if own else ""
+        text = f"the day's summary, to {', '.join(self._rules.to)}{rest}"
+        return BuiltIn(DAILY_SUMMARY, _at(self._rules.at), self.run, enabled=self._rules.enabled, text=text)
 
     def _built_in(self, chat: str, at: time) -> BuiltIn:
-        return BuiltIn(_id(chat), _at(at), partial(self._run_for, chat), text=_TEXT)
+        return BuiltIn(_id(chat), _at(at), partial(self._run_for, chat), text=f"the day's summary, to {chat}")
 
     async def hour(self, address: Address) -> time | None:
         """When a chat gets its summary; None: never."""
@@ -119,6 +123,7 @@ class Daily:
             self._schedule.withdraw(_id(chat))
         else:
             self._schedule.offer(self._built_in(chat, at))
+        self._schedule.offer(self._usual())
 
     # to whom ---------------------------------------------------------------------------------------------------
 

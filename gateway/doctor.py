@@ -21,6 +21,7 @@ from gateway.config.model import TelegramConfig
 from gateway.discord_check import discord
 from gateway.finding import Finding
 from gateway.home import Home
+from gateway.platforms import tokens
 from gateway.reach import Reply, get
 
 _LEAST_FREE = 200_000_000
@@ -99,7 +100,7 @@ def _contents(home: Home, config: Config | None = None) -> Iterator[Finding]:
         yield from _workspaces(home, config)
         folder = home.workspace(config.agents[config.default_agent].workspace)
         if folder.is_dir():
-            yield from schedule_check.check(home, folder, config.zone, datetime.now(UTC))
+            yield from schedule_check.check(home, folder, config.zone, datetime.now(UTC), {*tokens(config), "terminal"})
     yield from _transcripts(home)
     yield from _queues(home)
 

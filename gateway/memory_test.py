@@ -47,7 +47,10 @@ class MemoryTests:
 
     @property
     def built_in(self) -> BuiltIn:
-        return BuiltIn(NAME, _WHEN, self._run, text=f"asks the questions of {FILE}")
+        return BuiltIn(NAME, _WHEN, self._run, text=f"asks the questions of {FILE}", is_of_use=self._has_tests)
+
+    def _has_tests(self) -> bool:
+        return any((agent.workspace / FILE).exists() for agent in self._agents.values())
 
     async def _run(self, due: DueTime) -> Outcome:
         before = await asyncio.to_thread(self._read)

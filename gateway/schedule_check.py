@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
@@ -24,10 +24,10 @@ from gateway.store.run_rows import Run, State
 _SHOWN = 5
 
 
-def check(home: Home, workspace: Path, zone: ZoneInfo, now: datetime) -> Iterator[Finding]:
-    """Of the schedule in one workspace."""
+def check(home: Home, workspace: Path, zone: ZoneInfo, now: datetime, on: Collection[str]) -> Iterator[Finding]:
+    """Of the schedule in one workspace. `on`: the channels that are on."""
     path = workspace / FILE
-    cure = f"mend {path}; until then its last good state goes on"
+    cure = f"mend {path}; until then all jobs go on as they were"
     try:
         read = read_text(path, workspace)
         found = jobs_file.read(read.text if read is not None else "")
@@ -35,7 +35,12 @@ def check(home: Home, workspace: Path, zone: ZoneInfo, now: datetime) -> Iterato
         yield Finding("schedule", False, f"{FILE} cannot be read: {error}", cure)
         return
     for problem in found.problems:
+        cure = f"mend {path}; until then that job goes on as it was, and the rest of the file holds"
         yield Finding("schedule", False, f"{FILE}, {problem}", cure)
+    for job in found.jobs:
+        if job.enabled and (channel := job.off_channel(on)):
+            what = f"{job.id} reports to {job.to}, but {channel} is off"
+            yield Finding("schedule", False, what, f"switch {channel} on in config.yaml, or change `to` in {path}")
     for run in _last_runs(home).values():
         if run.state in (State.FAILED, State.WAITING) and run.error:
             what = f"the last run of {run.job}, due {local(run.moment, zone)}, failed: {run.error}"

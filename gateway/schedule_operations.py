@@ -88,7 +88,8 @@ class ScheduleOperations:
         return {"id": job.id, "message": f"{job.id} runs {now}."}
 
     async def history(self, parameters: Params) -> Json:
-        """`{id?, n?}`: a list of `{id, due, result, late, attempts, started, ended, to, error}`, the newest first."""
+        """`{id?, n?}`: a list of `{id, due, timezone, result, late, attempts, started, ended, to, error}`, the newest
+        first."""
         id, number = parameters.get("id"), parameters.get("n")
         most = number if isinstance(number, int) and number > 0 else 50
         runs = await _done(self._book.history(OPERATOR, str(id) if id else None, most))
@@ -101,6 +102,7 @@ class ScheduleOperations:
         return {
             "id": run.job,
             "due": iso(run.moment, self._schedule.clock.zone),
+            "timezone": self._schedule.clock.zone.key,
             "result": str(run.state),
             "late": run.late,
             "attempts": run.attempts,

@@ -92,6 +92,8 @@ def for_reading(log: str) -> list[str]:
     for line in log.splitlines():
         if match := _COMMENT.fullmatch(line):
             ends[-1] = (match[1], Section(int(match[2]), int(match[3]), match[4] == "extract"))
+            parts.append([])  # what comes behind the mark is somebody else's
+            ends.append(None)
         elif line.startswith("## "):
             parts.append([])
             ends.append(None)

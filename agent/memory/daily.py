@@ -11,6 +11,10 @@ from agent.memory.scope import Scope
 _NAME = re.compile(r"(\d{4}-\d{2}-\d{2})\.md", re.ASCII | re.IGNORECASE)
 _HEADING = re.compile(r"##[ \t]+(.+?)[ \t]*#*[ \t]*", re.ASCII)
 
+_FINISHED = re.compile(r"\d{2}:\d{2} |Journal · ")
+NOTES = "Notes"
+"""The heading of entries that belong to no section, behind one."""
+
 
 def log_path(scope: Scope, day: date) -> Path:
     return scope.folder / "memory" / f"{day.isoformat()}.md"
@@ -71,13 +75,18 @@ def heading_line(heading: str) -> str:
     return f"## {' '.join(heading.split())}\n\n"
 
 
-def last_heading(log: str) -> str | None:
-    """The `##` heading under which the log's end stands."""
+def last_heading(log: str) -> str:
+    """The `##` heading under which the log's end stands; empty for none."""
     for line in reversed(log.splitlines()):
         match = _HEADING.fullmatch(line)
         if match:
             return match[1]
-    return None
+    return ""
+
+
+def is_finished(heading: str) -> bool:
+    """Whether what stands under a heading is whole: a section that Daybook wrote in one piece."""
+    return _FINISHED.match(heading) is not None
 
 
 def gap(before: str) -> str:

@@ -250,7 +250,8 @@ def remove(path: Path, root: Path, today: date, may_go: Callable[[bytes], None] 
 def append_log(scope: Scope, clock: Clock, text: str, heading: str | None = None) -> Path:
     """Add an entry to today's log of the scope: one bullet, `- HH:MM text`. Returns the log's path.
 
-    `heading` stands before it as `## heading`, unless the log's end is already under it. Nothing of `text` is left out;
+    `heading` stands before it as `## heading`, unless the log's end is already under it; without one, what comes behind
+    a finished section (the end of a talk, a part of the journal) stands under `## Notes`. Nothing of `text` is left out;
     what UTF-8 cannot hold shows as U+FFFD. Raises `NotWritten` (blank text, full disk…).
     """
     if not text.strip():
@@ -260,8 +261,9 @@ def append_log(scope: Scope, clock: Clock, text: str, heading: str | None = None
     title = " ".join(clean(heading).split()) if heading else ""
 
     def addition(before: str) -> str:
-        under = daily.last_heading(before) == title if title else True
-        start = daily.gap_before_entry(before) if under else daily.gap(before) + daily.heading_line(title)
+        last = daily.last_heading(before)
+        wanted = title or (daily.NOTES if daily.is_finished(last) else last)
+        start = daily.gap_before_entry(before) if wanted == last else daily.gap(before) + daily.heading_line(wanted)
         return start + daily.entry(now, clean(text))
 
     _append(path, scope.folder, addition, daily.new_log(now.date()))

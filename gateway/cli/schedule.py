@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import click
 
 from agent.model.base import Json
@@ -9,8 +11,11 @@ from gateway.cli.asking import ask, rows
 from gateway.cli.output import print_json
 from gateway.cli.place import Place
 from gateway.cli.table import print_table
+from gateway.schedule.moments import shown
+from gateway.schedule.when import in_words, parse
 
 _JSON = click.option("--json", "as_json", is_flag=True, help="One JSON document.")
+_ID = click.argument("job", metavar="ID")
 _SHOWN = 60
 
 
@@ -28,20 +33,7 @@ def list_jobs(place: Place, as_json: bool) -> None:
     if as_json:
         return print_json(answer.value)
     heads = ("id", "kind", "when", "to", "next run", "last run", "result", "text")
-    lines = [
-        (
-            row.get("id"),
-            row.get("kind"),
-            _when(row.get("when")),
-            row.get("to"),
-            row.get("next_run") or ("paused" if not row.get("enabled") else "never"),
-            row.get("last_run"),
-            row.get("last_result"),
-            _cut(row.get("last_error") or row.get("text")),
-        )
-        for row in rows(answer.value)
-    ]
-    return print_table(heads, lines, "No jobs.")
+    return print_table(heads, [_line(row) for row in rows(answer.value)], "No jobs.")
 
 
 @schedule_command.command()
@@ -53,31 +45,18 @@ def list_jobs(place: Place, as_json: bool) -> None:
 @click.option("--kind", type=click.Choice(["message", "prompt"]), default="message", show_default=True)
 @click.option("--to", help="owner (default) or a chat address, channel:chat_id[:thread_id].")
 @click.option("--timezone", help="IANA; default yours.")
-@click.option("--id", "id_", help="a-z, 0-9 and -; default made from the text.")
+@click.option("--id", help="a-z, 0-9 and -; default made from the text.")
 @_JSON
 @click.pass_obj
-def add(
-    place: Place,
-    text: str,
-    at: str | None,
-    every: str | None,
-    cron: str | None,
-    when: str | None,
-    kind: str,
-    to: str | None,
-    timezone: str | None,
-    id_: str | None,
-    as_json: bool,
-) -> None:
+def add(place: Place, /, as_json: bool, **wish: str | None) -> None:
     """Add a job: TEXT is sent as it is, or (--kind prompt) worked on by the assistant."""
-    if sum(one is not None for one in (at, every, cron, when)) != 1:
+    if sum(wish[name] is not None for name in ("at", "every", "cron", "when")) != 1:
         raise click.UsageError("say when with exactly one of --at, --every, --cron, --when")
-    wish = {"at": at, "every": every, "cron": cron, "when": when, "kind": kind, "to": to, "timezone": timezone}
-    _say(ask(place, "schedule.add", text=text, id=id_, **wish).value, as_json)
+    _say(ask(place, "schedule.add", **wish).value, as_json)
 
 
 @schedule_command.command()
-@click.argument("job", metavar="ID")
+@_ID
 @_JSON
 @click.pass_obj
 def remove(place: Place, job: str, as_json: bool) -> None:
@@ -86,7 +65,7 @@ def remove(place: Place, job: str, as_json: bool) -> None:
 
 
 @schedule_command.command()
-@click.argument("job", metavar="ID")
+@_ID
 @_JSON
 @click.pass_obj
 def pause(place: Place, job: str, as_json: bool) -> None:
@@ -95,7 +74,7 @@ def pause(place: Place, job: str, as_json: bool) -> None:
 
 
 @schedule_command.command()
-@click.argument("job", metavar="ID")
+@_ID
 @_JSON
 @click.pass_obj
 def resume(place: Place, job: str, as_json: bool) -> None:
@@ -104,7 +83,7 @@ def resume(place: Place, job: str, as_json: bool) -> None:
 
 
 @schedule_command.command()
-@click.argument("job", metavar="ID")
+@_ID
 @_JSON
 @click.pass_obj
 def run(place: Place, job: str, as_json: bool) -> None:
@@ -122,8 +101,20 @@ def history(place: Place, job: str | None, number: int, as_json: bool) -> None:
     answer = ask(place, "schedule.history", id=job, n=number)
     if as_json:
         return print_json(answer.value)
-    names = ("id", "due", "result", "late", "attempts", "to", "error")
-    return print_table(names, [[row.get(name) for name in names] for row in rows(answer.value)], "No run yet.")
+    heads = ("id", "due", "result", "late", "attempts", "to", "error")
+    lines = [
+        (
+            row.get("id"),
+            shown(row.get("due"), str(row.get("timezone"))),
+            row.get("result"),
+            "late" if row.get("late") else "",
+            row.get("attempts"),
+            row.get("to"),
+            _cut(row.get("error")),
+        )
+        for row in rows(answer.value)
+    ]
+    return print_table(heads, lines, "No run yet.")
 
 
 def _say(value: Json, as_json: bool) -> None:
@@ -132,8 +123,28 @@ def _say(value: Json, as_json: bool) -> None:
     return click.echo(value.get("message") if isinstance(value, dict) else "")
 
 
+def _line(row: Mapping[str, Json]) -> Sequence[object]:
+    zone = str(row.get("timezone"))
+    return (
+        row.get("id"),
+        row.get("kind"),
+        _when(row.get("when")),
+        row.get("to"),
+        shown(row.get("next_run"), zone) or ("never" if row.get("enabled") else _resting(row)),
+        shown(row.get("last_run"), zone),
+        row.get("last_result"),
+        _cut(row.get("last_error") or row.get("text")),
+    )
+
+
+def _resting(row: Mapping[str, Json]) -> str:
+    return "off" if row.get("kind") == "built-in" else "paused"
+
+
 def _when(value: Json) -> str:
-    return " ".join(f"{name} {one}" for name, one in value.items()) if isinstance(value, dict) else ""
+    """As `/jobs` says it."""
+    fields = {name: str(one) for name, one in value.items()} if isinstance(value, Mapping) else {}
+    return in_words(parse(fields)) if fields else ""
 
 
 def _cut(value: Json) -> str:

@@ -10,6 +10,7 @@ from agent.model.base import Json
 from gateway.cli.asking import ask, rows
 from gateway.cli.output import print_json
 from gateway.cli.place import Place
+from gateway.schedule.moments import shown
 
 _JOBS_SHOWN = 5
 
@@ -37,7 +38,7 @@ def status_command(place: Place, as_json: bool) -> None:
     tokens = f"{usage.get('input')} tokens in, {usage.get('output')} out, {usage.get('cache_read')} from the cache"
     click.echo(f"{'today':<10} {usage.get('calls')} calls, {tokens}, ${usage.get('cost_usd')}")
     for job in rows(status.get("jobs"))[:_JOBS_SHOWN]:
-        click.echo(f"{'next job':<10} {job.get('next_run')}  {job.get('id')}")
+        click.echo(f"{'next job':<10} {shown(job.get('next_run'), str(job.get('timezone')))}  {job.get('id')}")
     return None
 
 

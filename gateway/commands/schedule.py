@@ -149,10 +149,17 @@ def _listed(rows: Sequence[Row]) -> str:
 
 
 def _line(row: Row) -> str:
+    text = f": {_cut(row.job.text, _SHOWN)}" if row.job.text else ""
+    return f"- `{row.job.id}` {_when(row)}{_last(row)}{text}"
+
+
+def _when(row: Row) -> str:
+    """Of what comes once, the one time."""
     job = row.job
+    if isinstance(job.when, At) and job.enabled and row.next_run is not None:
+        return f"once, {local(row.next_run, row.zone)}"
     state = f"next {local(row.next_run, row.zone)}" if row.next_run is not None else "no next run"
-    text = f": {_cut(job.text, _SHOWN)}" if job.text else ""
-    return f"- `{job.id}` {when_.in_words(job.when)}, {state if job.enabled else 'off'}{_last(row)}{text}"
+    return f"{when_.in_words(job.when)}, {state if job.enabled else 'off'}"
 
 
 def _last(row: Row) -> str:

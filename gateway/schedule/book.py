@@ -25,7 +25,7 @@ from gateway.schedule.moments import away, local
 from gateway.schedule.rung import Reminder
 from gateway.schedule.schedule import Schedule
 from gateway.schedule.when import At, BadWhen, Every, When
-from gateway.store.run_rows import Run
+from gateway.store.run_rows import BY_HAND, Run
 
 MOST_OF_OTHERS = 100
 """Jobs that may report to the chats of one person or group."""
@@ -80,9 +80,11 @@ class Booked:
 
 
 class Book:
-    def __init__(self, schedule: Schedule, access: Access) -> None:
+    def __init__(self, schedule: Schedule, access: Access, on: Collection[str]) -> None:
+        """`on`: the channels that are on in the configuration, whether or not this process runs them."""
         self._schedule = schedule
         self._access = access
+        self._on = on
 
     async def rows(self, asker: Asker) -> Sequence[Row]:
         """What the asker may see."""
@@ -93,9 +95,9 @@ class Book:
 
         def look() -> list[Row]:
             return [
-                Row(job, job.zone(zone), self._schedule.next_run(job), last.get(id))
+                Row(job, job.zone(zone), self._schedule.next_run(job), _of_this(job, last.get(id), zone))
                 for id, job in jobs.items()
-                if self._may(asker, job, own)
+                if self._may(asker, job, own) and self._schedule.is_of_use(id)
             ]
 
         return await asyncio.to_thread(look)  # ten thousand jobs take a second
@@ -199,9 +201,9 @@ class Book:
     async def history(self, asker: Asker, id: str | None = None, most: int = _DEFAULT_HISTORY) -> Sequence[Run]:
         """The newest runs first: of one job, also one that is gone, or of all that the asker may see."""
         await self._schedule.load()
-        if not asker.is_owner and id is not None:
-            await self._find(asker, id)
         runs = await self._schedule.ledger.history(id, most)
+        if id is not None and not (asker.is_owner and runs):
+            await self._find(asker, id)
         seen = {row.job.id for row in await self.rows(asker)}
         return [run for run in runs if asker.is_owner or run.job in seen]
 
@@ -284,6 +286,8 @@ class Book:
         said = f"{local(due, zone)} ({away(due - now)})"
         if isinstance(job.when, At) and job.when.moment.tzinfo is None:
             said += _remark(job.when.moment, zone)
+        if channel := job.off_channel(self._on):
+            said += f"; but {channel} is off here, so it cannot be delivered until that channel is on"
         return said
 
 
@@ -304,6 +308,13 @@ def _remark(wall: datetime, zone: ZoneInfo) -> str:
         offset = f"{wall.replace(tzinfo=zone, fold=0):%z}"
         return f"; {wall:%H:%M} comes twice that night (the clocks go back), and the first is taken (UTC{offset[:3]})"
     return ""
+
+
+def _of_this(job: Job, last: Run | None, zone: ZoneInfo) -> Run | None:
+    """A run of this very job. What comes once and has another time is a new one under an old name."""
+    if last is None or not isinstance(job.when, At) or last.due.startswith(BY_HAND):
+        return last
+    return last if last.moment == resolved(job.when.moment, job.zone(zone)) else None
 
 
 def _is_same(one: Job, other: Job) -> bool:

@@ -41,9 +41,14 @@ class Outcome:
     note: str = ""
 
 
+def _always() -> bool:
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class BuiltIn:
     """`run` raises `JobFailed`; any other exception is a bug, told like a failure. `heeds_quiet`: waits in quiet hours.
+    `is_of_use`: whether it stands in lists now; blocks for no longer than a look at the disk.
 
     A job that is not `enabled` still runs by name."""
 
@@ -53,6 +58,7 @@ class BuiltIn:
     enabled: bool = True
     heeds_quiet: bool = True
     text: str = ""
+    is_of_use: Callable[[], bool] = _always
 
 
 async def _nothing_yet(_: DueTime) -> Outcome:

@@ -8,7 +8,9 @@ less than a day, go by elapsed time instead, through both changes of the clocks.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from copy import copy
+from datetime import UTC, datetime, timedelta, tzinfo
+from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from cronsim import CronSim
@@ -58,9 +60,7 @@ def next_after(when: When, zone: ZoneInfo, after: datetime) -> datetime | None:
         return None
 
 
-def last_until(
-    when: When, zone: ZoneInfo, after: datetime, until: datetime
-) -> tuple[datetime | None, datetime | None]:
+def last_until(when: When, zone: ZoneInfo, after: datetime, until: datetime) -> tuple[datetime | None, datetime | None]:
     """The last due time later than `after` and not later than `until`, None where there is none; and the first one
     later than `until`."""
     last = then = None
@@ -102,8 +102,20 @@ def _next_interval(every: Every, zone: ZoneInfo, after: datetime) -> datetime | 
 
 
 def _next_cron(expression: str, zone: ZoneInfo, after: datetime) -> datetime | None:
-    for found in CronSim(expression, after.astimezone(zone)):
+    for found in _from(expression, after.astimezone(zone)):
         due = found.astimezone(UTC)
         if due > after:
             return due
     return None
+
+
+def _from(expression: str, after: datetime) -> CronSim:
+    """As `CronSim(expression, after)`, but reads the expression once: that costs as much as finding what is due."""
+    found = copy(_read(expression, after.tzinfo))
+    found.dt = after.replace(microsecond=0, tzinfo=found.dt.tzinfo)
+    return found
+
+
+@lru_cache(maxsize=1024)
+def _read(expression: str, zone: tzinfo | None) -> CronSim:
+    return CronSim(expression, _ORIGIN.replace(tzinfo=zone))

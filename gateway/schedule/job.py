@@ -11,6 +11,8 @@ from zoneinfo import ZoneInfo
 
 from agent.memory.slug import slug
 from channels.message import Address
+from channels.registry import CHANNELS
+from gateway.access import LOCAL_CHANNELS
 from gateway.config.problem import did_you_mean
 from gateway.schedule import when as when_
 from gateway.schedule.when import BadWhen, When
@@ -23,6 +25,7 @@ _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _KEYS = ("id", "kind", "text", "when", "to", "timezone", "enabled", "catch_up")
 _WHENS = ("at", "every", "cron")
 _WHEN_FORMS = 'write `when: {at: "2026-11-22T15:00"}`, `{every: 2h}` or `{cron: "0 8 * * 1-5"}`'
+_CHANNELS = tuple(sorted({*CHANNELS, *LOCAL_CHANNELS}))
 _TRUE = frozenset({"true", "yes", "on"})
 _FALSE = frozenset({"false", "no", "off"})
 LONGEST_TEXT = 20_000
@@ -57,6 +60,11 @@ class Job:
 
     def zone(self, default: ZoneInfo) -> ZoneInfo:
         return ZoneInfo(self.timezone) if self.timezone else default
+
+    def off_channel(self, on: Collection[str]) -> str:
+        """The name of the channel that it reports to where that is not among those that are `on`, else empty."""
+        channel = "" if self.to == OWNER else Address.parse(self.to).channel
+        return "" if channel in on else channel
 
     @property
     def spec(self) -> str:
@@ -138,9 +146,13 @@ def checked_to(to: str) -> str:
     if to == OWNER:
         return to
     try:
-        return str(Address.parse(to))
+        address = Address.parse(to)
     except ValueError as error:
         raise BadJob(f"`to`: {error}, or owner") from error
+    if address.channel not in _CHANNELS:
+        near = did_you_mean(address.channel, _CHANNELS)
+        raise BadJob(f"`to`: there is no channel {address.channel[:40]!r}{near}; allowed: {', '.join(_CHANNELS)}")
+    return str(address)
 
 
 def checked_zone(name: str) -> str:

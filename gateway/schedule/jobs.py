@@ -6,16 +6,17 @@ Everything here blocks. A file that cannot be read changes nothing: what it said
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from agent.clock import Clock
 from agent.memory.files import FileError, read_text, rewrite
 from gateway.schedule import jobs_file
 from gateway.schedule.job import Job
-from gateway.schedule.jobs_file import BadFile, NotEditable, Read
+from gateway.schedule.jobs_file import BadFile, NotEditable, Problem, Read
 
 FILE = "schedule.yaml"
+_SHOWN = 20
 _Signature = tuple[int, int, int] | None
 
 
@@ -24,8 +25,8 @@ class NotChanged(Exception):
 
 
 class Jobs:
-    """`jobs` is what holds now. `trouble`: what is wrong with the file, a sentence a line, once it was seen twice (an
-    editor may be in the midst of writing); empty where nothing is."""
+    """`jobs` is what holds now. `trouble`: what is wrong with the file, and what holds nevertheless, once it was seen
+    twice (an editor may be in the midst of writing); empty where nothing is."""
 
     def __init__(self, workspace: Path, clock: Clock, good: Path) -> None:
         """`good`: where the file is kept as it was when it last could be read."""
@@ -107,16 +108,21 @@ class Jobs:
             text = self._text()
             found = jobs_file.read(text)
         except (BadFile, FileError) as error:
-            return self._suspect(str(error))
-        self.jobs = {job.id: job for job in found.jobs} | self._as_before(found)
+            return self._suspect(
+                f"`{FILE}` has a mistake and cannot be read: nothing in it has taken effect, and all jobs go on as "
+                f"they were.\n\n- {error}"
+            )
+        kept = self._as_before(found)
+        self.jobs = {job.id: job for job in found.jobs} | kept
         if found.problems:
-            return self._suspect("\n".join(found.problems))
+            return self._suspect(_told(found.problems, kept))
         self._suspected = self.trouble = ""
         return self._keep(text)
 
     def _as_before(self, found: Read) -> dict[str, Job]:
         """What the file said of jobs that cannot be read now."""
-        return {id: job for id, job in self.jobs.items() if id in found.unread}
+        unread = {one.id for one in found.problems}
+        return {id: job for id, job in self.jobs.items() if id in unread}
 
     def _suspect(self, trouble: str) -> None:
         if self._suspected == trouble:
@@ -145,3 +151,17 @@ class Jobs:
             fresh.write_text(text, encoding="utf-8")
             fresh.chmod(0o600)
             fresh.replace(self._good)
+
+
+def _told(problems: Sequence[Problem], kept: Collection[str]) -> str:
+    how_many = "a mistake" if len(problems) == 1 else f"{len(problems)} mistakes"
+    lines = [f"- {one}. {_instead(one, kept)}" for one in problems[:_SHOWN]]
+    more = [f"- and {len(problems) - _SHOWN} more; `daybook doctor` names them"] if len(problems) > _SHOWN else []
+    return "\n".join([f"`{FILE}` has {how_many}. All the rest of it has taken effect.", "", *lines, *more])
+
+
+def _instead(problem: Problem, kept: Collection[str]) -> str:
+    """What holds as long as it is not mended."""
+    if problem.id in kept:
+        return f"Until that is mended, `{problem.id}` goes on as it was."
+    return "Until that is mended, there is no such job."

@@ -6,6 +6,7 @@ quotes changes its meaning. An edit touches the lines of one job; what came out 
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping
@@ -44,12 +45,23 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
+class Problem:
+    """A job that could not be read, on `line`, counted from 1. `id`: where it has one that no other has."""
+
+    line: int
+    why: str
+    id: str = ""
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.why}"
+
+
+@dataclass(frozen=True, slots=True)
 class Read:
-    """What could be read; a sentence for each job that could not, and the ids of those where they have one."""
+    """What could be read, and what could not."""
 
     entries: tuple[Entry, ...] = ()
-    problems: tuple[str, ...] = ()
-    unread: frozenset[str] = frozenset()
+    problems: tuple[Problem, ...] = ()
 
     @property
     def jobs(self) -> tuple[Job, ...]:
@@ -69,9 +81,8 @@ def read(text: str) -> Read:
         raise BadFile(f"it cannot be read: {error}") from error
     items = _items(root)
     entries: list[Entry] = []
-    problems: list[str] = []
+    problems: list[Problem] = []
     known: set[str] = set()
-    unread: set[str] = set()
     for item in items:
         line = item.start_mark.line
         try:
@@ -79,12 +90,12 @@ def read(text: str) -> Read:
             if entry.job.id in known:
                 raise BadJob(f"the id {entry.job.id!r} is taken by a job above")
         except BadJob as error:
-            problems.append(f"line {line + 1}: {error}")
-            unread.add(_id_of(item))
+            problems.append(Problem(line + 1, str(error), _id_of(item)))
             continue
         known.add(entry.job.id)
         entries.append(entry)
-    return Read(tuple(entries), tuple(problems), frozenset(unread - known))
+    own = (dataclasses.replace(one, id="") if one.id in known else one for one in problems)
+    return Read(tuple(entries), tuple(own))
 
 
 def with_job(text: str, job: Job) -> str:

@@ -20,6 +20,11 @@ def iso(moment: datetime | None, zone: ZoneInfo) -> str | None:
     return moment.astimezone(zone).isoformat(timespec="seconds") if moment is not None else None
 
 
+def shown(stamp: object, zone: str) -> str:
+    """What `iso` wrote, for people's eyes; empty for None. `zone`: the name of the zone it was written in."""
+    return local(datetime.fromisoformat(stamp), ZoneInfo(zone)) if isinstance(stamp, str) and stamp else ""
+
+
 def away(time: timedelta) -> str:
     """`in 20 minutes`, in the largest unit that says it to a tenth."""
     seconds = max(0, round(time.total_seconds()))

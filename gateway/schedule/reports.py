@@ -23,11 +23,11 @@ class Reports:
         self._database = database
         self._access = access
         self._outbox = outbox
-        self._channels = channels
+        self.channels = channels
 
     async def targets(self) -> Targets:
         """The chats as they are known now."""
-        return Targets(self._access, self._channels, await self._database.run(chat_rows.known))
+        return Targets(self._access, self.channels, await self._database.run(chat_rows.known))
 
     async def to_owner(self, text: str, key: str) -> list[Draft]:
         """What is to be written down to tell the owner; nothing where they cannot be reached."""

@@ -88,6 +88,8 @@ class Schedule:
         self._bell: Clockwork | None = None
         self._is_loaded = False
         self._is_offered = False
+        self._is_edited = True
+        """By hand, while we ran or did not."""
 
     def offer(self, *built_ins: BuiltIn) -> None:
         """Jobs of Daybook's own, new or in place of those of the same id."""
@@ -193,6 +195,11 @@ class Schedule:
         paused = {id: dataclasses.replace(self.file.jobs[id], enabled=False) for id in self._paused_here()}
         return own | self.file.jobs | paused
 
+    def is_of_use(self, id: str) -> bool:
+        """Whether a job is worth a line in a list."""
+        own = self._built_ins.get(id)
+        return own is None or own.is_of_use()
+
     def _paused_here(self) -> Sequence[str]:
         """Jobs whose file could not be changed to say so."""
         return [id for id in self.ledger.paused if id in self.file.jobs]
@@ -219,18 +226,29 @@ class Schedule:
     async def _look(self) -> None:
         trouble = self.file.trouble
         offered, self._is_offered = self._is_offered, False
-        if await asyncio.to_thread(self.file.look) or offered:
+        if await asyncio.to_thread(self.file.look):
+            self._is_edited = True
+        if self._is_edited or offered:
             await self._meet()
             self._runs.rung += self._stuck
             self._stuck = []
         if self.file.trouble and self.file.trouble != trouble:
-            log.error("%s: %s", FILE, self.file.trouble)
-            lines = "\n".join(f"- {line}" for line in self.file.trouble.splitlines()[:20])
+            log.error("%s", self.file.trouble)
             name = hashlib.sha256(self.file.trouble.encode()).hexdigest()[:16]
-            await self.reports.tell_owner(
-                f"`{FILE}` has a mistake; until it is mended, I go on with what it said before:\n\n{lines}",
-                f"schedule:{name}:{utc_stamp(self.clock.now())}",
-            )
+            await self.reports.tell_owner(self.file.trouble, f"schedule:{name}:{utc_stamp(self.clock.now())}")
+        if self._is_edited:
+            self._is_edited = False
+            await self._tell_of_off_channels()
+
+    async def _tell_of_off_channels(self) -> None:
+        """Of each job once, over restarts too."""
+        for job in self.file.jobs.values():
+            if job.enabled and (channel := job.off_channel(self.reports.channels)):
+                await self.reports.tell_owner(
+                    f"Job `{job.id}` in `{FILE}` reports to `{job.to}`, but {channel} is off here: it cannot be "
+                    "delivered until that channel is on.",
+                    f"schedule:off:{job.id}:{job.to}",
+                )
 
     async def _meet(self) -> None:
         """Give jobs that are new, or due at other times than before, their place to begin from."""

@@ -18,6 +18,10 @@ BY_HAND = "by-hand:"
 """Begins the due time of a run that somebody asked for."""
 
 
+REMINDER = "job:"
+"""Begins the keys of messages that a job says as they are."""
+
+
 class State(enum.StrEnum):
     WAITING = "waiting"  # to be begun, or begun again, at `next_try`
     RUNNING = "running"
@@ -76,7 +80,7 @@ class Run:
     @property
     def key(self) -> str:
         """Names the current attempt; a prompt's message in the inbox has it as its id."""
-        return f"job:{self.job}:{self.due}:{self.attempts}"
+        return f"{REMINDER}{self.job}:{self.due}:{self.attempts}"
 
     @property
     def sends_as(self) -> str:

@@ -41,8 +41,8 @@ async def write(telegram: FakeTelegram, gateway: GatewayProcess, kind: str) -> N
     put(gateway, kind)
 
 
-def put(gateway: GatewayProcess, kind: str) -> None:
-    due = (datetime.now(UTC) + timedelta(seconds=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
+def put(gateway: GatewayProcess, kind: str, ahead: int = 1) -> None:
+    due = (datetime.now(UTC) + timedelta(seconds=ahead)).strftime("%Y-%m-%dT%H:%M:%SZ")
     job = f"  - {{id: tea, kind: {kind}, text: Tea is ready, when: {{at: '{due}'}}, to: owner}}\n"
     (gateway.workspace / "schedule.yaml").write_text(f"jobs:\n{job}", "utf-8")
 
@@ -76,8 +76,7 @@ async def test_killed_before_the_run_is_recorded(telegram: FakeTelegram, model: 
     async with GatewayProcess(telegram, model) as gateway:
         await greet(telegram, gateway)
         await gateway.kill()
-        put(gateway, "message")
-        await asyncio.sleep(1)
+        put(gateway, "message", ahead=-1)
         await gateway.start()
         await comes_once(telegram, gateway, "Tea is ready")
 

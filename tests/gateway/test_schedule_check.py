@@ -24,7 +24,7 @@ def findings(home: Home, text: str | None) -> list[Finding]:
     workspace.mkdir(parents=True, exist_ok=True)
     if text is not None:
         (workspace / "schedule.yaml").write_text(text, "utf-8")
-    return list(check(home, workspace, BERLIN, NOW))
+    return list(check(home, workspace, BERLIN, NOW, {"terminal", "telegram"}))
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def test_the_next_runs_in_the_zone_of_each(home: Home) -> None:
 def test_a_file_that_is_no_yaml(home: Home) -> None:
     (found,) = findings(home, "jobs: [\n")
     assert not found.ok and found.message.startswith("schedule.yaml cannot be read: ")
-    assert "schedule.yaml; until then its last good state goes on" in found.cure
+    assert "schedule.yaml; until then all jobs go on as they were" in found.cure
 
 
 @pytest.mark.parametrize(

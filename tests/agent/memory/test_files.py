@@ -106,7 +106,7 @@ def test_a_section_and_history(tmp_path: Path) -> None:
     watch = morning()
     path = append_section(group(tmp_path), watch.clock, "Trip to Rome!", "User: hello\n")
     append_log(group(tmp_path), watch.clock, "later")
-    assert said(path) == "# 2026-11-21\n\n## 08:30 trip-to-rome\n\nUser: hello\n\n- 08:30 later\n"
+    assert said(path) == "# 2026-11-21\n\n## 08:30 trip-to-rome\n\nUser: hello\n\n## Notes\n\n- 08:30 later\n"
     append_history(group(tmp_path), watch.clock, "We spoke\nof Rome.")
     path = append_history(group(tmp_path), watch.clock, "Then of Paris.")
     assert said(path) == "# History\n\n[2026-11-21 08:30] We spoke of Rome.\n\n[2026-11-21 08:30] Then of Paris.\n"

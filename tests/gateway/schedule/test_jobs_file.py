@@ -166,7 +166,7 @@ def test_a_bad_job_is_told_with_its_line_and_the_others_stay(fields: str, why: s
     )
     found = read(f"jobs:\n  - {{id: good, text: x, when: {{every: 2h}}}}\n  - {{{fields}{rest}}}\n")
     assert [one.id for one in found.jobs] == ["good"]
-    assert found.problems[0].startswith("line 3: ") and why in found.problems[0]
+    assert str(found.problems[0]).startswith("line 3: ") and why in found.problems[0].why
 
 
 def test_words_without_quotes_mean_what_they_say() -> None:

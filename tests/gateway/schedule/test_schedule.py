@@ -13,6 +13,7 @@ from agent.model.base import Json, ModelError
 from agent.model.scripted import Answer, Call, Hold
 from channels.message import Refused
 from gateway.config import Config
+from gateway.control import OperationError
 from gateway.schedule.builtin import BuiltIn, DueTime, JobFailed, Outcome
 from gateway.schedule.when import Cron
 from tests.gateway.conftest import ALICE, GROUP, OWNER, Daybook, Running
@@ -259,7 +260,7 @@ async def test_a_chat_that_is_gone_is_a_failure_and_is_not_tried_again(daybook: 
     assert daybook.chat.heard(ALICE) == []
 
 
-@pytest.mark.parametrize("to", ["telegram:99999", "telegram:-100999", "discord:5"])
+@pytest.mark.parametrize("to", ["telegram:99999", "telegram:-100999"])
 async def test_a_chat_that_it_may_not_write_to_is_a_failure(daybook: Daybook, to: str) -> None:
     write(daybook, f"{{id: spy, text: Hello, {DAILY}, to: '{to}'}}")
     async with awake(daybook) as gateway:
@@ -267,6 +268,48 @@ async def test_a_chat_that_it_may_not_write_to_is_a_failure(daybook: Daybook, to
         row = await until(gateway, "spy", "waiting")
         assert row["last_error"]
     assert daybook.chat.history == []
+
+
+async def test_a_channel_that_is_off_is_told_when_it_is_written_and_again_when_it_is_due(daybook: Daybook) -> None:
+    """Once for each job, however often it starts."""
+    write(daybook, f"{{id: spy, text: Hello, {DAILY}, to: 'discord:5'}}")
+    async with awake(daybook):
+        (told,) = await daybook.chat.wait_heard(1, chat=OWNER)
+        assert "Job `spy` in `schedule.yaml` reports to `discord:5`, but discord is off here" in told
+    async with awake(daybook) as gateway:
+        await daybook.ticks()
+        daybook.moment.pass_(HALF_HOUR)
+        assert (await until(gateway, "spy", "waiting"))["last_error"]
+        added = await gateway.ask("schedule.add", text="Other", every="2h", to="discord:5")
+        assert isinstance(added, dict) and "; but discord is off here" in str(added["message"])
+        with pytest.raises(OperationError, match="there is no channel 'telegrm'; did you mean 'telegram'"):
+            await gateway.ask("schedule.add", text="Other", every="2h", to="telegrm:5")
+    assert daybook.chat.heard(OWNER) == [told]
+
+
+async def test_the_good_edits_beside_a_bad_one_take_effect_and_that_is_said(daybook: Daybook) -> None:
+    write(daybook, WATER, f"{{id: tea, text: Tea, {DAILY}}}")
+    async with awake(daybook) as gateway:
+        await listed(gateway, "tea")
+        milk = f"{{id: milk, text: Milk, {DAILY}}}"
+        write(daybook, WATER, milk, "{id: tea, text: Coffee, when: soon}", "{id: new, when: {every: 1h}}")
+        (told,) = await daybook.chat.wait_heard(1, chat=OWNER)
+        assert told.startswith("`schedule.yaml` has 2 mistakes. All the rest of it has taken effect.")
+        assert "- line 5: `when` is 'soon'" in told and "Until that is mended, `tea` goes on as it was." in told
+        assert "- line 6: `text` is empty" in told and "Until that is mended, there is no such job." in told
+        assert (await listed(gateway, "milk"))["text"] == "Milk"
+        assert (await listed(gateway, "tea"))["text"] == "Tea"
+
+
+async def test_a_new_reminder_under_an_old_name_has_not_run(daybook: Daybook) -> None:
+    async with awake(daybook) as gateway:
+        await gateway.ask("schedule.add", text="Tea", at="2026-11-21T09:00", id="tea")
+        daybook.moment.pass_(HALF_HOUR)
+        await daybook.chat.wait_heard(1, chat=OWNER)
+        while "id: tea" in schedule(daybook):
+            await daybook.ticks()
+        again = await gateway.ask("schedule.add", text="Tea", at="2026-11-21T10:00", id="tea")
+        assert isinstance(again, dict) and (again["last_run"], again["last_result"]) == (None, None)
 
 
 async def test_the_owner_is_where_they_wrote_last(daybook: Daybook) -> None:
@@ -432,7 +475,7 @@ async def test_ten_thousand_jobs(daybook: Daybook) -> None:
         daybook.moment.pass_(HALF_HOUR)
         assert await daybook.chat.wait_heard(1, chat=OWNER) == ["Drink"]
         found = await gateway.ask("schedule.list")
-        assert isinstance(found, list) and len(found) == 10_005
+        assert isinstance(found, list) and len(found) == 10_004
 
 
 @pytest.mark.parametrize("path", ["schedule.yaml", "Schedule.YAML", "./schedule.yaml", "memory/link.md"])
