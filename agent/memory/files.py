@@ -251,8 +251,9 @@ def append_log(scope: Scope, clock: Clock, text: str, heading: str | None = None
     """Add an entry to today's log of the scope: one bullet, `- HH:MM text`. Returns the log's path.
 
     `heading` stands before it as `## heading`, unless the log's end is already under it; without one, what comes behind
-    a finished section (the end of a talk, a part of the journal) stands under `## Notes`. Nothing of `text` is left out;
-    what UTF-8 cannot hold shows as U+FFFD. Raises `NotWritten` (blank text, full disk…).
+    a finished section (the end of a talk, a part of the journal) stands under `## Notes`.
+
+    Nothing of `text` is left out; what UTF-8 cannot hold shows as U+FFFD. Raises `NotWritten` (blank text, full disk…).
     """
     if not text.strip():
         raise NotWritten("there is nothing to add: the text is empty")

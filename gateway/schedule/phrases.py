@@ -7,8 +7,9 @@ model's to read.
 from __future__ import annotations
 
 import re
+from calendar import isleap
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 
 from gateway.schedule.when import At, BadWhen, Cron, Every, When, interval
 
@@ -46,6 +47,9 @@ _SOON = re.compile(
 _SHORT = re.compile(r"(?:\d{1,4}\s*(?:min|[smhdw])\s*)+\b")
 _ISO = re.compile(r"(?P<day>\d{4}-\d{2}-\d{2})[T\s]+")
 _GERMAN = re.compile(r"(?:am\s+)?(?P<d>\d{1,2})\.(?P<m>\d{1,2})\.(?P<y>\d{4})?\s+")
+_MINUTES = re.compile(rf"\s*,?\s*(?:and|und)?\s*(\d{{1,3}})\s*(?:{_UNITS['m']})\b")
+_GOES_ON = re.compile(rf"\s*,?\s*(?:and|und)\s+\d+\s*(?:{'|'.join(_UNITS.values())})\b", re.IGNORECASE)
+"""More of when, which is not understood here."""
 _JOINS = re.compile(r"\s*(?:[,:;–-]\s*|(?:to|that|daran,?(?:\s+dass)?|dass)\s+)?", re.IGNORECASE)
 
 
@@ -65,6 +69,9 @@ def read(text: str, now: datetime) -> Understood | None:
         found = form(words, now)
         if found is not None:
             when, end = found
+            end += words[end:].startswith(".") and words[:end][-1:].isalpha()  # `in 20 min. tea`
+            if _GOES_ON.match(words, end):
+                return None
             return Understood(when, words[end:].removeprefix(_joined(words[end:])).strip())
     return None
 
@@ -86,11 +93,23 @@ def _soon(text: str, now: datetime) -> _Found:
     if match := _SOON.match(rest):
         if match["half"]:
             return At(_rounded(now + timedelta(minutes=30))), at + match.end()
-        number = int(match["number"] or 1)
-        return At(_later(now, number, next(unit for unit in _UNITS if match[unit]))), at + match.end()
+        number, unit = int(match["number"] or 1), next(unit for unit in _UNITS if match[unit])
+        return _counted(now, number, unit, rest, match.end(), at)
     if match := _SHORT.match(rest):
         return At(_rounded(now + interval(match[0]))), at + match.end()
     return None
+
+
+def _counted(now: datetime, number: int, unit: str, rest: str, end: int, at: int) -> _Found:
+    """With what may stand behind it: `in 3 days at 10:00`, `in 2 hours and 30 minutes`."""
+    later = _later(now, number, unit)
+    if unit in ("d", "w"):
+        if timed := _time(rest, end):
+            return At(datetime.combine(later.date(), time(timed.hour, timed.minute))), at + timed.end
+        return At(later), at + end
+    if unit == "h" and (more := _MINUTES.match(rest, end)):
+        return At(later + timedelta(minutes=int(more[1]))), at + more.end()
+    return At(later), at + end
 
 
 def _later(now: datetime, number: int, unit: str) -> datetime:
@@ -213,6 +232,9 @@ def _date(text: str) -> date:
 
 def _german(match: re.Match[str], today: date) -> date:
     """Without a year: the next such day."""
-    year = int(match["y"] or today.year)
-    named = _date(f"{year}-{int(match['m']):02}-{int(match['d']):02}")
-    return named if match["y"] or named >= today else named.replace(year=year + 1)
+    year, month, day = int(match["y"] or today.year), int(match["m"]), int(match["d"])
+    if not match["y"]:
+        year += (month, day) < (today.month, today.day)
+        while (month, day) == (2, 29) and not isleap(year):
+            year += 1
+    return _date(f"{year}-{month:02}-{day:02}")
