@@ -2,8 +2,8 @@
 
     python benchmarks/summary.py
 
-Everything is real but the far ends, the strict fakes of `tests/fakes/`. The model writes the journal and the summary from
-the words that the request shows it, and from nothing else: what is printed was said in the day, or is Daybook's own.
+Everything is real but the far ends, the strict fakes of `tests/fakes/`. The model writes the journal and the summary
+from the words that the request shows it, and from nothing else: what is printed was said in the day, or is Daybook's.
 Exit code 1 where a chat was told its day twice or never.
 """
 

@@ -10,6 +10,7 @@ import pytest
 
 from channels.message import (
     Address,
+    Button,
     Event,
     Health,
     InboundMessage,
@@ -102,6 +103,14 @@ async def test_everyone_who_looks_sees_a_reply_and_its_preview() -> None:
     expected = [Busy(True), Preview("Hel"), Busy(False), Final(final_id, "Hello", "m1", "k:0")]
     assert one.seen == two.seen == expected
     assert other.seen == []
+
+
+async def test_of_buttons_it_is_told_what_they_would_say() -> None:
+    terminal, desk = TerminalChannel(), Desk()
+    buttons = ((Button("Done", "/jobs done #3"),), (Button("In an hour", "/jobs snooze #3 1h"),))
+    with terminal.attach("main", desk):
+        await terminal.send(OutboundMessage(MAIN, "Tea", buttons=buttons))
+    assert desk.finals == ["Tea\n(Done: /jobs done #3 · In an hour: /jobs snooze #3 1h)"]
 
 
 async def test_while_nobody_looks_nothing_is_sent() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,28 @@ def test_a_job_from_its_beginning_to_its_end(home: Path) -> None:
     assert "water" not in {one["id"] for one in told(home, "list")}
 
 
+def test_moments_as_people_read_them(home: Path) -> None:
+    """In the zone of each job, as in `/jobs`; ISO is for programs."""
+    told(home, "add", "Drink", "--cron", "0 8 * * *", "--id", "water", "--timezone", "Asia/Kathmandu")
+    told(home, "run", "water")
+    listed = next(line for line in shell(home, "schedule", "list").stdout.splitlines() if line.startswith("water "))
+    assert "08:00 every day" in listed and " 08:00 Asia/Kathmandu" in listed and "T08:00" not in listed
+    (run,) = (line for line in shell(home, "schedule", "history", "water").stdout.splitlines() if "water" in line)
+    status = shell(home, "status").stdout
+    jobs = [line for line in status.splitlines() if line.startswith("next job")]
+    assert any(line.endswith(" 08:00 Asia/Kathmandu  water") for line in jobs)
+    assert not any(re.search(r"\dT\d", text) for text in (run, *jobs))
+
+
+def test_a_channel_that_is_off_is_said(home: Path) -> None:
+    said = told(home, "add", "Tea", "--every", "2h", "--to", "telegram:5", "--id", "tea")["message"]
+    assert said.endswith("; but telegram is off here, so it cannot be delivered until that channel is on.")
+    assert "tea reports to telegram:5, but telegram is off" in shell(home, "doctor").stdout
+    assert "memory-test" not in {row["id"] for row in told(home, "list")}
+    (home / "workspace/memory/tests.md").write_text("- Where is the bike? -> cellar\n", "utf-8")
+    assert "memory-test" in {row["id"] for row in told(home, "list")}
+
+
 def test_what_people_read(home: Path) -> None:
     assert shell(home, "schedule", "history").stdout.strip() == "No run yet."
     ran = shell(home, "schedule", "add", "Call Ann", "--when", "in 20 minutes")
@@ -80,7 +103,9 @@ def test_what_people_read(home: Path) -> None:
         (("pause", "tea"), 1, "no job tea"),
         (("resume", "tea"), 1, "no job tea"),
         (("run", "tea"), 1, "no job tea"),
+        (("history", "nope"), 1, "There is no job nope."),
         (("history", "-n", "0"), 2, "0"),
+        (("add", "Tea", "--every", "2h", "--to", "telegrm:5"), 1, "no channel 'telegrm'; did you mean 'telegram'?"),
         (("dance",), 2, "dance"),
     ],
 )

@@ -10,6 +10,7 @@ from datetime import date, datetime, timedelta
 import pytest
 
 from agent.clock import utc_stamp
+from agent.journal.marks import for_reading
 from agent.journal.writer import MOST_TOKENS_A_DAY
 from agent.memory.files import append_log
 from agent.model.base import InvalidRequest, Json, ModelRequest, TryLater
@@ -315,3 +316,12 @@ async def test_old_marks_are_forgotten(diary: Diary) -> None:
     await diary.write(since=later, until=later)
     with closing(sqlite3.connect(diary.marks)) as db:
         assert db.execute("SELECT day FROM section").fetchall() == [(later.isoformat(),)]
+
+
+def test_a_note_behind_an_extract_outlives_it() -> None:
+    log = (
+        "# 2026-11-21\n\n## Journal · owner · 09:00-09:00 (extract)\n\n- 09:00 Alice: One\n\n"
+        "<!-- journal s 1-2 extract -->\n\n- 10:00 The bike is in the cellar\n\n"
+        "## Journal · owner · 09:00-09:00\n\n- 09:00 Alice said One\n\n<!-- journal s 1-2 model -->\n"
+    )
+    assert for_reading(log) == ["- 10:00 The bike is in the cellar", "- 09:00 Alice said One"]
