@@ -69,6 +69,7 @@ def test_a_channel_that_is_off_is_said(home: Path) -> None:
     assert said.endswith("; but telegram is off here, so it cannot be delivered until that channel is on.")
     assert "tea reports to telegram:5, but telegram is off" in shell(home, "doctor").stdout
     assert "memory-test" not in {row["id"] for row in told(home, "list")}
+    (home / "workspace/memory").mkdir(exist_ok=True)
     (home / "workspace/memory/tests.md").write_text("- Where is the bike? -> cellar\n", "utf-8")
     assert "memory-test" in {row["id"] for row in told(home, "list")}
 
