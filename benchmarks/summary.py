@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tests.fakes.anthropic_answers import Answer, JsonObject, Say
 from tests.fakes.discord import PLAUSIBLE_TOKEN, FakeDiscord
+from tests.fakes.discord.model import Message as DiscordMessage
 from tests.fakes.telegram import Message
 from tests.flows.diarist import Diarist
 from tests.flows.server import Server
@@ -73,9 +74,9 @@ async def lived(folder: Path) -> tuple[Mapping[str, list[str]], str]:
                             await asyncio.sleep(0)
                 await told.idle()
             shown = {
-                "Telegram, private": [_with_buttons(one) for one in told.telegram.messages(ALICE)],
-                "Discord, private": server.heard(),
-                "Discord, #general": server.heard(server.general),
+                "Telegram, private": [_in_telegram(one) for one in told.telegram.messages(ALICE)],
+                "Discord, private": [_in_discord(one) for one in discord.messages(server.dm)],
+                "Discord, #general": [_in_discord(one) for one in discord.messages(server.general)],
                 "Terminal": window.read,
             }
             return shown, told.read(f"memory/{DAY}.md")
@@ -93,8 +94,12 @@ async def _the_day(told: Story, server: Server) -> None:
     await told.idle()
 
 
-def _with_buttons(message: Message) -> str:
+def _in_telegram(message: Message) -> str:
     return message.text + "".join(f"\n[ {button['text']} ]" for row in message.buttons for button in row)
+
+
+def _in_discord(message: DiscordMessage) -> str:
+    return message.content + "".join(f"\n[ {control['label']} ]" for control in message.controls)
 
 
 def main() -> int:
