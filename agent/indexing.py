@@ -8,8 +8,8 @@ import time
 
 from agent.clock import Clock
 from agent.memory.embedding.encoder import NoEmbedding
+from agent.memory.index.database import NotStored
 from agent.memory.index.engine import MemoryIndex
-from agent.memory.index.store import NotStored
 from agent.memory.scope import Scope
 
 _log = logging.getLogger(__name__)

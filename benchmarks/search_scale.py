@@ -1,21 +1,23 @@
 """How fast and how large the memory index is, from a thousand bullets to half a million.
 
-python -m benchmarks.search_scale [--bullets 1000,10000,...] [--queries N] [--vectors] [--json]
+python -m benchmarks.search_scale [--sizes 1000,10000,...] [--file MB] [--queries N] [--vectors] [--json]
 
 Daily logs of 60 bullets are written from a vocabulary in which a few words are common and most are rare, as in a
-language. Measured in this process: the build, the file on disk, the memory added by the build and its first searches,
-queries through `MemoryIndex.search` (the look for changed files included), and a changed file from its writing to the
-answer that holds it. Each time stands there twice: by the clock on the wall, and as this process's own time on the
-processor (`cpu`), which says what the work costs where other programs want the machine too. `--vectors`: every passage
-and window has one of 384 numbers, the questions too (from their hash: making them is not measured here).
+language; with `--file`, one file of so many megabytes instead. Measured in this process: the build, the file on disk,
+the memory added by the build and its first searches, queries through `MemoryIndex.search` (the look for changed files
+included), and a changed file from its writing to the answer that holds it. `first ms`: the first search of a process
+that finds the index ready. `lag ms`: how late an event loop in this process woke at worst while the index was built in
+a thread. Times stand there twice: by the clock on the wall, and as this process's own time on the processor (`cpu`),
+which says what the work costs where other programs want the machine too. `--vectors`: every passage and window has one
+of 384 numbers, the questions too (from the hash of the text: making real ones is not measured here).
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import hashlib
 import json
-import math
 import os
 import random
 import subprocess
@@ -23,8 +25,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from functools import partial
 from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
@@ -39,6 +41,9 @@ from benchmarks.figures import median, p95, resident, table
 
 SIZES = (1_000, 10_000, 100_000, 500_000)
 _PER_DAY = 60
+_CHANGES = 20
+_NUMBERS = 384
+_BEAT = 0.005
 _WORDS = 24
 _VOCABULARY = 30_000
 _FIRST = date(2000, 1, 1)
@@ -82,12 +87,11 @@ class Hashed:
     id, batch = "hashed", 256
 
     def encode(self, texts: Sequence[str], seconds: float) -> Sequence[Sequence[float]]:
-        return [self._vector(text) for text in texts]
+        import numpy as np  # noqa: PLC0415 (only with vectors)
 
-    def _vector(self, text: str) -> Sequence[float]:
-        numbers = [byte - 127.5 for byte in hashlib.shake_128(text.encode()).digest(384)]
-        length = math.sqrt(sum(number * number for number in numbers))
-        return [number / length for number in numbers]
+        digests = b"".join(hashlib.shake_128(text.encode()).digest(_NUMBERS) for text in texts)
+        numbers = np.frombuffer(digests, np.uint8).reshape(len(texts), _NUMBERS).astype(np.float32) - 127.5
+        return list(numbers / np.linalg.norm(numbers, axis=1, keepdims=True))
 
     def knows(self, text: str) -> bool:
         return True
@@ -102,79 +106,102 @@ def _meaning() -> Meaning:
     return Embeddings(Embedder(Hashed))
 
 
-def measured(bullets: int, queries: int, vectors: bool = False) -> dict[str, float]:
-    language = Language(7)
-    with tempfile.TemporaryDirectory() as home:
-        workspace = Path(home) / "workspace"
-        last = _written(workspace / "memory", bullets, language)
-        scope = Scope(Audience.OWNER, workspace)
-        moment = datetime.combine(last, datetime.min.time(), UTC) + timedelta(hours=12)
-        clock = Clock(ZoneInfo("UTC"), lambda: moment)
+@dataclass(frozen=True, slots=True)
+class Task:
+    """`megabytes` instead of `bullets`: of one file."""
+
+    bullets: int
+    queries: int
+    vectors: bool = False
+    megabytes: float = 0.0
+
+    def measured(self) -> dict[str, float]:
+        language = Language(7)
+        with tempfile.TemporaryDirectory() as home:
+            workspace = Path(home) / "workspace"
+            last = _written(workspace / "memory", self.bullets, language) if self.bullets else _FIRST
+            bullets = self.bullets or _one_file(workspace / "memory", self.megabytes, language)
+            moment = datetime.combine(last, datetime.min.time(), UTC) + timedelta(hours=12)
+            asked = _Asked(Path(home), Clock(ZoneInfo("UTC"), lambda: moment), language, self.vectors)
+            return {"bullets": bullets} | asked.measured(self.queries)
+
+
+class _Asked:
+    def __init__(self, home: Path, clock: Clock, language: Language, vectors: bool) -> None:
+        self._state = home / "state"
+        self._workspace = home / "workspace"
+        self._scope = Scope(Audience.OWNER, self._workspace)
+        self._clock = clock
+        self._language = language
+        self._vectors = vectors
+        self._index = self._opened()
+
+    def measured(self, queries: int) -> dict[str, float]:
         before = resident(os.getpid())
-        index = MemoryIndex(Path(home) / "state", meaning=_meaning() if vectors else None)
-        build = _timed(lambda: index.refresh(scope, clock))
-        while index.embed(60):
-            pass
+        lag: list[float] = []
+        build = _timed(lambda: lag.append(asyncio.run(_beside(self._built))))
+        embed = _timed(self._embedded)
         time.sleep(0.2)  # files just written are looked at twice
-        index.search(scope, clock, [language.query()])
-        times = []
-        for _ in range(queries):
-            query = language.query()
-            times.append(_timed(partial(index.search, scope, clock, [query])))
+        self._index.refresh(self._scope, self._clock)
+        self._index.close()
+        self._index = self._opened()
+        first = _timed(self._query)
+        times = [_timed(self._query) for _ in range(queries)]
         added = resident(os.getpid()) - before
-        changed = [_changed(index, scope, clock, workspace, number) for number in range(20)]
-        size = index.status(scope, clock).bytes
-        index.close()
-    return {
-        "bullets": bullets,
-        "build s": round(build.wall / 1_000, 2),
-        "cpu s": round(build.cpu / 1_000, 2),
-        "disk MB": round(size / 1e6, 1),
-        "memory MB": round(added, 1),
-        "query p50 ms": median([one.wall for one in times]),
-        "p95": p95([one.wall for one in times]),
-        "p50 cpu": median([one.cpu for one in times]),
-        "p95 cpu": p95([one.cpu for one in times]),
-        "changed p50 ms": median([one.wall for one in changed]),
-        "changed p50 cpu": median([one.cpu for one in changed]),
-    }
+        changed = [self._changed(number) for number in range(_CHANGES)]
+        size = self._index.status(self._scope, self._clock).bytes
+        self._index.close()
+        return {
+            "build s": round(build.wall / 1_000, 2),
+            "build cpu": round(build.cpu / 1_000, 2),
+            "lag ms": round(lag[0] * 1_000),
+            **({"vectors s": round(embed.wall / 1_000, 2)} if self._vectors else {}),
+            "disk MB": round(size / 1e6, 1),
+            "memory MB": round(added, 1),
+            "first ms": round(first.wall, 1),
+            "query p50 ms": median([one.wall for one in times]),
+            "p95": p95([one.wall for one in times]),
+            "p50 cpu": median([one.cpu for one in times]),
+            "p95 cpu": p95([one.cpu for one in times]),
+            "changed p50 ms": median([one.wall for one in changed]),
+            "changed p50 cpu": median([one.cpu for one in changed]),
+        }
 
+    def _opened(self) -> MemoryIndex:
+        return MemoryIndex(self._state, meaning=_meaning() if self._vectors else None)
 
-def _written(folder: Path, bullets: int, language: Language) -> date:
+    def _built(self) -> None:
+        self._index.refresh(self._scope, self._clock)
+
+    def _embedded(self) -> None:
+        while self._index.embed(60):
+            pass
+
+    def _query(self) -> None:
+        self._index.search(self._scope, self._clock, [self._language.query()])
+
+    def _one_file(folder: Path, megabytes: float, language: Language) -> int:
+    """How many bullets it has."""
     folder.mkdir(parents=True)
-    day = _FIRST
-    for start in range(0, bullets, _PER_DAY):
-        lines = [
-            f"- {at % 24:02}:00 {' '.join(language.words(_WORDS))}." for at in range(min(_PER_DAY, bullets - start))
-        ]
-        (folder / f"{day}.md").write_text(f"# {day}\n\n" + "\n".join(lines) + "\n", "utf-8")
-        day += timedelta(days=1)
-    return day
-
-
-def _changed(index: MemoryIndex, scope: Scope, clock: Clock, workspace: Path, number: int) -> Took:
-    """From the writing of a bullet to the answer that holds it."""
-    log = workspace / "memory" / f"{_FIRST + timedelta(days=number % 10)}.md"
-    word = f"quixotic{number}"
-    with log.open("a", encoding="utf-8") as file:
-        file.write(f"- 23:00 something {word} happened\n")
-    hits: list[Hit] = []
-    took = _timed(lambda: hits.extend(index.search(scope, clock, [word]).hits))
-    if not hits or word not in hits[0].text:
-        raise AssertionError(f"{word} was not found")
-    return took
+    size = bullets = 0
+    with (folder / "archive.md").open("w", encoding="utf-8") as file:
+        while size < megabytes * 1e6:
+            size += file.write(f"- {' '.join(language.words(_WORDS))}.\n")
+            bullets += 1
+    return bullets
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bullets", default=",".join(map(str, SIZES)))
+    parser.add_argument("--sizes", default=",".join(map(str, SIZES)))
+    parser.add_argument("--file", type=float, metavar="MB", help="one file of so many megabytes, instead of sizes")
     parser.add_argument("--queries", type=int, default=200)
     parser.add_argument("--vectors", action="store_true")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
-    sizes = [int(size) for size in options.bullets.split(",")]
+    sizes = [int(size) for size in options.sizes.split(",")] if options.file is None else [0]
     if len(sizes) == 1:
-        found = [measured(sizes[0], options.queries, options.vectors)]
+        found = [Task(sizes[0], options.queries, options.vectors, options.file or 0.0).measured()]
     else:  # each in a process of its own, so that memory is its own
         found = [_apart(size, options.queries, options.vectors) for size in sizes]
     if options.json:
@@ -184,7 +211,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _apart(bullets: int, queries: int, vectors: bool) -> dict[str, float]:
-    command = [sys.executable, "-m", "benchmarks.search_scale", "--bullets", str(bullets), "--queries", str(queries)]
+    command = [sys.executable, "-m", "benchmarks.search_scale", "--sizes", str(bullets), "--queries", str(queries)]
     command += ["--vectors"] if vectors else []
     done = subprocess.run([*command, "--json"], stdout=subprocess.PIPE, check=True)
     row: dict[str, float] = json.loads(done.stdout)[0]

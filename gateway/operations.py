@@ -11,7 +11,7 @@ from agent.agent import Agent
 from agent.clock import Clock, utc_stamp
 from agent.memory.embedding.encoder import NoEmbedding
 from agent.memory.index.audience import Status
-from agent.memory.index.store import NotStored
+from agent.memory.index.database import NotStored
 from agent.memory.reach import FileError
 from agent.memory.scope import Audience, Scope
 from agent.memory.search import Hit

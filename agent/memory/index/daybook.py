@@ -28,7 +28,8 @@ from agent.memory.index.cutting import speech
 from agent.memory.index.dates import Span, days_named
 from agent.memory.index.embedding import Likeness
 from agent.memory.index.ranking import Limits, Ranked
-from agent.memory.index.store import FoundRow, PassageRow, SectionRow, Store, WindowRow
+from agent.memory.index.rows import FoundRow, PassageRow, SectionRow, WindowRow
+from agent.memory.index.store import Store
 from agent.memory.index.tokens import Term, query_terms
 from agent.memory.words import fold, runs
 
@@ -120,7 +121,8 @@ def ranked(
     _add_dates(scored, rows, sections, spans)
     _add_speaker(scored, rows, _named(query, store.speakers))
     _add_likeness(scored, like)
-    wanted_rows = {row.id for row in rows if limits.has(sections[row.section].day)}
+    inside = {id for id, one in sections.items() if limits.has(one.earliest, one.day)}
+    wanted_rows = {row.id for row in rows if row.section in inside}
     weighted = [_weighted(one, without) for one in scored.values() if one.passage in wanted_rows]
     short = sorted((one for one in weighted if _says(one)), key=_order)[: max(_SHORTLIST, 2 * most)]
     texts = store.texts(one.passage for one in short)

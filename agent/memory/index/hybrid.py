@@ -46,7 +46,7 @@ def ranked(
     found: list[Ranked] = []
     for (first, last), text in chunks.items():
         parts = [rows[passage] for passage in range(first, last + 1) if passage in rows]
-        if not parts or not limits.has(parts[0].day):
+        if not parts or not limits.has(parts[0].earliest, parts[0].day):
             continue
         score, shares = _score(text, cosines.get((first, last), 0.0) if cosines is not None else None, settings)
         if settings.half_life_days is not None:

@@ -12,7 +12,8 @@ from agent.memory.embedding.encoder import NoEmbedding, Vector
 from agent.memory.index.audience import AudienceIndex
 from agent.memory.index.embedding import Likeness, Question
 from agent.memory.index.ranking import Limits
-from agent.memory.index.store import Store, TextRow
+from agent.memory.index.rows import TextRow
+from agent.memory.index.store import Store
 from agent.memory.index.vectors import Vectors, packed
 
 _AT_ONCE = 256

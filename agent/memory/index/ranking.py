@@ -8,14 +8,15 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Days as ordinals, 0 for none; `below`: a folder."""
+    """Days as ordinals, 0 for none; `below`: a folder. What bears no day (MEMORY.md, notes) was written between its
+    `earliest` day, if that is known, and that of its last change: it is left out only where all of that is outside."""
 
     since: int = 0
     until: int = 0
     below: str = ""
 
-    def has(self, day: int) -> bool:
-        return (not self.since or day >= self.since) and (not self.until or day <= self.until)
+    def has(self, earliest: int, last: int) -> bool:
+        return (not self.since or last >= self.since) and (not self.until or earliest <= self.until)
 
 
 @dataclass(frozen=True, slots=True)

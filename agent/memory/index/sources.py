@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol
 from agent.clock import Clock
 from agent.memory import daily, files, front_matter, paragraphs
 from agent.memory.index.cutting import Cut, Passage, passages, speech, windows
-from agent.memory.index.store import NewFile, NewPassage, NewSection
+from agent.memory.index.rows import NewFile, NewPassage, NewSection
 from agent.memory.index.tokens import tokens
 from agent.memory.memory_tests import FILE as TESTS
 from agent.memory.reach import Folder, Unreadable, opened
@@ -138,13 +138,19 @@ def parsed(source: Source, data: bytes, clock: Clock, cut: Cut) -> NewFile:
     title = f"{head.line('name')} {head.line('description')}"
     cut_up = _paragraphs if source.path.name == paragraphs.FILE else passages
     found = [one for one in cut_up(file.text) if _is_worth_it(source, one)]
-    return new_file(source, file.sha, title, found, clock, cut)
+    return new_file(source, file.sha, title, found, clock, cut, created=_day(head.line("created")))
 
 
 def new_file(
-    source: Source, sha: str, title: str, found: Sequence[Passage], clock: Clock, cut: Cut, problem: str = ""
+    source: Source,
+    sha: str,
+    title: str,
+    found: Sequence[Passage],
+    clock: Clock,
+    cut: Cut,
+    created: date | None = None,
 ) -> NewFile:
-    """`found` may know its days; else they are those of the file."""
+    """`found` may know its days; else they are those of the file. `created`: when a file without a day was begun."""
     own = daily.day_of(source.path)
     day = own or day_of_change(source, clock)
     heads = {one.section: one for one in found}
@@ -154,7 +160,12 @@ def new_file(
         source.signature,
         sha,
         [
-            NewSection(one.day or day, (one.day or own) is not None, tokens(f"{title} {one.heading}"))
+            NewSection(
+                one.day or day,
+                (one.day or own) is not None,
+                tokens(f"{title} {one.heading}"),
+                one.day or own or created,
+            )
             for one in heads.values()
         ],
         [
@@ -162,7 +173,6 @@ def new_file(
             for one in found
         ],
         list(windows(found, cut)),
-        problem,
     )
 
 
@@ -179,6 +189,14 @@ def day_of_change(source: Source, clock: Clock) -> date:
         return clock.local(datetime.fromtimestamp(source.changed, UTC)).date()
     except (ValueError, OverflowError, OSError):  # a clock gone mad
         return clock.today()
+
+
+def _day(written: str) -> date | None:
+    """Of `2026-05-08`, with a time behind it or without; None where it is no day."""
+    try:
+        return date.fromisoformat(written[:10])
+    except ValueError:
+        return None
 
 
 def _is_worth_it(source: Source, passage: Passage) -> bool:

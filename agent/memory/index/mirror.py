@@ -1,0 +1,221 @@
+"""The vectors of one index file in memory, kept in line with the file by what changed in it, whoever changed it.
+
+Rows stand in the order of their first passages: what is new has greater numbers than all before (`database`), so it
+goes to the end, and what is gone leaves an empty row until a quarter of them are. A row without a vector has the
+scale 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agent.memory.index.kept_vectors import KeptVectors
+from agent.memory.index.ranking import Limits
+from agent.memory.index.rows import UnitRow, VectorRow
+from agent.memory.index.store import Store
+
+Bytes = NDArray[np.int8]
+Floats = NDArray[np.float32]
+Numbers = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+SCALE_BYTES = 4
+"""At the front of a vector as it is kept."""
+_BLOCK = 512
+"""Vectors compared at once: what is upcast then fits into the processor's cache."""
+_GONE = -1
+_ROOM = 8
+"""A table that is full grows by this part of it."""
+_LEAST_ROOM = 1_024
+_EMPTY = 4
+"""From this part of all rows on, those that are gone are taken out."""
+
+
+class Table:
+    """Units of one kind, passages or windows: first and last passage, days and file of each."""
+
+    def __init__(self, units: Sequence[UnitRow], width: int) -> None:
+        self.size = 0
+        self._units = np.empty((0, len(UnitRow._fields)), np.int64)
+        self._vectors: Bytes = np.empty((0, width), np.int8)
+        self._scales: Floats = np.empty(0, np.float32)
+        self.append(units)
+
+    @property
+    def first(self) -> Numbers:
+        return self._units[: self.size, 0]
+
+    @property
+    def last(self) -> Numbers:
+        return self._units[: self.size, 1]
+
+    @property
+    def _file(self) -> Numbers:
+        return self._units[: self.size, 4]
+
+    @property
+    def embedded(self) -> Mask:
+        return self._scales[: self.size] > 0
+
+    @property
+    def missing(self) -> int:
+        """How many that are there have no vector."""
+        return int(np.count_nonzero(self._file != _GONE) - np.count_nonzero(self.embedded))
+
+    def append(self, units: Sequence[UnitRow]) -> None:
+        size = self.size + len(units)
+        if size > len(self._scales):
+            room = size + size // _ROOM + _LEAST_ROOM
+            self._units, self._vectors = _grown(self._units, room), _grown(self._vectors, room)
+            self._scales = _grown(self._scales, room)
+        self._units[self.size : size] = np.array(units, np.int64).reshape(len(units), len(UnitRow._fields))
+        self._scales[self.size : size] = 0
+        self.size = size
+
+    def date(self, units: Sequence[UnitRow]) -> None:
+        """Of a file whose days changed."""
+        new = np.array(units, np.int64).reshape(len(units), len(UnitRow._fields))
+        self._units[self.rows_of(new[:, 0])] = new
+
+    def remove(self, files: Collection[int]) -> None:
+        gone = np.isin(self._file, list(files))
+        self._file[gone] = _GONE
+        self._scales[: self.size][gone] = 0
+        if _EMPTY * np.count_nonzero(self._file == _GONE) > self.size:
+            left = np.flatnonzero(self._file != _GONE)
+            self.size = len(left)
+            self._units, self._vectors, self._scales = self._units[left], self._vectors[left], self._scales[left]
+
+    def rows_of(self, firsts: Numbers) -> Numbers:
+        """Where what begins with a passage stands, or would."""
+        return np.asarray(np.searchsorted(self.first, firsts), np.int64)
+
+    def put(self, found: Sequence[VectorRow]) -> None:
+        """What is not of this table is left alone."""
+        if not found or not self.size:
+            return
+        rows = np.minimum(self.rows_of(np.array([one.first for one in found], np.int64)), self.size - 1)
+        ends = np.array([(one.first, one.last) for one in found], np.int64)
+        at = np.flatnonzero((self._units[rows, :2] == ends).all(1) & (self._file[rows] != _GONE))
+        self.put_at(rows[at], [found[int(place)].vector for place in at])
+
+    def put_at(self, rows: Numbers, vectors: Iterable[bytes]) -> None:
+        """As they are kept: the scale, and a byte for each number."""
+        data = np.frombuffer(b"".join(vectors), np.uint8).reshape(len(rows), SCALE_BYTES + self._vectors.shape[1])
+        self._scales[rows] = np.ascontiguousarray(data[:, :SCALE_BYTES]).view(np.float32)[:, 0]
+        self._vectors[rows] = data[:, SCALE_BYTES:].view(np.int8)
+
+    def cosines(self, question: Floats) -> Floats:
+        found = np.empty(self.size, np.float32)
+        for start in range(0, self.size, _BLOCK):
+            block = slice(start, min(start + _BLOCK, self.size))
+            found[block] = self._vectors[block].astype(np.float32) @ question
+        found *= self._scales[: self.size]
+        return found
+
+    def within(self, limits: Limits, files: Collection[int] | None) -> Mask:
+        """What has a vector and is not surely outside."""
+        inside = self.embedded
+        units = self._units[: self.size]
+        if limits.since:
+            inside &= units[:, 3] >= limits.since
+        if limits.until:
+            inside &= units[:, 2] <= limits.until
+        if files is not None:
+            inside &= np.isin(self._file, list(files))
+        return inside
+
+
+class Mirror:
+    """One thread at a time."""
+
+    def __init__(self) -> None:
+        self.passages = Table([], 0)
+        self.windows = Table([], 0)
+        self._state: tuple[tuple[int, int], str] | None = None
+        self._whole: tuple[int, str, int, int] | None = None
+        self._files: dict[int, tuple[int, str]] = {}
+        self._number = 0
+
+    @property
+    def width(self) -> int:
+        """Numbers in a vector; 0 where there is none."""
+        return self._whole[3] if self._whole is not None else 0
+
+    def below(self, folder: str) -> list[int]:
+        """Files in a folder."""
+        return [file for file, (_, path) in self._files.items() if path.startswith(f"{folder}/")]
+
+    def follow(self, store: Store, model: str) -> None:
+        """Be as the file is now. Raises as `Store` does."""
+        serial, _ = now = store.state
+        if self._state == (now, model):
+            return
+        with store.vectors.as_they_are():
+            number, size = store.vectors.newest(model)
+            whole = (serial, model, store.vectors.dropped, max(0, size - SCALE_BYTES))
+            if whole == self._whole:
+                self._catch_up(store.vectors, model)
+            else:
+                self._whole = None  # until all is read
+                self._read(store.vectors, model, whole[3])
+                self._whole = whole
+            self._number = max(number, self._number)
+        self._state = (now, model)
+
+    def _read(self, kept: KeptVectors, model: str, width: int) -> None:
+        self._files = kept.files()
+        self._number = 0
+        self.passages, self.windows = Table(kept.passages(), width), Table(kept.windows(), width)
+        if not width:
+            return
+        parts = [np.array([(first, last) for first, last, _ in part], np.int64) for part in kept.named()]
+        keys = np.frombuffer(b"".join(key for part in kept.named() for _, _, key in part), "V16")
+        order = np.argsort(keys.view("S16"), kind="stable")
+        ends = np.concatenate(parts)[order] if parts else np.empty((0, 2), np.int64)
+        ordered = keys.view("S16")[order]
+        for part in kept.all(model):
+            right = [(key, vector) for key, vector in part if len(vector) == width + SCALE_BYTES]
+            wanted = np.frombuffer(b"".join(key for key, _ in right), "S16")
+            low, high = np.searchsorted(ordered, wanted), np.searchsorted(ordered, wanted, side="right")
+            self._put(
+                [
+                    VectorRow(int(ends[at, 0]), int(ends[at, 1]), vector)
+                    for (_, vector), start, end in zip(right, low, high, strict=True)
+                    for at in range(start, end)
+                ]
+            )
+
+    def _catch_up(self, kept: KeptVectors, model: str) -> None:
+        files = kept.files()
+        gone = self._files.keys() - files.keys()
+        if gone:
+            self.passages.remove(gone)
+            self.windows.remove(gone)
+        for file in sorted(id for id, known in files.items() if self._files.get(id) != known):
+            passages, windows = kept.passages(file), kept.windows(file)
+            if file in self._files:
+                self.passages.date(passages)
+                self.windows.date(windows)
+            else:
+                self.passages.append(passages)
+                self.windows.append(windows)
+            self._put(kept.of_file(model, file))
+        self._files = files
+        self._put(kept.since(model, self._number))
+
+    def _put(self, found: Sequence[VectorRow]) -> None:
+        if self._whole is not None:
+            found = [one for one in found if len(one.vector) == self.width + SCALE_BYTES]
+        self.passages.put([one for one in found if one.first == one.last])
+        self.windows.put(found)
+
+
+def _grown(old: NDArray[Any], room: int) -> NDArray[Any]:
+    new = np.empty((room, *old.shape[1:]), old.dtype)
+    new[: len(old)] = old
+    return new

@@ -1,0 +1,145 @@
+"""The vectors in memory are at any time those that are read from the file anew, whatever was done, and by whom."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import shutil
+import tempfile
+import time
+from pathlib import Path
+
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from agent.memory.index.audience import AudienceIndex
+from agent.memory.index.cutting import Cut
+from agent.memory.index.embedding import Likeness
+from agent.memory.index.ranking import Limits
+from agent.memory.index.store import Store
+from agent.memory.index.vectors import Vectors, packed
+from tests.agent.places import morning, owner
+
+CLOCK = morning().clock
+NAMES = st.sampled_from(["MEMORY.md", "memory/2026-10-01.md", "memory/2026-10-02.md", "memory/notes/a.md", "b.md"])
+LINES = st.sampled_from(
+    [f"- {word} {'and so on ' * 20}" for word in "tea rain soup cat bread".split()] + ["# Head", ""]
+)
+TEXTS = st.lists(LINES, max_size=12).map("\n".join)
+WHO = st.sampled_from([0, 1, 2])
+"""Two that embed, and one that does not."""
+LIMITS = (Limits(), Limits(until=739_000), Limits(since=739_900), Limits(below="memory"))
+Told = tuple[object, ...]
+
+
+def vector(text: str, size: int) -> list[float]:
+    numbers = [byte - 127.5 for byte in hashlib.shake_128(text.encode()).digest(size)]
+    return [number / math.hypot(*numbers) for number in numbers]
+
+
+def told(vectors: Vectors, store: Store, model: str, size: int) -> list[Told]:
+    """All that a search can see of them."""
+    return [_told(*vectors.likeness(store, model, vector("asked", size), limits)) for limits in LIMITS]
+
+
+def _told(like: Likeness | None, why: str) -> Told:
+    if like is None:
+        return (why,)
+    passages, windows = like.nearest_passages(1_000), like.nearest_windows(1_000)
+    shares = like.shares(range(2_000))
+    assert shares.keys() == set(passages)
+    return why, passages, windows, like.windows(windows), {id: round(share, 5) for id, share in shares.items()}
+
+
+class Processes(RuleBasedStateMachine):
+    def __init__(self) -> None:
+        super().__init__()
+        self.home = Path(tempfile.mkdtemp())
+        self.workspace = self.home / "workspace"
+        self.workspace.mkdir()
+        self.indexes = [
+            AudienceIndex(self.home / "memory.db", owner(self.workspace), Cut(), embeds=who != 2) for who in range(3)
+        ]
+        self.kept = Vectors()
+        self.size = 8
+
+    @rule(name=NAMES, text=TEXTS, who=WHO)
+    def write(self, name: str, text: str, who: int) -> None:
+        file = self.workspace / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
+        self.indexes[who].refresh(CLOCK, None)
+
+    @rule(name=NAMES, other=NAMES, who=WHO)
+    def move(self, name: str, other: str, who: int) -> None:
+        if (self.workspace / name).exists():
+            (self.workspace / other).parent.mkdir(parents=True, exist_ok=True)
+            (self.workspace / name).rename(self.workspace / other)
+        self.indexes[who].refresh(CLOCK, None)
+
+    @rule(name=NAMES, who=WHO)
+    def delete(self, name: str, who: int) -> None:
+        (self.workspace / name).unlink(missing_ok=True)
+        self.indexes[who].refresh(CLOCK, None)
+
+    @rule(name=NAMES, days=st.integers(1, 900), who=WHO)
+    def touch(self, name: str, days: int, who: int) -> None:
+        if (self.workspace / name).exists():
+            moment = time.time() - days * 86_400
+            os.utime(self.workspace / name, (moment, moment))
+        self.indexes[who].refresh(CLOCK, None)
+
+    @rule(most=st.sampled_from([1, 3, 100]), who=st.sampled_from([0, 1]), model=st.sampled_from(["m", "m", "other"]))
+    def embed(self, most: int, who: int, model: str) -> None:
+        rows = self.indexes[who].unembedded(model, most)
+        assert len({row.key for row in rows}) == len(rows)
+        self.indexes[who].put_vectors(model, [(row.key, packed(vector(row.text, self.size))) for row in rows])
+
+    @rule(who=st.sampled_from([0, 1]))
+    def embed_all(self, who: int) -> None:
+        while self.indexes[who].unembedded("m", 100):
+            self.embed(100, who, "m")
+        assert self.indexes[who].unembedded_count("m") == 0
+
+    @rule()
+    def another_size(self) -> None:
+        self.size = 20 - self.size
+
+    @rule(who=WHO)
+    def purge(self, who: int) -> None:
+        self.indexes[who].purge(CLOCK)
+
+    @rule(who=WHO)
+    def rebuild(self, who: int) -> None:
+        self.indexes[who].rebuild(CLOCK)
+        self.indexes[0].refresh(CLOCK, None)  # as before every search: who sees that the file is another one
+
+    @rule()
+    def delete_the_index(self) -> None:
+        for file in self.home.glob("memory.db*"):
+            file.unlink()
+        self.indexes[0].refresh(CLOCK, None)
+
+    @invariant()
+    def they_are_what_a_fresh_read_gives(self) -> None:
+        self.indexes[0].refresh(CLOCK, None)
+
+        def look(store: Store) -> tuple[list[Told], list[Told]]:
+            return told(self.kept, store, "m", self.size), told(Vectors(), store, "m", self.size)
+
+        found, why = self.indexes[0].read(look, time.monotonic() + 10)
+        assert found is not None, why
+        assert found[0] == found[1]
+
+    def teardown(self) -> None:
+        for index in self.indexes:
+            index.close()
+        shutil.rmtree(self.home)
+
+
+Processes.TestCase.settings = settings(
+    max_examples=400, stateful_step_count=15, deadline=None, suppress_health_check=list(HealthCheck)
+)
+TestProcesses = Processes.TestCase
