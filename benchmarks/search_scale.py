@@ -180,7 +180,48 @@ class _Asked:
     def _query(self) -> None:
         self._index.search(self._scope, self._clock, [self._language.query()])
 
-    def _one_file(folder: Path, megabytes: float, language: Language) -> int:
+    def _changed(self, number: int) -> Took:
+        """From the writing of a bullet to the answer that holds it."""
+        log = self._workspace / "memory" / f"{_FIRST + timedelta(days=number % 10)}.md"
+        word = f"quixotic{number}"
+        with log.open("a", encoding="utf-8") as file:
+            file.write(f"- 23:00 something {word} happened\n")
+        hits: list[Hit] = []
+
+        def found() -> None:
+            hits.extend(self._index.search(self._scope, self._clock, [word]).hits)
+
+        took = _timed(found)
+        if not hits or word not in hits[0].text:
+            raise AssertionError(f"{word} was not found")
+        return took
+
+
+async def _beside(work: Callable[[], None]) -> float:
+    """How late, in seconds, the loop woke at worst while work was done in a thread."""
+    done = asyncio.ensure_future(asyncio.to_thread(work))
+    worst = 0.0
+    while not done.done():
+        began = time.perf_counter()
+        await asyncio.sleep(_BEAT)
+        worst = max(worst, time.perf_counter() - began - _BEAT)
+    await done
+    return worst
+
+
+def _written(folder: Path, bullets: int, language: Language) -> date:
+    folder.mkdir(parents=True)
+    day = _FIRST
+    for start in range(0, bullets, _PER_DAY):
+        lines = [
+            f"- {at % 24:02}:00 {' '.join(language.words(_WORDS))}." for at in range(min(_PER_DAY, bullets - start))
+        ]
+        (folder / f"{day}.md").write_text(f"# {day}\n\n" + "\n".join(lines) + "\n", "utf-8")
+        day += timedelta(days=1)
+    return day
+
+
+def _one_file(folder: Path, megabytes: float, language: Language) -> int:
     """How many bullets it has."""
     folder.mkdir(parents=True)
     size = bullets = 0
