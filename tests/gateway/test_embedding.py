@@ -43,6 +43,7 @@ def test_the_configuration_says_what_is_meant(tmp_path: Path) -> None:
 def test_a_check_says_what_a_model_costs(tmp_path: Path) -> None:
     found = check(LocalEmbedding(tiny_bert.write(tmp_path)))
     assert (found.size, found.where) == (tiny_bert.WIDTH, str(tmp_path))
+    assert found.engine.startswith("onnxruntime ")
     assert found.texts_per_s > 0 and found.question_ms > 0
     with pytest.raises(NoEmbedding, match="cannot be read"):
         check(LocalEmbedding(tmp_path / "nowhere"))
@@ -67,6 +68,8 @@ def test_the_command_checks_or_says_how_to_get_one(tmp_path: Path) -> None:
     tiny_bert.write(fetched(Home(tmp_path)))
     code, said = command(tmp_path, "--json")
     assert code == 0 and json.loads(said)["size"] == tiny_bert.WIDTH
+    code, said = command(tmp_path)
+    assert code == 0 and "It runs in onnxruntime " in said and "passages a second" in said
     (fetched(Home(tmp_path)) / "config.json").write_text("{}")
     code, said = command(tmp_path)
     assert code == 1 and "The embedder does not work: the folder" in said

@@ -1,26 +1,29 @@
-"""A BERT sentence encoder (such as all-MiniLM-L6-v2) from its folder, in numpy: no torch, no network.
+"""A BERT sentence encoder (such as all-MiniLM-L6-v2) from its folder, without torch and without the network.
 
 The folder is what sentence-transformers writes: `config.json`, `model.safetensors`, `vocab.txt` (or `tokenizer.json`),
 and where they are there `sentence_bert_config.json` (how much of a text is read), `tokenizer_config.json` and
-`1_Pooling/config.json`. Arithmetic as in Devlin et al. 2018 and the model's own `config.json`; the mean of the last
-layer over the text's pieces (or its first), made length 1.
+`1_Pooling/config.json`. The vector of a text is the mean of the last layer over its pieces (or its first), made length
+1. The layers run in onnxruntime where that is installed, else in numpy: the same vectors to 1e-5, so of the same id.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import logging
+from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from agent.memory.embedding.bert_layers import Layers, NumpyLayers, Shape, Weights
 from agent.memory.embedding.encoder import NoEmbedding, Vector
-from agent.memory.embedding.safetensors import Floats, tensors
+from agent.memory.embedding.safetensors import tensors
 from agent.memory.embedding.wordpiece import WordPiece, is_cjk
+
+_log = logging.getLogger(__name__)
 
 WEIGHTS = "model.safetensors"
 _AT_ONCE = 8
@@ -30,62 +33,23 @@ _FOREIGN = 0.3
 """Part of a text in characters that an English vocabulary does not have, from which on the model does not know it."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Shape:
-    layers: int
-    heads: int
-    width: int
-    epsilon: float
-    length: int
-    first_only: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Linear:
-    weight: Floats
-    bias: Floats
-
-    def __call__(self, x: Floats) -> Floats:
-        y: Floats = x @ self.weight + self.bias
-        return y
-
-
-@dataclass(frozen=True, slots=True)
-class _Norm:
-    weight: Floats
-    bias: Floats
-    epsilon: float
-
-    def __call__(self, x: Floats) -> Floats:
-        centred = x - x.mean(-1, keepdims=True)
-        y: Floats = centred / np.sqrt((centred**2).mean(-1, keepdims=True) + self.epsilon) * self.weight + self.bias
-        return y
-
-
-@dataclass(frozen=True, slots=True)
-class _Layer:
-    query: _Linear
-    key: _Linear
-    value: _Linear
-    attended: _Linear
-    attended_norm: _Norm
-    wide: _Linear
-    narrow: _Linear
-    norm: _Norm
-
-
 class Bert:
     """Loads `folder`. Raises `NoEmbedding` where it is not such a model."""
 
     batch = _AT_ONCE
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, onnx: bool = True) -> None:
+        """`onnx`: by onnxruntime, where that is installed."""
         try:
-            self._shape, self._activation = _shape(folder)
+            config = _json(folder / "config.json")
+            shape = _shape(config)
+            self._width = shape.width
+            self._first_only = _first_only(folder)
+            self._length = _length(folder, config)
             self._tokens = _tokenizer(folder)
-            weights = tensors(folder / WEIGHTS)
-            self._read(weights)
-            self.id = f"bert-{_sha256(folder / WEIGHTS)[:16]}-{self._shape.length}"
+            weights = Weights(tensors(folder / WEIGHTS), shape)
+            self._layers = (_by_onnx(weights) if onnx else None) or NumpyLayers(weights)
+            self.id = f"bert-{_sha256(folder / WEIGHTS)[:16]}-{self._length}"
         except OSError as error:
             what = f"the model in {folder} cannot be read ({Path(str(error.filename)).name}: {error.strerror})"
             raise NoEmbedding(what) from error
@@ -94,12 +58,17 @@ class Bert:
             raise NoEmbedding(f"the folder {folder} holds no BERT model with WordPiece ({what})") from error
 
     @property
+    def engine(self) -> str:
+        """What runs it."""
+        return self._layers.engine
+
+    @property
     def size(self) -> int:
         """Numbers in a vector."""
-        return self._shape.width
+        return self._width
 
     def encode(self, texts: Sequence[str], seconds: float) -> Sequence[Vector]:
-        numbers = [self._tokens(text, self._shape.length) for text in texts]
+        numbers = [self._tokens(text, self._length) for text in texts]
         order = sorted(range(len(texts)), key=lambda at: len(numbers[at]))  # alike in length: little is filled up
         found: list[Vector] = [()] * len(texts)
         for start in range(0, len(order), _AT_ONCE):
@@ -116,118 +85,55 @@ class Bert:
     def close(self) -> None:
         pass
 
-    def _read(self, weights: Mapping[str, Floats]) -> None:
-        prefix = "bert." if "bert.embeddings.word_embeddings.weight" in weights else ""
-
-        def tensor(name: str) -> Floats:
-            return weights[prefix + name]
-
-        def linear(name: str) -> _Linear:
-            return _Linear(np.ascontiguousarray(tensor(f"{name}.weight").T), tensor(f"{name}.bias"))
-
-        def norm(name: str) -> _Norm:
-            return _Norm(tensor(f"{name}.weight"), tensor(f"{name}.bias"), self._shape.epsilon)
-
-        self._words = tensor("embeddings.word_embeddings.weight")
-        # one text is given, so all its pieces are of the first of BERT's two
-        self._places = (
-            tensor("embeddings.position_embeddings.weight") + tensor("embeddings.token_type_embeddings.weight")[0]
-        )
-        self._first_norm = norm("embeddings.LayerNorm")
-        self._layers = [
-            _Layer(
-                linear(f"{at}.attention.self.query"),
-                linear(f"{at}.attention.self.key"),
-                linear(f"{at}.attention.self.value"),
-                linear(f"{at}.attention.output.dense"),
-                norm(f"{at}.attention.output.LayerNorm"),
-                linear(f"{at}.intermediate.dense"),
-                linear(f"{at}.output.dense"),
-                norm(f"{at}.output.LayerNorm"),
-            )
-            for at in (f"encoder.layer.{number}" for number in range(self._shape.layers))
-        ]
-
     def _encoded(self, numbers: Sequence[Sequence[int]]) -> list[Vector]:
         longest = max(map(len, numbers))
-        filled = np.array([[*one, *[0] * (longest - len(one))] for one in numbers])
+        filled = np.array([[*one, *[0] * (longest - len(one))] for one in numbers], np.int64)
         there = np.array([[1.0] * len(one) + [0.0] * (longest - len(one)) for one in numbers], np.float32)
-        x = self._first_norm(self._words[filled] + self._places[:longest])
-        unseen = ((1.0 - there) * np.float32(-1e9))[:, None, None, :]
-        for layer in self._layers:
-            x = layer.attended_norm(x + layer.attended(self._attention(layer, x, unseen)))
-            x = layer.norm(x + layer.narrow(self._activation(layer.wide(x))))
-        pooled = x[:, 0] if self._shape.first_only else (x * there[:, :, None]).sum(1) / there.sum(1, keepdims=True)
+        x = self._layers(filled, there)
+        pooled = x[:, 0] if self._first_only else (x * there[:, :, None]).sum(1) / there.sum(1, keepdims=True)
         return list(pooled / np.maximum(np.linalg.norm(pooled, axis=1, keepdims=True), 1e-12))
 
-    def _attention(self, layer: _Layer, x: Floats, unseen: Floats) -> Floats:
-        texts, pieces, width = x.shape
-        heads = self._shape.heads
 
-        def apart(y: Floats) -> Floats:
-            return y.reshape(texts, pieces, heads, width // heads).transpose(0, 2, 1, 3)
+def _by_onnx(weights: Weights) -> Layers | None:
+    """None where onnxruntime is not installed, or does not take it."""
+    if find_spec("onnxruntime") is None:
+        return None
+    try:
+        from agent.memory.embedding.bert_onnx import OnnxLayers  # noqa: PLC0415 (68 MB, only for a local model)
 
-        scores = (
-            apart(layer.query(x)) @ apart(layer.key(x)).transpose(0, 1, 3, 2) / np.float32(math.sqrt(width // heads))
-            + unseen
-        )
-        shares = np.exp(scores - scores.max(-1, keepdims=True))
-        weighted: Floats = (shares / shares.sum(-1, keepdims=True)) @ apart(layer.value(x))
-        return weighted.transpose(0, 2, 1, 3).reshape(texts, pieces, width)
-
-
-def _gelu(x: Floats) -> Floats:
-    y: Floats = x * 0.5 * (1.0 + _erf(x * np.float32(math.sqrt(0.5))))
-    return y
+        return OnnxLayers(weights)
+    except KeyError:
+        raise
+    except Exception as error:  # its own kinds have no common base; numpy does as well
+        _log.warning("the embedder runs in numpy, for onnxruntime does not take it: %s", error)
+        return None
 
 
-def _gelu_tanh(x: Floats) -> Floats:
-    inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)
-    return np.asarray(0.5 * x * (1.0 + np.tanh(inner)), np.float32)
-
-
-def _relu(x: Floats) -> Floats:
-    return np.maximum(x, 0.0)
-
-
-def _erf(x: Floats) -> Floats:
-    """Abramowitz and Stegun 7.1.26; off by at most 1.5e-7."""
-    size = np.abs(x)
-    t = 1.0 / (1.0 + 0.3275911 * size)
-    series = ((((1.061405429 * t - 1.453152027) * t + 1.421413741) * t - 0.284496736) * t + 0.254829592) * t
-    y: Floats = np.sign(x) * (1.0 - series * np.exp(-size * size))
-    return y
-
-
-_ACTIVATIONS: Mapping[str, Callable[[Floats], Floats]] = {
-    "gelu": _gelu,
-    "gelu_new": _gelu_tanh,
-    "gelu_pytorch_tanh": _gelu_tanh,
-    "relu": _relu,
-}
-
-
-def _shape(folder: Path) -> tuple[_Shape, Callable[[Floats], Floats]]:
-    config = _json(folder / "config.json")
+def _shape(config: dict[str, Any]) -> Shape:
     kind, places = config.get("model_type"), config.get("position_embedding_type", "absolute")
     if kind != "bert" or places != "absolute":
         raise ValueError(f"it is of the kind {kind}")
-    pooling = _json_or_empty(folder / "1_Pooling" / "config.json")
-    first_only = bool(pooling.get("pooling_mode_cls_token"))
-    if pooling and not first_only and not pooling.get("pooling_mode_mean_tokens"):
-        raise ValueError("it pools in another way than by mean or first piece")
-    longest = int(config["max_position_embeddings"])
-    wanted = _json_or_empty(folder / "sentence_bert_config.json").get("max_seq_length")
-    length = min(longest, int(wanted) if wanted else _USUAL_LENGTH)
-    shape = _Shape(
+    return Shape(
         layers=int(config["num_hidden_layers"]),
         heads=int(config["num_attention_heads"]),
         width=int(config["hidden_size"]),
         epsilon=float(config["layer_norm_eps"]),
-        length=length,
-        first_only=first_only,
+        activation=str(config["hidden_act"]),
     )
-    return shape, _ACTIVATIONS[config["hidden_act"]]
+
+
+def _first_only(folder: Path) -> bool:
+    pooling = _json_or_empty(folder / "1_Pooling" / "config.json")
+    first_only = bool(pooling.get("pooling_mode_cls_token"))
+    if pooling and not first_only and not pooling.get("pooling_mode_mean_tokens"):
+        raise ValueError("it pools in another way than by mean or first piece")
+    return first_only
+
+
+def _length(folder: Path, config: dict[str, Any]) -> int:
+    """How many pieces of a text are read."""
+    wanted = _json_or_empty(folder / "sentence_bert_config.json").get("max_seq_length")
+    return min(int(config["max_position_embeddings"]), int(wanted) if wanted else _USUAL_LENGTH)
 
 
 def _tokenizer(folder: Path) -> WordPiece:

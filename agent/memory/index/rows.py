@@ -10,13 +10,15 @@ from typing import NamedTuple
 
 @dataclass(frozen=True, slots=True)
 class NewPassage:
-    """`section` counts from 0 within the file."""
+    """`section` counts from 0 within the file. `tokens` with spaces between, `size` of them: a list of them would take
+    ten times the memory in a large file."""
 
     first: int
     last: int
     section: int
     speaker: str
-    tokens: Sequence[str]
+    size: int
+    tokens: str
     text: str
 
 

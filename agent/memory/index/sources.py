@@ -169,8 +169,17 @@ def new_file(
             for one in heads.values()
         ],
         [
-            NewPassage(one.start, one.end, sections[one.section], speech(one.text).speaker, tokens(one.text), one.text)
+            NewPassage(
+                one.start,
+                one.end,
+                sections[one.section],
+                speech(one.text).speaker,
+                len(words),
+                " ".join(words),
+                one.text,
+            )
             for one in found
+            for words in (tokens(one.text),)
         ],
         list(windows(found, cut)),
     )

@@ -140,8 +140,8 @@ class Store:
                     one.first,
                     one.last,
                     one.speaker,
-                    len(one.tokens),
-                    " ".join(one.tokens),
+                    one.size,
+                    one.tokens,
                     one.text,
                 )
                 for at, one in enumerate(new.passages)
@@ -342,7 +342,7 @@ def _spans(new: NewFile) -> list[tuple[int, int]]:
 
 
 def _joined(head: Sequence[str], passages: Sequence[NewPassage]) -> str:
-    return " ".join([" ".join(head), *(" ".join(one.tokens) for one in passages)])
+    return " ".join([" ".join(head), *(one.tokens for one in passages)])
 
 
 def _limits(since: int, until: int, below: str, of: str = "w") -> tuple[str, list[int | str]]:

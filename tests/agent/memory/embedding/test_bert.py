@@ -46,8 +46,10 @@ def test_a_long_text_is_read_from_its_beginning() -> None:
     assert (len(numbers), numbers[0], numbers[-1]) == (10, VOCABULARY["[CLS]"], VOCABULARY["[SEP]"])
 
 
-def test_vectors_are_those_of_the_paper_whatever_else_is_in_the_batch(tmp_path: Path) -> None:
-    model, made = Bert(tiny_bert.write(tmp_path)), tiny_bert.weights()
+@pytest.mark.parametrize("engine", ["numpy", "onnxruntime"])
+def test_vectors_are_those_of_the_paper_whatever_else_is_in_the_batch(tmp_path: Path, engine: str) -> None:
+    model, made = Bert(tiny_bert.write(tmp_path), onnx=engine != "numpy"), tiny_bert.weights()
+    assert model.engine.split()[0] == engine
     together = model.encode(TEXTS, 1)
     for text, vector in zip(TEXTS, together, strict=True):
         assert list(vector) == pytest.approx(tiny_bert.embedded(PIECES(text, 24), made), abs=2e-6)
@@ -57,6 +59,25 @@ def test_vectors_are_those_of_the_paper_whatever_else_is_in_the_batch(tmp_path: 
 def test_a_model_is_named_by_its_weights(tmp_path: Path) -> None:
     one, same, other = (Bert(tiny_bert.write(tmp_path / name, seed)) for name, seed in (("a", 1), ("b", 1), ("c", 2)))
     assert one.id == same.id != other.id
+
+
+@pytest.mark.parametrize("activation", ["gelu", "gelu_new", "relu"])
+def test_onnxruntime_and_numpy_give_the_same_vectors_under_the_same_name(tmp_path: Path, activation: str) -> None:
+    folder = tiny_bert.write(tmp_path, hidden_act=activation)
+    fast, slow = Bert(folder), Bert(folder, onnx=False)
+    assert fast.id == slow.id and fast.engine != slow.engine == "numpy"
+    for one, other in zip(fast.encode(TEXTS, 1), slow.encode(TEXTS, 1), strict=True):
+        assert list(one) == pytest.approx(list(other), abs=1e-5)
+
+
+def test_the_first_piece_may_stand_for_the_text(tmp_path: Path) -> None:
+    folder = tiny_bert.write(tmp_path)
+    mean = Bert(folder).encode(TEXTS, 1)
+    (folder / "1_Pooling").mkdir()
+    (folder / "1_Pooling" / "config.json").write_text('{"pooling_mode_cls_token": true}')
+    first = [Bert(folder, onnx=onnx).encode(TEXTS, 1) for onnx in (True, False)]
+    assert list(first[0][0]) == pytest.approx(list(first[1][0]), abs=1e-5)
+    assert list(first[0][0]) != pytest.approx(list(mean[0]), abs=1e-3)
 
 
 def test_an_english_model_does_not_know_chinese(tmp_path: Path) -> None:

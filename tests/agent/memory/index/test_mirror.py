@@ -25,7 +25,7 @@ from tests.agent.places import morning, owner
 CLOCK = morning().clock
 NAMES = st.sampled_from(["MEMORY.md", "memory/2026-10-01.md", "memory/2026-10-02.md", "memory/notes/a.md", "b.md"])
 LINES = st.sampled_from(
-    [f"- {word} {'and so on ' * 20}" for word in "tea rain soup cat bread".split()] + ["# Head", ""]
+    [*(f"- {word} {'and so on ' * 20}" for word in ("tea", "rain", "soup", "cat", "bread")), "# Head", ""]
 )
 TEXTS = st.lists(LINES, max_size=12).map("\n".join)
 WHO = st.sampled_from([0, 1, 2])
@@ -48,9 +48,9 @@ def _told(like: Likeness | None, why: str) -> Told:
     if like is None:
         return (why,)
     passages, windows = like.nearest_passages(1_000), like.nearest_windows(1_000)
-    shares = like.shares(range(2_000))
-    assert shares.keys() == set(passages)
-    return why, passages, windows, like.windows(windows), {id: round(share, 5) for id, share in shares.items()}
+    shares, cosines = like.shares(range(2_000)), like.windows(windows)
+    assert shares.keys() == set(passages) and cosines == windows
+    return why, *({id: round(value, 4) for id, value in one.items()} for one in (shares, windows))
 
 
 class Processes(RuleBasedStateMachine):
