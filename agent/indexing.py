@@ -15,19 +15,26 @@ from agent.memory.scope import Scope
 _log = logging.getLogger(__name__)
 
 _EMBED_FOR = 0.5
-_EMBED_AGAIN = 2.0
-"""Seconds between two looks for texts that are not embedded."""
+_AGAIN = 2.0
+"""Seconds between two looks for what searches left, and for texts that are not embedded."""
 
 
 async def keep_indexed(index: MemoryIndex, scope: Scope, clock: Clock, *, embeds: bool) -> None:
-    """Index what changed in a scope while nobody was here, in small steps, so that it can be cancelled; then, where the
-    index `embeds`, embed what searches find changed, until cancelled."""
+    """Index what changed in a scope while nobody was here; then what searches found changed and had no time for, and
+    where the index `embeds`, embed what is not yet, until cancelled."""
+    await _catch_up(index, scope, clock)
+    while True:
+        for other in index.behind():
+            await _catch_up(index, other, clock)
+        pause = 0.0 if embeds and await _embed(index) else _AGAIN
+        await asyncio.sleep(pause)
+
+
+async def _catch_up(index: MemoryIndex, scope: Scope, clock: Clock) -> None:
+    """In small steps, so that it can be cancelled."""
     stale = 1
     while stale:
         stale = (await asyncio.to_thread(index.refresh, scope, clock, time.monotonic() + 1)).stale
-    while embeds:
-        pause = 0.0 if await _embed(index) else _EMBED_AGAIN
-        await asyncio.sleep(pause)
 
 
 async def _embed(index: MemoryIndex) -> bool:

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
+from time import monotonic
 
 from agent.agent import Agent
 from agent.clock import Clock, utc_stamp
@@ -38,17 +40,26 @@ PLATFORMS = ("telegram", "discord", "web")
 
 _EMBED_FOR = 1.0
 """Seconds after which embedding can be cancelled."""
+_SEARCH_WAITS = 30.0
+"""Seconds for which a search that a person asked for waits until all files are indexed."""
 _NEXT_JOBS = 20
 """So many stand in `status`."""
 
 Parameters = Mapping[str, Json]
 
 
+@dataclass(frozen=True, slots=True)
+class _Progress:
+    of_what: str
+    done: int
+    of: int
+
+
 class Operations:
     def __init__(self, house: House, config: Config) -> None:
         self._house = house
         self._config = config
-        self._indexing: dict[tuple[str, str], tuple[int, int]] = {}
+        self._indexing: dict[tuple[str, str], _Progress] = {}
 
     def table(self) -> Mapping[str, Operation]:
         return {
@@ -203,6 +214,7 @@ class Operations:
             clock = _clock_of(str(day), clock)
         most = number if isinstance(number, int) and number > 0 else self._config.memory.search.max_results
         query = _text(parameters, "query")
+        await asyncio.to_thread(agent.index.refresh, scope, clock, monotonic() + _SEARCH_WAITS)
         found = await asyncio.to_thread(agent.index.search, scope, clock, [query], until=clock.today(), most=most)
         if parameters.get("explain") is not True:
             return [_hit_json(hit) for hit in found.hits]
@@ -223,11 +235,17 @@ class Operations:
         place = (agent.settings.name, scope.name)
 
         def progress(done: int, of: int) -> None:
-            self._indexing[place] = (done, of)
+            self._indexing[place] = _Progress("files", done, of)
+
+        def embedded(count: int) -> None:
+            known = self._indexing[place]
+            self._indexing[place] = _Progress(known.of_what, known.done + count, known.of)
 
         try:
             await asyncio.to_thread(work, scope, self._house.clock, progress=progress)
-            while await asyncio.to_thread(agent.index.embed, _EMBED_FOR):
+            missing = await asyncio.to_thread(agent.index.unembedded_count, scope)
+            self._indexing[place] = _Progress("texts", 0, missing)
+            while await asyncio.to_thread(agent.index.embed, _EMBED_FOR, embedded):
                 pass
         except NotStored as error:
             raise OperationError(f"{error.strerror}; the index is as it was") from error
@@ -238,10 +256,11 @@ class Operations:
         return await self.memory_status(parameters)
 
     async def memory_progress(self, parameters: Parameters) -> Json:
-        """`{scope?, agent?}`: `{done, of}`, the files of a `memory.index` that is running; 0 of 0 where none is."""
+        """`{scope?, agent?}`: `{what, done, of}` of a `memory.index` that is running: its `files`, then the `texts`
+        that are embedded; 0 of 0 where none is."""
         agent, scope = self._asked_of(parameters)
-        done, of = self._indexing.get((agent.settings.name, scope.name), (0, 0))
-        return {"done": done, "of": of}
+        known = self._indexing.get((agent.settings.name, scope.name), _Progress("files", 0, 0))
+        return {"what": known.of_what, "done": known.done, "of": known.of}
 
     async def memory_test(self, parameters: Parameters) -> Json:
         """`{scope?, agent?}`: `{results, gaps, unread}`, each result `{question, words, line, passed, missing,

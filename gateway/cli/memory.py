@@ -20,6 +20,7 @@ _SHOWN = 10
 _LONG = 0.5
 """Seconds after which a build is worth a bar."""
 _REDRAWN = 0.2
+_LABELS = {"files": "Indexing files", "texts": "Embedding texts"}
 _SCOPE = click.option("--scope", default="owner", show_default=True, help="owner, person:ID or group:CHANNEL:CHAT")
 _AGENT = click.option("--agent", help="Of that agent; without it, the one that answers where no route says otherwise.")
 _DAY = click.DateTime(["%Y-%m-%d"])
@@ -55,7 +56,7 @@ def search(
 
 def _show_found(found: dict[str, Json]) -> None:
     hits = rows(found.get("hits"))
-    for row in hits:
+    for row in sorted(hits, key=lambda row: bool(row.get("context"))):  # what stands around an answer comes behind all
         first, last, parts = row.get("start_line"), row.get("end_line"), row.get("parts")
         click.secho(f"{row.get('path')}:{first}" + ("" if first == last else f"-{last}"), bold=True, nl=False)
         shares = parts.items() if isinstance(parts, dict) else ()
@@ -98,14 +99,18 @@ def index(place: Place, scope: str, force: bool, agent: str | None, as_json: boo
 async def _show_progress(asked: Mapping[str, Json], call: Call) -> None:
     """A bar on stderr, for a build that takes long, until it is cancelled."""
     await asyncio.sleep(_LONG)
-    with click.progressbar(length=0, label="Indexing", file=sys.stderr, show_pos=True) as bar:
-        while True:
-            value = await call("memory.progress", asked)
-            done, of = (value.get("done"), value.get("of")) if isinstance(value, dict) else (0, 0)
-            if isinstance(done, int) and isinstance(of, int) and of:
-                bar.length = of
-                bar.update(done - bar.pos)
-            await asyncio.sleep(_REDRAWN)
+    now = "files"
+    while True:
+        what = now
+        with click.progressbar(length=0, label=_LABELS[what], file=sys.stderr, show_pos=True) as bar:
+            while now == what:
+                value = await call("memory.progress", asked)
+                found = value if isinstance(value, dict) else {}
+                done, of, now = found.get("done"), found.get("of"), str(found.get("what"))
+                if isinstance(done, int) and isinstance(of, int) and of and now == what:
+                    bar.length = of
+                    bar.update(min(done, of) - bar.pos)
+                await asyncio.sleep(_REDRAWN)
 
 
 @memory_command.command()

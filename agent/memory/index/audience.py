@@ -38,6 +38,8 @@ _FRESH = 0.1
 """Seconds within which a file could change again without its times showing it."""
 _UNTRUSTED = ""
 _LEAST_WAIT = 0.01
+_BYTES_A_SECOND = 1_500_000
+"""Of Markdown that are indexed, on a slow machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +99,15 @@ class AudienceIndex:
         self._data_version = 0
         self._waiting = Waiting()
 
-    def refresh(self, clock: Clock, deadline: float | None, progress: Progress | None = None) -> Freshness:
-        """Index what changed, the newest first, until `deadline` (of `time.monotonic`)."""
+    def refresh(
+        self, clock: Clock, deadline: float | None, progress: Progress | None = None, *, patient: bool = False
+    ) -> Freshness:
+        """Index what changed, the newest first, until `deadline` (of `time.monotonic`). A file that is too large for
+        the time is left; `patient`: it is begun all the same, and then ended."""
         if not self._writing.acquire(timeout=-1 if deadline is None else max(0.0, deadline - time.monotonic())):
             return Freshness(1, ("the newest changes: they are still being indexed.",))
         try:
-            return self._mended(lambda: self._refreshed(clock, deadline, progress))
+            return self._mended(lambda: self._refreshed(clock, deadline, progress, patient=patient))
         except NotStored as error:
             _log.error("%s", error.strerror)
             return Freshness(0, (f"what changed lately: {error.strerror}.",))
@@ -233,14 +238,16 @@ class AudienceIndex:
         with self._file.alone(None):
             self._file.writer.vectors.put(model, vectors)
 
-    def _refreshed(self, clock: Clock, deadline: float | None, progress: Progress | None) -> Freshness:
+    def _refreshed(
+        self, clock: Clock, deadline: float | None, progress: Progress | None, *, patient: bool
+    ) -> Freshness:
         self._ready()
         gaps: list[str] = []
         changes = self._changes(gaps)
         left = len(changes)
         if left:
             with self._file.alone(deadline) as alone:
-                left = self._take_in(changes, clock, deadline, progress) if alone else left
+                left = self._take_in(changes, clock, deadline, progress, patient=patient) if alone else left
         if left:
             what = "1 changed file: it is" if left == 1 else f"{left} changed files: they are"
             gaps.append(f"{what} not in the index yet.")
@@ -260,7 +267,9 @@ class AudienceIndex:
         if self._talks is not None:
             yield from self._talks.sources(self.scope)
 
-    def _take_in(self, changes: _Changes, clock: Clock, deadline: float | None, progress: Progress | None) -> int:
+    def _take_in(
+        self, changes: _Changes, clock: Clock, deadline: float | None, progress: Progress | None, *, patient: bool
+    ) -> int:
         """How many changes are left."""
         writer = self._file.writer
         if writer.data_version != self._data_version:  # another process was here
@@ -270,9 +279,14 @@ class AudienceIndex:
             writer.remove(name)
             self._known.pop(name, None)
         newest_first = sorted(changes.changed, key=lambda source: source.changed, reverse=True)
+        too_large = 0
         for number, source in enumerate(newest_first):
-            if deadline is not None and time.monotonic() > deadline:
-                return len(newest_first) - number
+            if deadline is not None and (room := deadline - time.monotonic()) < source.size / _BYTES_A_SECOND:
+                if room < 0:
+                    return too_large + len(newest_first) - number
+                if not patient:
+                    too_large += 1
+                    continue
             row = self._put(writer, source, self._known.get(source.name), clock)
             if row is not None:
                 self._known[source.name] = row
@@ -280,7 +294,7 @@ class AudienceIndex:
                 writer.remove(source.name)
             if progress is not None:
                 progress(number + 1, len(newest_first))
-        return 0
+        return too_large
 
     def _put(self, store: Store, source: Source, known: FileRow | None, clock: Clock) -> FileRow | None:
         """None where the file is gone."""

@@ -7,7 +7,8 @@ near        BM25 of the passage with what stands before and behind it mixed in, 
 window      BM25 of the best window that holds it, as a share of the best one's
 date        1 on a day that the question names; less on those after it, when things are written down, and around it
 speaker     the person whom the question names is the one who speaks; of several, half for the first
-meaning     with an embedder: its own likeness to the question and that of its best window, each stretched over all
+meaning     with an embedder: its own likeness to the question and that of its best window, each stretched over all;
+            told as `around` where it is not very like the question itself
 answer      it holds what such a question asks for: a time for when, a number for how many, a name for who
 question    it is itself a question
 
@@ -131,12 +132,15 @@ def ranked(
     order = sorted((one for one in short if one.passage in texts), key=lambda one: _place(one, texts[one.passage]))
     best = _distinct(order, tokens, most)
     whole = _whole(spans, like)
-    return [_given(one, texts[one.passage], whole) for one in best]
+    alike = like.alike([one.passage for one in best]) if like is not None else ()
+    return [_given(one, texts[one.passage], whole, is_alike=one.passage in alike) for one in best]
 
 
-def _given(one: _Scored, row: FoundRow, whole: float) -> Ranked:
+def _given(one: _Scored, row: FoundRow, whole: float, *, is_alike: bool) -> Ranked:
     score = min(1.0, max(0.0, one.total / whole))
     parts = {name: round(value / whole, 4) for name, value in one.parts.items() if value}
+    if "meaning" in parts and not is_alike:  # found for what stands around it, if for nothing else
+        parts["around"] = parts.pop("meaning")
     return Ranked(row.id, row.id, row.path, (row.first, row.last), row.day, row.text, score, parts, one.matched)
 
 

@@ -26,6 +26,10 @@ class Likeness(Protocol):
         """Of those that are embedded."""
         ...
 
+    def alike(self, passages: Collection[int]) -> Collection[int]:
+        """Those that are like it themselves, not only as much as any other is, or by what stands around them."""
+        ...
+
     def shares(self, passages: Collection[int]) -> Mapping[int, float]:
         """Of those that are embedded, a passage's cosine and the best of a window that holds it, each stretched from
         the least to the greatest of all: together 0 to 2."""
@@ -56,6 +60,10 @@ class Meaning(Protocol):
         """How like a question the texts of the audience `name` are; None, and why, where too few are embedded."""
         ...
 
+    def follow(self, name: str, store: Store) -> None:
+        """Read what `like` compares with, as far as it is new."""
+        ...
+
     def embed(self, index: AudienceIndex, end: float, done: Callable[[int], None] | None = None) -> bool:
         """Embed what is not yet, the newest first, until `end` (of `time.monotonic`); whether there may be more. `done`
         is told how many texts were. Raises `NoEmbedding` and `NotStored`."""
@@ -75,6 +83,9 @@ class NoMeaning:
 
     def like(self, name: str, store: Store, question: Vector, limits: Limits) -> tuple[Likeness | None, str]:
         return None, self._why
+
+    def follow(self, name: str, store: Store) -> None:
+        pass
 
     def embed(self, index: AudienceIndex, end: float, done: Callable[[int], None] | None = None) -> bool:
         return False

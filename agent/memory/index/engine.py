@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from pathlib import Path
 
 from agent.clock import Clock
@@ -74,6 +75,7 @@ class MemoryIndex:
         self._cut = Cut() if self._settings.hybrid is None else hybrid.cut(self._settings.hybrid)
         self._opening = threading.Lock()
         self._open: dict[str, _Open] = {}
+        self._behind: dict[str, Scope] = {}
 
     def search(
         self,
@@ -108,7 +110,7 @@ class MemoryIndex:
             return _merged(found, most)
 
         with self._of(scope) as index:
-            gaps = index.refresh(clock, began + (end - began) * _PART_FOR_FILES).gaps
+            gaps = self._fresh(index, clock, began + (end - began) * _PART_FOR_FILES).gaps
             asked |= self._questions(wanted, began + (end - began) * _PART_FOR_MEANING)
             hits, problem = index.read(look, end)
         meaning = [f"what says it in other words: {why}." for why in dict.fromkeys(unlike) if why]
@@ -117,9 +119,30 @@ class MemoryIndex:
     def refresh(
         self, scope: Scope, clock: Clock, deadline: float | None = None, progress: Progress | None = None
     ) -> Freshness:
-        """Index all that changed, until `deadline` (of `time.monotonic`) if there is one."""
+        """Index all that changed, until `deadline` (of `time.monotonic`) if there is one; a file that was begun is
+        ended."""
         with self._of(scope) as index:
-            return index.refresh(clock, deadline, progress)
+            return self._fresh(index, clock, deadline, progress, patient=True)
+
+    def behind(self) -> list[Scope]:
+        """Whose files the last look left some of, for want of time: `refresh` goes on with them."""
+        return list(self._behind.values())
+
+    def _fresh(
+        self,
+        index: AudienceIndex,
+        clock: Clock,
+        deadline: float | None,
+        progress: Progress | None = None,
+        *,
+        patient: bool = False,
+    ) -> Freshness:
+        found = index.refresh(clock, deadline, progress, patient=patient)
+        if found.stale:
+            self._behind[index.scope.name] = index.scope
+        else:
+            self._behind.pop(index.scope.name, None)
+        return found
 
     def rebuild(self, scope: Scope, clock: Clock, progress: Progress | None = None) -> Freshness:
         """Make the index anew beside the present one, which answers meanwhile. Raises `NotStored`."""
@@ -197,7 +220,17 @@ class MemoryIndex:
         for scope in scopes:
             with self._of(scope) as index:
                 more |= self._meaning.embed(index, end, done)
+                if not more:  # so that the next search finds it done
+                    index.read(partial(self._meaning.follow, scope.name), end)
         return more
+
+    def unembedded_count(self, scope: Scope) -> int:
+        """How many texts of a scope are not embedded yet. Raises `NotStored`."""
+        model = self._meaning.model if self._meaning is not None else ""
+        if not model:
+            return 0
+        with self._of(scope) as index:
+            return index.unembedded_count(model)
 
     def _like(
         self, scope: Scope, store: Store, question: Question | None, limits: Limits

@@ -45,11 +45,11 @@ class Embeddings:
             return Question(gap=str(problem))
 
     def like(self, name: str, store: Store, question: Vector, limits: Limits) -> tuple[Likeness | None, str]:
-        with self._opening:
-            vectors = self._vectors[name] = self._vectors.pop(name, Vectors())
-            if len(self._vectors) > _MOST_HELD:
-                del self._vectors[next(iter(self._vectors))]
-        return vectors.likeness(store, self.model, question, limits)
+        return self._of(name).likeness(store, self.model, question, limits)
+
+    def follow(self, name: str, store: Store) -> None:
+        if model := self.model:
+            self._of(name).follow(store, model)
 
     def embed(self, index: AudienceIndex, end: float, done: Callable[[int], None] | None = None) -> bool:
         if time.monotonic() > end:
@@ -64,6 +64,13 @@ class Embeddings:
             if time.monotonic() > end:
                 break
         return bool(missing)
+
+    def _of(self, name: str) -> Vectors:
+        with self._opening:
+            vectors = self._vectors[name] = self._vectors.pop(name, Vectors())
+            if len(self._vectors) > _MOST_HELD:
+                del self._vectors[next(iter(self._vectors))]
+            return vectors
 
 
 def _parts(rows: Sequence[TextRow], size: int) -> Iterable[Sequence[TextRow]]:

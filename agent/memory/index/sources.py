@@ -48,6 +48,11 @@ class Source(NamedTuple):
     def path(self) -> Path:
         return self.root / self.inside
 
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        return int(self.signature.split(" ", 1)[0])
+
 
 class TalkSource(Protocol):
     """A private scope's own past talks: what was said and answered, as far as no context holds it any more; nothing of

@@ -19,6 +19,8 @@ from agent.memory.index.store import Store
 
 _COVERED = 0.5
 """Part of the passages that must be embedded before meaning counts."""
+_ALIKE = 0.6
+"""On the way from the least like to the most. Most passages of a memory stand at about 0.3."""
 _OUTSIDE = -2.0
 """Less than any cosine."""
 
@@ -36,6 +38,10 @@ class Vectors:
 
     def __init__(self) -> None:
         self._mirror = Mirror()
+
+    def follow(self, store: Store, model: str) -> None:
+        """Be as the file is now. Raises as `Store` does."""
+        self._mirror.follow(store, model)
 
     def likeness(self, store: Store, model: str, question: Vector, limits: Limits) -> tuple[Likeness | None, str]:
         """How like a question everything within limits is; None, and the reason, where too little is embedded. It holds
@@ -91,6 +97,11 @@ class Cosines:
     def nearest_windows(self, most: int) -> Mapping[tuple[int, int], float]:
         found = self._windows
         return {(int(found.first[at]), int(found.last[at])): float(found.cosines[at]) for at in found.best(most)}
+
+    def alike(self, passages: Collection[int]) -> Collection[int]:
+        rows = _rows(self._passages, np.array(list(passages), np.int64))
+        known = rows[rows >= 0]
+        return set(self._passages.first[known[self._passages.shares(known) >= _ALIKE]].tolist())
 
     def shares(self, passages: Collection[int]) -> Mapping[int, float]:
         wanted = np.array(sorted(passages), np.int64)

@@ -274,6 +274,40 @@ def test_days_and_folders_limit_a_search(desk: Desk) -> None:
     assert found(below="memory") == ["one", "two"]
 
 
+def test_only_what_is_surely_of_a_later_day_is_hidden_until_a_day(desk: Desk) -> None:
+    """Files without a day are edited today, whatever they tell of."""
+    desk.write("MEMORY.md", "- dentist memory\n")
+    desk.write("memory/notes/old.md", "---\nname: Old\ncreated: 2026-02-01\n---\n\n- dentist old\n")
+    desk.write("memory/notes/new.md", "---\nname: New\ncreated: 2026-10-01T08:00:00\n---\n\n- dentist new\n")
+    desk.write("memory/notes/odd.md", "---\nname: Odd\ncreated: once\n---\n\n- dentist odd\n")
+    desk.write("memory/2026-03-01.md", "- dentist march\n")
+    desk.write("memory/2026-10-01.md", "- dentist october\n")
+
+    def found(**limits: date) -> set[str]:
+        hits = desk.index.search(desk.scope, CLOCK, ["dentist"], **limits).hits  # type: ignore[arg-type]
+        return {hit.text.split()[-1] for hit in hits if hit.text.startswith("- ")}
+
+    assert found(until=date(2026, 3, 31)) == {"memory", "old", "odd", "march"}
+    assert found(until=date(2026, 1, 1)) == {"memory", "odd"}
+    assert found(since=date(2026, 3, 2)) == {"memory", "old", "new", "odd", "october"}
+    past = 1_767_225_600  # 1 January 2026
+    os.utime(desk.workspace / "MEMORY.md", (past, past))
+    assert found(since=date(2026, 3, 2)) == {"old", "new", "odd", "october"}
+    assert found(until=date(2026, 3, 31)) == {"memory", "old", "odd", "march"}
+
+
+def test_a_file_too_large_for_the_time_is_left_and_said_and_taken_in_behind(desk: Desk) -> None:
+    desk.write("archive.md", "- 09:00 the usual walk along the river with the dog\n" * 80_000 + "- windmill\n")
+    desk.write(LOG, "- 09:00 windmill\n")
+    found = desk.index.search(desk.scope, CLOCK, ["windmill"])
+    assert {hit.path for hit in found.hits} == {LOG}
+    assert found.gaps == ("1 changed file: it is not in the index yet.",)
+    assert desk.index.behind() == [desk.scope]
+    assert desk.index.refresh(desk.scope, CLOCK, time.monotonic() + 0.1).stale == 0
+    assert desk.index.behind() == []
+    assert desk.paths("windmill") == ["archive.md", LOG] or desk.paths("windmill") == [LOG, "archive.md"]
+
+
 def test_a_paragraph_of_history_is_of_its_day(desk: Desk) -> None:
     paragraphs = (
         "[2026-09-30 08:00] The dentist called. (talk a e1)",

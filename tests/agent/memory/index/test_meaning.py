@@ -126,6 +126,26 @@ def test_a_new_bullet_is_as_near_as_any_until_it_is_embedded(desk: Desk) -> None
     assert desk.gaps() == ()
 
 
+def test_what_is_only_near_something_alike_is_context(desk: Desk) -> None:
+    desk.embed()
+    hits = {hit.text: hit for hit in desk.index.search(desk.scope, CLOCK, ["vehicle"]).hits}
+    assert not hits[CAR.strip()].is_context and "meaning" in hits[CAR.strip()].parts
+    others = [hit for text, hit in hits.items() if text != CAR.strip()]
+    assert others and all(hit.is_context and "meaning" not in hit.parts for hit in others)
+
+
+def test_the_next_search_after_embedding_finds_the_vectors_read(desk: Desk) -> None:
+    desk.embed()
+    assert desk.index.unembedded_count(desk.scope) == 0
+    desk.write(LOG, CAR + REST + "- One more.\n")
+    desk.index.refresh(desk.scope, CLOCK)
+    assert desk.index.unembedded_count(desk.scope) == 2  # the bullet, and the window that holds it
+    told: list[int] = []
+    while desk.index.embed(60, told.append):
+        pass
+    assert sum(told) == 2
+
+
 def test_nothing_is_embedded_twice(desk: Desk) -> None:
     desk.embed()
     before = list(desk.model.encoded)
