@@ -205,17 +205,19 @@ class Operations:
 
     async def memory_search(self, parameters: Parameters) -> Json:
         """`{query, scope?, agent?, n?, now?, explain?}`: a list of `{path, start_line, end_line, date, score, text}`;
+        with `now` as of that day: nothing of later days (what bears no day counts always);
         with `explain` `{hits, gaps}`, each hit with the `parts` of its score and whether it is `context`: found for
         what stands around it."""
         agent, scope = self._asked_of(parameters)
         number = parameters.get("n")
-        clock = self._house.clock
+        clock, until = self._house.clock, None
         if day := parameters.get("now"):
             clock = _clock_of(str(day), clock)
+            until = clock.today()
         most = number if isinstance(number, int) and number > 0 else self._config.memory.search.max_results
         query = _text(parameters, "query")
         await asyncio.to_thread(agent.index.refresh, scope, clock, monotonic() + _SEARCH_WAITS)
-        found = await asyncio.to_thread(agent.index.search, scope, clock, [query], until=clock.today(), most=most)
+        found = await asyncio.to_thread(agent.index.search, scope, clock, [query], until=until, most=most)
         if parameters.get("explain") is not True:
             return [_hit_json(hit) for hit in found.hits]
         explained: list[Json] = [

@@ -28,9 +28,7 @@ async def memory(ask: Ask) -> str:
     if word.lower() == "test" and (not rest.strip() or ARROW in rest):
         return await _test(ask, rest)
     clock = ask.house.clock
-    found = await asyncio.to_thread(
-        ask.agent.index.search, ask.conversation.scope, clock, [ask.words], until=clock.today(), most=_LOOKED_AT
-    )
+    found = await asyncio.to_thread(ask.agent.index.search, ask.conversation.scope, clock, [ask.words], most=_LOOKED_AT)
     hits = [hit for hit in found.hits if not hit.is_context]
     gaps = [f"_Not searched: {gap}_" for gap in found.gaps[:_MOST_GAPS]]
     if not hits:

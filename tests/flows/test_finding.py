@@ -105,6 +105,17 @@ async def test_invariant_08_a_group_never_finds_a_private_row(
         assert "CANARY" not in await way(told)
 
 
+async def test_a_clock_that_went_back_hides_nothing(tmp_path: Path) -> None:
+    async with story(tmp_path) as told, told.running():
+        told.moment = MAY
+        told.write("memory/2026-05-14.md", "# 2026-05-14\n\n- 10:00 the zeppelin came\n- 11:00 tulips\n")
+        told.say("/memory zeppelin")
+        await told.hears("the zeppelin came")
+        told.moment = MARCH
+        told.say("/memory tulips")
+        await told.hears("11:00 tulips")
+
+
 async def test_a_hand_edited_file_is_found_at_once(tmp_path: Path) -> None:
     async with story(tmp_path) as told, told.running():
         told.write("memory/notes/car.md", "The car is blue.\n")

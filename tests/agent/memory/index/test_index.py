@@ -7,6 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -86,6 +87,34 @@ def test_a_file_that_changes_ten_times_is_found_as_it_is(desk: Desk) -> None:
         desk.write(LOG, f"- 09:00 version{number}\n")
         assert desk.paths(f"version{number}") == [LOG]
     assert desk.paths("version8") == []
+
+
+def test_a_file_that_changes_all_the_time_is_found_as_it_is_or_was_just_before(desk: Desk) -> None:
+    """A writer that never rests beside searches: each finds one whole state, and none older than the one before."""
+    desk.write(LOG, "- 09:00 counted 0\n- 09:01 counted 0 too\n")
+    stop = threading.Event()
+
+    def write() -> None:
+        number = 0
+        while not stop.is_set():
+            number += 1
+            text = f"- 09:00 counted {number}\n- 09:01 counted {number} too\n"
+            (desk.workspace / "new").write_text(text)
+            (desk.workspace / "new").replace(desk.workspace / LOG)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        before = 0
+        for _ in range(40):
+            hits = desk.index.search(desk.scope, CLOCK, ["counted"]).hits
+            (number,) = {int(hit.text.split()[3]) for hit in hits if hit.matched}
+            assert number >= before
+            before = number
+    finally:
+        stop.set()
+        writer.join()
+    assert before > 0
 
 
 def test_links_are_skipped_and_odd_files_are_named(desk: Desk, tmp_path: Path) -> None:
