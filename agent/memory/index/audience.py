@@ -95,6 +95,7 @@ class AudienceIndex:
         self._talks = talks
         self._embeds = embeds
         self._writing = threading.RLock()
+        self._closing = threading.Event()
         self._known: dict[str, FileRow] = {}
         self._data_version = 0
         self._waiting = Waiting()
@@ -109,7 +110,8 @@ class AudienceIndex:
         try:
             return self._mended(lambda: self._refreshed(clock, deadline, progress, patient=patient))
         except NotStored as error:
-            _log.error("%s", error.strerror)
+            if not self._closing.is_set():
+                _log.error("%s", error.strerror)
             return Freshness(0, (f"what changed lately: {error.strerror}.",))
         finally:
             self._writing.release()
@@ -197,6 +199,8 @@ class AudienceIndex:
             self._mended(lambda: self._put_vectors(model, vectors))
 
     def close(self) -> None:
+        """A file that is being indexed is given up: the next start begins it again."""
+        self._closing.set()
         with self._writing:
             self._file.close()
             self._known = {}
@@ -310,12 +314,16 @@ class AudienceIndex:
                 return FileRow(known.id, trusted.signature, sha, "")
             if source.talk is not None and self._talks is not None:
                 said = self._talks.parsed(data, clock, source.talk is Talk.CURRENT)
-                new = sources.new_file(trusted, sha, "", said, clock, self._cut)
+                new = sources.new_file(trusted, sha, "", said, clock, self._cut, self._going)
             else:
-                new = sources.parsed(trusted, data, clock, self._cut)
+                new = sources.parsed(trusted, data, clock, self._cut, self._going)
         except Unreadable as error:
             new = NewFile(source.name, source.signature, "", problem=f"{error.reason}.")
-        return store.put(new, named=self._embeds)
+        return store.put(new, named=self._embeds, going=self._going)
+
+    def _going(self) -> None:
+        if self._closing.is_set():
+            raise NotStored(0, "the search index is being closed")
 
     def _problems(self) -> tuple[str, ...]:
         return tuple(row.problem for row in self._known.values() if row.problem)

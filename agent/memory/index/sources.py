@@ -6,7 +6,7 @@ from __future__ import annotations
 import enum
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -136,14 +136,18 @@ def read(source: Source) -> bytes | None:
     return files.read_bytes(source.path, source.root, MAX_BYTES)
 
 
-def parsed(source: Source, data: bytes, clock: Clock, cut: Cut) -> NewFile:
+Going = Callable[[], None]
+"""Called with every passage, for a large file takes long; what it raises ends the work."""
+
+
+def parsed(source: Source, data: bytes, clock: Clock, cut: Cut, going: Going) -> NewFile:
     """Cut into what is indexed. Raises `Unreadable` for what is no text."""
     file = files.text_of(data, source.name)
     head = front_matter.parse(file.text[:9_000])
     title = f"{head.line('name')} {head.line('description')}"
     cut_up = _paragraphs if source.path.name == paragraphs.FILE else passages
-    found = [one for one in cut_up(file.text) if _is_worth_it(source, one)]
-    return new_file(source, file.sha, title, found, clock, cut, created=_day(head.line("created")))
+    found = [one for one in _told(cut_up(file.text), going) if _is_worth_it(source, one)]
+    return new_file(source, file.sha, title, found, clock, cut, going, created=_day(head.line("created")))
 
 
 def new_file(
@@ -153,6 +157,7 @@ def new_file(
     found: Sequence[Passage],
     clock: Clock,
     cut: Cut,
+    going: Going,
     created: date | None = None,
 ) -> NewFile:
     """`found` may know its days; else they are those of the file. `created`: when a file without a day was begun."""
@@ -183,11 +188,17 @@ def new_file(
                 " ".join(words),
                 one.text,
             )
-            for one in found
+            for one in _told(found, going)
             for words in (tokens(one.text),)
         ],
         list(windows(found, cut)),
     )
+
+
+def _told(found: Iterable[Passage], going: Going) -> Iterator[Passage]:
+    for one in found:
+        going()
+        yield one
 
 
 def _paragraphs(text: str) -> Iterator[Passage]:

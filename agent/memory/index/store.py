@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import itertools
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from agent.memory.index import database
 from agent.memory.index.database import transaction, translated
@@ -33,6 +33,7 @@ from agent.memory.index.tokens import Term
 GAP = 8
 """More than the passages around one that a ranking looks at."""
 _SERIALS = itertools.count()
+T = TypeVar("T")
 
 
 class _Sums(NamedTuple):
@@ -72,9 +73,9 @@ class Store:
 
     # writing -----------------------------------------------------------------------------------------------------
 
-    def put(self, file: NewFile, *, named: bool = False) -> FileRow:
+    def put(self, file: NewFile, *, named: bool, going: Callable[[], None]) -> FileRow:
         """Replace all rows of that path, in one transaction. `named`: its texts get the keys of their vectors, so that
-        what it says unchanged keeps those."""
+        what it says unchanged keeps those. `going` is called again and again, and may raise."""
         with transaction(self._db):
             self._remove(file.path)
             cursor = self._db.execute(
@@ -82,7 +83,7 @@ class Store:
                 [file.path, file.signature, file.sha, file.problem, named],
             )
             id = cursor.lastrowid or 0
-            self._insert(id, file)
+            self._insert(id, file, going)
             if named:
                 self.vectors.name(id)
         return FileRow(id, file.signature, file.sha, file.problem)
@@ -109,7 +110,7 @@ class Store:
         with translated():
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    def _insert(self, file: int, new: NewFile) -> None:
+    def _insert(self, file: int, new: NewFile, going: Callable[[], None]) -> None:
         db = self._db
         section = _next(db, "section")
         passage = self._next_passage()
@@ -144,7 +145,7 @@ class Store:
                     one.tokens,
                     one.text,
                 )
-                for at, one in enumerate(new.passages)
+                for at, one in _while(going, new.passages)
             ),
         )
         db.executemany(
@@ -163,7 +164,7 @@ class Store:
             "INSERT INTO words (rowid, tokens) VALUES (?, ?)",
             (
                 (window + at, _joined(new.sections[new.passages[first].section].tokens, new.passages[first : last + 1]))
-                for at, (first, last) in enumerate(new.windows)
+                for at, (first, last) in _while(going, new.windows)
             ),
         )
 
@@ -320,6 +321,13 @@ class Store:
                 wanted,
             )
             return {row[0]: FoundRow(*row) for row in rows}
+
+
+def _while(going: Callable[[], None], items: Sequence[T]) -> Iterator[tuple[int, T]]:
+    """With their numbers."""
+    for at, one in enumerate(items):
+        going()
+        yield at, one
 
 
 def _next(db: sqlite3.Connection, table: str) -> int:

@@ -437,6 +437,21 @@ def test_many_audiences_take_few_files(desk: Desk) -> None:
     assert len(mine) <= 5 * MOST_OPEN
 
 
+def test_the_end_of_the_process_does_not_wait_for_a_large_file(desk: Desk) -> None:
+    """A file that is being indexed is given up, and nothing of it is left; the next start begins it again."""
+    desk.write("archive.md", "- 09:00 the usual walk along the river with the dog and a dentist\n" * 60_000)
+    desk.write(LOG, "- 09:00 the newest comes first\n")
+    begun = threading.Event()
+    with ThreadPoolExecutor(1) as threads:
+        build = threads.submit(desk.index.refresh, desk.scope, CLOCK, progress=lambda done, of: begun.set())
+        begun.wait(30)
+        desk.index.close()
+        assert "is being closed" in build.result().gaps[0]
+    assert desk.index.status(desk.scope, CLOCK).passages == 1
+    desk.write("archive.md", "- 09:00 dentist\n")
+    assert desk.paths("dentist") == ["archive.md"]
+
+
 def test_an_index_in_use_is_not_closed(desk: Desk) -> None:
     folk = [person(desk.workspace, f"person-{number}") for number in range(MOST_OPEN + 8)]
     for scope in folk:
