@@ -170,19 +170,17 @@ class KeptVectors:
         with translated():
             return {id: (revision, path) for id, revision, path in self._db.execute(_FILES)}
 
-    def passages(self, file: int | None = None) -> Sequence[UnitRow]:
-        """Of one file, or all, in order; so are windows."""
-        return self._units(
-            "p.id, p.id, s.earliest, s.day, p.file FROM passage p JOIN section s ON s.id = p.section", file
-        )
+    def sections(self, file: int | None = None) -> Iterator[UnitRow]:
+        """Of one file, or all, in order; so are windows. All passages of a section have its days."""
+        return self._units("first, last, earliest, day, file FROM section", file)
 
-    def windows(self, file: int | None = None) -> Sequence[UnitRow]:
-        return self._units("p.first, p.last, p.earliest, p.day, p.file FROM window p", file)
+    def windows(self, file: int | None = None) -> Iterator[UnitRow]:
+        return self._units("first, last, earliest, day, file FROM window", file)
 
-    def _units(self, of: str, file: int | None) -> Sequence[UnitRow]:
-        where, values = ("", []) if file is None else ("WHERE p.file = ?", [file])
+    def _units(self, of: str, file: int | None) -> Iterator[UnitRow]:
+        where, values = ("", []) if file is None else ("WHERE file = ?", [file])
         with translated():
-            return list(map(UnitRow._make, self._db.execute(f"SELECT {of} {where} ORDER BY 1", values)))
+            yield from map(UnitRow._make, self._db.execute(f"SELECT {of} {where} ORDER BY 1", values))
 
     # A plus before a column keeps SQLite from its index: the last rows are read by their numbers, not all of a model.
 

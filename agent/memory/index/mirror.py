@@ -8,6 +8,7 @@ scale 0.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -22,11 +23,15 @@ Bytes = NDArray[np.int8]
 Floats = NDArray[np.float32]
 Numbers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
+Data = NDArray[np.uint8]
+"""Vectors as they are kept, a row each."""
 
 SCALE_BYTES = 4
 """At the front of a vector as it is kept."""
 _BLOCK = 512
 """Vectors compared at once: what is upcast then fits into the processor's cache."""
+_COLUMNS = len(UnitRow._fields)
+_KEY = "S16"
 _GONE = -1
 _ROOM = 8
 """A table that is full grows by this part of it."""
@@ -38,9 +43,10 @@ _EMPTY = 4
 class Table:
     """Units of one kind, passages or windows: first and last passage, days and file of each."""
 
-    def __init__(self, units: Sequence[UnitRow], width: int) -> None:
+    def __init__(self, units: Numbers, width: int) -> None:
+        """`units`: as `UnitRow`."""
         self.size = 0
-        self._units = np.empty((0, len(UnitRow._fields)), np.int64)
+        self._units = np.empty((0, _COLUMNS), np.int64)
         self._vectors: Bytes = np.empty((0, width), np.int8)
         self._scales: Floats = np.empty(0, np.float32)
         self.append(units)
@@ -66,20 +72,19 @@ class Table:
         """How many that are there have no vector."""
         return int(np.count_nonzero(self._file != _GONE) - np.count_nonzero(self.embedded))
 
-    def append(self, units: Sequence[UnitRow]) -> None:
+    def append(self, units: Numbers) -> None:
         size = self.size + len(units)
         if size > len(self._scales):
             room = size + size // _ROOM + _LEAST_ROOM
             self._units, self._vectors = _grown(self._units, room), _grown(self._vectors, room)
             self._scales = _grown(self._scales, room)
-        self._units[self.size : size] = np.array(units, np.int64).reshape(len(units), len(UnitRow._fields))
+        self._units[self.size : size] = units
         self._scales[self.size : size] = 0
         self.size = size
 
-    def date(self, units: Sequence[UnitRow]) -> None:
+    def date(self, units: Numbers) -> None:
         """Of a file whose days changed."""
-        new = np.array(units, np.int64).reshape(len(units), len(UnitRow._fields))
-        self._units[self.rows_of(new[:, 0])] = new
+        self._units[np.searchsorted(self.first, units[:, 0])] = units
 
     def remove(self, files: Collection[int]) -> None:
         gone = np.isin(self._file, list(files))
@@ -90,24 +95,15 @@ class Table:
             self.size = len(left)
             self._units, self._vectors, self._scales = self._units[left], self._vectors[left], self._scales[left]
 
-    def rows_of(self, firsts: Numbers) -> Numbers:
-        """Where what begins with a passage stands, or would."""
-        return np.asarray(np.searchsorted(self.first, firsts), np.int64)
-
-    def put(self, found: Sequence[VectorRow]) -> None:
-        """What is not of this table is left alone."""
-        if not found or not self.size:
+    def put(self, ends: Numbers, vectors: Data) -> None:
+        """As they are kept, of what begins and ends with those passages. What is not of this table is left alone."""
+        if not self.size:
             return
-        rows = np.minimum(self.rows_of(np.array([one.first for one in found], np.int64)), self.size - 1)
-        ends = np.array([(one.first, one.last) for one in found], np.int64)
-        at = np.flatnonzero((self._units[rows, :2] == ends).all(1) & (self._file[rows] != _GONE))
-        self.put_at(rows[at], [found[int(place)].vector for place in at])
-
-    def put_at(self, rows: Numbers, vectors: Iterable[bytes]) -> None:
-        """As they are kept: the scale, and a byte for each number."""
-        data = np.frombuffer(b"".join(vectors), np.uint8).reshape(len(rows), SCALE_BYTES + self._vectors.shape[1])
-        self._scales[rows] = np.ascontiguousarray(data[:, :SCALE_BYTES]).view(np.float32)[:, 0]
-        self._vectors[rows] = data[:, SCALE_BYTES:].view(np.int8)
+        rows = np.minimum(np.searchsorted(self.first, ends[:, 0]), self.size - 1)
+        ours = (self._units[rows, :2] == ends).all(1) & (self._file[rows] != _GONE)
+        rows, vectors = rows[ours], vectors[ours]
+        self._scales[rows] = np.ascontiguousarray(vectors[:, :SCALE_BYTES]).view(np.float32)[:, 0]
+        self._vectors[rows] = vectors[:, SCALE_BYTES:].view(np.int8)
 
     def cosines(self, question: Floats) -> Floats:
         found = np.empty(self.size, np.float32)
@@ -134,8 +130,8 @@ class Mirror:
     """One thread at a time."""
 
     def __init__(self) -> None:
-        self.passages = Table([], 0)
-        self.windows = Table([], 0)
+        self.passages = Table(_numbers([], _COLUMNS), 0)
+        self.windows = Table(_numbers([], _COLUMNS), 0)
         self._state: tuple[tuple[int, int], str] | None = None
         self._whole: tuple[int, str, int, int] | None = None
         self._files: dict[int, tuple[int, str]] = {}
@@ -170,25 +166,17 @@ class Mirror:
     def _read(self, kept: KeptVectors, model: str, width: int) -> None:
         self._files = kept.files()
         self._number = 0
-        self.passages, self.windows = Table(kept.passages(), width), Table(kept.windows(), width)
+        self.passages = Table(_each(kept.sections()), width)
+        self.windows = Table(_numbers(kept.windows(), _COLUMNS), width)
         if not width:
             return
-        parts = [np.array([(first, last) for first, last, _ in part], np.int64) for part in kept.named()]
-        keys = np.frombuffer(b"".join(key for part in kept.named() for _, _, key in part), "V16")
-        order = np.argsort(keys.view("S16"), kind="stable")
-        ends = np.concatenate(parts)[order] if parts else np.empty((0, 2), np.int64)
-        ordered = keys.view("S16")[order]
+        ends, keys = _named(kept)
         for part in kept.all(model):
             right = [(key, vector) for key, vector in part if len(vector) == width + SCALE_BYTES]
-            wanted = np.frombuffer(b"".join(key for key, _ in right), "S16")
-            low, high = np.searchsorted(ordered, wanted), np.searchsorted(ordered, wanted, side="right")
-            self._put(
-                [
-                    VectorRow(int(ends[at, 0]), int(ends[at, 1]), vector)
-                    for (_, vector), start, end in zip(right, low, high, strict=True)
-                    for at in range(start, end)
-                ]
-            )
+            wanted = np.frombuffer(b"".join(key for key, _ in right), _KEY)
+            low, high = np.searchsorted(keys, wanted), np.searchsorted(keys, wanted, side="right")
+            vectors = _data([vector for _, vector in right], width)
+            self._put(ends[_ranges(low, high)], vectors[np.repeat(np.arange(len(right)), high - low)])
 
     def _catch_up(self, kept: KeptVectors, model: str) -> None:
         files = kept.files()
@@ -197,22 +185,61 @@ class Mirror:
             self.passages.remove(gone)
             self.windows.remove(gone)
         for file in sorted(id for id, known in files.items() if self._files.get(id) != known):
-            passages, windows = kept.passages(file), kept.windows(file)
+            passages, windows = _each(kept.sections(file)), _numbers(kept.windows(file), _COLUMNS)
             if file in self._files:
                 self.passages.date(passages)
                 self.windows.date(windows)
             else:
                 self.passages.append(passages)
                 self.windows.append(windows)
-            self._put(kept.of_file(model, file))
+            self._take(kept.of_file(model, file))
         self._files = files
-        self._put(kept.since(model, self._number))
+        self._take(kept.since(model, self._number))
 
-    def _put(self, found: Sequence[VectorRow]) -> None:
-        if self._whole is not None:
-            found = [one for one in found if len(one.vector) == self.width + SCALE_BYTES]
-        self.passages.put([one for one in found if one.first == one.last])
-        self.windows.put(found)
+    def _take(self, found: Sequence[VectorRow]) -> None:
+        """A server may have changed its size: the newest one's holds."""
+        right = [one for one in found if len(one.vector) == self.width + SCALE_BYTES]
+        ends = _numbers([(one.first, one.last) for one in right], 2)
+        self._put(ends, _data([one.vector for one in right], self.width))
+
+    def _put(self, ends: Numbers, vectors: Data) -> None:
+        self.passages.put(ends, vectors)
+        self.windows.put(ends, vectors)
+
+
+def _named(kept: KeptVectors) -> tuple[Numbers, NDArray[np.bytes_]]:
+    """First and last of every text with a key, and the keys, in the order of these."""
+    ends, keys = [_numbers([], 2)], [b""]
+    for part in kept.named():
+        ends.append(_numbers([row[:2] for row in part], 2))
+        keys.append(b"".join(row[2] for row in part))
+    found = np.frombuffer(b"".join(keys), _KEY)
+    order = np.argsort(found, kind="stable")
+    return np.concatenate(ends)[order], found[order]
+
+
+def _each(sections: Iterable[UnitRow]) -> Numbers:
+    """Every passage of some sections as a unit of its own."""
+    rows = _numbers(sections, _COLUMNS)
+    passages = _ranges(rows[:, 0], rows[:, 1] + 1)
+    units = np.repeat(rows, rows[:, 1] + 1 - rows[:, 0], axis=0)
+    units[:, 0] = units[:, 1] = passages
+    return units
+
+
+def _ranges(low: Numbers, high: Numbers) -> Numbers:
+    """The numbers from each one up to and without the other, one range behind the other."""
+    counts = high - low
+    ends = np.cumsum(counts)
+    return np.asarray(np.arange(ends[-1] if len(ends) else 0) + np.repeat(low - ends + counts, counts), np.int64)
+
+
+def _numbers(rows: Iterable[tuple[int, ...]], columns: int) -> Numbers:
+    return np.fromiter(chain.from_iterable(rows), np.int64).reshape(-1, columns)
+
+
+def _data(vectors: Sequence[bytes], width: int) -> Data:
+    return np.frombuffer(b"".join(vectors), np.uint8).reshape(len(vectors), SCALE_BYTES + width)
 
 
 def _grown(old: NDArray[Any], room: int) -> NDArray[Any]:

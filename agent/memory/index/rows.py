@@ -103,7 +103,7 @@ class TextRow(NamedTuple):
 
 
 class UnitRow(NamedTuple):
-    """A passage (`first` is `last`) or a window; the days as in `SectionRow`."""
+    """A passage (`first` is `last`), a window or a section; the days as in `SectionRow`."""
 
     first: int
     last: int

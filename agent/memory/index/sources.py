@@ -163,8 +163,12 @@ def new_file(
     """`found` may know its days; else they are those of the file. `created`: when a file without a day was begun."""
     own = daily.day_of(source.path)
     day = own or day_of_change(source, clock)
-    heads = {one.section: one for one in found}
-    sections = {section: at for at, section in enumerate(heads)}
+    heads: list[Passage] = []  # sections are runs: where a clock went back, a day comes twice
+    places: list[int] = []
+    for one in found:
+        if not heads or heads[-1].section != one.section:
+            heads.append(one)
+        places.append(len(heads) - 1)
     return NewFile(
         source.name,
         source.signature,
@@ -176,19 +180,19 @@ def new_file(
                 tokens(f"{title} {one.heading}"),
                 one.day or own or created,
             )
-            for one in heads.values()
+            for one in heads
         ],
         [
             NewPassage(
                 one.start,
                 one.end,
-                sections[one.section],
+                place,
                 speech(one.text).speaker,
                 len(words),
                 " ".join(words),
                 one.text,
             )
-            for one in _told(found, going)
+            for place, one in zip(places, _told(found, going), strict=True)
             for words in (tokens(one.text),)
         ],
         list(windows(found, cut)),

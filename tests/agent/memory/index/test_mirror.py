@@ -8,6 +8,7 @@ import os
 import shutil
 import tempfile
 import time
+from datetime import date
 from pathlib import Path
 
 from hypothesis import HealthCheck, settings
@@ -15,9 +16,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from agent.memory.index.audience import AudienceIndex
-from agent.memory.index.cutting import Cut
+from agent.memory.index.cutting import Cut, Passage
 from agent.memory.index.embedding import Likeness
 from agent.memory.index.ranking import Limits
+from agent.memory.index.sources import Source, new_file
 from agent.memory.index.store import Store
 from agent.memory.index.vectors import Vectors, packed
 from tests.agent.places import morning, owner
@@ -51,6 +53,16 @@ def _told(like: Likeness | None, why: str) -> Told:
     shares, cosines = like.shares(range(2_000)), like.windows(windows)
     assert shares.keys() == set(passages) and cosines == windows
     return why, *({id: round(value, 4) for id, value in one.items()} for one in (shares, windows))
+
+
+def test_a_day_that_comes_twice_in_a_talk_is_two_sections(tmp_path: Path) -> None:
+    """A clock that went back: passages of a section follow each other, which whoever reads the index relies on."""
+    days = [date(2026, 5, day) for day in (14, 13, 14)]
+    said = [Passage(at, at, f"10:00 Anna: {at}", "", day.day, day) for at, day in enumerate(days, 1)]
+    source = Source("sessions/a.jsonl", tmp_path, "a.jsonl", "1 2 3 4", 0.0)
+    new = new_file(source, "sha", "", said, CLOCK, Cut(), lambda: None)
+    assert [one.day for one in new.sections] == days
+    assert [one.section for one in new.passages] == [0, 1, 2]
 
 
 class Processes(RuleBasedStateMachine):
