@@ -110,8 +110,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     latency = chart(
         "How long a search takes",
-        Axis("bullets in memory", (1_000, 10_000, 100_000), logarithmic=True),
-        Axis("milliseconds of processor time a search", (0.01, 0.1, 1, 10, 100), logarithmic=True),
+        Axis("bullets in memory", (1_000, 10_000, 100_000, 500_000), logarithmic=True),
+        Axis("milliseconds of processor time a search", (0.01, 0.1, 1, 10, 100, 1_000), logarithmic=True),
         figures["latency"],
     )
     for name, picture in (("search-quality", quality), ("search-latency", latency)):

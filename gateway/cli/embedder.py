@@ -16,7 +16,7 @@ _NONE = """No embedder: memory is searched by words, days and names, which finds
 
 `daybook memory embedder --fetch` puts a small English model into the home: 84 MB to load, 92 MB on disk, about 210 MB
 of memory while the gateway runs, and 16 ms a passage (once) on one core. It needs numpy (`pip install numpy`, 73 MB);
-with onnxruntime (`pip install onnxruntime`, 68 MB) it is twice as fast or more, and takes about 370 MB of memory.
+with onnxruntime (`pip install onnxruntime`, 68 MB) it is twice as fast or more, and takes about 350 MB of memory.
 For other languages, set memory.search.embedding to a server of OpenAI's kind ({base_url, model, api_key}) or to the
 folder of another BERT model ({model_dir})."""
 
@@ -46,5 +46,5 @@ def embedder(place: Place, wants_one: bool, as_json: bool) -> None:
     if found.engine:
         click.echo(f"It runs in {found.engine}. {found.megabytes} MB on disk, {found.load_s} s to load.")
     if found.engine == "numpy":
-        click.echo("onnxruntime (`pip install onnxruntime`, 68 MB) would run it faster, with about 160 MB more memory.")
+        click.echo("onnxruntime (`pip install onnxruntime`, 68 MB) would run it faster, with about 140 MB more memory.")
     return click.echo(f"{found.texts_per_s} passages a second, {found.question_ms} ms a question.")
