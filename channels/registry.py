@@ -7,6 +7,7 @@ from importlib import import_module
 CHANNELS = {
     "telegram": "channels.telegram.channel:TelegramChannel",
     "discord": "channels.discord.channel:DiscordChannel",
+    "web": "channels.web.channel:WebChannel",
 }
 """Name of a channel -> `module:class`."""
 

@@ -15,6 +15,7 @@ from agent.model.anthropic import AnthropicModel
 from agent.model.base import Model
 from channels.message import Channel, ChannelStatus, CommandInfo, Health
 from channels.terminal import TerminalChannel
+from gateway import web_token
 from gateway.access import Access
 from gateway.acknowledgement import Acknowledgement
 from gateway.agents import build_agent
@@ -55,6 +56,7 @@ from gateway.tools.schedule import ScheduleTools
 from gateway.turn import QueueRule, Rooms
 from gateway.turns import Turns
 from gateway.usage import UsageLedger
+from gateway.web_house import WebHouse
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +74,7 @@ async def open_gateway(
     *,
     channels: bool,
     clock: Clock | None = None,
-    platforms: Callable[[Config, Sequence[CommandInfo], Database], list[Channel]] = build_channels,
+    platforms: Callable[[Config, Sequence[CommandInfo], Database], list[Channel]] | None = None,
     model_of: Callable[[ModelConfig, UsageLedger, Clock], tuple[Model, AnthropicModel | None]] = build_model,
     built_ins: Callable[[Config], Sequence[BuiltIn]] = _no_built_ins,
     patience: Patience = _USUAL,
@@ -111,6 +113,8 @@ async def open_gateway(
             stack.callback(agents[name].close)
         table = all_commands()
         terminal = TerminalChannel()
+        web_house = WebHouse(web_token.place(config.channels.web, home))
+        platforms = platforms or partial(build_channels, home=home, web_house=web_house)
         listening = platforms(config, table.menu, database) if channels else []
         by_name: dict[str, Channel] = {one.name: one for one in [terminal, *listening]}
         for channel in by_name.values():
@@ -221,10 +225,12 @@ async def open_gateway(
             by_name,
             spawner.spawn,
         )
-        operations = all_operations(house, config, schedule)
+        operations = {**all_operations(house, config, schedule), **web_house.table()}
+        web_house.open(sources, operations["status"])
         clean = partial(intake.clean, home.sessions)
         yield Gateway(
             terminal,
+            web_house if "web" in by_name else None,
             operations,
             sources,
             schedule,

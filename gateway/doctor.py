@@ -23,6 +23,7 @@ from gateway.finding import Finding
 from gateway.home import Home
 from gateway.platforms import tokens
 from gateway.reach import Reply, get
+from gateway.web_check import web
 
 _LEAST_FREE = 200_000_000
 """Bytes that should be free on the home's disk."""
@@ -45,6 +46,7 @@ def examine(home: Home, environ: Mapping[str, str]) -> list[Finding]:
     checks: list[Callable[[], list[Finding]]] = [
         lambda: _telegram(config),
         lambda: discord(config.channels.discord),
+        lambda: list(web(home, config.channels.web)),
         lambda: _model(config),
         lambda: list(_home(home)),
         lambda: list(_contents(home, config)),

@@ -75,6 +75,11 @@ class Home:
         return self.state / "web-token"
 
     @property
+    def uploads(self) -> Path:
+        """What came in through the web page."""
+        return self.state / "web"
+
+    @property
     def socket(self) -> Path:
         return self.state / "gateway.sock"
 

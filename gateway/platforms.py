@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from channels.message import Channel, CommandInfo
 from channels.registry import load
+from gateway import web_token
 from gateway.access import ChannelRules, DmPolicy, GroupRule, ServerRule
 from gateway.config import Config
 from gateway.config.model import GroupConfig, GuildConfig
+from gateway.home import Home
 from gateway.seen import StoredSeen
 from gateway.store.database import Database
+from gateway.web_house import WebHouse
+from gateway.web_record import StoredRecord
 
 
 def rules(config: Config) -> dict[str, ChannelRules]:
@@ -51,7 +56,9 @@ def tokens(config: Config) -> dict[str, str]:
     return {name: token.get_secret_value() for name, token in on.items() if token}
 
 
-def build_channels(config: Config, menu: Sequence[CommandInfo], database: Database) -> list[Channel]:
+def build_channels(
+    config: Config, menu: Sequence[CommandInfo], database: Database, *, home: Home, web_house: WebHouse
+) -> list[Channel]:
     telegram, discord = config.channels.telegram, config.channels.discord
     on = tokens(config)
     channels: list[Channel] = []
@@ -70,6 +77,20 @@ def build_channels(config: Config, menu: Sequence[CommandInfo], database: Databa
                 commands=menu,
                 hears=lambda server, chat: listed.of_server(server, chat) is not None,
                 seen=StoredSeen(database, "discord"),
+            )
+        )
+    if (web := config.channels.web).enabled:
+        make = load("web")
+        channels.append(
+            make(
+                partial(web_token.read, web, home),
+                StoredRecord(database),
+                web_house,
+                home.uploads,
+                host=web.host,
+                port=web.port,
+                largest_upload=config.media.max_mb * 1_000_000,
+                commands=menu,
             )
         )
     return channels

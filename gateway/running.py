@@ -16,6 +16,7 @@ from gateway.schedule.schedule import Schedule
 from gateway.spawner import Spawner
 from gateway.supervise import Supervised
 from gateway.turns import Turns
+from gateway.web_house import WebHouse
 
 _WARM_UP_AFTER = 0.1
 """Seconds: the model's SDK takes one to import, so it is left until the channels have begun to listen."""
@@ -40,11 +41,12 @@ class Patience:
 
 
 class Gateway:
-    """Everything, built and not yet running."""
+    """Everything, built and not yet running. `web`: where its page is; None without one."""
 
     def __init__(
         self,
         terminal: TerminalChannel,
+        web: WebHouse | None,
         operations: Mapping[str, Operation],
         sources: list[Supervised],
         schedule: Schedule,
@@ -58,6 +60,7 @@ class Gateway:
         patience: Patience,
     ) -> None:
         self.terminal = terminal
+        self.web = web
         self.operations = operations
         self.schedule = schedule
         self._sources = sources

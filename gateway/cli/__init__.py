@@ -15,6 +15,7 @@ _COMMANDS = {
     "init": "Set Daybook up: questions, each also a flag.",
     "gateway": "Run the gateway in the foreground until it is told to stop.",
     "chat": "Talk to the agent in this terminal.",
+    "web": "Where the web page is, and its token.",
     "doctor": "Check everything; each problem comes with its cure.",
     "status": "What the running gateway does.",
     "memory": "Search what is remembered; see and undo its changes.",

@@ -31,6 +31,9 @@ news = logging.getLogger(__name__)
 
 _SIGNALS = [signal.SIGINT, signal.SIGTERM] + ([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])
 
+_PAGE_WAIT = 2.0
+"""Seconds that the greeting waits for the page to listen."""
+
 
 @click.command("gateway")
 @click.option("--terminal", is_flag=True, help="Talk to it here, too; Ctrl-D ends it.")
@@ -115,6 +118,8 @@ async def _attended(gateway: Gateway, stop: asyncio.Event, *, watched: bool) -> 
         conversation = Conversation(LocalTalk(gateway, "main", stop), screen)
         if watched:
             click.echo("You are talking to Daybook. /help lists the commands, Ctrl-C stops an answer, Ctrl-D ends.")
+            if address := await _page_address(gateway):
+                click.echo(f"In your browser: {address} (it asks for a token; `daybook web` shows it).")
             with line_editing():
                 async with conversation.stopping_with_ctrl_c(leave=stop):
                     await conversation.at_terminal(Lines(sys.stdin, prompt=True))
@@ -122,6 +127,16 @@ async def _attended(gateway: Gateway, stop: asyncio.Event, *, watched: bool) -> 
         else:
             await _unless(stop, conversation.pipe(piped_lines()))
             await stop.wait()
+
+
+async def _page_address(gateway: Gateway) -> str:
+    """Empty where there is no page, or it cannot be opened now (the log says why)."""
+    if gateway.web is None:
+        return ""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_PAGE_WAIT):
+            await gateway.web.begun.wait()
+    return gateway.web.address
 
 
 async def _unless(stop: asyncio.Event, work: Coroutine[object, object, None]) -> None:

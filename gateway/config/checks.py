@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os.path
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from gateway.config.model import Config, MemoryConfig
+from gateway.config.model import Config, MemoryConfig, WebConfig
 from gateway.config.problem import Place, did_you_mean
 from gateway.config.values import PLATFORMS
 
 Finding = tuple[Place, str]
+
+_SHORTEST_TOKEN = 16
 
 
 def contradictions(config: Config) -> Iterator[Finding]:
@@ -35,8 +38,28 @@ def cautions(config: Config) -> Iterator[Finding]:
             )
     if config.model.provider == "anthropic" and not (config.model.api_key or config.model.base_url):
         yield ("model", "provider"), "anthropic without model.api_key, so every answer will be an error; set the key"
-    if "0.0.0.0" in config.channels.web.host or config.channels.web.host == "::":
-        yield ("channels", "web", "host"), "the web page is reachable from the network, not from this machine alone"
+    yield from _web(config.channels.web)
+
+
+def _web(web: WebConfig) -> Iterator[Finding]:
+    if not web.enabled:
+        return
+    if not _is_loopback(web.host):
+        sentence = (
+            f"{web.host}: the web page can be opened from other machines, by plain HTTP that a network can read; "
+            "use 127.0.0.1 and a tunnel (ssh -L) unless you trust that network"
+        )
+        yield ("channels", "web", "host"), sentence
+    if web.token is not None and len(web.token.get_secret_value().strip()) < _SHORTEST_TOKEN:
+        sentence = f"fewer than {_SHORTEST_TOKEN} characters can be guessed; null makes a good one"
+        yield ("channels", "web", "token"), sentence
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def _people(config: Config) -> Iterator[Finding]:

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 from pydantic_core import PydanticSerializationError
 
 from channels.message import InboundMessage, Origin, Unreadable
-from gateway.store import chat_rows
+from gateway.store import chat_rows, web_rows
 
 _MESSAGE = TypeAdapter(InboundMessage)
 OVERHEARD_KEPT = 50
@@ -105,6 +105,7 @@ def admit(
         _drop_old_overheard(connection, session)
     elif message.origin is not Origin.JOB:
         chat_rows.spoke(connection, message, at)
+        web_rows.said(connection, message, at)
     assert cursor.lastrowid is not None
     return InboxRow(cursor.lastrowid, session, message, overheard=overheard)
 

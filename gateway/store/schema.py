@@ -164,6 +164,22 @@ _STEPS = (
     ALTER TABLE chat ADD COLUMN server TEXT NOT NULL DEFAULT '';  -- the community that a chat is a room of
     ALTER TABLE chat ADD COLUMN title TEXT NOT NULL DEFAULT '';   -- for people's eyes
     """,
+    """
+    CREATE TABLE web_message (            -- what stands in the web page's chats
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        id TEXT NOT NULL UNIQUE,
+        chat_id TEXT NOT NULL,
+        by TEXT NOT NULL,                 -- person, daybook
+        text TEXT NOT NULL,
+        at TEXT NOT NULL,
+        reply_to TEXT NOT NULL,           -- id of what it answers; empty: what stands before it
+        turn TEXT NOT NULL,               -- whose preview it replaces
+        is_error INTEGER NOT NULL,
+        buttons TEXT NOT NULL,            -- JSON
+        files TEXT NOT NULL               -- JSON
+    );
+    CREATE INDEX web_message_chat ON web_message (chat_id, number);
+    """,
 )
 
 

@@ -1,0 +1,403 @@
+"""The page on this machine as a channel: a chat that its owner opens in a browser.
+
+What is said and answered stands in a record on disk, and every open page shows what stands there. So a message is sent
+when it is written down: nobody needs to look, a repeat is known by its key, and a page that is opened again, or a
+second one, shows the same. Previews are shown to who looks and are not kept.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import secrets
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import ParamSpec
+
+from channels.message import (
+    Address,
+    Attachment,
+    ChannelStatus,
+    ChatKind,
+    CommandInfo,
+    Health,
+    InboundMessage,
+    NotFetched,
+    NotSent,
+    Origin,
+    OutboundMessage,
+    Pace,
+    PreviewStyle,
+    Receive,
+    Refused,
+    Sender,
+    SourceFailed,
+)
+from channels.split import split
+from channels.web import frames
+from channels.web.chat import NotKept
+from channels.web.connection import Connection
+from channels.web.frames import MAX_TEXT, MOST_FILES, Press, SaidFile, Say
+from channels.web.guard import Guard
+from channels.web.house import House
+from channels.web.listener import listening, url_host
+from channels.web.record import By, Entry, NotRecorded, Record, ShownFile
+from channels.web.server import Server
+from channels.web.uploads import Uploads, picture_type
+
+log = logging.getLogger(__name__)
+
+P = ParamSpec("P")
+
+NAME = "web"
+_LONGEST_PIECE = 16_000
+"""Characters of a message of ours: a page has room for more, but draws it anew with every preview."""
+_INTERVAL = 0.1
+"""Seconds between two previews; a page is local, so this is for the eye and not for a rate limit."""
+_LARGEST_FILE = 200_000_000
+_KNOWN_FOR = 30 * 86_400.0
+"""Seconds. A repeat is known as long as the record holds the message, which is longer than the outbox tries."""
+_RECENT = 50
+"""Messages that are shown when a page is opened, and each time that more is wanted."""
+_THREAD_FROM = 2_000
+"""Characters from which a text is drawn beside the loop: it takes milliseconds."""
+_STOPPING = "Daybook is stopping; it will be sent when it runs again"
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """Something said, and who waits for it to be kept."""
+
+    message: InboundMessage
+    kept: asyncio.Future[None]
+
+    def settle(self, failure: NotKept | None = None) -> None:
+        if self.kept.done():  # they have left
+            return
+        if failure:
+            self.kept.set_exception(failure)
+        else:
+            self.kept.set_result(None)
+
+
+class WebChannel:
+    """Serves at `host` and `port` (0: any that is free) once it runs.
+
+    token     called at each start, in a thread; may raise `OSError` or `ValueError` with a sentence
+    uploads   folder for what comes in through the page, of at most `largest_upload` bytes each
+    commands  shown where a message begins with a slash
+    """
+
+    def __init__(
+        self,
+        token: Callable[[], str],
+        record: Record,
+        house: House,
+        uploads: Path,
+        *,
+        host: str = "127.0.0.1",
+        port: int = 8765,
+        largest_upload: int = 20_000_000,
+        commands: Sequence[CommandInfo] = (),
+        person: str = "Owner",
+    ) -> None:
+        self._token = token
+        self._record = record
+        self._house = house
+        self._uploads = Uploads(uploads)
+        self._host = host
+        self._port = port
+        self._commands = commands
+        self._sender = Sender("owner", person)
+        self._server = Server(self, house, record, self._uploads, largest_upload)
+        self._largest_upload = largest_upload
+        self._said: asyncio.Queue[_Said] = asyncio.Queue()
+        self._takes = False
+        self._pages: defaultdict[str, list[Connection]] = defaultdict(list)
+        self._drafts: defaultdict[str, dict[str, str]] = defaultdict(dict)
+        self._busy: Counter[str] = Counter()
+        self._status = ChannelStatus(Health.OFF)
+
+    # Channel
+
+    @property
+    def name(self) -> str:
+        return NAME
+
+    @property
+    def status(self) -> ChannelStatus:
+        return self._status
+
+    async def run(self, receive: Receive) -> None:
+        """Serve until cancelled. From then on nothing new is taken, and pages that are open see what is still sent."""
+        try:
+            token = await asyncio.to_thread(self._token)
+            await self._server.start()
+            async with listening(self._server.protocol, self._host, self._port) as ports:
+                self._server.guard = Guard(token, self._host, ports)
+                self._status = ChannelStatus(Health.OK)
+                self._house.listens(f"http://{url_host(self._host)}:{ports[0]}")
+                self._takes = True
+                await self._tidy()
+                while True:
+                    await self._offer(await self._said.get(), receive)
+        except (OSError, ValueError) as error:
+            raise SourceFailed(str(error)) from error
+        finally:
+            self._takes = False
+            self._refuse_waiting()
+            self._status = ChannelStatus(Health.OFF)
+            self._house.listens("")
+
+    def pace(self, address: Address) -> Pace:
+        return Pace(PreviewStyle.DRAFT, interval=_INTERVAL)
+
+    def reachable(self, address: Address) -> bool:
+        """Always: what is sent is kept for whoever opens the page."""
+        return True
+
+    def repeat_window(self, message: OutboundMessage) -> float:
+        return _KNOWN_FOR
+
+    def largest_file(self, address: Address) -> int:
+        return _LARGEST_FILE
+
+    def split(self, text: str) -> list[str]:
+        return split(text, len, _LONGEST_PIECE)
+
+    async def send(self, message: OutboundMessage) -> str:
+        """Returns when it is in the record. Raises `NotSent` where the disk takes nothing."""
+        entry = Entry(
+            number=0,
+            id=_id_of(message.key),
+            chat=message.address.chat_id,
+            by=By.DAYBOOK,
+            text=message.text,
+            at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+            reply_to=message.reply_to,
+            turn=_turn_of(message.key),
+            is_error=message.key.endswith(":error"),
+            buttons=message.buttons,
+            files=await asyncio.to_thread(_sent_files, message),
+        )
+        try:
+            kept = await self._record.keep(entry)
+        except NotRecorded as error:
+            raise NotSent(str(error)) from error
+        self._drafts[kept.chat].pop(kept.turn, None)
+        await self._show(kept)
+        return kept.id
+
+    async def edit(self, platform_id: str, message: OutboundMessage) -> None:
+        try:
+            changed = await self._record.change(platform_id, message.text, message.buttons)
+        except NotRecorded as error:
+            raise NotSent(str(error)) from error
+        if changed is None:
+            raise Refused("that message stands in the chat no longer")
+        await self._show(changed)
+
+    async def draft(self, draft_id: int, message: OutboundMessage) -> None:
+        chat, turn = message.address.chat_id, _turn_of(message.key)
+        self._drafts[chat][turn] = message.text
+        if self._pages[chat]:
+            frame = await _drawn(message.text, frames.draft, turn, message.text)
+            for page in tuple(self._pages[chat]):
+                page.show(frame, draft=turn)
+
+    async def fetch(self, attachment: Attachment, to: Path, most: int) -> None:
+        try:
+            fits = await asyncio.to_thread(self._uploads.copy, attachment.handle, to, most)
+        except FileNotFoundError as error:
+            raise NotFetched("it is no longer kept; send it again") from error
+        if not fits:
+            raise NotFetched(f"the file is larger than the {most / 1e6:.0f} MB that I take")
+
+    async def react(self, address: Address, platform_id: str, emoji: str) -> None:
+        """A page has no signs on messages."""
+
+    def typing(self, address: Address) -> AbstractAsyncContextManager[None]:
+        return self._typing(address.chat_id)
+
+    async def aclose(self) -> None:
+        await self._server.aclose()
+
+    # Chat
+
+    @contextmanager
+    def attached(self, page: Connection) -> Iterator[None]:
+        self._pages[page.chat].append(page)
+        try:
+            yield
+        finally:
+            self._pages[page.chat].remove(page)
+
+    async def begin(self, page: Connection) -> None:
+        entries = await self._record.recent(page.chat, _RECENT + 1)
+        frame = await asyncio.to_thread(
+            frames.opened,
+            page.chat,
+            entries[-_RECENT:],
+            tuple(self._drafts[page.chat].items()),
+            self._commands,
+            more=len(entries) > _RECENT,
+            busy=self._busy[page.chat] > 0,
+            largest_file=self._largest_upload,
+        )
+        page.show(frame)
+
+    async def older(self, page: Connection, before: int) -> None:
+        entries = await self._record.recent(page.chat, _RECENT + 1, before)
+        page.show(await asyncio.to_thread(frames.older, entries[-_RECENT:], more=len(entries) > _RECENT))
+
+    async def say(self, chat: str, said: Say) -> None:
+        if len(said.text) > MAX_TEXT:
+            why = f"that has {len(said.text):,} characters, and a message may have {MAX_TEXT:,}; send it as a file"
+            raise NotKept(why, again=False)
+        if len(said.files) > MOST_FILES:
+            raise NotKept(f"a message may have {MOST_FILES} files", again=False)
+        if not said.text.strip() and not said.files:
+            raise NotKept("there is nothing in it", again=False)
+        if await self._found(said.id) is None:
+            attachments = [await asyncio.to_thread(self._attachment, one) for one in said.files]
+            await self._kept(self._message(chat, said.id, said.text, said.id, tuple(attachments)))
+
+    async def press(self, chat: str, pressed: Press) -> None:
+        entry = await self._found(pressed.message)
+        known = entry is not None and entry.chat == chat and entry.by is By.DAYBOOK
+        if entry is None or not known or all(one.data != pressed.data for row in entry.buttons for one in row):
+            raise NotKept("that button is gone", again=False)
+        await self._kept(self._message(chat, pressed.id, pressed.data, entry.id, origin=Origin.COMMAND))
+
+    async def _found(self, id: str) -> Entry | None:
+        try:
+            return await self._record.find(id)
+        except NotRecorded as error:
+            raise NotKept(str(error)) from error
+
+    def _attachment(self, file: SaidFile) -> Attachment:
+        path = self._uploads.find(file.handle)
+        if path is None:
+            raise NotKept(f"{file.name} is no longer kept; choose it again", again=False)
+        picture = picture_type(path)
+        kind = "photo" if picture else "audio" if file.media_type.startswith("audio/") else "document"
+        return Attachment(kind, file.name, path.stat().st_size, picture or file.media_type, file.handle)
+
+    def _message(
+        self,
+        chat: str,
+        id: str,
+        text: str,
+        platform_id: str,
+        attachments: tuple[Attachment, ...] = (),
+        origin: Origin = Origin.CHAT,
+    ) -> InboundMessage:
+        return InboundMessage(
+            id=id,
+            address=Address(NAME, chat),
+            kind=ChatKind.PRIVATE,
+            sender=self._sender,
+            text=text,
+            sent_at=datetime.now(UTC),
+            platform_id=platform_id,
+            attachments=attachments,
+            origin=origin,
+        )
+
+    async def _kept(self, message: InboundMessage) -> None:
+        """Hand it to `run`, which goes on with it also where who said it leaves meanwhile. Raises `NotKept`."""
+        if not self._takes:
+            raise NotKept(_STOPPING)
+        said = _Said(message, asyncio.get_running_loop().create_future())
+        self._said.put_nowait(said)
+        await said.kept
+
+    async def _offer(self, said: _Said, receive: Receive) -> None:
+        try:
+            await receive([said.message])
+        except asyncio.CancelledError:
+            said.settle(NotKept(_STOPPING))
+            raise
+        except Exception as error:
+            self._status = ChannelStatus(Health.DEGRADED, str(error))
+            said.settle(NotKept(str(error)))
+        else:
+            self._status = ChannelStatus(Health.OK)
+            said.settle()
+            await self._show_said(said.message.id)
+
+    async def _show_said(self, id: str) -> None:
+        """On every page; also on the one that it comes from, which shows now where it stands."""
+        try:
+            if entry := await self._record.find(id):
+                await self._show(entry)
+        except NotRecorded as error:
+            log.warning("what was said is shown when the page is opened again: %s", error)
+
+    def _refuse_waiting(self) -> None:
+        while not self._said.empty():
+            self._said.get_nowait().settle(NotKept(_STOPPING))
+
+    # what is shown
+
+    async def _show(self, entry: Entry) -> None:
+        if self._pages[entry.chat]:
+            frame = await _drawn(entry.text, frames.message, entry)
+            for page in tuple(self._pages[entry.chat]):
+                page.show(frame)
+
+    @asynccontextmanager
+    async def _typing(self, chat: str) -> AsyncIterator[None]:
+        self._busy[chat] += 1
+        self._show_busy(chat)
+        try:
+            yield
+        finally:
+            self._busy[chat] -= 1
+            if not self._busy[chat]:
+                self._drafts[chat].clear()
+            self._show_busy(chat)
+
+    def _show_busy(self, chat: str) -> None:
+        frame = frames.busy(self._busy[chat] > 0)
+        for page in tuple(self._pages[chat]):
+            page.show(frame)
+
+    async def _tidy(self) -> None:
+        """Uploads that nobody names are in nobody's way: what cannot be done now is done at the next start."""
+        try:
+            await asyncio.to_thread(self._uploads.prune, await self._record.handles())
+        except (OSError, NotRecorded) as problem:
+            log.warning("old uploads stay: %s", problem)
+
+
+def _id_of(key: str) -> str:
+    """The same for every attempt."""
+    return hashlib.sha256(key.encode()).hexdigest()[:32] if key else secrets.token_hex(16)
+
+
+def _turn_of(key: str) -> str:
+    """What keys of a turn's messages and of its previews have in common: all but the last word."""
+    return key.removesuffix(":error").rpartition(":")[0]
+
+
+def _sent_files(message: OutboundMessage) -> tuple[ShownFile, ...]:
+    """Blocks."""
+    if message.file is None:
+        return ()
+    try:
+        shown_as = picture_type(message.file.path) if message.file.is_image else ""
+    except OSError as error:
+        raise Refused(f"{message.file.name} cannot be read any more: {error.strerror}") from error
+    return (ShownFile(message.file.name, shown_as, message.file.path),)
+
+
+async def _drawn(text: str, draw: Callable[P, str], *args: P.args, **kwargs: P.kwargs) -> str:
+    if len(text) < _THREAD_FROM:
+        return draw(*args, **kwargs)
+    return await asyncio.to_thread(draw, *args, **kwargs)

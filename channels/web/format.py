@@ -1,0 +1,169 @@
+"""Markdown as the page shows it: HTML made of the tree, in which nothing stands that was not put there here.
+
+Every text is escaped, every address is looked at: only those that a browser opens as a page or a letter become links.
+No raw HTML passes, no picture is loaded from elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from html import escape
+from urllib.parse import urlsplit
+
+from channels.text import (
+    Align,
+    Block,
+    CodeBlock,
+    CodeSpan,
+    Heading,
+    Inline,
+    Link,
+    ListBlock,
+    Mark,
+    Marked,
+    Paragraph,
+    QuoteBlock,
+    Rule,
+    Table,
+    Text,
+    clean,
+    parse,
+    spelled_out,
+    visible,
+)
+
+_SAFE_SCHEMES = frozenset({"http", "https", "mailto", "tel"})
+_ADDRESS = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
+_ADDRESS_ENDS_BEFORE = ".,;:!?'*_~"
+_LANGUAGE = re.compile(r"[A-Za-z0-9_+\-.#]{1,40}")
+_NOT_IN_ADDRESS = re.compile(r"[\x00-\x20\x7f\\]")
+_TAG = re.compile(r"<[^>]*>")
+_MARKS = {
+    Mark.STRONG: ("<strong>", "</strong>"),
+    Mark.EMPHASIS: ("<em>", "</em>"),
+    Mark.STRIKE: ("<s>", "</s>"),
+    Mark.SPOILER: ('<span class="spoiler" tabindex="0">', "</span>"),
+}
+
+
+@lru_cache(maxsize=256)
+def rendered(markdown: str) -> str:
+    """The HTML of a message. Remembered for a while: each page that is opened shows the same messages."""
+    source = clean(markdown)
+    html = _blocks(parse(source))
+    if "<hr>" not in html and not _TAG.sub("", html).strip():  # an empty heading is shown as it was written
+        return f"<p>{_text(source)}</p>"
+    return html
+
+
+def is_linkable(url: str) -> bool:
+    """Whether an address may be pressed. Others (javascript, data, file) are shown as text."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname
+    except ValueError:
+        return False
+    if parts.scheme not in _SAFE_SCHEMES or _NOT_IN_ADDRESS.search(url):
+        return False
+    return bool(host) if parts.scheme in ("http", "https") else bool(parts.path)
+
+
+def _blocks(blocks: Iterable[Block], *, tight: bool = False) -> str:
+    return "".join(_block(block, tight=tight) for block in blocks)
+
+
+def _block(block: Block, *, tight: bool) -> str:
+    match block:
+        case Paragraph(inlines):
+            return _inlines(inlines) if tight else f"<p>{_inlines(inlines)}</p>"
+        case Heading(level, inlines):
+            return f"<h{level}>{_inlines(inlines)}</h{level}>"
+        case ListBlock(start, is_tight, items):
+            return _list(start, is_tight, items)
+        case Table(aligns, rows):
+            return _table(aligns, rows)
+        case CodeBlock(text, language):
+            name = f' data-language="{language}"' if _LANGUAGE.fullmatch(language) else ""
+            return f"<pre{name}><code>{escape(text)}</code></pre>"
+        case QuoteBlock(blocks):
+            return f"<blockquote>{_blocks(blocks)}</blockquote>"
+        case Rule():
+            return "<hr>"
+
+
+def _list(start: int | None, tight: bool, items: Sequence[Sequence[Block]]) -> str:
+    inner = "".join(f"<li>{_blocks(item, tight=tight)}</li>" for item in items)
+    if start is None:
+        return f"<ul>{inner}</ul>"
+    return f"<ol>{inner}</ol>" if start == 1 else f'<ol start="{start}">{inner}</ol>'
+
+
+def _table(aligns: Sequence[Align], rows: Sequence[Sequence[Sequence[Inline]]]) -> str:
+    head, *body = rows
+
+    def row(cells: Sequence[Sequence[Inline]], tag: str) -> str:
+        drawn = (f'<{tag} class="{align}">{_inlines(cell)}</{tag}>' for align, cell in zip(aligns, cells, strict=False))
+        return f"<tr>{''.join(drawn)}</tr>"
+
+    lines = "".join(row(cells, "td") for cells in body)
+    return f'<div class="table"><table><thead>{row(head, "th")}</thead><tbody>{lines}</tbody></table></div>'
+
+
+def _inlines(inlines: Iterable[Inline], *, in_link: bool = False) -> str:
+    return "".join(_inline(inline, in_link=in_link) for inline in inlines)
+
+
+def _inline(inline: Inline, *, in_link: bool) -> str:
+    match inline:
+        case Text(text):
+            return _text(text) if in_link else _with_addresses(text)
+        case CodeSpan(text):
+            return f"<code>{escape(text)}</code>"
+        case Marked(mark, inner):
+            before, after = _MARKS[mark]
+            return f"{before}{_inlines(inner, in_link=in_link)}{after}"
+        case Link(url, inner):
+            return _link(url, inner)
+
+
+def _link(url: str, inner: Sequence[Inline]) -> str:
+    """An address as the label of another address is spelled out: nobody is led astray."""
+    label = visible(inner)
+    if not is_linkable(url):
+        return _text(spelled_out(label, url))
+    if "://" in label and label.strip() != url:
+        return f"{_text(label)} ({_anchor(url, _text(url))})"
+    return _anchor(url, _inlines(inner, in_link=True) if label.strip() else _text(url))
+
+
+def _anchor(url: str, label: str) -> str:
+    return f'<a href="{escape(url)}" target="_blank" rel="noopener noreferrer nofollow">{label}</a>'
+
+
+def _with_addresses(text: str) -> str:
+    """Plain text, in which addresses can be pressed."""
+    parts: list[str] = []
+    at = 0
+    for found in _ADDRESS.finditer(text):
+        url = _trimmed(found[0])
+        if is_linkable(url):
+            parts += [_text(text[at : found.start()]), _anchor(url, _text(url))]
+            at = found.start() + len(url)
+    return "".join([*parts, _text(text[at:])])
+
+
+def _trimmed(address: str) -> str:
+    """Without the end of the sentence, or of the brackets, that it stands in."""
+    while address:
+        last = address[-1]
+        opens = {")": "(", "]": "[", "}": "{"}.get(last)
+        if last not in _ADDRESS_ENDS_BEFORE and not (opens and address.count(last) > address.count(opens)):
+            break
+        address = address[:-1]
+    return address
+
+
+def _text(text: str) -> str:
+    return escape(text).replace("\n", "<br>")

@@ -1,0 +1,213 @@
+"""What goes over the page's WebSocket: JSON objects with a `type`, one a frame. `page.html` is the other end.
+
+From the page: `open {chat}` first; then `say {id, text, files}`, `press {id, message, data}`, `older {before}`.
+To the page: `opened`, `message`, `draft`, `busy`, `kept {id}`, `refused {id, why}`, `older`, `failed {why}`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from channels.message import CommandInfo
+from channels.text import clean
+from channels.web.format import rendered
+from channels.web.record import By, Entry
+
+MAX_FRAME = 4_000_000
+"""Bytes; above it the connection is closed, below it what is too long is refused with a sentence."""
+MAX_TEXT = 100_000
+"""Characters of a message that is said."""
+MOST_FILES = 10
+"""With one message."""
+
+_CHAT = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
+_HANDLE = re.compile(r"[0-9a-f]{32}")
+
+
+class BadFrame(Exception):
+    """It is no frame of ours. One sentence. `hopeless`: nothing that comes behind it can be one."""
+
+    def __init__(self, why: str, *, hopeless: bool = False) -> None:
+        super().__init__(why)
+        self.hopeless = hopeless
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    chat: str
+
+
+@dataclass(frozen=True, slots=True)
+class SaidFile:
+    """`name` and `media_type` as the browser says, for people's eyes."""
+
+    handle: str
+    name: str
+    media_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """`id` is of the page's making, so that saying it again after a lost connection says nothing more."""
+
+    id: str
+    text: str
+    files: tuple[SaidFile, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Press:
+    """A button of the message `message`."""
+
+    id: str
+    message: str
+    data: str
+
+
+@dataclass(frozen=True, slots=True)
+class Older:
+    """What stands before that number is wanted."""
+
+    before: int
+
+
+Asked = Open | Say | Press | Older
+
+
+def read(frame: str) -> Asked:
+    """Raises `BadFrame`."""
+    try:
+        fields = json.loads(frame)
+    except (ValueError, RecursionError) as error:
+        raise BadFrame("that is not JSON", hopeless=True) from error
+    if not isinstance(fields, dict):
+        raise BadFrame("that is no JSON object", hopeless=True)
+    match fields.get("type"):
+        case "open":
+            return Open(_field(fields, "chat", _CHAT))
+        case "say":
+            return Say(_field(fields, "id", _ID), clean(_string(fields, "text")), _files(fields))
+        case "press":
+            return Press(_field(fields, "id", _ID), _field(fields, "message", _ID), _string(fields, "data"))
+        case "older":
+            return Older(_number(fields, "before"))
+        case other:
+            raise BadFrame(f"there is no frame of the type {str(other)[:40]!r}; reload the page")
+
+
+def _string(fields: Mapping[str, object], name: str) -> str:
+    value = fields.get(name)
+    if not isinstance(value, str):
+        raise BadFrame(f"{name} is missing or no text")
+    return value
+
+
+def _field(fields: Mapping[str, object], name: str, shape: re.Pattern[str]) -> str:
+    value = _string(fields, name)
+    if not shape.fullmatch(value):
+        raise BadFrame(f"{name} is not of the form {shape.pattern}")
+    return value
+
+
+def _number(fields: Mapping[str, object], name: str) -> int:
+    value = fields.get(name)
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**62:
+        raise BadFrame(f"{name} is missing or no number")
+    return value
+
+
+def _files(fields: Mapping[str, object]) -> tuple[SaidFile, ...]:
+    files = fields.get("files", [])
+    if not isinstance(files, list) or not all(isinstance(one, dict) for one in files):
+        raise BadFrame("files is no list of objects")
+    return tuple(
+        SaidFile(
+            _field(one, "handle", _HANDLE), clean(_string(one, "name"))[:200], clean(_string(one, "media_type"))[:100]
+        )
+        for one in files
+    )
+
+
+def message(entry: Entry) -> str:
+    """Takes some milliseconds for a long text, unless it was shown before."""
+    return _frame({"type": "message", **_entry(entry)})
+
+
+def opened(
+    chat: str,
+    entries: Sequence[Entry],
+    drafts: Iterable[tuple[str, str]],
+    commands: Sequence[CommandInfo],
+    *,
+    more: bool,
+    busy: bool,
+    largest_file: int,
+) -> str:
+    """All that a page needs to stand where the others stand. `drafts`: turn and text."""
+    return _frame(
+        {
+            "type": "opened",
+            "chat": chat,
+            "messages": [_entry(one) for one in entries],
+            "more": more,
+            "drafts": [{"turn": turn, "html": rendered(text)} for turn, text in drafts],
+            "busy": busy,
+            "commands": [{"name": one.name, "usage": one.usage, "description": one.description} for one in commands],
+            "largest_file": largest_file,
+            "longest_text": MAX_TEXT,
+            "most_files": MOST_FILES,
+        }
+    )
+
+
+def older(entries: Sequence[Entry], *, more: bool) -> str:
+    return _frame({"type": "older", "messages": [_entry(one) for one in entries], "more": more})
+
+
+def draft(turn: str, text: str) -> str:
+    return _frame({"type": "draft", "turn": turn, "html": rendered(text)})
+
+
+def busy(on: bool) -> str:
+    return _frame({"type": "busy", "on": on})
+
+
+def kept(id: str) -> str:
+    return _frame({"type": "kept", "id": id})
+
+
+def refused(id: str, why: str, *, again: bool) -> str:
+    """`again`: the same may be said again later."""
+    return _frame({"type": "refused", "id": id, "why": why, "again": again})
+
+
+def failed(why: str) -> str:
+    return _frame({"type": "failed", "why": why})
+
+
+def _entry(entry: Entry) -> dict[str, object]:
+    """What a person has typed is shown as it was typed."""
+    is_ours = entry.by is By.DAYBOOK
+    return {
+        "number": entry.number,
+        "id": entry.id,
+        "by": str(entry.by),
+        "at": entry.at,
+        "html" if is_ours else "text": rendered(entry.text) if is_ours and entry.text else entry.text,
+        "reply_to": entry.reply_to,
+        "turn": entry.turn,
+        "error": entry.is_error,
+        "buttons": [[{"label": one.label, "data": one.data} for one in row] for row in entry.buttons],
+        "files": [
+            {"name": file.name, "url": f"/files/{entry.id}/{place}", "image": file.media_type.startswith("image/")}
+            for place, file in enumerate(entry.files)
+        ],
+    }
+
+
+def _frame(fields: Mapping[str, object]) -> str:
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))

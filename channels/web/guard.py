@@ -1,0 +1,103 @@
+"""Who is let in: the right place, the right page, the right token. Pure, but for the time.
+
+Place: a request names this server by a name that only this machine gives it, so that no foreign name that was made to
+point here (DNS rebinding) is served. Page: a browser says which page asks; only our own may. Token: shown as a bearer
+token, or once at the login, for a cookie that is signed with it. So nothing is kept, a restart signs nobody out, and a
+new token signs everybody out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import ipaddress
+import re
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable, Collection
+
+_HOST = re.compile(r"(?:\[(?P<v6>[0-9a-fA-F:.]+)\]|(?P<name>[A-Za-z0-9._-]+))(?::(?P<port>\d{1,5}))?")
+_LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
+_WILDCARDS = frozenset({"", "0.0.0.0", "::"})
+SESSION_SECONDS = 90 * 86_400
+"""A browser that was let in need not show the token again for so long."""
+_MOST_WRONG = 10
+_WRONG_WITHIN = 60.0
+"""So many wrong tokens from one address within so many seconds; then it has to wait."""
+_ADDRESSES = 1_000
+"""Remembered with their wrong tokens."""
+
+Now = Callable[[], float]
+
+
+class Guard:
+    """`host`: as configured; `ports`: those that are listened on; `token`: at least one character."""
+
+    def __init__(self, token: str, host: str, ports: Collection[int], now: Now = time.time) -> None:
+        self._token = token.encode()
+        self._key = hashlib.sha256(b"daybook web session\0" + self._token).digest()
+        self._names = _LOCAL | ({host.lower()} - _WILDCARDS)
+        self._ports = frozenset(ports)
+        self._now = now
+        self._wrong: OrderedDict[str, deque[float]] = OrderedDict()
+
+    # place and page
+
+    def is_our_host(self, host: str, reached_at: str = "") -> bool:
+        """Whether a Host header means this server. `reached_at`: the address on this machine on which the connection
+        came in. Who listens on all addresses is called by any of them; a number cannot be made to point elsewhere."""
+        found = _HOST.fullmatch(host)
+        if found is None or int(found["port"] or 80) not in self._ports:
+            return False
+        name = (found["v6"] or found["name"]).lower()
+        return name in self._names or (bool(reached_at) and _address(name) == _address(reached_at) is not None)
+
+    @staticmethod
+    def is_our_origin(origin: str, host: str) -> bool:
+        """Whether an Origin header is the page that this server gave out under that (good) Host."""
+        return origin.lower() == f"http://{host.lower()}"
+
+    # token
+
+    def is_token(self, shown: str) -> bool:
+        return hmac.compare_digest(shown.encode("utf-8", "replace"), self._token)
+
+    def new_session(self) -> str:
+        """A cookie's value."""
+        until = str(int(self._now()) + SESSION_SECONDS)
+        return f"{until}.{self._signed(until)}"
+
+    def is_session(self, cookie: str) -> bool:
+        until, _, signature = cookie.partition(".")
+        if not hmac.compare_digest(signature.encode("utf-8", "replace"), self._signed(until).encode()):
+            return False
+        return int(until) > self._now()
+
+    def _signed(self, until: str) -> str:
+        return hmac.new(self._key, until.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
+
+    # patience
+
+    def wait(self, address: str) -> int:
+        """Seconds that an address has to wait before it may show a token again; 0: none."""
+        wrong = self._wrong.get(address)
+        if not wrong or len(wrong) < _MOST_WRONG:
+            return 0
+        return max(0, int(wrong[0] + _WRONG_WITHIN - self._now() + 0.999))
+
+    def was_wrong(self, address: str) -> None:
+        wrong = self._wrong.setdefault(address, deque(maxlen=_MOST_WRONG))
+        wrong.append(self._now())
+        self._wrong.move_to_end(address)
+        while len(self._wrong) > _ADDRESSES:
+            self._wrong.popitem(last=False)
+
+
+def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """None for what is no number."""
+    try:
+        found = ipaddress.ip_address(text.partition("%")[0])
+    except ValueError:
+        return None
+    mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
+    return mapped or found

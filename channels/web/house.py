@@ -1,0 +1,19 @@
+"""What the page's server asks of the gateway, and tells it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from channels.message import Health
+
+
+class House(Protocol):
+    def listens(self, address: str) -> None:
+        """The page can be opened there; empty: nowhere now."""
+
+    async def channels(self) -> Mapping[str, Health]:
+        """How each channel is that is on."""
+
+    async def metrics(self) -> str:
+        """Figures in Prometheus' text format."""

@@ -1,0 +1,46 @@
+"""The listening end: opened, told in words why it cannot be, closed again."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import socket
+from collections.abc import AsyncIterator, Callable
+
+Factory = Callable[[], asyncio.BaseProtocol]
+
+
+@contextlib.asynccontextmanager
+async def listening(protocol: Factory, host: str, port: int) -> AsyncIterator[list[int]]:
+    """Accept connections while inside; those that were accepted outlive it. Yields the ports, one for each address that
+    `host` stands for. Raises `OSError` with a sentence."""
+    loop = asyncio.get_running_loop()
+    try:
+        server = await loop.create_server(protocol, host, port)
+    except OSError as error:
+        raise OSError(_why(error, host, port)) from error
+    try:
+        yield list(dict.fromkeys(one.getsockname()[1] for one in server.sockets))
+    finally:
+        server.close()
+
+
+def url_host(host: str) -> str:
+    """How a browser on this machine calls it."""
+    if host in ("", "0.0.0.0", "::"):
+        return "127.0.0.1"
+    return f"[{host}]" if ":" in host else host
+
+
+def _why(error: OSError, host: str, port: int) -> str:
+    if isinstance(error, socket.gaierror):
+        return f"this machine knows no address {host!r}; set channels.web.host"
+    match error.errno:
+        case errno.EADDRINUSE:
+            return f"port {port} of {host} is used by another program; stop it, or set channels.web.port"
+        case errno.EACCES | errno.EPERM:
+            return f"port {port} of {host} may not be used by this user; set channels.web.port above 1023"
+        case errno.EADDRNOTAVAIL:
+            return f"{host} is no address of this machine; set channels.web.host"
+    return f"port {port} of {host} cannot be listened on: {error.strerror or error}"

@@ -1,0 +1,46 @@
+"""The page, as it is shipped: one file. Its script and style are named to the browser by what they are (a hash), so that
+nothing else that should ever get into it is run."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+_INLINE = re.compile(rb"<(script|style)>(.*?)</\1>", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """`policy`: its Content-Security-Policy, to which the address of the WebSocket is added."""
+
+    html: bytes
+    policy: str
+
+    def policy_at(self, host: str) -> str:
+        """`host`: of a request, and checked."""
+        return f"{self.policy}; connect-src 'self' ws://{host}"
+
+
+@cache
+def page() -> Page:
+    """Blocks, the first time."""
+    html = resources.files("channels.web").joinpath("page.html").read_bytes()
+    hashes = {kind.decode(): f"'sha256-{_hash(text)}'" for kind, text in _INLINE.findall(html)}
+    policy = [
+        "default-src 'none'",
+        f"script-src {hashes['script']}",
+        f"style-src {hashes['style']}",
+        "img-src 'self' data:",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+    ]
+    return Page(html, "; ".join(policy))
+
+
+def _hash(text: bytes) -> str:
+    return base64.b64encode(hashlib.sha256(text).digest()).decode()

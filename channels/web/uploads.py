@@ -1,0 +1,96 @@
+"""Files that come in through the page: on disk before they are spoken of, found again by a name of our own making."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import secrets
+import shutil
+import time
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+_HANDLE = re.compile(r"[0-9a-f]{32}")
+_SCRATCH = ".new"
+_UNSAID_SECONDS = 86_400
+"""How long a file is kept that no message names."""
+
+_HEAD = 16
+_PICTURES = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """A file that is being written."""
+
+    file: BinaryIO
+    scratch: Path
+    place: Path
+
+    def keep(self) -> str:
+        """Returns its handle once it is on disk."""
+        self.file.flush()
+        os.fsync(self.file.fileno())
+        self.scratch.rename(self.place)
+        return self.place.name
+
+
+class Uploads:
+    """`folder` is made when it is needed. All methods block, and raise `OSError` where the disk refuses."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @contextlib.contextmanager
+    def incoming(self) -> Iterator[Incoming]:
+        """A new file to write; what was not kept by the end is gone."""
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle = secrets.token_hex(16)
+        scratch = self._folder / f"{handle}{_SCRATCH}"
+        try:
+            with os.fdopen(os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+                yield Incoming(file, scratch, self._folder / handle)
+        finally:
+            scratch.unlink(missing_ok=True)
+
+    def find(self, handle: str) -> Path | None:
+        """None: there is no such file, or not any more."""
+        if not _HANDLE.fullmatch(handle):
+            return None
+        path = self._folder / handle
+        return path if path.is_file() else None
+
+    def copy(self, handle: str, to: Path, most: int) -> bool:
+        """Write its bytes into `to`, where there are at most `most`. False: there are more."""
+        source = self.find(handle)
+        if source is None:
+            raise FileNotFoundError(handle)
+        if source.stat().st_size > most:
+            return False
+        shutil.copyfile(source, to)
+        return True
+
+    def prune(self, named: Collection[str]) -> None:
+        """Delete what no message names and is older than a day."""
+        old = time.time() - _UNSAID_SECONDS
+        for file in self._folder.iterdir() if self._folder.is_dir() else ():
+            if file.name not in named and file.stat().st_mtime < old:
+                file.unlink(missing_ok=True)
+
+
+def picture_type(file: Path) -> str:
+    """The media type of a picture that a browser shows and that can do nothing else, by its bytes; empty for any other
+    file. Blocks; raises `OSError`."""
+    with file.open("rb") as stream:
+        head = stream.read(_HEAD)
+    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
+        return "image/webp"
+    return next((kind for start, kind in _PICTURES if head.startswith(start)), "")

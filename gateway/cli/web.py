@@ -1,0 +1,34 @@
+"""`daybook web`: the page's address, and the token that it asks for."""
+
+from __future__ import annotations
+
+import click
+
+from gateway import web_token
+from gateway.cli.output import print_json
+from gateway.cli.place import Failed, Place, run
+from gateway.web_check import page_address
+
+
+@click.command("web")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document: {address, token}.")
+@click.pass_obj
+def web_command(place: Place, as_json: bool) -> None:
+    """Where the page is, and the token to log in with. Mind who sees your screen."""
+    config = place.quiet_config()
+    web = config.channels.web
+    if not web.enabled:
+        raise Failed("the page is off (channels.web.enabled in config.yaml)")
+    place.home.create()
+    try:
+        token = web_token.read(web, place.home)
+    except (OSError, ValueError) as error:
+        raise Failed(f"the token cannot be read: {error}") from error
+    address = run(page_address(place.home))
+    if as_json:
+        return print_json({"address": address, "token": token})
+    if not address:
+        click.echo("The page cannot be opened now: no gateway serves it. `daybook gateway` starts one.", err=True)
+    click.echo(f"address  {address or '-'}")
+    click.echo(f"token    {token}")
+    return None

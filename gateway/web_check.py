@@ -1,0 +1,66 @@
+"""`doctor` looks at the web page: is its port free, or does our own gateway listen there?"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import socket
+from collections.abc import Iterator, Mapping
+
+from gateway import web_token
+from gateway.config import WebConfig
+from gateway.control import NotRunning, OperationError, connect
+from gateway.finding import Finding
+from gateway.home import Home
+
+_ANSWERED_WITHIN = 10.0
+"""Seconds."""
+
+
+async def page_address(home: Home) -> str:
+    """Where the running gateway of a home serves its page; empty where none does."""
+    with contextlib.suppress(NotRunning, OperationError, TimeoutError):
+        async with asyncio.timeout(_ANSWERED_WITHIN), connect(home.socket) as connection:
+            found = await connection.call("web.address", {})
+            return str(found.get("address") or "") if isinstance(found, Mapping) else ""
+    return ""
+
+
+def web(home: Home, config: WebConfig) -> Iterator[Finding]:
+    """What is allowed and probably not meant is a warning of the configuration; who may read the token's file is looked
+    at with the home. Blocks."""
+    if not config.enabled:
+        yield Finding("web", True, "off (channels.web.enabled)")
+        return
+    if home.web_token.exists() or config.token is not None:
+        try:
+            web_token.read(config, home)
+        except (OSError, ValueError) as error:
+            yield Finding("web", False, f"the token cannot be read: {error}", "then start the gateway again")
+            return
+    where = f"port {config.port} of {config.host}"
+    if address := asyncio.run(page_address(home)):
+        yield Finding("web", True, f"the page is at {address}")
+    elif config.port == 0:
+        yield Finding("web", True, "takes any free port; `daybook web` tells which")
+    else:
+        yield from _free(config, where)
+
+
+def _free(config: WebConfig, where: str) -> Iterator[Finding]:
+    try:
+        found = socket.getaddrinfo(config.host or None, config.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        for family, kind, protocol, _, address in found:
+            with socket.socket(family, kind, protocol) as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                probe.bind(address)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            cure = "stop that program, or set channels.web.port (0: any free port)"
+            yield Finding("web", False, f"{where} is used by another program", cure)
+        else:
+            why = error.strerror or str(error)
+            yield Finding("web", False, f"{where} cannot be listened on: {why}", "set channels.web.host and port")
+    else:
+        yield Finding("web", True, f"{where} is free")

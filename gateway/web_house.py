@@ -1,0 +1,65 @@
+"""What the web page's server may know of the gateway, and what the gateway knows of it: where the page is."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+from agent.model.base import Json
+from channels.message import Health
+from gateway.control import Operation, Params
+from gateway.health import channel_status
+from gateway.metrics import prometheus
+from gateway.supervise import Supervised
+
+log = logging.getLogger(__name__)
+
+_FRESH_SECONDS = 2.0
+"""Who asks more often gets the same figures: anybody on this machine may ask, and counting costs something."""
+
+
+class WebHouse:
+    """`channels.web.house.House`. `begun` is set when the page can be opened, or its first try to listen has failed;
+    `address` is empty while it cannot be opened."""
+
+    def __init__(self, token_place: str) -> None:
+        """`token_place`: where a person finds the token."""
+        self.address = ""
+        self.begun = asyncio.Event()
+        self._token_place = token_place
+        self._ask: Operation | None = None
+        self._sources: Sequence[Supervised] = ()
+        self._known = ""
+        self._known_at = -_FRESH_SECONDS
+        self._asking = asyncio.Lock()
+
+    def open(self, sources: Sequence[Supervised], status: Operation) -> None:
+        """Give it what it reports from: it is built before the channels, which need it, and these after them."""
+        self._sources, self._ask = sources, status
+
+    def table(self) -> Mapping[str, Operation]:
+        return {"web.address": self.tell_address}
+
+    async def tell_address(self, _: Params) -> Json:
+        """`{address}`; empty while the page cannot be opened."""
+        return {"address": self.address}
+
+    def listens(self, address: str) -> None:
+        if address and address != self.address:
+            log.info("the web page is at %s (its token: %s)", address, self._token_place)
+        self.address = address
+        self.begun.set()
+
+    async def channels(self) -> Mapping[str, Health]:
+        return {one.source.name: channel_status(one).state for one in self._sources}
+
+    async def metrics(self) -> str:
+        async with self._asking:
+            if self._ask is not None and time.monotonic() - self._known_at >= _FRESH_SECONDS:
+                status: Json = await self._ask({})
+                self._known = prometheus(status, datetime.now(UTC))
+                self._known_at = time.monotonic()
+            return self._known

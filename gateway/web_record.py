@@ -1,0 +1,42 @@
+"""What stands in the web page's chats, in the database."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from typing import Concatenate, ParamSpec, TypeVar
+
+from channels.web.record import Buttons, Entry, NotRecorded
+from gateway.store import web_rows
+from gateway.store.database import Database, StoreUnavailable
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+
+class StoredRecord:
+    """`channels.web.record.Record`. What a person says is written by the inbox, in the commit that admits it."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def recent(self, chat: str, most: int, before: int | None = None) -> Sequence[Entry]:
+        return await self._run(web_rows.recent, chat, most, before)
+
+    async def find(self, id: str) -> Entry | None:
+        return await self._run(web_rows.find, id)
+
+    async def keep(self, entry: Entry) -> Entry:
+        return await self._run(web_rows.keep, entry)
+
+    async def change(self, id: str, text: str, buttons: Buttons) -> Entry | None:
+        return await self._run(web_rows.change, id, text, buttons)
+
+    async def handles(self) -> frozenset[str]:
+        return await self._run(web_rows.handles)
+
+    async def _run(self, work: Callable[Concatenate[sqlite3.Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return await self._database.run(work, *args, **kwargs)
+        except StoreUnavailable as error:
+            raise NotRecorded(str(error)) from error
