@@ -178,7 +178,7 @@ class WebChannel:
             chat=message.address.chat_id,
             by=By.DAYBOOK,
             text=message.text,
-            at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+            at=_stamp(),
             reply_to=message.reply_to,
             turn=_turn_of(message.key),
             is_error=message.key.endswith(":error"),
@@ -374,6 +374,10 @@ class WebChannel:
             await asyncio.to_thread(self._uploads.prune, await self._record.handles())
         except (OSError, NotRecorded) as problem:
             log.warning("old uploads stay: %s", problem)
+
+
+def _stamp() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _id_of(key: str) -> str:

@@ -1,5 +1,5 @@
-"""The page, as it is shipped: one file. Its script and style are named to the browser by what they are (a hash), so that
-nothing else that should ever get into it is run."""
+"""The page, as it is shipped: one file. Its script and style are named to the browser by what they are (a hash), so
+that nothing else that should ever get into it is run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""HTTP: who asks is looked at first, then served. Every answer, an error too, has the headers that keep it to itself."""
+"""HTTP: who asks is looked at first, then served. Every answer, an error too, has headers that keep it to itself."""
 
 from __future__ import annotations
 
@@ -45,6 +45,7 @@ _HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Server": "Daybook",
 }
 _NOTHING_RUNS = "default-src 'none'; frame-ancestors 'none'; sandbox"
 

@@ -1,0 +1,155 @@
+"""The channel over loopback, with a record that lives as long as the test and a house that keeps what it receives."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from channels.message import Address, CommandInfo, Event, Health, InboundMessage, Origin, OutboundMessage
+from channels.web.channel import WebChannel
+from channels.web.record import Buttons, By, Entry, NotRecorded, ShownFile
+from tests.channels.web.browser import Browser, browser
+
+TOKEN = "a-token-that-nobody-guesses"
+MAIN = Address("web", "main")
+
+
+class RecordForNow:
+    """`channels.web.record.Record` in memory. `failure` is raised by every method while it is set."""
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+        self.failure: NotRecorded | None = None
+
+    def said(self, message: InboundMessage) -> None:
+        files = tuple(ShownFile(one.name, one.media_type, handle=one.handle) for one in message.attachments)
+        at = message.sent_at.isoformat()
+        self._add(Entry(0, message.id, message.address.chat_id, By.PERSON, message.text, at, files=files))
+
+    async def recent(self, chat: str, most: int, before: int | None = None) -> Sequence[Entry]:
+        self._check()
+        return [one for one in self.entries if one.chat == chat and (before is None or one.number < before)][-most:]
+
+    async def find(self, id: str) -> Entry | None:
+        self._check()
+        return next((one for one in self.entries if one.id == id), None)
+
+    async def keep(self, entry: Entry) -> Entry:
+        self._check()
+        return self._add(entry)
+
+    async def change(self, id: str, text: str, buttons: Buttons) -> Entry | None:
+        self._check()
+        for place, one in enumerate(self.entries):
+            if one.id == id and one.by is By.DAYBOOK:
+                self.entries[place] = dataclasses.replace(one, text=text, buttons=buttons)
+                return self.entries[place]
+        return None
+
+    async def handles(self) -> frozenset[str]:
+        self._check()
+        return frozenset(file.handle for one in self.entries for file in one.files if file.handle)
+
+    def _add(self, entry: Entry) -> Entry:
+        known = next((one for one in self.entries if one.id == entry.id), None)
+        if known is None:
+            known = dataclasses.replace(entry, number=len(self.entries) + 1)
+            self.entries.append(known)
+        return known
+
+    def _check(self) -> None:
+        if self.failure:
+            raise self.failure
+
+
+@dataclass
+class House:
+    """The gateway around the channel."""
+
+    folder: Path
+    record: RecordForNow = field(default_factory=RecordForNow)
+    received: list[InboundMessage] = field(default_factory=list)
+    failure: Exception | None = None
+    states: dict[str, Health] = field(default_factory=lambda: {"web": Health.OK})
+    address: str = ""
+    begun: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def receive(self, events: Sequence[Event]) -> None:
+        if self.failure:
+            raise self.failure
+        for event in events:
+            assert isinstance(event, InboundMessage)
+            if all(event.id != one.id for one in self.received):
+                self.received.append(event)
+                if event.origin is Origin.CHAT:
+                    self.record.said(event)
+
+    def listens(self, address: str) -> None:
+        self.address = address
+        self.begun.set()
+
+    async def channels(self) -> Mapping[str, Health]:
+        return self.states
+
+    async def metrics(self) -> str:
+        return "daybook_figure 1\n"
+
+    def channel(self, *, port: int = 0, host: str = "127.0.0.1", token: str = TOKEN) -> WebChannel:
+        return WebChannel(
+            lambda: token,
+            self.record,
+            self,
+            self.folder / "web",
+            host=host,
+            port=port,
+            largest_upload=1_000_000,
+            commands=(CommandInfo("help", "What I understand"),),
+        )
+
+    @contextlib.asynccontextmanager
+    async def running(self, channel: WebChannel) -> AsyncIterator[asyncio.Task[None]]:
+        self.begun.clear()
+        task = asyncio.create_task(channel.run(self.receive))
+        await asyncio.wait({task, asyncio.ensure_future(self.begun.wait())}, return_when=asyncio.FIRST_COMPLETED)
+        try:
+            yield task
+        finally:
+            task.cancel()
+            await asyncio.wait({task})
+            await channel.aclose()
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    return House(tmp_path)
+
+
+@pytest.fixture
+async def channel(house: House) -> AsyncIterator[WebChannel]:
+    one = house.channel()
+    async with house.running(one):
+        yield one
+
+
+@pytest.fixture
+async def guest(channel: WebChannel, house: House) -> AsyncIterator[Browser]:
+    """A browser that has not logged in."""
+    async with browser(house.address) as one:
+        yield one
+
+
+@pytest.fixture
+async def owner(channel: WebChannel, house: House) -> AsyncIterator[Browser]:
+    """A browser that has."""
+    async with browser(house.address, TOKEN) as one:
+        yield one
+
+
+def answer(text: str, key: str = "turn-1:0", chat: Address = MAIN) -> OutboundMessage:
+    return OutboundMessage(chat, text, key=key)

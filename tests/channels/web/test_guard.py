@@ -1,0 +1,142 @@
+"""Who is let in."""
+
+from __future__ import annotations
+
+import pytest
+
+from channels.web.guard import SESSION_SECONDS, Guard
+
+PORT = 8765
+
+
+class Time:
+    def __init__(self) -> None:
+        self.now = 1_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def guard(host: str = "127.0.0.1", token: str = "the-token", time: Time | None = None) -> Guard:
+    return Guard(token, host, [PORT], time or Time())
+
+
+@pytest.mark.parametrize("host", ["localhost:8765", "LOCALHOST:8765", "127.0.0.1:8765", "[::1]:8765"])
+def test_this_machine_is_called_so(host: str) -> None:
+    assert guard().is_our_host(host)
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "",
+        "localhost",
+        "localhost:80",
+        "localhost:87650",
+        "evil.org:8765",
+        "127.0.0.1.evil.org:8765",
+        "localhost.evil.org:8765",
+        "localhost:8765@evil.org",
+        "evil.org#localhost:8765",
+        "user@localhost:8765",
+        "localhost:8765\n",
+        "localhost.:8765",
+        "[::1]",
+        "[::1:8765",
+        "127.1:8765",
+        "2130706433:8765",
+        "192.168.1.5:8765",
+        "0.0.0.0:8765",
+        "localhost:٨٧٦٥",
+    ],
+)
+def test_anything_else_is_another_place(host: str) -> None:
+    assert not guard().is_our_host(host)
+
+
+def test_the_configured_host_is_ours_and_a_wildcard_is_none() -> None:
+    assert guard("daybook.lan").is_our_host("Daybook.LAN:8765")
+    assert not guard("0.0.0.0").is_our_host("0.0.0.0:8765")
+    assert not guard("::").is_our_host("[::]:8765")
+
+
+def test_who_listens_everywhere_is_called_by_the_address_that_was_reached() -> None:
+    everywhere = guard("0.0.0.0")
+    assert everywhere.is_our_host("192.168.1.5:8765", "192.168.1.5")
+    assert everywhere.is_our_host("192.168.1.5:8765", "::ffff:192.168.1.5")
+    assert everywhere.is_our_host("[fe80::1]:8765", "fe80::1%eth0")
+    assert not everywhere.is_our_host("192.168.1.6:8765", "192.168.1.5")
+    assert not everywhere.is_our_host("evil.org:8765", "192.168.1.5")
+    assert not everywhere.is_our_host("evil.org:8765", "evil.org")
+
+
+def test_a_port_that_is_the_usual_one_need_not_be_named() -> None:
+    assert Guard("t", "127.0.0.1", [80]).is_our_host("localhost")
+
+
+@pytest.mark.parametrize(
+    ("origin", "ours"),
+    [
+        ("http://localhost:8765", True),
+        ("HTTP://LocalHost:8765", True),
+        ("https://localhost:8765", False),
+        ("http://localhost:8766", False),
+        ("http://localhost", False),
+        ("http://127.0.0.1:8765", False),
+        ("null", False),
+        ("", False),
+        ("http://localhost:8765.evil.org", False),
+    ],
+)
+def test_only_the_page_that_was_given_out_under_that_host_may_ask(origin: str, ours: bool) -> None:
+    assert Guard.is_our_origin(origin, "localhost:8765") is ours
+
+
+def test_a_session_is_known_after_a_restart_and_ends_with_its_time_or_its_token() -> None:
+    time = Time()
+    session = guard(time=time).new_session()
+    assert guard(time=time).is_session(session)
+    assert not guard(token="another", time=time).is_session(session)
+    time.now += SESSION_SECONDS + 1
+    assert not guard(time=time).is_session(session)
+
+
+@pytest.mark.parametrize(
+    "cookie", ["", ".", "9999999999", "9999999999.", "9999999999.abc", "x.y.z", "9999999999.\ud800"]
+)
+def test_no_session_is_made_by_hand(cookie: str) -> None:
+    assert not guard().is_session(cookie)
+
+
+def test_a_session_is_not_prolonged_by_hand() -> None:
+    until, _, signature = guard().new_session().partition(".")
+    assert not guard().is_session(f"{int(until) + 1}.{signature}")
+
+
+def test_wrong_tokens_make_their_address_wait_and_no_other() -> None:
+    time = Time()
+    one = guard(time=time)
+    for _ in range(10):
+        assert one.wait("10.0.0.1") == 0
+        one.was_wrong("10.0.0.1")
+        time.now += 1
+    assert one.wait("10.0.0.1") == 50
+    assert one.wait("10.0.0.2") == 0
+    time.now += 50
+    assert one.wait("10.0.0.1") == 0
+
+
+def test_the_addresses_that_are_remembered_are_few() -> None:
+    one = guard()
+    for number in range(5_000):
+        for _ in range(10):
+            one.was_wrong(f"address {number}")
+    assert one.wait("address 0") == 0
+    assert one.wait("address 4999") > 0
+
+
+@pytest.mark.parametrize(
+    ("shown", "is_it"), [("the-token", True), ("the-tokem", False), ("", False), ("\ud800", False)]
+)
+def test_the_token(shown: str, is_it: bool) -> None:
+    assert guard().is_token(shown) is is_it
