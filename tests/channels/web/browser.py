@@ -79,7 +79,7 @@ class Tab:
         for frame in self.frames:
             for one in frame["messages"] if frame["type"] in ("opened", "older") else [frame]:
                 if "number" in one:
-                    stands[one["id"]] = one
+                    stands[one["id"]] = {name: value for name, value in one.items() if name != "type"}
         return sorted(stands.values(), key=lambda one: int(one["number"]))
 
     @property

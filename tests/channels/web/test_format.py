@@ -13,33 +13,7 @@ from channels.web.format import is_linkable, rendered
 from tests.channels.writing import WRITTEN, Written, normal_form
 
 LINK = 'target="_blank" rel="noopener noreferrer nofollow"'
-TAGS = set(
-    [
-        "p",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "ul",
-        "ol",
-        "li",
-        "div",
-        "table",
-        "thead",
-        "tbody",
-        "tr",
-        "th",
-        "td",
-        "pre",
-        "code",
-        "blockquote",
-        "hr",
-        "a",
-        "span",
-    ]
-)
+TAGS = {*["p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "div", "table", "thead", "tbody", "tr", "th", "td", "pre", "code", "blockquote", "hr", "a", "span"]}
 TAGS |= {"strong", "em", "s", "br"}
 ATTRIBUTES = {"href", "target", "rel", "class", "start", "data-language", "tabindex"}
 
