@@ -21,6 +21,7 @@ from tests.fakes.telegram import FakeTelegram
 from tests.flows.process import OWNER, GatewayProcess
 from tests.flows.test_daily import DAY, a_day, at, awake, ran
 
+_TOLD = re.compile(r"the web page is at (\S+) \(its token: (\S+);")
 WEB: Mapping[str, object] = {"channels": {"web": {"enabled": True, "port": 0}}}
 
 
@@ -33,8 +34,8 @@ async def gateway(telegram: FakeTelegram, model: FakeAnthropic) -> AsyncIterator
 async def where(gateway: GatewayProcess) -> tuple[str, str]:
     """Address and token, as this start's log tells them."""
     async with asyncio.timeout(20):
-        while len(told := re.findall(r"the web page is at (\S+) \(its token: (\S+);", gateway.log)) < gateway.starts:
-            await asyncio.sleep(0.02)  # a log rings no bell
+        while len(told := _TOLD.findall(gateway.log)) < gateway.starts:  # noqa: ASYNC110  a log rings no bell
+            await asyncio.sleep(0.02)
     address, file = told[-1]
     return address, await asyncio.to_thread(_token, file)
 

@@ -101,13 +101,14 @@ async def test_a_foreign_host_is_refused_everywhere(owner: Browser, path: str, h
         assert refused.status == 403
 
 
-async def test_two_hosts_are_none(owner: Browser) -> None:
-    host, port = urlsplit(owner.address).hostname, urlsplit(owner.address).port
-    reader, writer = await asyncio.open_connection(host, port)
-    writer.write(
-        f"GET /healthz HTTP/1.1\r\nHost: {host}:{port}\r\nHost: evil.org\r\nConnection: close\r\n\r\n".encode()
-    )
-    assert (await reader.read()).split()[1] in (b"403", b"400")
+@pytest.mark.parametrize("hosts", ["", "Host: {0}\r\nHost: {0}\r\n", "Host: {0}\r\nHost: evil.org\r\n"])
+@pytest.mark.parametrize("version", ["1.0", "1.1"])
+async def test_no_host_or_two_are_none(owner: Browser, hosts: str, version: str) -> None:
+    address = urlsplit(owner.address)
+    reader, writer = await asyncio.open_connection(address.hostname, address.port)
+    head = f"GET /healthz HTTP/{version}\r\n{hosts.format(address.netloc)}Connection: close\r\n\r\n"
+    writer.write(head.encode())
+    assert (await reader.read()).split()[1] in (b"400", b"403")
     writer.close()
 
 
