@@ -136,23 +136,27 @@ class WebChannel:
     async def run(self, receive: Receive) -> None:
         """Serve until cancelled. From then on nothing new is taken, and pages that are open see what is still sent."""
         try:
-            token = await asyncio.to_thread(self._token)
+            token = await self._token_now()
             await self._server.start()
             async with listening(self._server.protocol, self._host, self._port) as ports:
-                self._server.guard = Guard(token, self._host, ports)
+                self._server.door.guard = Guard(token, self._host, ports)
                 self._status = ChannelStatus(Health.OK)
                 self._house.listens(f"http://{url_host(self._host)}:{ports[0]}")
                 self._takes = True
                 await self._tidy()
                 while True:
                     await self._offer(await self._said.get(), receive)
-        except (OSError, ValueError) as error:
-            raise SourceFailed(str(error)) from error
         finally:
             self._takes = False
             self._refuse_waiting()
             self._status = ChannelStatus(Health.OFF)
             self._house.listens("")
+
+    async def _token_now(self) -> str:
+        try:
+            return await asyncio.to_thread(self._token)
+        except (OSError, ValueError) as error:
+            raise SourceFailed(str(error)) from error
 
     def pace(self, address: Address) -> Pace:
         return Pace(PreviewStyle.DRAFT, interval=_INTERVAL)

@@ -8,18 +8,20 @@ import errno
 import socket
 from collections.abc import AsyncIterator, Callable
 
+from channels.message import SourceFailed
+
 Factory = Callable[[], asyncio.BaseProtocol]
 
 
 @contextlib.asynccontextmanager
 async def listening(protocol: Factory, host: str, port: int) -> AsyncIterator[list[int]]:
     """Accept connections while inside; those that were accepted outlive it. Yields the ports, one for each address that
-    `host` stands for. Raises `OSError` with a sentence."""
+    `host` stands for. Raises `SourceFailed`."""
     loop = asyncio.get_running_loop()
     try:
         server = await loop.create_server(protocol, host, port)
     except OSError as error:
-        raise OSError(_why(error, host, port)) from error
+        raise SourceFailed(_why(error, host, port)) from error
     try:
         yield list(dict.fromkeys(one.getsockname()[1] for one in server.sockets))
     finally:

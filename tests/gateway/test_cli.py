@@ -292,6 +292,21 @@ def test_a_person_at_a_terminal_talks_and_leaves_with_ctrl_d(home: Path, words: 
         terminal.close()
 
 
+def test_whoever_starts_it_at_a_terminal_is_told_where_the_page_is(home: Path) -> None:
+    home.mkdir(mode=0o700)
+    (home / "config.yaml").write_text("channels: {web: {port: 0}}\n")
+    terminal = Terminal(home, "gateway", "--terminal")
+    try:
+        at = terminal.until("In your browser: http://127.0.0.1:")
+        terminal.until("> ", after=at)
+        shown = shell(home, "web").stdout
+        assert terminal.text[at:].split()[0] in shown, "the port"
+        token = (home / "state" / "web-token").read_text().strip()
+        assert token in shown and token not in terminal.text
+    finally:
+        terminal.close()
+
+
 def test_memory_history_and_undo(home: Path) -> None:
     assert shell(home, "chat", "-m", "/remember the car is blue").returncode == 0
     (entry,) = json.loads(shell(home, "memory", "log", "--json").stdout)

@@ -6,7 +6,7 @@ import asyncio
 import base64
 import hashlib
 import re
-import socket as sockets
+import socket
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -15,7 +15,7 @@ import aiohttp
 import pytest
 
 from channels.message import Health, OutboundFile, OutboundMessage, SourceFailed
-from channels.web import server
+from channels.web import server, sockets
 from channels.web.channel import WebChannel
 from channels.web.record import NotRecorded
 from tests.channels.web.browser import Browser, browser
@@ -275,7 +275,7 @@ async def test_a_file_that_is_not_there_is_not_said(owner: Browser, house: House
 
 
 async def test_more_pages_than_anybody_has(owner: Browser) -> None:
-    open_ = [await owner.connect() for _ in range(server.MOST_PAGES)]
+    open_ = [await owner.connect() for _ in range(sockets.MOST_PAGES)]
     with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
         await owner.connect()
     assert refused.value.status == 503
@@ -320,7 +320,7 @@ async def test_what_is_no_http_at_all(owner: Browser) -> None:
 
 
 async def test_a_port_in_use_is_told_and_taken_when_it_is_free(house: House) -> None:
-    with sockets.socket() as other:
+    with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = other.getsockname()[1]

@@ -1,0 +1,135 @@
+"""The page's WebSocket: what it says is handed to the chat, and what the chat shows is sent, until one of them ends."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from aiohttp import WSCloseCode, WSMsgType, web
+
+from channels.web import frames
+from channels.web.chat import Chat, NotKept
+from channels.web.connection import Connection
+from channels.web.frames import BadFrame, Older, Open, Press, Say
+from channels.web.record import NotRecorded
+
+log = logging.getLogger(__name__)
+
+MOST_PAGES = 64
+"""Open at a time. A person has a handful; more is a program gone wrong, and must not take the files of the process."""
+_HEARTBEAT = 30.0
+_FIRST_FRAME = 30.0
+"""Seconds: between two signs of life of a page, until it says which chat it is."""
+CLOSING = 1.0
+"""Seconds that a page has to answer a goodbye."""
+
+
+class Sockets:
+    """All that are open."""
+
+    def __init__(self, chat: Chat) -> None:
+        self._chat = chat
+        self._open: set[web.WebSocketResponse] = set()
+
+    async def aclose(self) -> None:
+        """Say goodbye to every page."""
+        goodbyes = [one.close(code=WSCloseCode.GOING_AWAY, message=b"Daybook is stopping") for one in self._open]
+        await asyncio.gather(*goodbyes, return_exceptions=True)
+
+    async def converse(self, request: web.Request) -> web.StreamResponse:
+        if len(self._open) >= MOST_PAGES:
+            raise web.HTTPServiceUnavailable(text="Too many pages are open.\n")
+        socket = web.WebSocketResponse(
+            max_msg_size=frames.MAX_FRAME, heartbeat=_HEARTBEAT, compress=False, timeout=CLOSING
+        )
+        self._open.add(socket)
+        try:
+            await socket.prepare(request)
+            opened = await self._opened(socket)
+            if opened is not None:
+                await self._shown(request, socket, Connection(opened.chat))
+        except ConnectionError:
+            log.debug("a page has gone")
+        finally:
+            self._open.discard(socket)
+        return socket
+
+    async def _opened(self, socket: web.WebSocketResponse) -> Open | None:
+        """The first frame; None where it is none, and the page was told so."""
+        try:
+            first = await socket.receive(_FIRST_FRAME)
+            if first.type in (WSMsgType.CLOSE, WSMsgType.CLOSING, WSMsgType.CLOSED, WSMsgType.ERROR):
+                return None
+            asked = _read(first.type, first.data)
+            if isinstance(asked, Open):
+                return asked
+            why = "the first frame says which chat is opened"
+        except TimeoutError:
+            why = "which chat is opened was not said"
+        except BadFrame as error:
+            why = str(error)
+        await _dismiss(socket, why)
+        return None
+
+    async def _shown(self, request: web.Request, socket: web.WebSocketResponse, connection: Connection) -> None:
+        """Talk with a page until it leaves, or takes too little."""
+        with self._chat.attached(connection):
+            async with asyncio.TaskGroup() as group:
+                hearing = group.create_task(self._heard(socket, connection))
+                showing = group.create_task(_pumped(socket, connection))
+                slow = group.create_task(connection.cut_off())
+                await asyncio.wait({hearing, showing, slow}, return_when=asyncio.FIRST_COMPLETED)
+                if slow.done() and request.transport is not None:
+                    log.info("a page that took too little was cut off")
+                    request.transport.abort()
+                for task in (hearing, showing, slow):
+                    task.cancel()
+
+    async def _heard(self, socket: web.WebSocketResponse, connection: Connection) -> None:
+        try:
+            await self._chat.begin(connection)
+            async for received in socket:
+                try:
+                    await self._answer(connection, _read(received.type, received.data))
+                except BadFrame as error:
+                    if error.hopeless:
+                        return await _dismiss(socket, str(error))
+                    connection.show(frames.failed(str(error)))
+        except NotRecorded as error:
+            await _dismiss(socket, str(error), WSCloseCode.TRY_AGAIN_LATER)
+        return None
+
+    async def _answer(self, connection: Connection, asked: frames.Asked) -> None:
+        match asked:
+            case Say() | Press():
+                try:
+                    if isinstance(asked, Say):
+                        await self._chat.say(connection.chat, asked)
+                    else:
+                        await self._chat.press(connection.chat, asked)
+                except NotKept as error:
+                    connection.show(frames.refused(asked.id, str(error), again=error.again))
+                else:
+                    connection.show(frames.kept(asked.id))
+            case Older(before):
+                await self._chat.older(connection, before)
+            case Open():
+                raise BadFrame("a chat is open already")
+
+
+def _read(kind: WSMsgType, data: object) -> frames.Asked:
+    """Raises `BadFrame`."""
+    if kind is not WSMsgType.TEXT or not isinstance(data, str):
+        raise BadFrame("only text is spoken here", hopeless=True)
+    return frames.read(data)
+
+
+async def _pumped(socket: web.WebSocketResponse, connection: Connection) -> None:
+    try:
+        await connection.pump(socket.send_str)
+    except ConnectionError:
+        log.debug("a page has gone")
+
+
+async def _dismiss(socket: web.WebSocketResponse, why: str, code: WSCloseCode = WSCloseCode.POLICY_VIOLATION) -> None:
+    await socket.close(code=code, message=why.encode()[:120])
