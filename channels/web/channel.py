@@ -267,9 +267,8 @@ class WebChannel:
             raise NotKept(f"a message may have {MOST_FILES} files", again=False)
         if not said.text.strip() and not said.files:
             raise NotKept("there is nothing in it", again=False)
-        if await self._found(said.id) is None:
-            attachments = [await asyncio.to_thread(self._attachment, one) for one in said.files]
-            await self._kept(self._message(chat, said.id, said.text, said.id, tuple(attachments)))
+        attachments = [await asyncio.to_thread(self._attachment, one) for one in said.files]
+        await self._kept(self._message(chat, said.id, said.text, said.id, tuple(attachments)))
 
     async def press(self, chat: str, pressed: Press) -> None:
         entry = await self._found(pressed.message)

@@ -131,6 +131,22 @@ async def test_a_reply_grows_on_every_page_and_stays_as_one_message(owner: Brows
         assert (later.frames[0]["busy"], later.frames[0]["drafts"]) == (False, [])
 
 
+async def test_a_preview_is_shown_until_its_message_stands_or_its_turn_is_over(
+    owner: Browser, channel: WebChannel
+) -> None:
+    async def growing() -> list[str]:
+        async with owner.opened() as late:
+            return [one["turn"] for one in late.frames[0]["drafts"]]
+
+    async with channel.typing(MAIN), channel.typing(MAIN):
+        await channel.draft(1, OutboundMessage(MAIN, "one", key="web:q:preview"))
+        await channel.draft(2, OutboundMessage(MAIN, "two", key="web:r:preview"))
+        assert await growing() == ["web:q", "web:r"]
+        await channel.send(answer("one.", key="web:q:0"))
+        assert await growing() == ["web:r"]
+    assert await growing() == [], "the other ended in silence"
+
+
 async def test_typing_stops_whatever_happens(owner: Browser, channel: WebChannel) -> None:
     async with owner.opened() as tab:
         with pytest.raises(ValueError, match="inside"):
@@ -370,6 +386,26 @@ async def test_an_end_says_goodbye_and_takes_nothing_more(house: House) -> None:
         async with asyncio.timeout(5):
             await channel.aclose()
         assert await tab.gone() == aiohttp.WSCloseCode.GOING_AWAY
+
+
+async def test_what_waits_to_be_kept_at_the_end_is_refused_and_may_be_said_again(house: House) -> None:
+    channel, reached = house.channel(), asyncio.Event()
+
+    async def never(_: object) -> None:
+        reached.set()
+        await asyncio.Event().wait()
+
+    house.begun.clear()
+    running = asyncio.create_task(channel.run(never))
+    await house.begun.wait()
+    async with browser(house.address, TOKEN) as one, one.opened() as tab, one.opened() as other:
+        ids = [await tab.say("one"), await other.say("two")]
+        await reached.wait()
+        running.cancel()
+        for who, id in zip((tab, other), ids, strict=True):
+            assert (await who.told("refused", id))["again"]
+        await asyncio.wait({running})
+    await channel.aclose()
 
 
 async def test_an_end_waits_for_no_page_that_does_not_answer(house: House) -> None:
