@@ -30,7 +30,6 @@ from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 from agent.clock import Clock
-from agent.memory.index.daybook import WEIGHTS
 from agent.memory.index.engine import MemoryIndex
 from agent.memory.scope import Audience, Scope
 from agent.settings import HybridSettings, SearchSettings
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
 
 CHARS = (1_000, 2_000, 4_000)
 RANKS = (3, 6, 10)
-PARTS = ("context", *(name for name in WEIGHTS if name not in ("near", "meaning")))
+PARTS: tuple[str, ...] = ()
 _UTC = ZoneInfo("UTC")
 
 
@@ -61,7 +60,7 @@ def measured(
     for place in sorted(path.parent for path in folder.glob("*/queries.json")):
         with tempfile.TemporaryDirectory() as state:
             meaning = _meaning(encoder) if encoder is not None else None
-            index = MemoryIndex(Path(state), settings=settings, meaning=meaning, without=without)
+            index = MemoryIndex(Path(state), settings=settings, meaning=meaning)
             rows += _asked(index, place)
             index.close()
     return rows

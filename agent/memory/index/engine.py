@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
@@ -63,15 +63,12 @@ class MemoryIndex:
         settings: SearchSettings | None = None,
         talks: TalkSource | None = None,
         meaning: Meaning | None = None,
-        without: Collection[str] = (),
     ) -> None:
-        """`without`: parts of the ranking `daybook` that are left out, for measurements."""
         self._state = state
         self._agent = agent
         self._settings = settings or SearchSettings()
         self._talks = talks if self._settings.transcripts else None
         self._meaning = meaning
-        self._without = frozenset(without)
         self._cut = Cut() if self._settings.hybrid is None else hybrid.cut(self._settings.hybrid)
         self._opening = threading.Lock()
         self._open: dict[str, _Open] = {}
@@ -204,7 +201,7 @@ class MemoryIndex:
     ) -> list[Ranked]:
         if self._settings.hybrid is not None:
             return hybrid.ranked(store, query, today, limits, most, self._settings.hybrid, like)
-        return daybook.ranked(store, query, today, limits, most, like, self._without)
+        return daybook.ranked(store, query, today, limits, most, like)
 
     # meaning -----------------------------------------------------------------------------------------------------
 

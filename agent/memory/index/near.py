@@ -1,0 +1,125 @@
+"""How much of what is asked a passage says: BM25 of its own words, with those around it mixed in."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from agent.memory.index.asked import Asked
+from agent.memory.index.store import PassageRow, SectionRow
+from agent.memory.index.tokens import Term
+
+_K1 = 1.2
+_B = 0.4
+_LEAST_LENGTH = 8
+"""Tokens that a passage counts as at least: two words alone are no better than a sentence."""
+_FLOWS: Mapping[int, float] = {-2: 0.2, -1: 0.4, 0: 1.0, 1: 0.6, 2: 0.4, 3: 0.2}
+"""How much of a passage's words the one so far behind (or before) it counts as its own."""
+BEHIND, BEFORE = 3, 2
+"""Passages into which a passage's words flow."""
+_HEAD = 0.5
+"""Of a heading's and title's words, for each passage below."""
+_PREFIX = 0.5
+"""Of a longer word that begins so."""
+
+Counts: TypeAlias = dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """Shares of what the question could reach at most: `words`, and `related`, what words add that the passage holds
+    and that may stand for those asked for. `matched`: the terms that stand in it or above it, as in `search.Hit`."""
+
+    words: float = 0.0
+    related: float = 0.0
+    matched: Mapping[str, float] = field(default_factory=dict)
+
+
+def near(asked: Asked, rows: Sequence[PassageRow], heads: Mapping[int, SectionRow]) -> dict[int, Near]:
+    """Of each of `rows`, by its number."""
+    texts = [row.tokens for row in rows]
+    own = _counts(asked.terms, texts)
+    standing_in = _standing_in(asked, texts)
+    sections = list(heads)
+    above = {sections[at]: counts for at, counts in _counts(asked.terms, [one.tokens for one in heads.values()]).items()}
+    usual = max(_LEAST_LENGTH, sum(row.size for row in rows) / max(len(rows), 1))
+    flowing = _flowing(rows, own)
+    flowing_related = _flowing(rows, standing_in)
+    found: dict[int, Near] = {}
+    for at, row in enumerate(rows):
+        head = above.get(row.section, {})
+        counts = _sum(flowing.get(at, {}), {token: _HEAD * count for token, count in head.items()})
+        norm = _K1 * (1 - _B + _B * max(row.size, _LEAST_LENGTH) / usual)
+        words = whole = _told(asked, counts, norm)
+        if at in flowing_related:
+            whole = _told(asked, _sum(counts, flowing_related[at]), norm)
+        related = whole - words if at in standing_in else 0.0
+        found[row.id] = Near(whole - related, related, _matched(own.get(at, {}), head))
+    return found
+
+
+def _told(asked: Asked, counts: Counts, norm: float) -> float:
+    return sum(asked.weights[token] * count / (count + norm) for token, count in counts.items()) / asked.whole
+
+
+def _standing_in(asked: Asked, texts: Sequence[str]) -> dict[int, Counts]:
+    """What each text counts for by words that may stand for those asked for, by place."""
+    found: dict[int, Counts] = {}
+    for at, counts in _counts(asked.related_terms, texts).items():
+        into = found[at] = {}
+        for other, count in counts.items():
+            for token, share in asked.related[other].items():
+                into[token] = into.get(token, 0.0) + share * count
+    return found
+
+
+def _flowing(rows: Sequence[PassageRow], own: Mapping[int, Counts]) -> dict[int, Counts]:
+    """What each passage counts, by its place, with what flows in from around."""
+    flowing: dict[int, Counts] = {}
+    for at, counts in own.items():
+        row = rows[at]
+        for distance, part in _FLOWS.items():
+            to = at + distance
+            if not 0 <= to < len(rows) or rows[to].id != row.id + distance or rows[to].section != row.section:
+                continue
+            into = flowing.setdefault(to, {})
+            for token, count in counts.items():
+                into[token] = into.get(token, 0.0) + part * count
+    return flowing
+
+
+def _counts(terms: Iterable[Term], texts: Sequence[str]) -> dict[int, Counts]:
+    """How often each term stands in each text of tokens, by place, where any does. A longer token that begins like a
+    term counts half. One search in all of the texts together: most of them hold nothing."""
+    starts: list[int] = []
+    size = 0
+    for text in texts:
+        starts.append(size)
+        size += len(text) + 2
+    whole = "".join(f" {text}\n" for text in texts)
+    found: dict[int, Counts] = {}
+    for term in terms:
+        token, wanted = term.token, f" {term.token}"
+        longer = 1.0 if len(token) == 1 else _PREFIX
+        at = whole.find(wanted)
+        while at >= 0:
+            end = at + len(wanted)
+            exact = whole[end] in " \n"
+            if exact or term.prefix:
+                counts = found.setdefault(bisect_right(starts, at) - 1, {})
+                counts[token] = counts.get(token, 0.0) + (1.0 if exact else longer)
+            at = whole.find(wanted, end)
+    return found
+
+
+def _matched(own: Counts, head: Counts) -> Counts:
+    """What a passage says itself, or is said above it."""
+    return {token: min(1.0, count) for token, count in _sum(own, head).items()} if head else own
+
+
+def _sum(one: Counts, other: Counts) -> Counts:
+    if not other:
+        return one
+    return {token: one.get(token, 0.0) + other.get(token, 0.0) for token in one.keys() | other.keys()}
