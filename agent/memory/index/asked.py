@@ -46,7 +46,7 @@ def asked(store: Store, query: str) -> Asked:
     terms = rare or sorted(known, key=lambda term: known[term])[:2]
     weights = {term.token: _telling(known[term], windows) for term in terms}
     unknown = [term.token for term in held if term not in known]
-    others = _others(store, [*weights, *unknown], {term.token for term in held}, limit)
+    others = _others(store, [*weights, *unknown], limit)
     for token in unknown:
         if count := sum(others[other] for other in RELATED.get(token, ()) if other in others):
             weights[token] = _telling(count, windows)
@@ -55,9 +55,9 @@ def asked(store: Store, query: str) -> Asked:
     return Asked(terms, weights, (sum(weights.values()) + missing) or 1.0, related)
 
 
-def _others(store: Store, tokens: Sequence[str], asked: set[str], limit: float) -> dict[str, int]:
+def _others(store: Store, tokens: Sequence[str], limit: float) -> dict[str, int]:
     """The words that may stand for `tokens`, and in how many windows each is, as many as can be afforded."""
-    wanted = dict.fromkeys(other for token in tokens for other in RELATED.get(token, ()) if other not in asked)
+    wanted = dict.fromkeys(other for token in tokens for other in RELATED.get(token, ()))
     counts = {other: store.frequency(Term(other)) for other in wanted}
     found: dict[str, int] = {}
     room = _RELATED_MOST

@@ -50,7 +50,7 @@ WEIGHTS: Mapping[str, float] = {
     "meaning": 1.0,
 }
 _WINDOWS = 50
-_RELATED_WINDOWS = 30
+_RELATED_WINDOWS = 15
 _RELATED_WINDOW = 0.4
 """Of what a window counts that holds what the question says itself."""
 _DATED = 200

@@ -25,6 +25,7 @@ _PREFIX = 0.5
 """Of a longer word that begins so."""
 
 Counts: TypeAlias = dict[str, float]
+_NOTHING: Counts = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,31 +38,39 @@ class Near:
     matched: Mapping[str, float] = field(default_factory=dict)
 
 
+_FAR = Near()
+
+
 def near(asked: Asked, rows: Sequence[PassageRow], heads: Mapping[int, SectionRow]) -> dict[int, Near]:
     """Of each of `rows`, by its number."""
     texts = [row.tokens for row in rows]
-    own = _counts(asked.terms, texts)
-    standing_in = _standing_in(asked, texts)
+    own, others = _counts(asked.terms, texts), _standing_in(asked, texts)
+    flowing, flowing_others = _flowing(rows, own), _flowing(rows, others)
     sections = list(heads)
     above = {sections[at]: counts for at, counts in _counts(asked.terms, [one.tokens for one in heads.values()]).items()}
+    part_above = {id: {token: _HEAD * count for token, count in counts.items()} for id, counts in above.items()}
     usual = max(_LEAST_LENGTH, sum(row.size for row in rows) / max(len(rows), 1))
-    flowing = _flowing(rows, own)
-    flowing_related = _flowing(rows, standing_in)
     found: dict[int, Near] = {}
     for at, row in enumerate(rows):
-        head = above.get(row.section, {})
-        counts = _sum(flowing.get(at, {}), {token: _HEAD * count for token, count in head.items()})
+        head, other = part_above.get(row.section), flowing_others.get(at)
+        counts = _sum(flowing.get(at, _NOTHING), head) if head else flowing.get(at, _NOTHING)
+        if not counts and not other:
+            found[row.id] = _FAR
+            continue
         norm = _K1 * (1 - _B + _B * max(row.size, _LEAST_LENGTH) / usual)
-        words = whole = _told(asked, counts, norm)
-        if at in flowing_related:
-            whole = _told(asked, _sum(counts, flowing_related[at]), norm)
-        related = whole - words if at in standing_in else 0.0
-        found[row.id] = Near(whole - related, related, _matched(own.get(at, {}), head))
+        words = _told(asked, counts, norm)
+        whole = _told(asked, _sum(counts, other), norm) if other else words
+        related = whole - words if at in others else 0.0
+        matched = _matched(own.get(at, _NOTHING), above[row.section]) if head else own.get(at, _NOTHING)
+        found[row.id] = Near(whole - related, related, matched)
     return found
 
 
 def _told(asked: Asked, counts: Counts, norm: float) -> float:
-    return sum(asked.weights[token] * count / (count + norm) for token, count in counts.items()) / asked.whole
+    weights, told = asked.weights, 0.0
+    for token, count in counts.items():
+        told += weights[token] * count / (count + norm)
+    return told / asked.whole
 
 
 def _standing_in(asked: Asked, texts: Sequence[str]) -> dict[int, Counts]:
@@ -116,10 +125,11 @@ def _counts(terms: Iterable[Term], texts: Sequence[str]) -> dict[int, Counts]:
 
 def _matched(own: Counts, head: Counts) -> Counts:
     """What a passage says itself, or is said above it."""
-    return {token: min(1.0, count) for token, count in _sum(own, head).items()} if head else own
+    return {token: min(1.0, count) for token, count in _sum(own, head).items()}
 
 
 def _sum(one: Counts, other: Counts) -> Counts:
-    if not other:
-        return one
-    return {token: one.get(token, 0.0) + other.get(token, 0.0) for token in one.keys() | other.keys()}
+    both = dict(one)
+    for token, count in other.items():
+        both[token] = both.get(token, 0.0) + count
+    return both

@@ -75,7 +75,7 @@ career: degree internship promotion promoted hired; field: career major industry
 business: shop store startup studio company; financial: money debt loan savings salary rich poor afford
 health: sick doctor hospital diet medicine surgery injury diagnosis pain allergy checkup
 medical: doctor hospital surgery diagnosis medicine; symptom: pain headache fever cough dizzy tired
-exercise: run yoga swim hike cycle pilates boxing aerobics weights gym kickboxing walk stretch
+exercise: run yoga swim hike cycle pilates boxing aerobics weights gym walk stretch
 sport: football soccer basketball baseball tennis hockey volleyball golf swim surf ski skate run boxing climb cycle
 hobby: paint draw write read cook bake garden dance sing photography knit pottery hike fish collect guitar piano chess
 activity: hike camp swim paint dance yoga pottery run bike picnic museum climb fish ski surf bowling walk cook kayak
@@ -86,7 +86,7 @@ transport: car bus train bike plane subway taxi; vehicle: car truck van motorcyc
 instrument: guitar piano violin drum flute cello clarinet saxophone trumpet ukulele bass harp
 music: guitar piano violin song album jazz rock classical pop; genre: jazz rock classical pop fantasy mystery romance
 artist: singer band painter musician; art: paint draw sculpture pottery photography
-movie: trilogy sequel drama comedy thriller; book: novel series author chapter
+movie: sequel drama comedy thriller; book: novel series author chapter
 food: pizza pasta salad soup cake bread cheese chicken beef fish rice fruit vegetable sushi burger sandwich noodle curry
 meal: breakfast lunch dinner; snack: chips popcorn cookie fruit nut chocolate
 dessert: cake cookie pie pudding chocolate brownie cupcake tart mousse; bake: cake cookie bread pie muffin
@@ -105,16 +105,15 @@ city: york london paris tokyo rome boston chicago seattle barcelona berlin miami
 place: city country park beach mountain museum restaurant; location: city country park
 event: party concert conference parade fundraiser ceremony workshop race wedding show fair exhibition
 celebrate: birthday anniversary party graduation; holiday: christmas thanksgiving easter halloween
-charity: fundraiser shelter donate homeless; volunteer: shelter homeless foodbank tutor
-cause: charity rights homeless animal environment education veteran
+charity: fundraiser donate; volunteer: charity donate
 religious: church god bible pray; political: vote campaign election rights conservative liberal
-symbol: flag necklace tattoo cross rainbow; device: phone laptop tablet computer camera console
+device: phone laptop tablet computer camera console
 color: red blue green yellow purple pink black white orange; emotion: happy sad angry scared anxious proud
-trait: kind caring thoughtful creative driven patient honest brave; personality: kind caring thoughtful creative honest
+trait: kind caring thoughtful creative patient honest brave; personality: kind caring thoughtful creative honest
 weather: rain snow sunny storm wind cloudy hot cold; season: spring summer autumn fall winter
 flower: rose tulip lily sunflower orchid daisy; plant: tree flower herb succulent
-setback: injury lost failed rejected; accomplishment: won award finished graduated published
-natural: flood earthquake storm wildfire hurricane; disaster: flood earthquake storm wildfire hurricane fire
+accomplishment: won award finished graduated published
+disaster: flood earthquake storm wildfire hurricane fire
 sport: gym team match; skill: cook code speak; course: workshop lesson
 familie: eltern mutter vater bruder schwester sohn tochter oma opa; haustier: hund katze hase hamster vogel
 sport: fussball tennis schwimmen laufen turnen; obst: apfel banane birne erdbeere; getrank: kaffee tee wein bier saft
@@ -129,7 +128,7 @@ def table(stem: Callable[[str], str] = stem) -> dict[str, tuple[str, ...]]:
     for words in (ring.split() for ring in _SAME.split(";")):
         for word in words:
             found.setdefault(word, {}).update(dict.fromkeys(words))
-    for head, _, kinds in (line.partition(":") for line in _KINDS.replace("\n", ";").split(";")):
+    for head, _, kinds in (line.partition(":") for line in _KINDS.replace("\n", ";").split(";") if line):
         found.setdefault(head.strip(), {}).update(dict.fromkeys(kinds.split()))
     stems: dict[str, dict[str, None]] = {}
     for word, others in found.items():
