@@ -1,7 +1,7 @@
 """How much of what was told a search finds again: share of the evidence within the first characters that it returns.
 
-python -m benchmarks.retrieval --data DIR [--ranking daybook|hybrid] [--model FOLDER] [--without PART,...]
-    [--ablate] [--json]
+python -m benchmarks.retrieval --data DIR [--ranking daybook|hybrid] [--model FOLDER] [--ablate [RULE,...]]
+    [--json]
 
 DIR holds sets, each with one folder a workspace: `workspace/` of Markdown and `queries.json`, a list of
 `{id, q, now, cat, evidence}`; evidence is a list of slots, a slot a list of alternative [path, line] of one bullet. A
@@ -9,7 +9,8 @@ slot is found where one of its bullets stands, white space aside, in what was re
 first B characters; R@k: within the first k results; MRR: one over the rank of the first result with evidence.
 
 `--model`: the folder of a model that embeds (`daybook memory embedder` says more); `--vectors FILE` keeps its
-vectors from run to run. `--ablate` leaves out each part of the ranking in turn and says what it brings.
+vectors from run to run. `--ablate` leaves out each rule of `rules.py` in turn (or those that are named) and says what
+it brings.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import sqlite3
 import tempfile
 import time
 from array import array
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -34,6 +35,7 @@ from agent.memory.index.engine import MemoryIndex
 from agent.memory.scope import Audience, Scope
 from agent.settings import HybridSettings, SearchSettings
 from benchmarks.figures import table
+from benchmarks.rules import RULES, left_out
 
 if TYPE_CHECKING:
     from agent.memory.embedding.encoder import Encoder, Vector
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
 
 CHARS = (1_000, 2_000, 4_000)
 RANKS = (3, 6, 10)
-PARTS: tuple[str, ...] = ()
+_MOST = SearchSettings().max_results
 _UTC = ZoneInfo("UTC")
 
 
@@ -52,9 +54,7 @@ class Row:
     seconds: float
 
 
-def measured(
-    folder: Path, settings: SearchSettings, without: Collection[str] = (), encoder: Encoder | None = None
-) -> list[Row]:
+def measured(folder: Path, settings: SearchSettings, encoder: Encoder | None = None) -> list[Row]:
     """Every question of one set."""
     rows: list[Row] = []
     for place in sorted(path.parent for path in folder.glob("*/queries.json")):
@@ -75,7 +75,7 @@ def _asked(index: MemoryIndex, place: Path) -> Iterator[Row]:
     for question in json.loads((place / "queries.json").read_text("utf-8")):
         clock = _clock(question["now"])
         began = time.perf_counter()
-        found = index.search(scope, clock, [question["q"]], most=settings_most(index), until=clock.today())
+        found = index.search(scope, clock, [question["q"]], most=_MOST, until=clock.today())
         seconds = time.perf_counter() - began
         slots = [[_bullet(workspace / path, line) for path, line in slot] for slot in question["evidence"]]
         yield Row(question.get("cat", ""), figures([_plain(hit.text) for hit in found.hits], slots), seconds)
@@ -122,10 +122,6 @@ class Kept:
         """It is used for all workspaces."""
 
 
-def settings_most(index: MemoryIndex) -> int:
-    return 40
-
-
 def figures(texts: Sequence[str], slots: Sequence[Sequence[str]]) -> dict[str, float]:
     """`texts` in the order in which they were returned, `slots` as alternatives, both without needless white space."""
     joined = "\n".join(texts)
@@ -170,27 +166,25 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--ranking", choices=("daybook", "hybrid"), default="daybook")
     parser.add_argument("--model", type=Path, help="folder of a model that embeds")
     parser.add_argument("--vectors", type=Path, help="file to keep its vectors in")
-    parser.add_argument("--without", default="", help="parts of the ranking daybook to leave out, with commas between")
-    parser.add_argument("--ablate", action="store_true")
+    parser.add_argument("--ablate", nargs="?", const=",".join(RULES), default="", help="rules, with commas between")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
     settings = SearchSettings(hybrid=HybridSettings() if options.ranking == "hybrid" else None)
     encoder = _encoder(options.model, options.vectors) if options.model else None
-    without = [part for part in options.without.split(",") if part]
     sets = sorted({path.parent.parent for path in options.data.glob("*/*/queries.json")})
-    runs = {"": without} | ({part: [*without, part] for part in PARTS} if options.ablate else {})
-    results = {
-        folder.name: {name or "all": summary(measured(folder, settings, left, encoder)) for name, left in runs.items()}
-        for folder in sets
-    }
+    results = {folder.name: {"": summary(measured(folder, settings, encoder))} for folder in sets}
+    for rule in (rule for rule in options.ablate.split(",") if rule):
+        with left_out(rule):
+            for folder in sets:
+                results[folder.name][rule] = summary(measured(folder, settings, encoder))
     if options.json:
         print(json.dumps(results, indent=1))
         return
     for name, by_run in results.items():
         print(f"\n{name}, ranking {options.ranking}\n")
-        columns = [column for column in by_run["all"] if column != "E@4000 by kind"]
+        columns = [column for column in by_run[""] if column != "E@4000 by kind"]
         print(table(["without", *columns], [[run, *(found[c] for c in columns)] for run, found in by_run.items()]))
-        print("\nE@4000:", ", ".join(f"{kind} {share}" for kind, share in by_run["all"]["E@4000 by kind"].items()))
+        print("\nE@4000:", ", ".join(f"{kind} {share}" for kind, share in by_run[""]["E@4000 by kind"].items()))
 
 
 if __name__ == "__main__":

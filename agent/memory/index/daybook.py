@@ -26,6 +26,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from itertools import pairwise
 
 from agent.memory.index.answers import Holds, is_question, sought
 from agent.memory.index.asked import asked
@@ -103,7 +104,7 @@ def ranked(
     inside = {id for id, one in sections.items() if limits.has(one.earliest, one.day)}
     weighted = [_weighted(scored[row.id]) for row in rows if row.section in inside]
     short = sorted((one for one in weighted if _says(one)), key=_order)[: max(_SHORTLIST, 2 * most)]
-    before = {row.id: row.id - 1 for last, row in zip(rows, rows[1:]) if last.section == row.section}
+    before = {row.id: row.id - 1 for last, row in pairwise(rows) if last.section == row.section}
     texts = store.texts({number for one in short for number in (one.passage, before.get(one.passage, one.passage))})
     _add_answers(short, texts, sought(query))
     _add_replies(short, texts, before)

@@ -47,7 +47,8 @@ def near(asked: Asked, rows: Sequence[PassageRow], heads: Mapping[int, SectionRo
     own, others = _counts(asked.terms, texts), _standing_in(asked, texts)
     flowing, flowing_others = _flowing(rows, own), _flowing(rows, others)
     sections = list(heads)
-    above = {sections[at]: counts for at, counts in _counts(asked.terms, [one.tokens for one in heads.values()]).items()}
+    titles = _counts(asked.terms, [one.tokens for one in heads.values()])
+    above = {sections[at]: counts for at, counts in titles.items()}
     part_above = {id: {token: _HEAD * count for token, count in counts.items()} for id, counts in above.items()}
     usual = max(_LEAST_LENGTH, sum(row.size for row in rows) / max(len(rows), 1))
     found: dict[int, Near] = {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from pathlib import Path
 
 import pytest
@@ -25,8 +24,8 @@ TALK = """# 2026-05-08
 """
 
 
-def first(workspace: Path, query: str, settings: SearchSettings | None = None, without: Collection[str] = ()) -> str:
-    index = MemoryIndex(None, settings=settings, without=without)
+def first(workspace: Path, query: str, settings: SearchSettings | None = None) -> str:
+    index = MemoryIndex(None, settings=settings)
     try:
         hits = index.search(owner(workspace), CLOCK, [query]).hits
         return hits[0].text if hits else ""
