@@ -13,8 +13,8 @@ from agent.memory.words import fold
 
 _SAME = """
     kid child; baby infant newborn; teenager teen; mom mum mother mommy; dad father daddy; parent mother father mom
-    dad grandma grandmother granny nana; grandpa grandfather granddad; brother sibling; sister sibling; son boy;
-    daughter girl husband spouse; wife spouse; boyfriend partner; girlfriend partner; marry wedding; married marriage;
+    dad; grandma grandmother granny nana; grandpa grandfather granddad; brother sibling; sister sibling; son boy;
+    daughter girl; husband spouse; wife spouse; boyfriend partner; girlfriend partner; marry wedding; married marriage;
     engaged fiance fiancee; divorce separate; breakup split; friend buddy pal mate; colleague coworker workmate
     teammate; boss manager supervisor; neighbor neighbour; guest visitor; pet animal; dog puppy pup doggy; cat kitten
     kitty; house home; apartment flat; job career profession occupation; company business firm; startup business; shop
@@ -33,7 +33,7 @@ _SAME = """
     team club; coach trainer; food meal dish; cook cooking recipe; bake baking; dessert sweet cake; breakfast brunch;
     dinner supper; restaurant cafe diner; drink beverage; vegan vegetarian; clothes clothing outfit; jewelry necklace
     ring bracelet; present gift; school classroom; university college; course class; exam test; degree diploma
-    graduate; student pupil; teacher professor; study education; learn lesson; language stop quit; resign quit; retire
+    graduate; student pupil; teacher professor; study education; learn lesson; stop quit; resign quit; retire
     retirement; hire hired recruit; fire fired laid; move relocate; live reside; grow grew; born birth; birthday born;
     die death dead; grief mourn loss; funeral burial; church faith religious religion; pray prayer; believe belief;
     vote election; politics political; government state; volunteer charity; donate donation; help assist support;
@@ -49,13 +49,13 @@ _SAME = """
     nightmare; lawyer attorney; army military soldier; veteran military; police cop; crime theft; accident crash; fire
     burn; luggage suitcase bag; key lock; sofa couch; picture painting; color colour; hair haircut; glasses
     spectacles; tattoo ink; pregnant pregnancy; adopt adoption; community neighborhood; speech talk; interview
-    interviewed; hobby pastime; organize arrange; member join; teach taught mentor; mentor mentoring; build built;
+    interviewed; hobby pastime; organize arrange; member join; teach taught mentor; mentor mentoring;
     kind kinder; kinder sohn tochter; eltern mutter vater; mutter mama; vater papa; oma grossmutter; opa grossvater;
     geschwister bruder schwester; mann ehemann; frau ehefrau; freund freundin; hund welpe; katze kater; wohnung
     zuhause; arbeit job beruf; chef chefin; kollege kollegin; arzt arztin; krank krankheit; medikament tablette;
     urlaub reise ferien; auto wagen; fahrrad rad; essen gericht; geschenk geburtstag; schule unterricht; hobby
-    freizeit; kaufen gekauft; umzug umgezogen; hochzeit heiraten; lied musik; film kino; buch roman 孩子 儿子 女儿
-    小孩;
+    freizeit; kaufen gekauft; umzug umgezogen; hochzeit heiraten; lied musik; film kino; buch roman;
+    孩子 儿子 女儿 小孩;
     父母 爸爸 妈妈; 妈妈 母亲; 爸爸 父亲; 爷爷 祖父; 奶奶 祖母; 丈夫 老公; 妻子 老婆; 朋友 好友; 同事 同学; 老板 领导;
     工作 上班; 职业 工作; 公司 单位; 生病 感冒 发烧; 医生 大夫; 医院 看病; 旅行 旅游 出游; 电影 影片; 音乐 歌曲; 书籍
     小说; 读书 看书 阅读; 运动 锻炼 健身; 跑步 慢跑; 喜欢 喜爱 爱好; 爱好 兴趣; 讨厌 害怕; 开心 高兴 快乐; 难过 伤心
