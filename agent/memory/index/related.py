@@ -14,54 +14,51 @@ from agent.memory.words import fold
 _SAME = """
     kid child; baby infant newborn; teenager teen; mom mum mother mommy; dad father daddy; parent mother father mom
     dad; grandma grandmother granny nana; grandpa grandfather granddad; brother sibling; sister sibling; son boy;
-    daughter girl; husband spouse; wife spouse; boyfriend partner; girlfriend partner; marry wedding; married marriage;
-    engaged fiance fiancee; divorce separate; breakup split; friend buddy pal mate; colleague coworker workmate
-    teammate; boss manager supervisor; neighbor neighbour; guest visitor; pet animal; dog puppy pup doggy; cat kitten
-    kitty; house home; apartment flat; job career profession occupation; company business firm; startup business; shop
-    store; client customer; employee staff; salary pay wage; money cash; price cost; cheap inexpensive; buy purchase;
-    rent lease; loan mortgage debt; car vehicle; bike bicycle cycle; motorcycle motorbike; plane flight fly; train
-    railway; doctor physician; dentist tooth; sick ill illness disease; hurt injury injure; medicine medication pill
-    drug; operation surgery; allergy allergic; therapy therapist counselor counseling; anxiety anxious; stress
-    stressful; destress relax unwind; calm peace peaceful; exercise workout training; gym fitness; race marathon; run
-    jog; hike trail trek; camp tent campfire; swim pool; climb mountaineering; ski snowboard; beach ocean sea coast;
-    mountain hill summit; lake river; forest woods; trip travel journey vacation holiday; roadtrip drive; tour tourist
-    sightseeing; hotel hostel; picture photo photograph image; movie film cinema; show series episode; song music;
-    band concert; gig concert; sing choir; dance dancing ballet; paint painting painter; draw drawing sketch; art
-    artwork; artist painter; museum gallery exhibition; pottery ceramic clay; knit crochet sew; book novel; read
-    reader; author writer; write writing; poem poetry; story tale; diary journal; screenplay script; game gaming;
-    videogame gamer; tournament competition contest championship; win victory won champion; prize award trophy medal;
-    team club; coach trainer; food meal dish; cook cooking recipe; bake baking; dessert sweet cake; breakfast brunch;
-    dinner supper; restaurant cafe diner; drink beverage; vegan vegetarian; clothes clothing outfit; jewelry necklace
+    daughter girl; husband spouse; wife spouse; boyfriend partner; girlfriend partner; marry wedding; married
+    marriage; engaged fiance fiancee; divorce separate; breakup split; friend buddy pal mate; colleague coworker
+    workmate teammate; boss manager supervisor; neighbor neighbour; guest visitor; pet animal; dog puppy pup doggy;
+    cat kitten kitty; house home; apartment flat; job career profession occupation; company business firm; startup
+    business; shop store; client customer; employee staff; salary pay wage; money cash; price cost; cheap inexpensive;
+    buy purchase; rent lease; loan mortgage debt; car vehicle; bike bicycle cycle; motorcycle motorbike; plane flight
+    fly; train railway; doctor physician; dentist tooth; sick ill disease; hurt injury injure; medicine medication
+    pill drug; operation surgery; allergy allergic; therapy therapist counselor counseling; anxiety anxious; destress
+    relax unwind; calm peace; exercise workout training; gym fitness; race marathon; run jog; hike trail trek; camp
+    tent campfire; swim pool; climb mountaineering; ski snowboard; beach ocean sea coast; mountain hill summit; lake
+    river; forest woods; trip travel journey vacation holiday; roadtrip drive; tour tourist sightseeing; hotel hostel;
+    picture photo photograph image; movie film cinema; show series episode; song music; band concert; gig concert;
+    sing choir; dance ballet; paint painter; draw sketch; art artwork; artist painter; museum gallery exhibition;
+    pottery ceramic clay; knit crochet sew; book novel; read reader; author writer; poem poetry; story tale; diary
+    journal; screenplay script; videogame gamer; tournament competition contest championship; win victory champion;
+    prize award trophy medal; team club; coach trainer; food meal dish; cook recipe; dessert sweet cake; breakfast
+    brunch; dinner supper; restaurant cafe diner; drink beverage; vegan vegetarian; clothes outfit; jewelry necklace
     ring bracelet; present gift; school classroom; university college; course class; exam test; degree diploma
-    graduate; student pupil; teacher professor; study education; learn lesson; stop quit; resign quit; retire
-    retirement; hire hired recruit; fire fired laid; move relocate; live reside; grow grew; born birth; birthday born;
-    die death dead; grief mourn loss; funeral burial; church faith religious religion; pray prayer; believe belief;
-    vote election; politics political; government state; volunteer charity; donate donation; help assist support;
-    encourage support; advice tip; recommend recommendation suggest; party celebration; celebrate celebration; event
-    festival; meeting meetup; appointment meeting; goal aim ambition; dream wish; achieve accomplish achievement
-    accomplishment; success successful; fail failure; problem trouble issue; challenge difficulty struggle obstacle;
-    difficult hard tough; decide decision; idea inspiration; inspire inspiration motivate motivation; love adore;
-    favorite favourite prefer; hate dislike; fear afraid scared; scary frightening; happy glad joy; excited thrilled;
-    sad upset unhappy; angry mad furious; worry concern; proud pride; thankful grateful gratitude; tired exhausted;
-    lonely alone; brave courage; smart clever intelligent; funny humor; old elderly; garden gardening plant; flower
-    bloom; tree forest; weather rain; storm hurricane; phone cellphone smartphone; call phone; computer laptop pc;
-    internet online website; email mail; break broke; fix repair; lend borrow; collect collection; sleep nap; dream
+    graduate; student pupil; teacher professor; study education; learn lesson; stop quit; resign quit; hire recruit;
+    fire laid; move relocate; live reside; born birth; birthday born; die death dead; grief mourn loss; funeral
+    burial; church faith religious religion; pray prayer; believe belief; vote election; government state; volunteer
+    charity; help assist support; encourage support; advice tip; recommend suggest; party celebration; event festival;
+    meeting meetup; appointment meeting; goal aim ambition; dream wish; achieve accomplish; fail failure; problem
+    trouble issue; challenge difficulty struggle obstacle; difficult hard tough; decide decision; idea inspiration;
+    inspire motivate; love adore; favorite favourite prefer; hate dislike; fear afraid scared; scary frightening;
+    happy glad joy; excited thrilled; sad upset unhappy; angry mad furious; worry concern; proud pride; thankful
+    grateful gratitude; tired exhausted; lonely alone; brave courage; smart clever intelligent; funny humor; old
+    elderly; garden plant; flower bloom; tree forest; weather rain; storm hurricane; phone cellphone smartphone; call
+    phone; computer laptop pc; internet online website; email mail; fix repair; lend borrow; sleep nap; dream
     nightmare; lawyer attorney; army military soldier; veteran military; police cop; crime theft; accident crash; fire
     burn; luggage suitcase bag; key lock; sofa couch; picture painting; color colour; hair haircut; glasses
-    spectacles; tattoo ink; pregnant pregnancy; adopt adoption; community neighborhood; speech talk; interview
-    interviewed; hobby pastime; organize arrange; member join; teach taught mentor; mentor mentoring;
-    kind kinder; kinder sohn tochter; eltern mutter vater; mutter mama; vater papa; oma grossmutter; opa grossvater;
-    geschwister bruder schwester; mann ehemann; frau ehefrau; freund freundin; hund welpe; katze kater; wohnung
-    zuhause; arbeit job beruf; chef chefin; kollege kollegin; arzt arztin; krank krankheit; medikament tablette;
-    urlaub reise ferien; auto wagen; fahrrad rad; essen gericht; geschenk geburtstag; schule unterricht; hobby
-    freizeit; kaufen gekauft; umzug umgezogen; hochzeit heiraten; lied musik; film kino; buch roman;
-    孩子 儿子 女儿 小孩;
-    父母 爸爸 妈妈; 妈妈 母亲; 爸爸 父亲; 爷爷 祖父; 奶奶 祖母; 丈夫 老公; 妻子 老婆; 朋友 好友; 同事 同学; 老板 领导;
-    工作 上班; 职业 工作; 公司 单位; 生病 感冒 发烧; 医生 大夫; 医院 看病; 旅行 旅游 出游; 电影 影片; 音乐 歌曲; 书籍
-    小说; 读书 看书 阅读; 运动 锻炼 健身; 跑步 慢跑; 喜欢 喜爱 爱好; 爱好 兴趣; 讨厌 害怕; 开心 高兴 快乐; 难过 伤心
-    悲伤; 生气 愤怒; 焦虑 紧张 压力; 压力 放松; 困难 问题; 建议 推荐; 帮助 支持; 决定 选择; 学习 课程; 考试 成绩; 学校
-    大学; 老师 教授; 礼物 生日; 吃饭 美食; 做饭 烹饪; 餐厅 饭馆; 房子 公寓; 搬家 搬到; 结婚 婚礼; 分手 离婚; 手机
-    电话; 电脑 计算; 照片 拍照 摄影; 画画 绘画; 唱歌 歌曲; 游戏 玩游; 计划 打算; 目标 梦想; 购买 买了
+    spectacles; tattoo ink; pregnant pregnancy; community neighborhood; speech talk; hobby pastime; organize arrange;
+    member join; teach mentor; kind kinder; kinder sohn tochter; eltern mutter vater; mutter mama; vater papa; oma
+    grossmutter; opa grossvater; geschwister bruder schwester; mann ehemann; frau ehefrau; freund freundin; hund
+    welpe; katze kater; wohnung zuhause; arbeit job beruf; chef chefin; kollege kollegin; arzt arztin; krank
+    krankheit; medikament tablette; urlaub reise ferien; auto wagen; fahrrad rad; essen gericht; geschenk geburtstag;
+    schule unterricht; hobby freizeit; kaufen gekauft; umzug umgezogen; hochzeit heiraten; lied musik; film kino; buch
+    roman;
+    孩子 儿子 女儿 小孩; 父母 爸爸 妈妈; 妈妈 母亲; 爸爸 父亲; 爷爷 祖父; 奶奶 祖母; 丈夫 老公; 妻子 老婆; 朋友 好友;
+    同事 同学; 老板 领导; 工作 上班; 职业 工作; 公司 单位; 生病 感冒 发烧; 医生 大夫; 医院 看病; 旅行 旅游 出游; 电影
+    影片; 音乐 歌曲; 书籍 小说; 读书 看书 阅读; 运动 锻炼 健身; 跑步 慢跑; 喜欢 喜爱 爱好; 爱好 兴趣; 讨厌 害怕; 开心
+    高兴 快乐; 难过 伤心 悲伤; 生气 愤怒; 焦虑 紧张 压力; 压力 放松; 困难 问题; 建议 推荐; 帮助 支持; 决定 选择; 学习
+    课程; 考试 成绩; 学校 大学; 老师 教授; 礼物 生日; 吃饭 美食; 做饭 烹饪; 餐厅 饭馆; 房子 公寓; 搬家 搬到; 结婚
+    婚礼; 分手 离婚; 手机 电话; 电脑 计算; 照片 拍照 摄影; 画画 绘画; 唱歌 歌曲; 游戏 玩游; 计划 打算; 目标 梦想; 购买
+    买了
 """
 """Words of one meaning, or nearly."""
 _KINDS = """
