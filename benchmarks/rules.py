@@ -76,6 +76,7 @@ RULES: Mapping[str, tuple[Change, ...]] = {
     # what a word counts
     "heading": (("near", "_HEAD", 0.0),),
     "length": (("near", "_B", 0.0),),
+    "least length": (("near", "_LEAST_LENGTH", 1),),
     "unknown words": (("asked", "_UNKNOWN", 0.0),),
     "words everywhere": (("asked", "_EVERYWHERE", 2.0),),
     "longer words": (("tokens", "_PREFIX", 1_000),),

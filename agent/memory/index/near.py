@@ -13,6 +13,8 @@ from agent.memory.index.tokens import Term
 
 _K1 = 1.2
 _B = 0.4
+_LEAST_LENGTH = 8
+"""Tokens that a passage counts as at least: two words alone are no better than a sentence."""
 _FLOWS: Mapping[int, float] = {-2: 0.2, -1: 0.4, 0: 1.0, 1: 0.6, 2: 0.4, 3: 0.2}
 """How much of a passage's words the one so far behind (or before) it counts as its own."""
 BEHIND, BEFORE = 3, 2
@@ -48,7 +50,7 @@ def near(asked: Asked, rows: Sequence[PassageRow], heads: Mapping[int, SectionRo
     titles = _counts(asked.terms, [one.tokens for one in heads.values()])
     above = {sections[at]: counts for at, counts in titles.items()}
     part_above = {id: {token: _HEAD * count for token, count in counts.items()} for id, counts in above.items()}
-    usual = max(1.0, sum(row.size for row in rows) / max(len(rows), 1))
+    usual = max(_LEAST_LENGTH, sum(row.size for row in rows) / max(len(rows), 1))
     found: dict[int, Near] = {}
     for at, row in enumerate(rows):
         head, other = part_above.get(row.section), flowing_others.get(at)
@@ -56,7 +58,7 @@ def near(asked: Asked, rows: Sequence[PassageRow], heads: Mapping[int, SectionRo
         if not counts and not other:
             found[row.id] = _FAR
             continue
-        norm = _K1 * (1 - _B + _B * row.size / usual)
+        norm = _K1 * (1 - _B + _B * max(row.size, _LEAST_LENGTH) / usual)
         words = _told(asked, counts, norm)
         whole = _told(asked, _sum(counts, other), norm) if other else words
         related = whole - words if at in others else 0.0
