@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from agent.memory.index.asked import Asked
-from agent.memory.index.store import PassageRow, SectionRow
+from agent.memory.index.rows import PassageRow, SectionRow
 from agent.memory.index.tokens import Term
 
 _K1 = 1.2
