@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, TypeAlias
 
 from agent.memory import words
-from agent.memory.index import related, tokens
+from agent.memory.index import tokens
 from agent.memory.index.cutting import Cut
 from agent.memory.index.daybook import WEIGHTS
 
@@ -62,10 +62,8 @@ def _weightless(*parts: str) -> Change:
 
 RULES: Mapping[str, tuple[Change, ...]] = {
     # how a score is made up
-    "near": (_weightless("near", "related"),),
+    "near": (_weightless("near"),),
     "context": (("near", "_FLOWS", {0: 1.0}),),
-    "related": (("asked", "RELATED", {}),),
-    "related windows": (("daybook", "_RELATED_WINDOW", 0.0),),
     "window": (_weightless("window"),),
     "date": (("daybook", "days_named", _nothing),),
     "days near by": (("daybook", "_date_match", _that_day),),
@@ -81,10 +79,7 @@ RULES: Mapping[str, tuple[Change, ...]] = {
     "words everywhere": (("asked", "_EVERYWHERE", 2.0),),
     "longer words": (("tokens", "_PREFIX", 1_000),),
     # words to tokens
-    "stems": (
-        ("tokens", "stem", _same),
-        ("asked", "RELATED", related.table(_same)),
-    ),
+    "stems": (("tokens", "stem", _same),),
     "irregular forms": (("stem", "_IRREGULAR", {}),),
     "stop words": (("tokens", "_STOP", frozenset()), ("tokens", "is_common", _never)),
     "pairs of characters": (("sources", "tokens", _single), ("tokens", "terms", _single_terms)),

@@ -35,8 +35,6 @@ from zoneinfo import ZoneInfo
 from agent.clock import Clock
 from agent.memory.index.embedding import Meaning
 from agent.memory.index.engine import MemoryIndex
-from agent.memory.index.related import RELATED
-from agent.memory.index.stem import stem
 from agent.memory.scope import Audience, Scope
 from agent.memory.search import Hit
 from benchmarks.figures import median, p95, resident, table
@@ -50,7 +48,6 @@ _WORDS = 24
 _VOCABULARY = 30_000
 _FIRST = date(2000, 1, 1)
 _SYLLABLES = tuple(first + last for first in "bcdfglmnprstvzk" for last in "aeiou")
-_RELATED = sorted(word for word in RELATED if word.isascii() and stem(word) == word)
 
 
 class Language:
@@ -60,17 +57,15 @@ class Language:
         self._random = random.Random(seed)
         self._words = sorted({"".join(self._random.choices(_SYLLABLES, k=3)) for _ in range(_VOCABULARY * 2)})
         self._random.shuffle(self._words)
-        for word in _RELATED:
-            self._words.insert(self._random.randrange(50, 5_000), word)
         self._weights = list(accumulate(1 / (rank + 10) for rank in range(len(self._words))))
 
     def words(self, count: int) -> list[str]:
         return self._random.choices(self._words, cum_weights=self._weights, k=count)
 
     def query(self) -> str:
-        """As a person asks: a common word and a few rarer ones, for one of which others may stand."""
-        rarer = self._random.sample(self._words[50:5_000], 2)
-        return " ".join(["When did I", *self.words(2), *rarer, self._random.choice(_RELATED)])
+        """As a person asks: a common word and a few rarer ones."""
+        rarer = self._random.sample(self._words[50:5_000], 3)
+        return " ".join(["When did I", *self.words(2), *rarer])
 
 
 class Took(NamedTuple):

@@ -10,7 +10,7 @@ from typing import Protocol
 from agent.clock import Clock
 from agent.memory.scope import Scope
 
-_FOR_ITSELF = frozenset({"date", "meaning", "related", "text"})
+_FOR_ITSELF = frozenset({"date", "meaning", "text"})
 """Parts of a score that a passage has of itself, though no word of the question stands in it."""
 
 

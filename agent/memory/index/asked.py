@@ -1,4 +1,4 @@
-"""What a question asks for: its terms and how much each tells, and other words that may stand for them."""
+"""What a question asks for: its terms, and how much each tells."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from agent.memory.index.related import RELATED
 from agent.memory.index.store import Store
 from agent.memory.index.tokens import Term, query_terms
 
@@ -18,23 +17,15 @@ _COMMON_SHARE = 20
 tells least."""
 _EVERYWHERE = 0.8
 """Part of all windows from which on a word tells nothing."""
-_RELATED_MOST = 2_000
-"""Windows that words standing for others may be in, added up, the rarest first: what looking for them costs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """`weights`: how much each term tells, by its token; `whole` what they add up to, with the unknown. `related`: by a
-    token that may stand for some of them, how much of each it counts as."""
+    """`weights`: how much each term tells, by its token; `whole` what they add up to, with the unknown."""
 
     terms: Sequence[Term]
     weights: Mapping[str, float]
     whole: float
-    related: Mapping[str, Mapping[str, float]]
-
-    @property
-    def related_terms(self) -> list[Term]:
-        return [Term(token) for token in self.related]
 
 
 def asked(store: Store, query: str) -> Asked:
@@ -45,32 +36,8 @@ def asked(store: Store, query: str) -> Asked:
     rare = [term for term, count in known.items() if count <= limit]
     terms = rare or sorted(known, key=lambda term: known[term])[:2]
     weights = {term.token: _telling(known[term], windows) for term in terms}
-    unknown = [term.token for term in held if term not in known]
-    others = _others(store, [*weights, *unknown], limit)
-    for token in unknown:
-        if count := sum(others[other] for other in RELATED.get(token, ()) if other in others):
-            weights[token] = _telling(count, windows)
-    missing = _UNKNOWN * sum(token not in weights for token in unknown) * _telling(0, windows)
-    related = {other: _stands_for(other, _telling(count, windows), weights) for other, count in others.items()}
-    return Asked(terms, weights, (sum(weights.values()) + missing) or 1.0, related)
-
-
-def _others(store: Store, tokens: Sequence[str], limit: float) -> dict[str, int]:
-    """The words that may stand for `tokens`, and in how many windows each is, as many as can be afforded."""
-    wanted = dict.fromkeys(other for token in tokens for other in RELATED.get(token, ()))
-    counts = {other: store.frequency(Term(other)) for other in wanted}
-    found: dict[str, int] = {}
-    room = _RELATED_MOST
-    for other in sorted(counts, key=lambda other: counts[other]):
-        if 0 < counts[other] <= min(limit, room):
-            found[other] = counts[other]
-            room -= counts[other]
-    return found
-
-
-def _stands_for(other: str, tells: float, weights: Mapping[str, float]) -> dict[str, float]:
-    """A word that is more common than the one that it stands for tells no more than it does itself."""
-    return {token: min(1.0, tells / weight) for token, weight in weights.items() if other in RELATED.get(token, ())}
+    unknown = _UNKNOWN * (len(held) - len(known)) * _telling(0, windows)
+    return Asked(terms, weights, (sum(weights.values()) + unknown) or 1.0)
 
 
 def _telling(count: int, windows: int) -> float:

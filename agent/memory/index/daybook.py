@@ -1,14 +1,10 @@
 """The ranking `daybook`: passages by their own words and those around them, what day they are of and who speaks.
 
-    score = 2.2 * (near + related) + 0.6 * window + 1.2 * date + 0.7 * speaker + 0.5 * answer + 0.1 * reply
-            (+ 1.0 * meaning)
+    score = 2.2 * near + 0.6 * window + 1.2 * date + 0.7 * speaker + 0.5 * answer + 0.1 * reply (+ 1.0 * meaning)
 
 near        BM25 of the passage with what stands before and behind it mixed in, less the farther away, as a share of
             what the question could reach at most: an answer often lacks the words that the turn before it had
-related     what words add to that which may stand for those of the question (pet: dog), each as one of them, or less
-            where it is more common
-window      BM25 of the best window that holds it, as a share of the best one's; of one that holds words that may stand
-            for the question's, 0.4 of that
+window      BM25 of the best window that holds it, as a share of the best one's
 date        1 on a day that the question names; less on those after it, when things are written down, and around it
 speaker     the person whom the question names is the one who speaks; of several, half for the first
 meaning     with an embedder: its own likeness to the question and that of its best window, each stretched over all;
@@ -42,7 +38,6 @@ from agent.memory.words import fold, runs
 
 WEIGHTS: Mapping[str, float] = {
     "near": 2.2,
-    "related": 2.2,
     "window": 0.6,
     "date": 1.2,
     "speaker": 0.7,
@@ -51,13 +46,10 @@ WEIGHTS: Mapping[str, float] = {
     "meaning": 1.0,
 }
 _WINDOWS = 50
-_RELATED_WINDOWS = 15
-_RELATED_WINDOW = 0.4
-"""Of what a window counts that holds what the question says itself."""
 _DATED = 200
 """Passages of named days that are looked at, whatever they say."""
 _SHORTLIST = 80
-_TELLING = frozenset({"near", "related", "window", "date", "meaning"})
+_TELLING = frozenset({"near", "window", "date", "meaning"})
 _FIRST_NAMED = 0.5
 """Of the weight for a speaker, where the question names others too."""
 _FAR = 1_000
@@ -84,20 +76,18 @@ def ranked(
     """The best passages for one question, best first."""
     spans = days_named(query, today)
     question = asked(store, query)
-    found = _windows(store, question.terms, _WINDOWS, limits)
-    related = _windows(store, question.related_terms, _RELATED_WINDOWS, limits)
-    wanted = [(row.first, row.last) for row in (*found, *related)]
+    found = _windows(store, question.terms, limits)
+    wanted = [(row.first, row.last) for row in found]
     wanted += [(passage, passage) for passage in (like.nearest_passages(_ALIKE_MOST) if like is not None else ())]
     for first, last in spans:
         wanted += store.of_days(first.toordinal(), last.toordinal(), _DATED, limits.since, limits.until, limits.below)
     rows = store.passages(_merged(wanted))
     sections = store.sections({row.section for row in rows})
     scored = {
-        passage: _Scored(passage, {"near": one.words, "related": one.related}, one.matched)
+        passage: _Scored(passage, {"near": one.words}, one.matched)
         for passage, one in near(question, rows, sections).items()
     }
-    _add_windows(scored, found, 1.0)
-    _add_windows(scored, related, _RELATED_WINDOW)
+    _add_windows(scored, found)
     _add_dates(scored, rows, sections, spans)
     _add_speaker(scored, rows, _named(query, store.speakers))
     _add_likeness(scored, like)
@@ -116,8 +106,8 @@ def ranked(
     return [_given(one, texts[one.passage], whole, is_alike=one.passage in alike) for one in best]
 
 
-def _windows(store: Store, terms: Sequence[Term], most: int, limits: Limits) -> Sequence[WindowRow]:
-    return store.best_windows(terms, most, limits.since, limits.until, limits.below) if terms else ()
+def _windows(store: Store, terms: Sequence[Term], limits: Limits) -> Sequence[WindowRow]:
+    return store.best_windows(terms, _WINDOWS, limits.since, limits.until, limits.below) if terms else ()
 
 
 def _given(one: _Scored, row: FoundRow, whole: float, *, is_alike: bool) -> Ranked:
@@ -128,12 +118,12 @@ def _given(one: _Scored, row: FoundRow, whole: float, *, is_alike: bool) -> Rank
     return Ranked(row.id, row.id, row.path, (row.first, row.last), row.day, row.text, score, parts, one.matched)
 
 
-def _add_windows(scored: Mapping[int, _Scored], found: Sequence[WindowRow], part: float) -> None:
+def _add_windows(scored: Mapping[int, _Scored], found: Sequence[WindowRow]) -> None:
     best = max((row.bm25 for row in found), default=0.0)
     if best <= 0:
         return
     for row in found:
-        share = part * max(0.0, row.bm25 / best)
+        share = max(0.0, row.bm25 / best)
         for passage in range(row.first, row.last + 1):
             if (one := scored.get(passage)) is not None:
                 one.parts["window"] = max(share, one.parts.get("window", 0.0))

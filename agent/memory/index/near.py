@@ -30,11 +30,10 @@ _NOTHING: Counts = {}
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """Shares of what the question could reach at most: `words`, and `related`, what words add that the passage holds
-    and that may stand for those asked for. `matched`: the terms that stand in it or above it, as in `search.Hit`."""
+    """`words`: a share of what the question could reach at most. `matched`: the terms that stand in it or above it, as
+    in `search.Hit`."""
 
     words: float = 0.0
-    related: float = 0.0
     matched: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -43,9 +42,8 @@ _FAR = Near()
 
 def near(asked: Asked, rows: Sequence[PassageRow], heads: Mapping[int, SectionRow]) -> dict[int, Near]:
     """Of each of `rows`, by its number."""
-    texts = [row.tokens for row in rows]
-    own, others = _counts(asked.terms, texts), _standing_in(asked, texts)
-    flowing, flowing_others = _flowing(rows, own), _flowing(rows, others)
+    own = _counts(asked.terms, [row.tokens for row in rows])
+    flowing = _flowing(rows, own)
     sections = list(heads)
     titles = _counts(asked.terms, [one.tokens for one in heads.values()])
     above = {sections[at]: counts for at, counts in titles.items()}
@@ -53,35 +51,16 @@ def near(asked: Asked, rows: Sequence[PassageRow], heads: Mapping[int, SectionRo
     usual = max(_LEAST_LENGTH, sum(row.size for row in rows) / max(len(rows), 1))
     found: dict[int, Near] = {}
     for at, row in enumerate(rows):
-        head, other = part_above.get(row.section), flowing_others.get(at)
-        counts = _sum(flowing.get(at, _NOTHING), head) if head else flowing.get(at, _NOTHING)
-        if not counts and not other:
+        head, counts = part_above.get(row.section), flowing.get(at, _NOTHING)
+        if head:
+            counts = _sum(counts, head)
+        if not counts:
             found[row.id] = _FAR
             continue
         norm = _K1 * (1 - _B + _B * max(row.size, _LEAST_LENGTH) / usual)
-        words = _told(asked, counts, norm)
-        whole = _told(asked, _sum(counts, other), norm) if other else words
-        related = whole - words if at in others else 0.0
+        told = sum(asked.weights[token] * count / (count + norm) for token, count in counts.items())
         matched = _matched(own.get(at, _NOTHING), above[row.section]) if head else own.get(at, _NOTHING)
-        found[row.id] = Near(whole - related, related, matched)
-    return found
-
-
-def _told(asked: Asked, counts: Counts, norm: float) -> float:
-    weights, told = asked.weights, 0.0
-    for token, count in counts.items():
-        told += weights[token] * count / (count + norm)
-    return told / asked.whole
-
-
-def _standing_in(asked: Asked, texts: Sequence[str]) -> dict[int, Counts]:
-    """What each text counts for by words that may stand for those asked for, by place."""
-    found: dict[int, Counts] = {}
-    for at, counts in _counts(asked.related_terms, texts).items():
-        into = found[at] = {}
-        for other, count in counts.items():
-            for token, share in asked.related[other].items():
-                into[token] = into.get(token, 0.0) + share * count
+        found[row.id] = Near(told / asked.whole, matched)
     return found
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from agent.memory.index.engine import MemoryIndex
-from agent.memory.index.related import RELATED
 from agent.memory.index.stem import stem
 from agent.memory.index.tokens import query_terms, tokens
 from agent.settings import HybridSettings, SearchSettings
@@ -50,22 +49,6 @@ def test_an_answer_is_found_by_the_question_before_it(workspace: Path) -> None:
     assert any("It hurt" in text for text in hits[:2])
 
 
-def test_a_question_finds_what_was_told_in_other_words(workspace: Path) -> None:
-    assert "puppy" in first(workspace, "What pets does Anna have?")
-    index = MemoryIndex(None)
-    hit = index.search(owner(workspace), CLOCK, ["pets"]).hits[0]
-    index.close()
-    assert "puppy" in hit.text
-    assert hit.parts["related"] > 0
-    assert not hit.is_context
-    assert not hit.matched  # nothing comes unasked for words that were not said
-
-
-def test_other_words_count_less_than_those_asked_for(workspace: Path) -> None:
-    (workspace / "memory" / "2026-07-09.md").write_text("# 2026-07-09\n\n- Ben: a hamster\n- Ben: a pet\n")
-    assert first(workspace, "pet") == "- Ben: a pet"
-
-
 def test_what_answers_comes_before_what_says_the_same_unasked(workspace: Path) -> None:
     text = "# 2026-07-09\n\n- Anna: Which?\n- Ben: salmon\n\n## later\n\n- Anna: Well.\n- Ben: salmon!\n"
     (workspace / "memory" / "2026-07-09.md").write_text(text)
@@ -88,12 +71,6 @@ def test_the_past_is_found_by_the_present() -> None:
     ]
     assert tokens("Er ging, 歯医者") == ["er", "ging", "歯医", "医者", "者"]
     assert [term.token for term in query_terms("Where did I buy the tea?")] == [stem("buy"), "tea"]
-
-
-def test_words_that_stand_for_one_another_are_tokens_of_the_index() -> None:
-    held = {one for text in ("dogs", "Hunde", "儿子 妈妈", "countries", "Ärztin") for one in tokens(text)}
-    assert {"dog", "儿子", "妈妈", "arztin", "countri"} <= held & RELATED.keys()
-    assert all(token not in others and others for token, others in RELATED.items())
 
 
 def test_several_questions_find_each_its_own_and_nothing_twice(workspace: Path) -> None:
