@@ -26,7 +26,7 @@ from gateway.config import Config, ModelConfig
 from gateway.daily import Daily
 from gateway.embedding import Embedders
 from gateway.heartbeat import Heartbeat
-from gateway.home import Home, TokenBusy, hold_token
+from gateway.home import Home, TokenBusy, hold_token, shown
 from gateway.inbox import Inbox
 from gateway.journaling import Journaling
 from gateway.long_answers import LongAnswers
@@ -75,12 +75,13 @@ async def open_gateway(
     channels: bool,
     clock: Clock | None = None,
     platforms: Callable[[Config, Sequence[CommandInfo], Database], list[Channel]] | None = None,
-    model_of: Callable[[ModelConfig, UsageLedger, Clock], tuple[Model, AnthropicModel | None]] = build_model,
+    model_of: Callable[[ModelConfig, UsageLedger, Clock, str], tuple[Model, AnthropicModel | None]] = build_model,
     built_ins: Callable[[Config], Sequence[BuiltIn]] = _no_built_ins,
     patience: Patience = _USUAL,
 ) -> AsyncIterator[Gateway]:
     """Build the gateway of a home and close it again. `channels` False: only the terminal, to act alone. `platforms`
-    and `model_of` make the channels and the models, others in tests; `built_ins` jobs in place of Daybook's own.
+    and `model_of` make the channels and the models, others in tests; `built_ins` jobs in place of Daybook's own. A
+    model is told by which name people know the home's `.env`.
 
     Raises `HomeBusy` or `HomeError` where the home cannot be used, `StoreUnavailable` where its database cannot."""
     clock = clock or Clock(config.zone)
@@ -106,7 +107,7 @@ async def open_gateway(
         stack.callback(embedders.close)
         warm: list[AnthropicModel] = []
         for name, agent_config in config.agents.items():
-            model, anthropic = model_of(agent_config.model, ledger, clock)
+            model, anthropic = model_of(agent_config.model, ledger, clock, shown(home.env_file))
             stack.push_async_callback(model.aclose)
             warm += [anthropic] if anthropic and channels else []
             agents[name] = await build_agent(name, agent_config, home, model, clock, embedders)

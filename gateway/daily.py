@@ -18,6 +18,7 @@ from agent.agent import Agent
 from agent.clock import Clock, utc_stamp
 from agent.journal.promises import Promise
 from agent.journal.summary import Coming
+from agent.language import Language
 from channels.message import Address, Button, ChatKind, DueJob
 from gateway.access import Access, Role
 from gateway.choices import OFF, Choices
@@ -31,14 +32,14 @@ from gateway.schedule.schedule import Schedule
 from gateway.schedule.targets import NoTarget, Target, Targets
 from gateway.schedule.when import Cron
 from gateway.sessions import Conversation, Sessions
-from gateway.store import outbox_rows
+from gateway.store import chat_rows, outbox_rows
 from gateway.store.database import Database
 from gateway.store.outbox_rows import Buttons
+from gateway.words import WORDS
 
 log = logging.getLogger(__name__)
 
 _NOON = time(12)
-_EMPTY = "Nothing was said here on {day}, and nothing that was promised is due."
 _MOST_COMING = 10
 _MOST_BUTTONS = 6
 _SHOWN = 80
@@ -56,8 +57,12 @@ class SummaryRules:
 
 @dataclass(frozen=True, slots=True)
 class Told:
+    """`language`: in which it is told. `is_empty`: it only says that there was nothing."""
+
     text: str
+    language: Language
     buttons: Buttons = ()
+    is_empty: bool = False
 
 
 class Daily:
@@ -198,21 +203,20 @@ class Daily:
                 return True
             message = target.message("", "", DueJob(DAILY_SUMMARY, due.moment), self._clock.now())
             told = await self._told(self._sessions.of(message), target.address, day)
-            if told is None and not due.by_hand:
+            if told.is_empty and not due.by_hand:
                 return False
-            told = told or Told(_EMPTY.format(day=day.isoformat()))
-            text = f"{told.text}\n\n{late_mark(due.moment)}" if due.late else told.text
+            text = f"{told.text}\n\n{late_mark(due.moment, told.language)}" if due.late else told.text
             await self._outbox.write(self._outbox.drafts(f"{key}:{{}}", target.address, text, buttons=told.buttons))
             return True
 
     async def now(self, conversation: Conversation, address: Address) -> Told:
         """The day so far, for whoever asks."""
         async with self._one_at_a_time:
-            today = self._clock.today()
-            return await self._told(conversation, address, today) or Told(_EMPTY.format(day=today.isoformat()))
+            return await self._told(conversation, address, self._clock.today())
 
-    async def _told(self, conversation: Conversation, address: Address, day: date) -> Told | None:
-        """The journal comes first, so that all that was said is in the log."""
+    async def _told(self, conversation: Conversation, address: Address, day: date) -> Told:
+        """The journal comes first, so that all that was said is in the log. In the language of the day's log; where
+        that tells none, in the chat's."""
         session, scope = conversation.session, conversation.scope
         try:
             await self._journaling.of_scope(session.agent, scope, day)
@@ -220,7 +224,10 @@ class Daily:
             log.error("the summary for %s has no journal: %s", address, error)
         coming = await self._coming(conversation, address, day + timedelta(days=1))
         summary = await self._agents[session.agent].summary(session, scope, day, coming)
-        return Told(summary.text, _buttons(summary.open)) if summary is not None else None
+        language = await self._database.run(chat_rows.language, address)
+        if summary is None:
+            return Told(WORDS[language].nothing_said.format(day=day.isoformat()), language, is_empty=True)
+        return Told(summary.text, summary.language or language, _buttons(summary.open))
 
     async def _coming(self, conversation: Conversation, address: Address, day: date) -> Sequence[Coming]:
         """What is due on the next day in this chat; the owner's private chats have what is for the owner too."""

@@ -131,6 +131,14 @@ def find_home(option: str | None, environ: Mapping[str, str]) -> Home:
         raise HomeError(f"{chosen} cannot be resolved ({error}); name a folder with --home") from error
 
 
+def shown(path: Path) -> str:
+    """A path for people's eyes: with `~/` where it is under the user's home folder."""
+    try:
+        return f"~/{path.relative_to(Path.home()).as_posix()}"
+    except (ValueError, RuntimeError):  # elsewhere, or the user has no home folder
+        return str(path)
+
+
 @contextlib.contextmanager
 def hold_token(token: str, environ: Mapping[str, str]) -> Iterator[None]:
     """Be the only process of this user on this machine that uses a token. Raises `TokenBusy`.

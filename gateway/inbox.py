@@ -44,7 +44,7 @@ class Inbox:
         """Write messages down in one commit; returns those that are new, and before a message that calls the bot what
         was only overheard of its album until now. An album calls the bot as a whole, in whatever order and however late
         its messages come; Telegram puts the call into one of them. Raises `StoreUnavailable` (none is kept)."""
-        now = self._now()
+        now, today = self._now(), self._clock.today().isoformat()
 
         def write(connection: sqlite3.Connection) -> list[InboxRow]:
             for event in unreadable:
@@ -52,7 +52,9 @@ class Inbox:
             rows: list[InboxRow] = []
             for one in arrivals:
                 one = _called_by_its_album(connection, one)
-                row = inbox_rows.admit(connection, one.message, one.session, overheard=one.overheard, at=now)
+                row = inbox_rows.admit(
+                    connection, one.message, one.session, overheard=one.overheard, at=now, today=today
+                )
                 if row is not None and one.message.album and not one.overheard:
                     rows += inbox_rows.rest_of_album(connection, one.message, one.session)
                 rows += [row] if row is not None else []

@@ -57,11 +57,13 @@ def build_model(
     config: ModelConfig,
     ledger: UsageLedger,
     clock: Clock,
+    env_file: str,
     *,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> tuple[Model, AnthropicModel | None]:
-    """The model of a configuration; beside it the one to warm up, where there is one. `sleep` waits between tries."""
-    offline = OfflineModel(clock)
+    """The model of a configuration; beside it the one to warm up, where there is one. `env_file`: the
+    home's `.env`, as people are shown it. `sleep` waits between tries."""
+    offline = OfflineModel(clock, env_file)
     if config.provider == "offline":
         return offline, None
     key = config.api_key.get_secret_value() if config.api_key else ""

@@ -194,11 +194,11 @@ class Router:
         drafts = self._outbox.drafts(
             f"pair:{request.code}:{{}}", message.address, text, answer_with=message.answer_with
         )
-        now = utc_stamp(self._clock.now())
+        now, today = utc_stamp(self._clock.now()), self._clock.today().isoformat()
 
         def write(connection: sqlite3.Connection) -> None:
             access_rows.request(connection, request)
-            chat_rows.spoke(connection, message, now)
+            chat_rows.spoke(connection, message, now, today)
             outbox_rows.add(connection, drafts, now)
 
         await self._database.run(write)

@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
+from agent.language import Language
 from agent.turn import Document, Picture, Said
 from channels.message import Attachment, ChatKind, InboundMessage
 from gateway.opened import Found, Opened
 from gateway.store.inbox_rows import InboxRow
+from gateway.words import WORDS
 
 _EMPTY = "That message was empty. Write me a few words and I'll answer."
 _JOB = (
@@ -64,16 +66,17 @@ def _words(message: InboundMessage) -> str:
     return f"{_JOB.format(id=message.due.id)}\n\n{message.text}" if message.due else message.text
 
 
-def late_mark(due: datetime) -> str:
+def late_mark(due: datetime, language: Language) -> str:
     """What stands behind a text that comes long after its time. `due`: in the zone in which it is to be read."""
-    return f"_(Late: this was due {due:%Y-%m-%d %H:%M}.)_"
+    return f"_({WORDS[language].late.format(due=f'{due:%Y-%m-%d %H:%M}')})_"
 
 
-def missed_mark(missed: Sequence[tuple[str, str, str]]) -> str:
+def missed_mark(missed: Sequence[tuple[str, str, str]], language: Language) -> str:
     """What is said in place of reminders whose time is too long past to ring: when each was due, its text, its id."""
+    words = WORDS[language]
     lines = [f"- {due}: {_cut(text)} (`{id}`)" for due, text, id in missed[:_MISSED_SHOWN]]
-    more = [f"- and {len(missed) - _MISSED_SHOWN} more, see `/jobs`"] if len(missed) > _MISSED_SHOWN else []
-    return "\n".join(["Not said in time, and too long past to ring now:", "", *lines, *more])
+    more = [f"- {words.more.format(number=len(missed) - _MISSED_SHOWN)}"] if len(missed) > _MISSED_SHOWN else []
+    return "\n".join([words.missed, "", *lines, *more])
 
 
 def _cut(text: str) -> str:

@@ -29,7 +29,7 @@ from gateway.outbox import Outbox
 from gateway.saying import ADVICE, has_files, late_mark, needs_advice, nothing_to_answer, said, said_id
 from gateway.schedule.jobs import FILE
 from gateway.sessions import Conversation
-from gateway.store import outbox_rows
+from gateway.store import chat_rows, outbox_rows
 from gateway.store.database import Database, StoreUnavailable
 from gateway.store.inbox_rows import InboxRow
 
@@ -287,7 +287,7 @@ class Turn:
         self.rows += [row for key, row in self._offered.items() if key in end.joined and row not in self.rows]
         preview, uncertain = await self._standing_preview()
         if self._due is not None:
-            end, outcome = self._end_of_job(self._due, end, outcome)
+            end, outcome = await self._end_of_job(self._due, end, outcome)
         text = f"{end.text}\n\n{self._advice}" if self._advice and end.kind is EndKind.REPLY else end.text
         if not text and preview:
             text = self.reply.text or "…"
@@ -306,10 +306,11 @@ class Turn:
         self._rooms.outbox.wake(drafts)
         self._rooms.acknowledgement.answered(self.rows)
 
-    @staticmethod
-    def _end_of_job(due: DueJob, end: End, outcome: str) -> tuple[End, str]:
+    async def _end_of_job(self, due: DueJob, end: End, outcome: str) -> tuple[End, str]:
         """What went wrong is no news for the chat: the schedule reads it, tries again and tells the owner."""
         if outcome or end.kind is EndKind.ERROR:
             return replace(end, text=""), outcome or f"{EndKind.ERROR}: {end.text}"
-        late = due.late and end.text
-        return (replace(end, text=f"{end.text}\n\n{late_mark(due.moment)}") if late else end), outcome
+        if not due.late or not end.text:
+            return end, outcome
+        language = await self._rooms.database.run(chat_rows.language, self.rows[0].message.address)
+        return replace(end, text=f"{end.text}\n\n{late_mark(due.moment, language)}"), outcome

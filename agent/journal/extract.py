@@ -10,6 +10,8 @@ import re
 from collections.abc import Sequence
 
 from agent.journal.day import Spoken
+from agent.journal.words import WORDS, language_of_day
+from agent.language import Language
 
 MOST_LINES = 20
 _MOST_CHARS = 240
@@ -42,7 +44,14 @@ def extract(spoken: Sequence[Spoken], most: int = MOST_LINES) -> list[str]:
         chosen = sorted(by_weight[:most])
     bullets = [f"- {_cut(spoken[at].text)}" for at in chosen]
     left_out = len(spoken) - len(chosen)
-    return [*bullets, f"- (an extract: {left_out} more messages are not shown)"] if left_out else bullets
+    if not left_out:
+        return bullets
+    return [*bullets, f"- {WORDS[language_of(spoken)].left_out.format(number=left_out)}"]
+
+
+def language_of(spoken: Sequence[Spoken]) -> Language:
+    """In which language its people talk; English where nothing tells."""
+    return language_of_day(one.line.text for one in spoken if one.line.who) or Language.ENGLISH
 
 
 def _weight(spoken: Sequence[Spoken], at: int) -> int:

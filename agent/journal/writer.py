@@ -21,9 +21,10 @@ from agent.context.budget import estimate
 from agent.journal import promises, telling
 from agent.journal.day import Spoken, Talked
 from agent.journal.day import read as read_day
-from agent.journal.extract import extract
+from agent.journal.extract import extract, language_of
 from agent.journal.marks import TITLE, Marks, Piece, Section, in_log
 from agent.journal.telling import Told
+from agent.journal.words import WORDS
 from agent.memory.daily import heading_line, log_path
 from agent.memory.files import FileError, append_day, clean, read_text
 from agent.memory.history import History
@@ -251,11 +252,8 @@ class Journal:
         Raises `FileError`."""
         bullets = [bullet for piece in pieces for bullet in piece.told.bullets]
         if left:
-            bullets += [
-                f"- {left[0].line.at:%H:%M} (From here on an extract: a journal reads at most {MOST_TOKENS_A_DAY:,} "
-                "tokens of one talk a day.)",
-                *extract(left),
-            ]
+            remark = WORDS[language_of(work.spoken)].from_here.format(number=f"{MOST_TOKENS_A_DAY:,}")
+            bullets += [f"- {left[0].line.at:%H:%M} {remark}", *extract(left)]
         with self._history.author(work.scope).writes(telling.PURPOSE):
             promises.keep(work.scope, self._clock, [one for piece in pieces for one in piece.told.promises])
             promises.close(work.scope, self._clock, [id for piece in pieces for id in piece.told.closed])
@@ -278,8 +276,7 @@ class Journal:
     ) -> None:
         damaged = work.talked.damage(spoken[0].number - 1, spoken[-1].number)
         if damaged:
-            lines = "line" if damaged == 1 else "lines"
-            bullets = [*bullets, f"- (A gap: {damaged} {lines} of this talk's transcript cannot be read.)"]
+            bullets = [*bullets, f"- {WORDS[language_of(spoken)].gap_of(damaged)}"]
         title = (
             f"{TITLE.removeprefix('## ')}{work.info.key.path} · {spoken[0].line.at:%H:%M}-{spoken[-1].line.at:%H:%M}"
         )

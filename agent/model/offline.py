@@ -54,8 +54,10 @@ class OfflineModel:
     """Deterministic. Purposes other than chat: a flush has nothing to add, since everything said was filed at once; a
     summary is an extract of what the person said."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, env_file: str) -> None:
+        """`env_file`: where whoever runs this puts a key, as it is shown to them."""
         self._clock = clock
+        self._env_file = env_file
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         text, calls = self._answer(request)
@@ -86,10 +88,10 @@ class OfflineModel:
             said = [text for text in said if text]
         intents = [(text, understand(text)) for text in said]
         calls = [call for text, intent in intents if (call := self._call(text, intent, request)) is not None]
-        parts += _replies([intent for text, intent in intents if self._call(text, intent, request) is None], request)
+        parts += self._replies([intent for text, intent in intents if self._call(text, intent, request) is None])
         parts += unseen
         if parts and not calls and _is_first_answer(request):
-            offline = PHRASES[language_of(_newest(request))].offline
+            offline = self._offline(PHRASES[language_of(_newest(request))])
             parts += [offline] if offline not in parts else []
         return "\n\n".join(parts), calls
 
@@ -105,24 +107,26 @@ class OfflineModel:
             case _:
                 return _Call(name, {"path": f"memory/{self._clock.today().isoformat()}.md"})
 
+    def _replies(self, intents: Sequence[Intent]) -> list[str]:
+        """What is said to things that need no tool, or a tool that this chat does not have. Each sentence once."""
+        replies: list[str] = []
+        for intent in intents:
+            phrases = PHRASES[intent.language]
+            match intent.wish:
+                case Wish.GREET:
+                    replies += [phrases.greeting, self._offline(phrases), phrases.abilities]
+                case Wish.HELP:
+                    replies += [self._offline(phrases), phrases.abilities]
+                case Wish.THANK:
+                    replies.append(phrases.welcome)
+                case Wish.NOTHING:
+                    replies.append(phrases.empty)
+                case _:
+                    replies += [phrases.no_tool, self._offline(phrases)]
+        return list(dict.fromkeys(replies))
 
-def _replies(intents: Sequence[Intent], request: ModelRequest) -> list[str]:
-    """What is said to things that need no tool, or a tool that this chat does not have. Each sentence once."""
-    replies: list[str] = []
-    for intent in intents:
-        phrases = PHRASES[intent.language]
-        match intent.wish:
-            case Wish.GREET:
-                replies += [phrases.greeting, phrases.offline, phrases.abilities]
-            case Wish.HELP:
-                replies += [phrases.offline, phrases.abilities]
-            case Wish.THANK:
-                replies.append(phrases.welcome)
-            case Wish.NOTHING:
-                replies.append(phrases.empty)
-            case _:
-                replies += [phrases.no_tool, phrases.offline]
-    return list(dict.fromkeys(replies))
+    def _offline(self, phrases: Phrases) -> str:
+        return phrases.offline.format(env=self._env_file)
 
 
 def _told(request: ModelRequest) -> Iterator[str]:

@@ -9,8 +9,8 @@ import enum
 import re
 from dataclasses import dataclass
 
+from agent.language import Language
 from agent.memory.words import fold, query_terms, terms
-from agent.model.offline_phrases import Language
 from agent.model.offline_vocabulary import VOCABULARIES, Vocabulary
 
 _KANA = re.compile("[\u3040-\u30ff]")
@@ -62,7 +62,12 @@ def understand(text: str) -> Intent:
 
 
 def language_of(text: str) -> Language:
-    """By script, else by the language with the most telling words; English where nothing tells."""
+    """English where nothing tells."""
+    return told_language(text) or Language.ENGLISH
+
+
+def told_language(text: str, least: int = 1) -> Language | None:
+    """By script, else by the language with the most telling words; None where fewer than `least` tell."""
     if _KANA.search(text):
         return Language.JAPANESE
     if _HAN.search(text):
@@ -73,7 +78,8 @@ def language_of(text: str) -> Language:
         for language, vocabulary in VOCABULARIES.items()
         if vocabulary.spaced
     }
-    return max(scores, key=lambda language: scores[language])
+    told = max(scores, key=lambda language: scores[language])
+    return told if scores[told] >= least else None
 
 
 def _whole_messages() -> dict[str, Wish]:

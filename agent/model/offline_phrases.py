@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-
-class Language(enum.StrEnum):
-    ENGLISH = "en"
-    GERMAN = "de"
-    SPANISH = "es"
-    FRENCH = "fr"
-    CHINESE = "zh"
-    JAPANESE = "ja"
+from agent.language import Language
 
 
 @dataclass(frozen=True, slots=True)
 class Phrases:
-    """`noted` and `found` take {path}, `nothing` takes {query}, `failed` takes {why}. `offline` says what this is and
-    how to connect a model; the names in it are those of files, commands and settings."""
+    """`noted` and `today` take {path}, `nothing` takes {query}, `failed` takes {why}, `offline` takes {env}, the file
+    in which a key is looked for. `offline` says what this is and how to connect a model; the names in it are those of
+    files, commands and settings."""
 
     greeting: str
     offline: str
@@ -41,7 +34,7 @@ PHRASES: Mapping[Language, Phrases] = {
         greeting="Hello!",
         offline=(
             "I am Daybook's offline assistant: I keep and find notes, but no language model is connected. To connect "
-            "one, put `ANTHROPIC_API_KEY=…` into `~/.daybook/.env`, or set `model.base_url` in `config.yaml` "
+            "one, put `ANTHROPIC_API_KEY=…` into `{env}`, or set `model.base_url` in `config.yaml` "
             "(`daybook init` asks for both), then start again."
         ),
         abilities=(
@@ -63,7 +56,7 @@ PHRASES: Mapping[Language, Phrases] = {
         greeting="Hallo!",
         offline=(
             "Ich bin Daybooks Offline-Assistent: Ich bewahre Notizen auf und finde sie wieder, aber es ist kein "
-            "Sprachmodell verbunden. Um eines zu verbinden, `ANTHROPIC_API_KEY=…` in `~/.daybook/.env` schreiben oder "
+            "Sprachmodell verbunden. Um eines zu verbinden, `ANTHROPIC_API_KEY=…` in `{env}` schreiben oder "
             "`model.base_url` in `config.yaml` setzen (`daybook init` fragt nach beidem), dann neu starten."
         ),
         abilities=(
@@ -85,7 +78,7 @@ PHRASES: Mapping[Language, Phrases] = {
         greeting="¡Hola!",
         offline=(
             "Soy el asistente sin conexión de Daybook: guardo y encuentro notas, pero no hay ningún modelo de lenguaje "
-            "conectado. Para conectar uno, escribe `ANTHROPIC_API_KEY=…` en `~/.daybook/.env` o pon `model.base_url` "
+            "conectado. Para conectar uno, escribe `ANTHROPIC_API_KEY=…` en `{env}` o pon `model.base_url` "
             "en `config.yaml` (`daybook init` pregunta por ambos) y vuelve a iniciar."
         ),
         abilities=(
@@ -107,7 +100,7 @@ PHRASES: Mapping[Language, Phrases] = {
         greeting="Bonjour !",
         offline=(
             "Je suis l'assistant hors ligne de Daybook : je garde et retrouve des notes, mais aucun modèle de langage "
-            "n'est connecté. Pour en connecter un, mettez `ANTHROPIC_API_KEY=…` dans `~/.daybook/.env` ou "
+            "n'est connecté. Pour en connecter un, mettez `ANTHROPIC_API_KEY=…` dans `{env}` ou "
             "`model.base_url` dans `config.yaml` (`daybook init` demande les deux), puis redémarrez."
         ),
         abilities=(
@@ -128,7 +121,7 @@ PHRASES: Mapping[Language, Phrases] = {
     Language.CHINESE: Phrases(
         greeting="你好！",
         offline=(
-            "我是 Daybook 的离线助手：能记笔记、找笔记，但没有连接语言模型。要连接模型，请在 `~/.daybook/.env` 中写入 "
+            "我是 Daybook 的离线助手：能记笔记、找笔记，但没有连接语言模型。要连接模型，请在 `{env}` 中写入 "
             "`ANTHROPIC_API_KEY=…`，或在 `config.yaml` 中设置 `model.base_url`"
             "（`daybook init` 会询问两者），然后重新启动。"
         ),
@@ -148,7 +141,7 @@ PHRASES: Mapping[Language, Phrases] = {
         greeting="こんにちは！",
         offline=(
             "Daybook のオフラインアシスタントです。メモを書き、探すことはできますが、言語モデルは接続されていません。"
-            "接続するには `~/.daybook/.env` に `ANTHROPIC_API_KEY=…` を書くか、`config.yaml` で `model.base_url` を"
+            "接続するには `{env}` に `ANTHROPIC_API_KEY=…` を書くか、`config.yaml` で `model.base_url` を"
             "設定し（`daybook init` がどちらも尋ねます）、再起動してください。"
         ),
         abilities=(

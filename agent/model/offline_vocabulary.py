@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from agent.language import Language
 from agent.memory.words import fold, terms
-from agent.model.offline_phrases import Language
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,10 @@ from gateway.schedule.book import Asker, NotBooked, Row, Wish
 from gateway.schedule.due import resolved
 from gateway.schedule.moments import local
 from gateway.schedule.when import At, BadWhen, Cron
+from gateway.store import chat_rows
 from gateway.store.run_rows import State
 from gateway.tools.schedule import asker_of
+from gateway.words import WORDS, Words
 
 T = TypeVar("T")
 
@@ -87,11 +89,15 @@ async def _snooze(ask: Ask, words: str) -> Answer:
         raise CommandError(f"For how long? `/jobs snooze {name} 10m`, or `tomorrow 9:00`.")
     zone = ask.house.clock.zone
     booked = await ask.house.book.snooze(_asker(ask), name.strip("`"), resolved(understood.when.moment, zone))
-    return _answered(ask, booked.job.text, f"⏰ Again: {booked.said}.")
+    return _answered(ask, booked.job.text, f"⏰ {(await _words(ask)).again.format(when=booked.said)}")
 
 
 async def _done(ask: Ask, name: str) -> Answer:
-    return _answered(ask, await ask.house.book.done(_asker(ask), name), "✓ Done.")
+    return _answered(ask, await ask.house.book.done(_asker(ask), name), f"✓ {(await _words(ask)).is_done}")
+
+
+async def _words(ask: Ask) -> Words:
+    return WORDS[await ask.house.database.run(chat_rows.language, ask.row.message.address)]
 
 
 def _answered(ask: Ask, reminder: str, said: str) -> Answer:

@@ -12,14 +12,15 @@ from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 from agent.clock import utc_stamp
+from agent.language import Language
 from channels.message import Button
 from gateway.schedule.due import next_after
 from gateway.schedule.job import Job
 from gateway.schedule.when import At
 from gateway.store.outbox_rows import Buttons
 from gateway.store.run_rows import Run
+from gateway.words import WORDS
 
-_LATER = (("In 10 minutes", "10m"), ("In an hour", "1h"), ("Tomorrow", "1d"))
 _NUMBER = re.compile(r"#(\d{1,18})")
 _AGAIN = "-again"
 _LONGEST_ID = 64
@@ -41,10 +42,12 @@ class Reminder:
     pending: str = ""
 
 
-def buttons(run: Run) -> Buttons:
+def buttons(run: Run, language: Language) -> Buttons:
     """What stands under a reminder that rings."""
-    later = tuple(Button(label, f"/jobs snooze #{run.seq} {time}") for label, time in _LATER)
-    return ((Button("Done", f"/jobs done #{run.seq}"),), later)
+    words = WORDS[language]
+    times = ((words.in_10_minutes, "10m"), (words.in_an_hour, "1h"), (words.tomorrow, "1d"))
+    later = tuple(Button(label, f"/jobs snooze #{run.seq} {time}") for label, time in times)
+    return ((Button(words.done, f"/jobs done #{run.seq}"),), later)
 
 
 def number(name: str) -> int | None:

@@ -95,7 +95,8 @@ class Runs:
         drafts: list[Draft] = []
         for address, of_chat in by_chat.items():
             zones = ((run, jobs[run.job].zone(self._clock.zone)) for run in of_chat)
-            text = missed_mark([(local(run.moment, zone), run.text, run.job) for run, zone in zones])
+            shown = [(local(run.moment, zone), run.text, run.job) for run, zone in zones]
+            text = missed_mark(shown, targets.language(address))
             drafts += self._outbox.drafts(f"missed:{of_chat[0].key}:{{}}", address, text)
         return drafts
 
@@ -129,7 +130,7 @@ class Runs:
             except NoTarget as error:
                 await self._failed(attempt, str(error))
         for run in begun:
-            drafts += self._drafts(run, jobs[run.job]) if run.state is State.DELIVERING else []
+            drafts += self._drafts(run, jobs[run.job], targets) if run.state is State.DELIVERING else []
         await self._ledger.change(begun, drafts)
         self._outbox.wake(drafts)
 
@@ -140,11 +141,12 @@ class Runs:
         state = State.DELIVERING if run.kind == Kind.MESSAGE else run.state
         return dataclasses.replace(run, address=targets.find(job.to).address, state=state)
 
-    def _drafts(self, run: Run, job: Job) -> list[Draft]:
+    def _drafts(self, run: Run, job: Job, targets: Targets) -> list[Draft]:
         assert run.address is not None
+        language = targets.language(run.address)
         due = run.moment.astimezone(job.zone(self._clock.zone))
-        text = f"{run.text}\n\n{late_mark(due)}" if run.late else run.text
-        return self._outbox.drafts(f"{run.key}:{{}}", run.address, text, buttons=rung.buttons(run))
+        text = f"{run.text}\n\n{late_mark(due, language)}" if run.late else run.text
+        return self._outbox.drafts(f"{run.key}:{{}}", run.address, text, buttons=rung.buttons(run, language))
 
     async def _offer(self, prompts: Sequence[Run], targets: Targets, receive: Receive) -> None:
         messages = []

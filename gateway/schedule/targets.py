@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from agent.language import Language
 from channels.message import Address, ChatKind, DueJob, InboundMessage, Origin, Sender
 from gateway.access import LOCAL_CHANNELS, Access, Admitted, Ignored, Verdict
 from gateway.chats import Chats, local_chat
 from gateway.schedule.job import OWNER
 from gateway.sessions import MAIN_CHAT
-from gateway.store.chat_rows import KnownChat
+from gateway.store.chat_rows import KnownChat, language_in
 
 SENDER = "Schedule"
 _ANY = datetime(1970, 1, 1, tzinfo=UTC)
@@ -77,6 +78,11 @@ class Targets:
             why = verdict.why if isinstance(verdict, Ignored) else "nobody there may talk to me"
             raise NoTarget(f"I may not write to {to}: {why}")
         return target
+
+    def language(self, address: Address) -> Language:
+        """In which what is ours is said there; English where nothing tells."""
+        chat_id = self.access.current_chat_id(address.channel, address.chat_id)
+        return language_in(self.known, replace(address, chat_id=chat_id))
 
     def owner(self) -> Target:
         """The chat on a platform in which the owner wrote last; else the first that is known of them; else the

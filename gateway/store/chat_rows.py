@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from agent.language import Language
 from channels.message import Address, ChatKind, InboundMessage
+from gateway import chat_language
+from gateway.chat_language import ChatLanguage
 
 
 @dataclass(frozen=True, slots=True)
 class KnownChat:
     """`user_id`: who spoke last there; in a private chat, its person. `title`: a group's name, else that person's, for
-    people's eyes."""
+    people's eyes. `language`: in which its people write, None where nothing has told it."""
 
     address: Address
     kind: ChatKind
@@ -20,14 +24,24 @@ class KnownChat:
     user_name: str
     server: str = ""
     title: str = ""
+    language: Language | None = None
 
 
-def spoke(connection: sqlite3.Connection, message: InboundMessage, at: str) -> None:
-    """Take note of where somebody speaks."""
+def language_in(chats: Sequence[KnownChat], address: Address) -> Language:
+    """In which what is ours is said in a chat: that of its thread, else that in which it was spoken to last; English
+    where nothing tells."""
+    there = [one for one in chats if (one.address.channel, one.address.chat_id) == (address.channel, address.chat_id)]
+    exact = [one for one in there if one.address.thread_id == address.thread_id]
+    return next((one.language for one in (*exact, *there) if one.language is not None), Language.ENGLISH)
+
+
+def spoke(connection: sqlite3.Connection, message: InboundMessage, at: str, today: str) -> None:
+    """Take note of where somebody speaks, and in which language. `today`: the user's day, as ISO 8601."""
     address = message.address
+    language = chat_language.after(_language(connection, address), message, today)
     connection.execute(
         "INSERT OR REPLACE INTO chat (channel, account, chat_id, thread_id, kind, parent_chat, user_id, user_name,"
-        " last_at, server, title) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " last_at, server, title, language, language_day) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             address.channel,
             address.account,
@@ -40,8 +54,27 @@ def spoke(connection: sqlite3.Connection, message: InboundMessage, at: str) -> N
             at,
             message.server,
             message.group_name if message.kind is ChatKind.GROUP else message.sender.name,
+            language.language or "",
+            language.day,
         ),
     )
+
+
+def language(connection: sqlite3.Connection, address: Address) -> Language:
+    """As `language_in`, of all chats."""
+    return language_in(known(connection), address)
+
+
+def _language(connection: sqlite3.Connection, address: Address) -> ChatLanguage:
+    row = connection.execute(
+        "SELECT language, language_day FROM chat WHERE channel = ? AND account = ? AND chat_id = ? AND thread_id = ?",
+        (address.channel, address.account, address.chat_id, address.thread_id or ""),
+    ).fetchone()
+    return ChatLanguage() if row is None else ChatLanguage(_read(row["language"]), row["language_day"])
+
+
+def _read(language: str) -> Language | None:
+    return Language(language) if language else None
 
 
 def known(connection: sqlite3.Connection) -> tuple[KnownChat, ...]:
@@ -75,4 +108,5 @@ def _chat(row: sqlite3.Row) -> KnownChat:
         row["user_name"],
         row["server"],
         row["title"],
+        _read(row["language"]),
     )

@@ -79,9 +79,9 @@ def _writable_message(message: InboundMessage) -> InboundMessage:
 
 
 def admit(
-    connection: sqlite3.Connection, message: InboundMessage, session: str, *, overheard: bool, at: str
+    connection: sqlite3.Connection, message: InboundMessage, session: str, *, overheard: bool, at: str, today: str
 ) -> InboxRow | None:
-    """Write a message down. None: it is a repeat of one already here."""
+    """Write a message down. `today`: the user's day, as ISO 8601. None: it is a repeat of one already here."""
     message = _writable_message(message)
     address = message.address
     cursor = connection.execute(
@@ -104,7 +104,7 @@ def admit(
     if overheard:
         _drop_old_overheard(connection, session)
     elif message.origin is not Origin.JOB:
-        chat_rows.spoke(connection, message, at)
+        chat_rows.spoke(connection, message, at, today)
         web_rows.said(connection, message, at)
     assert cursor.lastrowid is not None
     return InboxRow(cursor.lastrowid, session, message, overheard=overheard)

@@ -180,6 +180,10 @@ _STEPS = (
     );
     CREATE INDEX web_message_chat ON web_message (chat_id, number);
     """,
+    """
+    ALTER TABLE chat ADD COLUMN language TEXT NOT NULL DEFAULT '';     -- in which its people write; empty: not known
+    ALTER TABLE chat ADD COLUMN language_day TEXT NOT NULL DEFAULT ''; -- the newest of the user's days that told it
+    """,
 )
 
 

@@ -140,7 +140,7 @@ async def test_the_text_of_a_job_asks_for_nothing(home: Home) -> None:
 
 
 async def test_the_offline_assistant_keeps_it_too(home: Home) -> None:
-    agent = Agent(home.settings, home.workspace, home.sessions, OfflineModel(home.clock), home.clock)
+    agent = Agent(home.settings, home.workspace, home.sessions, OfflineModel(home.clock, "~/.daybook/.env"), home.clock)
     for number, text in enumerate((ASKED, "Could you tell me a joke? And remember my shoe size is 43.")):
         await end(agent, TurnRequest(f"t{number}", OWNER, home.owner, (home.said(text),)))
         assert text in log(home)

@@ -151,7 +151,7 @@ class Daybook:
                 channels=True,
                 clock=self.moment.clock,
                 platforms=lambda _config, _menu, _database: channels,
-                model_of=lambda _config, _ledger, _clock: (self.model, None),
+                model_of=lambda _config, _ledger, _clock, _env_file: (self.model, None),
                 built_ins=self.built_ins,
                 patience=self.patience,
             ) as gateway,

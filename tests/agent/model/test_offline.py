@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from agent.clock import Clock
 from agent.context.turn_header import rendered
+from agent.language import Language
 from agent.memory.scope import Audience, Scope
 from agent.model.base import Block, Completed, Message, ModelRequest, TextDelta, ToolCallStarted
 from agent.model.offline import OfflineModel
 from agent.model.offline_intent import Wish, understand
-from agent.model.offline_phrases import PHRASES, Language
+from agent.model.offline_phrases import PHRASES
 from agent.settings import MemorySettings
 from agent.silence import NO_REPLY
 from agent.tools import build
@@ -24,6 +25,7 @@ from agent.tools.base import Tool, ToolError
 from agent.turn import Said
 
 CLOCK = Clock(ZoneInfo("Europe/Berlin"), lambda: datetime(2026, 11, 21, 7, 30, tzinfo=UTC))
+ENV = "/srv/daybook/.env"
 LOG = "memory/2026-11-21.md"
 
 
@@ -34,7 +36,7 @@ class Talk:
         self.workspace = workspace
         scope = Scope(Audience.OWNER, workspace)
         self.tools = build(scope, CLOCK, MemorySettings()) if tools is None else tools
-        self.model = OfflineModel(CLOCK)
+        self.model = OfflineModel(CLOCK, ENV)
         self.messages: list[Message] = []
         self.called: list[str] = []
 
@@ -273,7 +275,7 @@ async def test_it_files_and_finds_in_other_languages(talk: Talk, told: str, aske
 def test_every_language_says_how_to_connect_a_model() -> None:
     for language in Language:
         phrases = PHRASES[language]
-        assert "ANTHROPIC_API_KEY" in phrases.offline
+        assert "`ANTHROPIC_API_KEY=…`" in phrases.offline and "`{env}`" in phrases.offline
         assert "config.yaml" in phrases.offline
         assert phrases.noted.format(path="x.md") != phrases.noted
         assert "tea" in phrases.nothing.format(query="tea")

@@ -343,7 +343,7 @@ async def test_a_server_that_takes_no_summary_at_all_leaves_the_talk_and_the_rep
 async def test_the_offline_model_survives_it_all(tmp_path: Path) -> None:
     talk = LongTalk(tmp_path)
     talk.settings = talk.settings.__class__(model=talk.settings.model.__class__("offline", 1_000, 12_000))
-    talk.model = OfflineModel(talk.watch.clock)  # type: ignore[assignment]
+    talk.model = OfflineModel(talk.watch.clock, "~/.daybook/.env")  # type: ignore[assignment]
     agent = talk.started_anew()
     async with talk.behind_it():
         for number in range(30):
