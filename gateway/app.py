@@ -163,7 +163,7 @@ async def open_gateway(
             heartbeat_rules(config),
         )
         memory_tests = MemoryTests(agents, clock, home.memory_tests, schedule.reports.tell_owner)
-        own = (journaling.built_in, *daily.built_ins(), heartbeat.built_in, memory_tests.built_in)
+        own = (journaling.built_in, *await daily.built_ins(), heartbeat.built_in, memory_tests.built_in)
         schedule.offer(*own, *built_ins(config))
         book = Book(schedule, access, {*by_name, *tokens(config)})
         outgoing = Outgoing(home.outgoing)

@@ -10,7 +10,8 @@ from gateway.store.database import Database
 
 _MODEL = "model"
 _ACTIVATION = "activation"
-_DAILY = "daily"
+DAILY = "daily"
+"""The name of a chat's choice of when it is told the day."""
 OFF = "off"
 
 
@@ -24,7 +25,7 @@ class Choices:
     async def load(self) -> None:
         self._models = await self._database.run(choice_rows.chosen, _MODEL)
         self._activations = await self._database.run(choice_rows.chosen, _ACTIVATION)
-        self._dailies = await self._database.run(choice_rows.chosen, _DAILY)
+        self._dailies = await self._database.run(choice_rows.chosen, DAILY)
 
     def model(self, session: str) -> str | None:
         """None: the configured one."""
@@ -50,7 +51,7 @@ class Choices:
 
     async def choose_daily(self, chat: str, at: str) -> None:
         """Raises `StoreUnavailable`."""
-        await self._choose(self._dailies, chat, _DAILY, at)
+        await self._choose(self._dailies, chat, DAILY, at)
 
     async def _choose(self, known: dict[str, str], of: str, name: str, value: str | None) -> None:
         await self._database.run(choice_rows.choose, of, name, value)

@@ -26,11 +26,10 @@ from gateway.journaling import Journaling
 from gateway.outbox import Outbox
 from gateway.saying import late_mark
 from gateway.schedule.agenda import agenda
-from gateway.schedule.builtin import DAILY_SUMMARY, BuiltIn, DueTime, JobFailed, Outcome
+from gateway.schedule.builtin import DAILY_SUMMARY, BuiltIn, DueTime, JobFailed, Outcome, daily_at, summary_of
 from gateway.schedule.job import OWNER
 from gateway.schedule.schedule import Schedule
 from gateway.schedule.targets import NoTarget, Target, Targets
-from gateway.schedule.when import Cron
 from gateway.sessions import Conversation, Sessions
 from gateway.store import chat_rows, outbox_rows
 from gateway.store.database import Database
@@ -93,19 +92,26 @@ class Daily:
 
     # when ------------------------------------------------------------------------------------------------------
 
-    def built_ins(self) -> Sequence[BuiltIn]:
+    async def built_ins(self) -> Sequence[BuiltIn]:
         """The summary of those for whom it is configured, and one for each chat that chose a time of its own."""
         chosen = ((chat, _time(choice)) for chat, choice in self._choices.dailies.items())
-        return (self._usual(), *(self._built_in(chat, at) for chat, at in chosen if at is not None))
+        return (await self._usual(), *(self._built_in(chat, at) for chat, at in chosen if at is not None))
 
-    def _usual(self) -> BuiltIn:
+    async def _usual(self) -> BuiltIn:
+        """Off where everybody for whom it is configured chose for themselves."""
+        found, gone = self._configured(await self._schedule.reports.targets())
+        times = {summary_of(chat): time.fromisoformat(at) for chat, at in self._choices.dailies.items() if at != OFF}
+        enabled = self._rules.enabled and bool(found or gone)
+        at = self._rules.at if enabled else min(times.values(), default=self._rules.at)
+        instead = () if enabled else tuple(times)
         own = [chat if _time(choice) else f"{chat} (off)" for chat, choice in sorted(self._choices.dailies.items())]
         rest = f"; with a time of their own: {', '.join(own)}" if own else ""
         text = f"the day's summary, to {', '.join(self._rules.to)}{rest}"
-        return BuiltIn(DAILY_SUMMARY, _at(self._rules.at), self.run, enabled=self._rules.enabled, text=text)
+        return BuiltIn(DAILY_SUMMARY, daily_at(at), self.run, enabled=enabled, text=text, instead=instead)
 
     def _built_in(self, chat: str, at: time) -> BuiltIn:
-        return BuiltIn(_id(chat), _at(at), partial(self._run_for, chat), text=f"the day's summary, to {chat}")
+        text = f"the day's summary, to {chat}"
+        return BuiltIn(summary_of(chat), daily_at(at), partial(self._run_for, chat), text=text)
 
     async def hour(self, address: Address) -> time | None:
         """When a chat gets its summary; None: never."""
@@ -125,10 +131,10 @@ class Daily:
         chat = self._name(address)
         await self._choices.choose_daily(chat, f"{at:%H:%M}" if at is not None else OFF)
         if at is None:
-            self._schedule.withdraw(_id(chat))
+            self._schedule.withdraw(summary_of(chat))
         else:
             self._schedule.offer(self._built_in(chat, at))
-        self._schedule.offer(self._usual())
+        self._schedule.offer(await self._usual())
 
     # to whom ---------------------------------------------------------------------------------------------------
 
@@ -243,14 +249,6 @@ class Daily:
 def told_day(due: datetime) -> date:
     """The day that a summary of that hour tells: the one that ends, or in the morning the one that has ended."""
     return due.date() if due.time() >= _NOON else due.date() - timedelta(days=1)
-
-
-def _id(chat: str) -> str:
-    return f"{DAILY_SUMMARY}-{chat.replace(':', '-')}"
-
-
-def _at(at: time) -> Cron:
-    return Cron(f"{at.minute} {at.hour} * * *")
 
 
 def _time(choice: str) -> time | None:

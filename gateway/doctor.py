@@ -15,7 +15,7 @@ from pathlib import Path
 
 from agent.model.base import Json
 from agent.session.transcript import Transcript, Unusable
-from gateway import schedule_check, workspace_check
+from gateway import own_jobs_check, schedule_check, workspace_check, zone_check
 from gateway.config import Config, ConfigError, dotenv_names, load
 from gateway.config.model import TelegramConfig
 from gateway.discord_check import discord
@@ -54,6 +54,7 @@ def examine(home: Home, environ: Mapping[str, str]) -> list[Finding]:
     ]
     with ThreadPoolExecutor(len(checks)) as pool:
         results = list(pool.map(lambda check: check(), checks))
+    warnings += zone_check.check(config, environ)
     return [Finding("config", True, "valid"), *warnings, *(finding for result in results for finding in result)]
 
 
@@ -101,8 +102,10 @@ def _contents(home: Home, config: Config | None = None) -> Iterator[Finding]:
     if config is not None:
         yield from _workspaces(home, config)
         folder = home.workspace(config.agents[config.default_agent].workspace)
+        now = datetime.now(UTC)
         if folder.is_dir():
-            yield from schedule_check.check(home, folder, config.zone, datetime.now(UTC), {*tokens(config), "terminal"})
+            yield from schedule_check.check(home, folder, config.zone, now, {*tokens(config), "terminal"})
+        yield from own_jobs_check.check(home, config, now)
     yield from _transcripts(home)
     yield from _queues(home)
 

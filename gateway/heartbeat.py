@@ -12,16 +12,13 @@ from agent.memory.files import FileError
 from agent.model.base import ModelError
 from channels.message import DueJob
 from gateway.outbox import Outbox
-from gateway.schedule.builtin import HEARTBEAT, BuiltIn, DueTime, JobFailed, Outcome
+from gateway.schedule.builtin import HEARTBEAT, BuiltIn, DueTime, JobFailed, Outcome, beating
 from gateway.schedule.reports import Reports
 from gateway.schedule.targets import NoTarget
-from gateway.schedule.when import Every
 from gateway.sessions import Sessions
 from gateway.store import outbox_rows
 from gateway.store.database import Database
 from gateway.usage import UsageLedger
-
-_OFF = timedelta(minutes=30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +55,7 @@ class Heartbeat:
     @property
     def built_in(self) -> BuiltIn:
         every = self._rules.every
-        return BuiltIn(HEARTBEAT, Every(every or _OFF), self.run, enabled=every is not None, text="HEARTBEAT.md")
+        return BuiltIn(HEARTBEAT, beating(every), self.run, enabled=every is not None, text="HEARTBEAT.md")
 
     async def run(self, due: DueTime) -> Outcome:
         key = f"heartbeat:{utc_stamp(due.moment)}"

@@ -9,13 +9,11 @@ from agent.agent import Agent
 from agent.clock import Clock
 from agent.memory.scope import Scope
 from agent.turn import SessionKey
-from gateway.schedule.builtin import JOURNAL, BuiltIn, DueTime, JobFailed, Outcome
-from gateway.schedule.when import Cron
+from gateway.schedule.builtin import JOURNAL, NIGHTLY, BuiltIn, DueTime, JobFailed, Outcome
 from gateway.sessions import Sessions
 
 DAYS_BACK = 7
 """How long a day that lacks something is made up for: nights without power, days without a model."""
-_NIGHTLY = Cron("5 0 * * *")
 
 
 class Journaling:
@@ -30,7 +28,7 @@ class Journaling:
     def built_in(self) -> BuiltIn:
         """Delivers nothing, so that quiet hours are no hindrance."""
         text = "Write the day's talks into their logs"
-        return BuiltIn(JOURNAL, _NIGHTLY, self.run, enabled=bool(self._agents), heeds_quiet=False, text=text)
+        return BuiltIn(JOURNAL, NIGHTLY, self.run, enabled=bool(self._agents), heeds_quiet=False, text=text)
 
     async def run(self, due: DueTime) -> Outcome:
         """Of all talks, up to the end of the day before; by hand, up to now."""

@@ -12,11 +12,8 @@ from agent.clock import Clock, utc_stamp
 from agent.memory.files import FileError
 from agent.memory.memory_tests import FILE, Report, Result, run
 from agent.memory.scope import Audience, Scope
-from gateway.schedule.builtin import BuiltIn, DueTime, JobFailed, Outcome
-from gateway.schedule.when import Cron
+from gateway.schedule.builtin import MEMORY_TEST, MEMORY_TESTED, BuiltIn, DueTime, JobFailed, Outcome
 
-NAME = "memory-test"
-_WHEN = Cron("40 4 * * *")
 _SHOWN = 10
 
 Tell = Callable[[str, str], Awaitable[None]]
@@ -47,7 +44,8 @@ class MemoryTests:
 
     @property
     def built_in(self) -> BuiltIn:
-        return BuiltIn(NAME, _WHEN, self._run, text=f"asks the questions of {FILE}", is_of_use=self._has_tests)
+        text = f"asks the questions of {FILE}"
+        return BuiltIn(MEMORY_TEST, MEMORY_TESTED, self._run, text=text, is_of_use=self._has_tests)
 
     def _has_tests(self) -> bool:
         return any((agent.workspace / FILE).exists() for agent in self._agents.values())
@@ -66,7 +64,8 @@ class MemoryTests:
             now[name] = [one.test.question for one in report.results if one.passed]
             lost += [one for one in report.failed if one.test.question in before.get(name, ())]
         if lost:
-            await self._tell(_told(lost), f"{NAME}:{utc_stamp(due.moment)}")  # before it is noted: a crash repeats it
+            # before it is noted: a crash repeats it
+            await self._tell(_told(lost), f"{MEMORY_TEST}:{utc_stamp(due.moment)}")
         await asyncio.to_thread(self._write, now)
         note = f"{sum(map(len, now.values()))} of {count} passed" if count else f"there is no test in {FILE}"
         return Outcome(silent=not lost, note=note)

@@ -26,7 +26,11 @@ class Spoken:
     @property
     def text(self) -> str:
         """On one line: `08:30 Alice: …`."""
-        return f"{self.line.at:%H:%M} {self.line.who or 'Assistant'}: {' '.join(self.line.text.split())}"
+        return self.told_with("Assistant")
+
+    def told_with(self, assistant: str) -> str:
+        """The same, with another name for the assistant."""
+        return f"{self.line.at:%H:%M} {self.line.who or assistant}: {' '.join(self.line.text.split())}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,11 +42,10 @@ def extract(spoken: Sequence[Spoken], most: int = MOST_LINES) -> list[str]:
         ends = {0, 1, len(spoken) - 2, len(spoken) - 1}
         by_weight = sorted(range(len(spoken)), key=lambda at: (at not in ends, -_weight(spoken, at), at))
         chosen = sorted(by_weight[:most])
-    bullets = [f"- {_cut(spoken[at].text)}" for at in chosen]
+    words = WORDS[language_of(spoken)]
+    bullets = [f"- {_cut(spoken[at].told_with(words.assistant))}" for at in chosen]
     left_out = len(spoken) - len(chosen)
-    if not left_out:
-        return bullets
-    return [*bullets, f"- {WORDS[language_of(spoken)].left_out.format(number=left_out)}"]
+    return [*bullets, f"- {words.left_out.format(number=left_out)}"] if left_out else bullets
 
 
 def language_of(spoken: Sequence[Spoken]) -> Language:

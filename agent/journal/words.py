@@ -12,8 +12,9 @@ from agent.model.offline_intent import told_language
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Each takes {number}: of messages, of lines, of tokens."""
+    """`assistant`: its name beside people's. The others take {number}: of messages, of lines, of tokens."""
 
+    assistant: str
     left_out: str
     gap: str
     gaps: str
@@ -25,36 +26,42 @@ class Words:
 
 WORDS: Mapping[Language, Words] = {
     Language.ENGLISH: Words(
+        assistant="Assistant",
         left_out="(an extract: {number} more messages are not shown)",
         gap="(A gap: {number} line of this talk's transcript cannot be read.)",
         gaps="(A gap: {number} lines of this talk's transcript cannot be read.)",
         from_here="(From here on an extract: a journal reads at most {number} tokens of one talk a day.)",
     ),
     Language.GERMAN: Words(
+        assistant="Assistent",
         left_out="(ein Auszug: {number} weitere Nachrichten sind nicht gezeigt)",
         gap="(Eine Lücke: {number} Zeile der Mitschrift dieses Gesprächs ist nicht lesbar.)",
         gaps="(Eine Lücke: {number} Zeilen der Mitschrift dieses Gesprächs sind nicht lesbar.)",
         from_here="(Ab hier ein Auszug: Ein Tagebuch liest höchstens {number} Token eines Gesprächs am Tag.)",
     ),
     Language.SPANISH: Words(
+        assistant="Asistente",
         left_out="(un extracto: no se muestran {number} mensajes más)",
         gap="(Un hueco: no se puede leer {number} línea de la transcripción de esta charla.)",
         gaps="(Un hueco: no se pueden leer {number} líneas de la transcripción de esta charla.)",
         from_here="(Desde aquí un extracto: un diario lee como mucho {number} tokens de una charla al día.)",
     ),
     Language.FRENCH: Words(
+        assistant="Assistant",
         left_out="(un extrait : {number} autres messages ne sont pas montrés)",
         gap="(Une lacune : {number} ligne de la transcription de cet échange est illisible.)",
         gaps="(Une lacune : {number} lignes de la transcription de cet échange sont illisibles.)",
         from_here="(À partir d'ici un extrait : un journal lit au plus {number} tokens d'un échange par jour.)",
     ),
     Language.CHINESE: Words(
+        assistant="助手",
         left_out="（摘录：另有 {number} 条消息未显示）",
         gap="（缺口：这次谈话的记录有 {number} 行无法读取。）",
         gaps="（缺口：这次谈话的记录有 {number} 行无法读取。）",
         from_here="（以下为摘录：日志每天最多读取一次谈话的 {number} 个词元。）",
     ),
     Language.JAPANESE: Words(
+        assistant="アシスタント",
         left_out="（抜粋：ほかの {number} 件のメッセージは省略しました）",
         gap="（欠落：この会話の記録のうち {number} 行が読めません。）",
         gaps="（欠落：この会話の記録のうち {number} 行が読めません。）",

@@ -164,8 +164,10 @@ def _when(row: Row) -> str:
     job = row.job
     if isinstance(job.when, At) and job.enabled and row.next_run is not None:
         return f"once, {local(row.next_run, row.zone)}"
-    state = f"next {local(row.next_run, row.zone)}" if row.next_run is not None else "no next run"
-    return f"{when_.in_words(job.when)}, {state if job.enabled else 'off'}"
+    if row.next_run is None:
+        return f"{when_.in_words(job.when)}, {'no next run' if job.enabled else 'off'}"
+    when = when_.in_words(job.when) if job.enabled else "in the jobs of its chats"
+    return f"{when}, next {local(row.next_run, row.zone)}"
 
 
 def _last(row: Row) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import zoneinfo
 from datetime import time, timedelta
+from pathlib import Path
 from typing import Annotated, NamedTuple
 from urllib.parse import urlsplit
 
@@ -30,8 +32,27 @@ class QuietHours(NamedTuple):
     end: time
 
 
+def named_zone(variable: str) -> str:
+    """The IANA zone that a `TZ` variable names, by a path to its file too; empty where it names none."""
+    name = variable.removeprefix(":")
+    path = Path(name)
+    parts = path.resolve().parts[1:] if path.is_absolute() else (name,)
+    ends = ("/".join(parts[start:]) for start in range(len(parts)))
+    return next((end for end in ends if _is_zone(end)), "")
+
+
+def _is_zone(name: str) -> bool:
+    try:
+        zoneinfo.ZoneInfo(name)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
+        return False
+    return True
+
+
 def machine_zone() -> str:
-    """The machine's IANA zone; UTC where it has none."""
+    """The machine's IANA zone: that of `TZ`, else the system's; UTC where it has none."""
+    if named := named_zone(os.environ.get("TZ", "")):
+        return named
     try:
         return tzlocal.get_localzone_name() or "UTC"
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
@@ -39,11 +60,9 @@ def machine_zone() -> str:
 
 
 def _zone(name: str) -> str:
-    try:
-        zoneinfo.ZoneInfo(name)
-    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as error:
+    if not _is_zone(name):
         hint = did_you_mean(name, zoneinfo.available_timezones())
-        raise ValueError(f"allowed: an IANA zone such as Europe/Berlin{hint}") from error
+        raise ValueError(f"allowed: an IANA zone such as Europe/Berlin{hint}")
     return name
 
 

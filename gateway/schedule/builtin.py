@@ -9,15 +9,35 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, time, timedelta
 
-from gateway.schedule.when import Every, When
+from gateway.schedule.when import Cron, Every, When
 from gateway.schedule.when import interval as _interval
 
 JOURNAL = "journal"
 DAILY_SUMMARY = "daily-summary"
 HEARTBEAT = "heartbeat"
+MEMORY_TEST = "memory-test"
 NAMES = (JOURNAL, DAILY_SUMMARY, HEARTBEAT)
+
+NIGHTLY = Cron("5 0 * * *")
+"""The journal."""
+MEMORY_TESTED = Cron("40 4 * * *")
+_HEARTBEAT_OFF = timedelta(minutes=30)
+
+
+def beating(every: timedelta | None) -> Every:
+    """When the heartbeat beats; None: as it would if it were on."""
+    return Every(every or _HEARTBEAT_OFF)
+
+
+def daily_at(at: time) -> Cron:
+    return Cron(f"{at.minute} {at.hour} * * *")
+
+
+def summary_of(chat: str) -> str:
+    """The job's id of a chat that chose a time of its own for its daily summary."""
+    return f"{DAILY_SUMMARY}-{chat.replace(':', '-')}"
 
 
 class JobFailed(Exception):
@@ -48,7 +68,8 @@ def _always() -> bool:
 @dataclass(frozen=True, slots=True)
 class BuiltIn:
     """`run` raises `JobFailed`; any other exception is a bug, told like a failure. `heeds_quiet`: waits in quiet hours.
-    `is_of_use`: whether it stands in lists now; blocks for no longer than a look at the disk.
+    `is_of_use`: whether it stands in lists now; blocks for no longer than a look at the disk. `instead`: ids of jobs
+    that do its work while it is off; its next run is the first of theirs.
 
     A job that is not `enabled` still runs by name."""
 
@@ -59,6 +80,7 @@ class BuiltIn:
     heeds_quiet: bool = True
     text: str = ""
     is_of_use: Callable[[], bool] = _always
+    instead: tuple[str, ...] = ()
 
 
 async def _nothing_yet(_: DueTime) -> Outcome:

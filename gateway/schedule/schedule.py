@@ -31,7 +31,7 @@ from gateway.schedule.runs import Runs
 from gateway.schedule.waits import Waits
 from gateway.schedule.when import At
 from gateway.store.database import Database, StoreUnavailable
-from gateway.store.run_rows import BY_HAND, JobRow, Run, State
+from gateway.store.run_rows import BY_HAND, OFF, JobRow, Run, State
 
 log = logging.getLogger(__name__)
 
@@ -215,7 +215,10 @@ class Schedule:
         return Timing(job.when, job.zone(self.clock.zone), catch_up, self._rules.quiet if waits else None)
 
     def next_run(self, job: Job) -> datetime | None:
-        """None: never, or it is paused."""
+        """None: never, or it is paused. Of one whose work others do, the first of theirs."""
+        if not job.enabled and (own := self._built_ins.get(job.id)) is not None:
+            others = [self.next_run(self.jobs[id]) for id in own.instead if id in self.jobs]
+            return min((due for due in others if due is not None), default=None)
         if not job.enabled or self.ledger.job(job.id) is None:
             return None
         known = self._waits[job.id]
@@ -257,7 +260,7 @@ class Schedule:
         jobs = self.jobs
         fresh: list[JobRow] = []
         for id, job in jobs.items():
-            row, spec = self.ledger.job(id), f"{job.spec} {'on' if job.enabled else 'off'}"
+            row, spec = self.ledger.job(id), f"{job.spec}{' on' if job.enabled else OFF}"
             gone_at = self._gone.pop(id, now)
             begins_anew = row is None or row.spec != spec or now - gone_at > _GONE_FOR_GOOD
             if begins_anew:

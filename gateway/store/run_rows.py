@@ -18,6 +18,9 @@ BY_HAND = "by-hand:"
 """Begins the due time of a run that somebody asked for."""
 
 
+OFF = " off"
+"""Ends the spec of a job that is not to run."""
+
 REMINDER = "job:"
 """Begins the keys of messages that a job says as they are."""
 
@@ -51,6 +54,11 @@ class JobRow:
     settled: str
     failures: int = 0
     paused: bool = False
+
+    @property
+    def is_off(self) -> bool:
+        """It was not to run when it was last looked at."""
+        return self.paused or self.spec.endswith(OFF)
 
 
 @dataclass(frozen=True, slots=True)

@@ -194,7 +194,7 @@ async def test_a_group_is_told_its_own_day_only_where_it_is_a_target(tmp_path: P
 
 
 async def test_a_chat_chooses_its_own_hour(tmp_path: Path) -> None:
-    """At half past eight the day before is told; the usual hour is then not the owner's any more."""
+    """At half past eight the day before is told; the usual hour is then not the owner's any more, and no list says it."""
     async with a_day(tmp_path) as (told, _):
         async with awake(told) as gateway:
             await says(told, f"{DAY} 09:00", "Yesterday's news")
@@ -204,16 +204,31 @@ async def test_a_chat_chooses_its_own_hour(tmp_path: Path) -> None:
             assert "the day before here at 08:30" in told.heard()[-1]
             await says(told, f"{DAY} 09:03", "/daily", BOB, "Bob")
             assert "No daily summary" in told.heard(BOB)[-1]
+            morning = "2026-11-22T08:30:00+01:00"
+            assert await _next(gateway, "daily-summary") == morning
+            assert await _next(gateway, f"daily-summary-telegram-{ALICE}") == morning
+            await says(told, f"{DAY} 09:04", "/jobs")
+            assert "`daily-summary` in the jobs of its chats, next 2026-11-22 Sun 08:30" in told.heard()[-1]
             at(told, f"{DAY} 21:00")
-            assert await ran(gateway, "daily-summary") == "silent"
         async with awake(told) as gateway:
+            assert await _next(gateway, "daily-summary") == morning
             at(told, "2026-11-22 08:30")
             assert "Yesterday's news" in (await told.hears("A full day")).text
             await says(told, "2026-11-22 09:00", "/daily off")
             at(told, "2026-11-23 08:30")
             await says(told, "2026-11-23 09:00", "/daily")
             assert "No daily summary" in told.heard()[-1]
+            assert await _next(gateway, "daily-summary") is None
         assert len([text for text in told.heard() if "A full day" in text]) == 1
+
+
+async def test_where_others_keep_the_usual_hour_it_is_the_next(tmp_path: Path) -> None:
+    schedule = {"daily_summary": {"to": ["owner", f"telegram:{GROUP}"]}}
+    async with a_day(tmp_path, schedule=schedule) as (told, _), awake(told) as gateway:
+        await says(told, f"{DAY} 09:00", "/daily 20:15")
+        assert await _next(gateway, "daily-summary") == f"{DAY}T21:00:00+01:00"
+        await says(told, f"{DAY} 09:01", "/daily off", GROUP)
+        assert await _next(gateway, "daily-summary") == f"{DAY}T20:15:00+01:00"
 
 
 async def test_a_day_that_was_told_is_not_told_at_another_hour(tmp_path: Path) -> None:
