@@ -194,7 +194,7 @@ async def test_a_group_is_told_its_own_day_only_where_it_is_a_target(tmp_path: P
 
 
 async def test_a_chat_chooses_its_own_hour(tmp_path: Path) -> None:
-    """At half past eight the day before is told; the usual hour is then not the owner's any more, and no list says it."""
+    """At half past eight the day before is told; the usual hour is then not the owner's any more, nor in a list."""
     async with a_day(tmp_path) as (told, _):
         async with awake(told) as gateway:
             await says(told, f"{DAY} 09:00", "Yesterday's news")
@@ -208,7 +208,7 @@ async def test_a_chat_chooses_its_own_hour(tmp_path: Path) -> None:
             assert await _next(gateway, "daily-summary") == morning
             assert await _next(gateway, f"daily-summary-telegram-{ALICE}") == morning
             await says(told, f"{DAY} 09:04", "/jobs")
-            assert "`daily-summary` in the jobs of its chats, next 2026-11-22 Sun 08:30" in told.heard()[-1]
+            assert "daily-summary in the jobs of its chats, next 2026-11-22 Sun 08:30" in told.heard()[-1]
             at(told, f"{DAY} 21:00")
         async with awake(told) as gateway:
             assert await _next(gateway, "daily-summary") == morning

@@ -318,3 +318,35 @@ def test_memory_history_and_undo(home: Path) -> None:
     assert shell(home, "memory", "restore", "nothing").returncode == 1
     assert shell(home, "memory", "restore").returncode == 2
     assert shell(home, "memory", "log", "--scope", "nobody").returncode == 1
+
+
+@pytest.mark.parametrize("folder", ["elsewhere", "ann/.daybook"])
+def test_the_offline_assistant_names_the_env_of_this_home(tmp_path: Path, folder: str) -> None:
+    variables = environment(tmp_path / "other") | {"HOME": str(tmp_path / "ann")}
+    command = [sys.executable, "-m", "gateway", "--home", str(tmp_path / folder), "chat", "-m", "Hello"]
+    said = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=40)
+    named = "~/.daybook/.env" if folder.startswith("ann") else str(tmp_path / folder / ".env")
+    assert f"put `ANTHROPIC_API_KEY=…` into `{named}`" in said.stdout
+
+
+# the time zone
+
+
+@pytest.mark.parametrize("zone", ["CET-1CEST,M3.5.0,M10.5.0/3", "Europe/Berln", ":Mars/Base", "Europe"])
+def test_a_tz_that_is_no_zone_is_told_with_a_cure_unless_one_is_configured(home: Path, zone: str) -> None:
+    found = {one["check"]: one for one in json.loads(invoke(home, "doctor", "--json", TZ=zone).stdout)}
+    assert not found["time zone"]["ok"] and repr(zone) in found["time zone"]["message"]
+    assert "`timezone: " in found["time zone"]["cure"]
+    home.mkdir(mode=0o700)
+    (home / "config.yaml").write_text("timezone: Europe/Lisbon\n", "utf-8")
+    (home / "config.yaml").chmod(0o600)
+    told = invoke(home, "doctor", "--json", TZ=zone)
+    assert told.exit_code == 0 and "time zone" not in {one["check"] for one in json.loads(told.stdout)}
+
+
+@pytest.mark.parametrize(
+    ("zone", "known"), [("Asia/Tokyo", "Asia/Tokyo"), (":Asia/Tokyo", "Asia/Tokyo"), ("CST6CDT", "CST6CDT")]
+)
+def test_a_tz_that_is_a_zone_is_taken(home: Path, zone: str, known: str) -> None:
+    assert invoke(home, "doctor", TZ=zone).exit_code == 0
+    assert f"timezone: {known}" in invoke(home, "config", "show", TZ=zone).stdout

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.home import Home, HomeBusy, HomeError, TokenBusy, find_home, hold_token, write_private
+from gateway.home import Home, HomeBusy, HomeError, TokenBusy, find_home, hold_token, shown, write_private
 
 HOLD = """
 import sys
@@ -30,6 +30,13 @@ def test_the_flag_wins_over_the_environment_over_the_default(tmp_path: Path) -> 
     assert find_home(str(tmp_path / "a"), environ).path == tmp_path / "a"
     assert find_home(None, environ).path == tmp_path / "b"
     assert find_home(None, {"DAYBOOK_HOME": ""}).path == Path.home() / ".daybook"
+
+
+def test_paths_are_shown_as_people_write_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "ann"))
+    assert shown(find_home(None, {}).env_file) == "~/.daybook/.env"
+    assert shown(Home(tmp_path / "ann" / "work" / "book").env_file) == "~/work/book/.env"
+    assert shown(Home(tmp_path / "anna").env_file) == str(tmp_path / "anna" / ".env")
 
 
 def test_a_new_home_is_its_owners_alone(tmp_path: Path) -> None:

@@ -272,6 +272,12 @@ async def test_it_files_and_finds_in_other_languages(talk: Talk, told: str, aske
     assert PHRASES[understand(asked).language].found in heard
 
 
+@pytest.mark.parametrize("hello", ["Hello", "Hallo", "Hola", "Bonjour", "你好", "こんにちは"])
+async def test_it_names_the_file_for_a_key_in_every_language(talk: Talk, hello: str) -> None:
+    heard = await talk.say(hello)
+    assert f"`{ENV}`" in heard and "{" not in heard and "~" not in heard
+
+
 def test_every_language_says_how_to_connect_a_model() -> None:
     for language in Language:
         phrases = PHRASES[language]
