@@ -132,7 +132,10 @@ def job_json(row: Row) -> Mapping[str, Json]:
 
 def jobs_json(rows: Sequence[Row], most: int) -> Json:
     """The next jobs, for `status`."""
-    due = sorted((row for row in rows if row.next_run is not None), key=lambda row: (row.next_run, row.job.id))
+    due = sorted(
+        (row for row in rows if row.job.enabled and row.next_run is not None),
+        key=lambda row: (row.next_run, row.job.id),
+    )
     return [job_json(row) for row in due[:most]]
 
 

@@ -11,8 +11,10 @@ from agent.journal.promises import NoSuchPromise
 from agent.memory.files import FileError
 from gateway.access import Role
 from gateway.commands import Answer, Ask, Command, CommandError
+from gateway.store import chat_rows
 from gateway.turn import MOST_ATTEMPTS
 from gateway.turns import WasStopped
+from gateway.words import WORDS
 
 _CLOCK = re.compile(r"([01]?\d|2[0-3])[:.h]([0-5]\d)")
 _HOW = "`/daily 21:00` sets the time, `/daily off` ends it, `/daily now` tells the day so far."
@@ -68,7 +70,9 @@ async def done(ask: Ask) -> str:
 
     try:
         if ask.words.strip():
-            return f"Done: ~~{await asyncio.to_thread(close)}~~"
+            closed = await asyncio.to_thread(close)
+            language = await ask.house.database.run(chat_rows.language, ask.row.message.address)
+            return f"{WORDS[language].done}: ~~{closed}~~"
         known = await asyncio.to_thread(promises.still_open, scope)
     except NoSuchPromise as error:
         raise CommandError(f"{error}. `/done` alone lists them.") from error

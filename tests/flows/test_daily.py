@@ -207,6 +207,8 @@ async def test_a_chat_chooses_its_own_hour(tmp_path: Path) -> None:
             morning = "2026-11-22T08:30:00+01:00"
             assert await _next(gateway, "daily-summary") == morning
             assert await _next(gateway, f"daily-summary-telegram-{ALICE}") == morning
+            status: Any = await gateway.operations["status"]({})
+            assert [job["id"] for job in status["jobs"]] == ["journal", f"daily-summary-telegram-{ALICE}"]
             await says(told, f"{DAY} 09:04", "/jobs")
             assert "daily-summary in the jobs of its chats, next 2026-11-22 Sun 08:30" in told.heard()[-1]
             at(told, f"{DAY} 21:00")

@@ -57,3 +57,13 @@ async def test_without_a_model_no_word_of_ours_in_a_german_day_is_english(tmp_pa
             late = (await told.hears("Verspätet: Das war am")).text
     assert "(ein Auszug: 30 weitere Nachrichten sind nicht gezeigt)" in late and "Assistent: Das ist gut" in late
     assert not any(english in late for english in ("messages", "Assistant", "Late"))
+
+
+async def test_what_is_ticked_off_below_a_german_summary_is_answered_in_german(tmp_path: Path) -> None:
+    async with a_day(tmp_path) as (told, _), awake(told):
+        await says(told, f"{DAY} 09:00", SAID[Language.GERMAN])
+        await says(told, f"{DAY} 09:01", "I'll send the invoice by 2026-11-27")
+        at(told, f"{DAY} 21:00")
+        summary = await told.hears("☐")
+        told.telegram.press(summary.id, summary.buttons[0][0]["callback_data"])
+        assert "send the invoice" in (await told.hears("Erledigt: ")).text
