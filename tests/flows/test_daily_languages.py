@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from agent.language import Language
 from gateway.words import WORDS
 from tests.flows.story import ALICE, GROUP
 from tests.flows.test_daily import DAY, a_day, at, awake, ran, says
+from tests.flows.test_daily_everywhere import Window
 from tests.languages import SAID
 
 
@@ -23,6 +25,22 @@ async def test_missed_while_down_it_says_so_in_the_language_of_the_day(tmp_path:
             late = await told.hears("A full day")
     assert WORDS[language].late.format(due=f"{DAY} 21:00") in late.text
     told.no_request_was_refused()
+
+
+async def test_where_nobody_has_spoken_the_day_s_log_tells_the_language(tmp_path: Path) -> None:
+    """Said in Telegram, told in the terminal."""
+    window = Window()
+    async with a_day(tmp_path, schedule={"daily_summary": {"to": ["terminal:main"]}}) as (told, _):
+        async with awake(told):
+            await says(told, f"{DAY} 09:00", SAID[Language.GERMAN])
+        at(told, "2026-11-22 07:00")
+        async with awake(told) as gateway:
+            assert await ran(gateway, "daily-summary") == "done"
+            with gateway.terminal.attach("main", window):
+                async with asyncio.timeout(20):
+                    while not window.read:  # noqa: ASYNC110  no bell rings
+                        await asyncio.sleep(0)
+    assert WORDS[Language.GERMAN].late.format(due=f"{DAY} 21:00") in window.read[0]
 
 
 async def test_a_german_day_is_asked_for_in_the_language_of_the_chat_from_the_german_log_alone(tmp_path: Path) -> None:
