@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import itertools
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
 from contextlib import aclosing
@@ -21,7 +22,7 @@ from agent.calls import STOPPED_CALL, Calls
 from agent.clock import Clock
 from agent.context.recalled import Recall, Search
 from agent.ending import ending
-from agent.forgetting import bring_back, mentions, redact
+from agent.forgetting import Forgetting, bring_back, mentions, redact
 from agent.heartbeat import heartbeat
 from agent.incoming import Incoming
 from agent.indexing import keep_indexed
@@ -31,7 +32,8 @@ from agent.leaving import Begun, Leaving
 from agent.loop import run_turn
 from agent.media.store import Store
 from agent.memory.files import FileError
-from agent.memory.forget import Finding, speaks_of
+from agent.memory.forget import Finding, forget, speaks_of, up_to_date
+from agent.memory.forgettings import Forgettings
 from agent.memory.history import History
 from agent.memory.index.embedding import Meaning
 from agent.memory.index.engine import MemoryIndex
@@ -42,6 +44,7 @@ from agent.promise import Promise
 from agent.room import Room
 from agent.session.archive import Archive, SessionInfo
 from agent.session.compact import Compacted, compact, is_one_turn, made_for
+from agent.session.entries import RedactionEntry
 from agent.session.flush import Loss, before_context_loss
 from agent.session.owed import Debts
 from agent.session.past_talks import PastTalks
@@ -89,6 +92,7 @@ class Agent:
         self.history = History(sessions.parent / "history" / f"{settings.name}.db", clock)
         self.index = MemoryIndex(sessions.parent, settings.name, settings.memory.search, past, meaning)
         self._archive = archive
+        self._forgettings = Forgettings()
         self._store = Store(sessions.parent)
         self._embeds = meaning is not None
         self._recall = Recall(clock, settings.memory.recall, search or self.index.search)
@@ -96,11 +100,23 @@ class Agent:
         self._clock = clock
         self._windows = Windows(settings, model, clock)
         self._talks = OpenTalks(
-            settings, archive, past, model, self._windows, self.skills, self.history, self.index.search, clock
+            settings,
+            archive,
+            past,
+            model,
+            self._windows,
+            self.skills,
+            self.history,
+            self._forgettings,
+            self.index.search,
+            clock,
         )
-        self._leaving = Leaving(settings, self._talks, Debts(sessions / settings.name, workspace), self.history, clock)
+        debts = Debts(sessions / settings.name, workspace)
+        self._leaving = Leaving(settings, self._talks, debts, self.history, self._forgettings, clock)
         marks = sessions.parent / "journal" / f"{settings.name}.db"
-        self.journal = Journal(settings, archive, marks, model, self._windows, self.history, clock)
+        self.journal = Journal(
+            settings, archive, marks, model, self._windows, self.history, self._forgettings, clock
+        )
 
     async def run(self) -> None:
         """Do what is owed to talks that were left or shortened, behind the answers, and index what changed while
@@ -126,7 +142,7 @@ class Agent:
         specs = tuple(tool.spec for tool in own_tools)
         talk = await self._talks.talk(request.session, request.scope, transcript, specs, request.model)
         steps = Steps(transcript, _turn_of(transcript, request), self._clock, [said.id for said in request.said])
-        incoming = Incoming(conversation, steps, talk.budget.window, self._recall, self._clock)
+        incoming = Incoming(conversation, steps, talk.budget.window, self._recall, self._forgettings, self._clock)
         await incoming.journal(request.said)
         smaller = partial(self._windows.overflowed, talk.model_name)
         shelter = Room(talk, steps.turn, smaller, partial(self._leaving.compacted, talk))
@@ -177,7 +193,7 @@ class Agent:
         for call in steps.open_calls:
             await steps.result(call, STOPPED_CALL, error=True)
         said = "\n\n".join(filter(None, (spoken(text_of(answer)) for answer in steps.answers)))
-        rest = shown.removeprefix(said).strip()
+        rest = "" if _forgotten_since(steps) else shown.removeprefix(said).strip()
         await steps.stopped(f"{rest}\n\n{_STOPPED_HERE}" if rest else _STOPPED_HERE)
 
     async def new_session(self, key: SessionKey, scope: Scope) -> Begun:
@@ -256,11 +272,15 @@ class Agent:
 
     async def summary(self, key: SessionKey, scope: Scope, day: date, coming: Sequence[Coming]) -> Summary | None:
         """A day of a scope in a few sentences, from its log; None where there is nothing to say. `key` is charged."""
-        return await summary(self._model, self.settings.model, str(key), scope, day, coming)
+        return await summary(
+            self._model, self.settings.model, str(key), scope, day, coming, self._forgettings
+        )
 
     async def heartbeat(self, key: SessionKey, scope: Scope) -> str | None:
         """What HEARTBEAT.md's list calls for now; None where it is empty. `key` is charged. Raises `ModelError`."""
-        return await heartbeat(self._model, self.settings.model, str(key), scope, self._clock)
+        return await heartbeat(
+            self._model, self.settings.model, str(key), scope, self._clock, self._forgettings
+        )
 
     async def why(self, key: SessionKey) -> report.WhyReport | None:
         """What the last reply of the session had before it; None where there is none."""
@@ -276,17 +296,25 @@ class Agent:
         talks = await asyncio.to_thread(self._talks.meant, is_meant)
         return await asyncio.to_thread(mentions, talks, speaks_of(finding))
 
-    async def redact(
-        self, is_meant: Callable[[SessionKey], bool], scope: Scope, finding: Finding, change: str
-    ) -> tuple[int, int]:
-        """Have what was forgotten with that change of memory read as a mark in those sessions, in what is shown,
-        searched and sent. Gives how many messages of how many talks."""
-        talks = await asyncio.to_thread(self._talks.meant, is_meant)
-        fixed = await asyncio.to_thread(self._talks.fixed_part, scope)
-        return await redact(talks, speaks_of(finding), self._clock, change, fixed)
+    async def forget(
+        self, is_meant: Callable[[SessionKey], bool], scope: Scope, session: str, shown: Finding
+    ) -> Forgetting:
+        """Forget what was shown, and what was written of the same since, in the scope's memory and those sessions: what
+        is shown, searched and sent has a mark instead. When it returns, nothing that was read before is sent or written
+        any more."""
+        async with self._forgettings.forgetting(scope):
+            finding = await asyncio.to_thread(up_to_date, shown, scope)
+            done = await asyncio.to_thread(forget, self.history, scope, self._clock, session, finding)
+            holds = speaks_of(finding)
+            talks = await asyncio.to_thread(self._talks.meant, is_meant)
+            fixed = await asyncio.to_thread(self._talks.fixed_part, scope)
+            said, among = await redact(talks, holds, self._clock, done.change, fixed)
+            await asyncio.to_thread(self.journal.forget, [talk.header.id for talk in talks], holds)
+            await asyncio.to_thread(self.index.purge, scope, self._clock)
+        return Forgetting(done.files, said, among)
 
     async def bring_back(self, is_meant: Callable[[SessionKey], bool], change: str) -> None:
-        """Undo `redact`."""
+        """Undo what a `forget` did to those sessions."""
         talks = await asyncio.to_thread(self._talks.meant, is_meant)
         await bring_back(talks, self._clock, change)
 
@@ -296,12 +324,19 @@ class Agent:
 
     def _promise(self, key: SessionKey, conversation: Conversation, steps: Steps) -> Promise:
         remembering = frozenset(tool.name for tool in conversation.tools if tool.remembers)
-        return Promise(steps, conversation.scope, self._clock, self._talks.author(key, conversation.scope), remembering)
+        author = self._talks.author(key, conversation.scope)
+        return Promise(steps, conversation.scope, self._clock, author, self._forgettings, remembering)
 
 
 async def _nobody() -> tuple[str, ...]:
     """Nobody has said anything since."""
     return ()
+
+
+def _forgotten_since(steps: Steps) -> bool:
+    """Whether words of the talk were forgotten while it was being answered: what was seen of that may hold them."""
+    since = itertools.takewhile(lambda entry: entry.id != steps.entries[-1].id, reversed(steps.transcript.entries))
+    return any(isinstance(entry, RedactionEntry) for entry in since)
 
 
 def _turn_of(transcript: Transcript, request: TurnRequest) -> str:

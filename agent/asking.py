@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from agent.clock import utc_stamp
 from agent.ending import FULL
 from agent.media.store import Store
+from agent.memory.forgettings import Reading
 from agent.model.base import (
     Completed,
     ContextOverflow,
@@ -20,6 +21,7 @@ from agent.model.base import (
     ModelError,
     ModelNotFound,
     ModelRequest,
+    Outdated,
     Restarted,
     TextDelta,
     ThinkingRejected,
@@ -37,10 +39,12 @@ _LONG_WAIT = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The whole answer, and the name of all that was sent for it (`replay.Context.prefix`)."""
+    """The whole answer, the name of all that was sent for it (`replay.Context.prefix`), and as of when that was
+    read."""
 
     answer: Completed
     prefix: str
+    reading: Reading
 
 
 class Asking:
@@ -66,8 +70,9 @@ class Asking:
                     raise
                 continue
             talk = self._room.talk
+            reading = talk.reading()
             now = talk.context()
-            asked = talk.request(now.messages, self._purpose)
+            asked = talk.request(now.messages, reading, self._purpose)
             answer: Completed | None = None
             problem: InvalidRequest | None = None
             try:
@@ -82,6 +87,9 @@ class Asking:
                                 answer = event
             except Missing as gone:
                 await self._hide(gone.paths, "their files are gone")
+                continue
+            except Outdated:
+                yield Discard()
                 continue
             except (ModelNotFound, ThinkingRejected):
                 raise
@@ -104,7 +112,7 @@ class Asking:
                 continue
             if answer is None:
                 raise ModelError("The model's answer ended before it was complete. Please try again.")
-            yield Answered(answer, now.prefix)
+            yield Answered(answer, now.prefix, reading)
             return
 
     async def _with_pictures(self, request: ModelRequest) -> ModelRequest:

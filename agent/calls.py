@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from agent.context.freshness import Freshness, seen_by
 from agent.context.marked import clean
+from agent.memory.forgettings import Forgotten, Reading
 from agent.model.base import Block
 from agent.session.entries import Seen
 from agent.session.steps import Steps
@@ -25,6 +27,10 @@ INTERRUPTED = (
 )
 CUT_CALL = "Not run: the answer reached its length limit, so that this call may be cut. Make it shorter, or in parts."
 NO_MORE_CALLS = "Not run: this turn has used up its steps."
+FORGOTTEN_CALL = (
+    "No result: something was forgotten meanwhile (/forget), and this call may be about it; it may or may not have "
+    "taken effect. Look at the talk as it reads now, and call again only if that is still wanted."
+)
 STOPPED_CALL = "Stopped by the person: this call may or may not have taken effect."
 
 
@@ -37,16 +43,18 @@ class Calls:
         self._freshness = freshness
         self._written = written
 
-    async def run(self, calls: Sequence[Block], invalid: Mapping[str, str]) -> None:
-        """Run calls, reading ones side by side, others alone and in order, and journal each result as it is there."""
+    async def run(self, calls: Sequence[Block], invalid: Mapping[str, str], reading: Reading) -> None:
+        """Run calls, reading ones side by side, others alone and in order, and journal each result as it is there.
+        `reading`: as of when was read what the model answered to; what was forgotten since is neither written nor
+        looked up."""
         for batch in self._batches(calls):
             if len(batch) == 1:
-                await self._run(batch[0], invalid)
+                await self._run(batch[0], invalid, reading)
                 continue
             try:
                 async with asyncio.TaskGroup() as group:
                     for call in batch:
-                        group.create_task(self._run(call, invalid))
+                        group.create_task(self._run(call, invalid, reading))
             except (
                 BaseExceptionGroup
             ) as several:  # only a journal that cannot be written: the others would say the same
@@ -79,8 +87,24 @@ class Calls:
         if batch:
             yield batch
 
-    async def _run(self, call: Block, invalid: Mapping[str, str]) -> None:
+    async def _run(self, call: Block, invalid: Mapping[str, str], reading: Reading) -> None:
         tool = self._tools.get(str(call["name"]))
+        try:
+            if tool is not None and tool.writes_files:
+                async with reading.writing():
+                    await (await self._done(tool, call, invalid))()
+            else:
+                reading.check()
+                journal = await self._done(tool, call, invalid)
+                async with reading.writing():
+                    await journal()
+        except Forgotten:
+            await self._steps.result(call, FORGOTTEN_CALL, error=True)
+
+    async def _done(
+        self, tool: Tool | None, call: Block, invalid: Mapping[str, str]
+    ) -> Callable[[], Awaitable[None]]:
+        """Run it; gives what journals its result."""
         writes = tool is not None and not tool.reads_only
         changed = await self._changed_by_others() if writes else frozenset[str]()
         try:
@@ -88,7 +112,7 @@ class Calls:
         except ToolError as problem:
             text, error = str(problem) or "It did not work.", True
         files = await self._seen_now(changed) if self._written else {}
-        await self._steps.result(call, _capped(clean(text)) or "(no output)", error=error, files=files)
+        return partial(self._steps.result, call, _capped(clean(text)) or "(no output)", error=error, files=files)
 
     async def _result(self, tool: Tool | None, call: Block, invalid: Mapping[str, str]) -> str:
         if (garbage := invalid.get(str(call["id"]))) is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from agent.clock import Clock, utc_stamp
 from agent.context.prompt import FixedPart
@@ -11,6 +12,15 @@ from agent.session.entries import RedactionEntry
 from agent.session.redaction import open_redactions, places
 from agent.session.replay import system_of
 from agent.session.transcript import Transcript
+
+@dataclass(frozen=True, slots=True)
+class Forgetting:
+    """What was forgotten: `files` that changed, and how many `messages` of how many `talks`."""
+
+    files: tuple[str, ...]
+    messages: int
+    talks: int
+
 
 Holds = Callable[[str], bool]
 """Whether a line speaks of what is to be forgotten."""

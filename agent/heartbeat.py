@@ -16,6 +16,7 @@ from agent.journal import promises
 from agent.journal.marks import for_reading
 from agent.memory.daily import log_path
 from agent.memory.files import FileError, read_text
+from agent.memory.forgettings import Forgettings, Reading
 from agent.memory.scope import Scope
 from agent.model.base import Message, Model, ModelRequest
 from agent.model.offline import NAME as OFFLINE
@@ -40,9 +41,21 @@ write that word: one or two sentences in the owner's language, to be sent as it 
 not repeat what the log says was said already, and do not report that all is well."""
 
 
-async def heartbeat(model: Model, settings: ModelSettings, session: str, scope: Scope, clock: Clock) -> str | None:
+async def heartbeat(
+    model: Model, settings: ModelSettings, session: str, scope: Scope, clock: Clock, forgettings: Forgettings
+) -> str | None:
     """What is to be said now; empty: nothing. None: the list is empty, and nobody was asked. Raises `ModelError`,
     `FileError`."""
+
+    async def made(reading: Reading) -> str | None:
+        return await _heartbeat(model, settings, session, scope, clock, reading)
+
+    return await forgettings.until_current(scope, made)
+
+
+async def _heartbeat(
+    model: Model, settings: ModelSettings, session: str, scope: Scope, clock: Clock, reading: Reading
+) -> str | None:
     wanted = await asyncio.to_thread(_list, scope)
     if not wanted:
         return None
@@ -57,6 +70,7 @@ async def heartbeat(model: Model, settings: ModelSettings, session: str, scope: 
         session=session,
         effort=settings.effort,
         cache="off",
+        is_current=reading.is_current,
     )
     answer = await asked(model, request)
     if answer.model == OFFLINE or answer.stop_reason == "refusal":

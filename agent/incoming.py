@@ -15,6 +15,7 @@ from agent.context.budget import IMAGE_TOKENS
 from agent.context.freshness import seen_by
 from agent.context.recalled import Recall
 from agent.context.turn_header import rendered
+from agent.memory.forgettings import Forgettings, Forgotten
 from agent.open_talks import Conversation
 from agent.session.entries import Recalled, Seen
 from agent.session.pictures import MOST_SHOWN, picture_block
@@ -46,6 +47,7 @@ class Incoming:
     steps: Steps
     window: int
     recall: Recall
+    forgettings: Forgettings
     clock: Clock
 
     async def journal(self, said: Sequence[Said]) -> None:
@@ -54,13 +56,22 @@ class Incoming:
         known = turns_of_said(self.conversation.transcript.entries)
         fresh = [one for one in said if one.id not in known]
         for one in fresh:
-            news = await self._news(one) if one is fresh[-1] else _News()
-            one = _within(one, self.window // 4)
-            text = await _off_the_loop(_size(one), rendered, one, self.clock, self.window // 4, news.blocks)
-            shown = [
-                picture_block(marked.label(picture.name), picture.path, picture.original) for picture in one.pictures
-            ]
-            await self.steps.said([text], [one.id], one.sender, news.files, news.recalled, shown)
+            while not await self._journaled(one, newest=one is fresh[-1]):
+                pass  # something was forgotten meanwhile: what goes with it is looked for anew
+
+    async def _journaled(self, one: Said, *, newest: bool) -> bool:
+        """False where something was forgotten since what goes with the message was read."""
+        reading = self.forgettings.reading(self.conversation.scope)
+        news = await self._news(one) if newest else _News()
+        one = _within(one, self.window // 4)
+        text = await _off_the_loop(_size(one), rendered, one, self.clock, self.window // 4, news.blocks)
+        shown = [picture_block(marked.label(picture.name), picture.path, picture.original) for picture in one.pictures]
+        try:
+            async with reading.writing():
+                await self.steps.said([text], [one.id], one.sender, news.files, news.recalled, shown)
+        except Forgotten:
+            return False
+        return True
 
     async def _news(self, said: Said) -> _News:
         """What goes with the newest message."""

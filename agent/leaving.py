@@ -11,6 +11,7 @@ from agent.behind import Behind
 from agent.clock import Clock
 from agent.memory.daily import log_path
 from agent.memory.files import FileError, append_section, read_text
+from agent.memory.forgettings import Forgettings
 from agent.memory.history import History, HistoryUnavailable
 from agent.memory.scope import Scope
 from agent.open_talks import OpenTalks
@@ -41,11 +42,20 @@ class Begun:
 class Leaving:
     """Of one agent. What a talk leaves behind is noted in `debts`, and done by `behind.run`."""
 
-    def __init__(self, settings: AgentSettings, talks: OpenTalks, debts: Debts, history: History, clock: Clock) -> None:
+    def __init__(
+        self,
+        settings: AgentSettings,
+        talks: OpenTalks,
+        debts: Debts,
+        history: History,
+        forgettings: Forgettings,
+        clock: Clock,
+    ) -> None:
         self.behind = Behind(debts, self._settle)
         self._settings = settings
         self._talks = talks
         self._history = history
+        self._forgettings = forgettings
         self._clock = clock
 
     async def leave(self, key: SessionKey, scope: Scope, reason: Loss) -> Begun:
@@ -53,7 +63,8 @@ class Leaving:
         left = await asyncio.to_thread(self._talks.current, key)
         if left is not None:
             await self.owe(key, scope, left, reason)
-        return await asyncio.to_thread(self._new_session, key, scope)
+        async with self._forgettings.writing(scope):
+            return await asyncio.to_thread(self._new_session, key, scope)
 
     async def leave_for(self, request: TurnRequest) -> None:
         """Begin anew for a turn that had not begun: where it is to have a transcript of its own, and where the session
@@ -86,7 +97,8 @@ class Leaving:
         """What is left owes nothing: no job becomes memory."""
         transcript = await asyncio.to_thread(self._talks.current, request.session)
         if transcript is None or not _has_begun(transcript, request):
-            await asyncio.to_thread(self._talks.start, request.session, request.scope)
+            async with self._forgettings.writing(request.scope):
+                await asyncio.to_thread(self._talks.start, request.session, request.scope)
 
     def _new_session(self, key: SessionKey, scope: Scope) -> Begun:
         ended = self._talks.current(key)

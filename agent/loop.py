@@ -9,9 +9,10 @@ from agent.asking import Answered, Asking
 from agent.calls import CUT_CALL, NO_MORE_CALLS, Calls
 from agent.context import marked
 from agent.ending import CUT, FULL, TOO_LONG, ending, failed, is_blank, is_paused, needs_prompting
+from agent.memory.forgettings import Forgotten
 from agent.model.base import ContextOverflow, ModelError
 from agent.session.steps import Steps, calls_of
-from agent.turn import Joined, StepDone, TurnEvent
+from agent.turn import Discard, Joined, StepDone, TurnEvent
 
 GO_ON = "Your answer was paused in the middle. Go on exactly where it stops."
 SAY_SOMETHING = "Your answer was empty. Answer the person in words now, or with NO_REPLY alone."
@@ -51,14 +52,19 @@ async def run_turn(
                         yield event
             assert answered is not None
             answer = answered.answer
-            entry = await steps.answered(answer, answered.prefix)
+            try:
+                async with answered.reading.writing():
+                    entry = await steps.answered(answer, answered.prefix)
+            except Forgotten:
+                yield Discard()
+                continue
             open_calls = steps.open_calls
             if answer.stop_reason in (CUT, FULL):
                 await calls.close(open_calls, CUT_CALL)
             elif len(steps.answers) > limit:
                 await calls.close(open_calls, NO_MORE_CALLS)
             else:
-                await calls.run(open_calls, answer.invalid)
+                await calls.run(open_calls, answer.invalid, answered.reading)
             yield StepDone(tuple(str(call["name"]) for call in calls_of(entry)))
     except ContextOverflow:
         end = failed(steps, TOO_LONG)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
@@ -12,11 +13,13 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
+from weakref import WeakValueDictionary
 
 from agent import tools
 from agent.clock import Clock, utc_stamp
 from agent.context.freshness import Freshness
 from agent.context.prompt import FixedPart, fixed_part
+from agent.memory.forgettings import Forgettings
 from agent.memory.history import Author, History
 from agent.memory.scope import Scope
 from agent.memory.search import Search
@@ -68,6 +71,7 @@ class OpenTalks:
         windows: Windows,
         skills: Skills,
         history: History,
+        forgettings: Forgettings,
         search: Search,
         clock: Clock,
     ) -> None:
@@ -78,14 +82,20 @@ class OpenTalks:
         self._windows = windows
         self._skills = skills
         self._history = history
+        self._forgettings = forgettings
         self._search = search
         self._clock = clock
         self._open: OrderedDict[SessionKey, Conversation] = OrderedDict()
         self._talks: OrderedDict[Path, Talk] = OrderedDict()
+        self._transcripts: WeakValueDictionary[Path, Transcript] = WeakValueDictionary()
+        self._reading = threading.Lock()
 
     async def take_up(self, key: SessionKey, scope: Scope, sealed: Mapping[str, str] = _NOTHING) -> Conversation:
         """The conversation of the current session, or of a new one."""
-        transcript = await asyncio.to_thread(self._current_or_new, key, scope)
+        transcript = await asyncio.to_thread(self.current, key)
+        if transcript is None:
+            async with self._forgettings.writing(scope):
+                transcript = await asyncio.to_thread(self.start, key, scope)
         known = self._open.get(key)
         if known is None or known.transcript is not transcript or known.scope != scope or known.sealed != sealed:
             written: set[Path] = set()
@@ -106,13 +116,8 @@ class OpenTalks:
         if id is None:
             return None
         path = self._archive.path(key, id)
-        open = self._open.get(key)
-        recent = self._talks.get(path)
-        for known in (one.transcript for one in (open, recent) if one is not None):
-            if known.path == path and path.stat().st_size == known.size:
-                return known
         try:
-            return Transcript.read(path)
+            return self._read(path)
         except Unusable as problem:
             _log.error("%s is left as it is, and the talk goes on in a new session: %s", path, problem)
             return None
@@ -120,7 +125,9 @@ class OpenTalks:
     def start(self, key: SessionKey, scope: Scope) -> Transcript:
         """Begin a session, which is then the current one. Blocks."""
         header = self.unsaved(key, scope).header
-        transcript = Transcript.create(self._archive.path(key, header.id), header)
+        path = self._archive.path(key, header.id)
+        with self._reading:
+            self._transcripts[path] = transcript = Transcript.create(path, header)
         self._archive.make_current(key, header.id)
         return transcript
 
@@ -133,15 +140,22 @@ class OpenTalks:
 
     def meant(self, is_meant: Callable[[SessionKey], bool]) -> list[Transcript]:
         """Of all sessions that are meant; those in memory as they are held there. Blocks."""
-        held = {talk.transcript.path: talk.transcript for talk in self._talks.values()}
-        held |= {one.transcript.path: one.transcript for one in self._open.values()}
         found: list[Transcript] = []
         for info in self._archive.sessions():
             if is_meant(info.key):
                 path = self._archive.path(info.key, info.id)
                 with suppress(OSError, Unusable):  # gone, or no transcript: `doctor` tells
-                    found.append(held.get(path) or Transcript.read(path))
+                    found.append(self._read(path))
         return found
+
+    def _read(self, path: Path) -> Transcript:
+        """The one of that path that anybody holds, while the file is what it has written: what is written to one of two
+        would be unknown to the other. Raises `OSError`, `Unusable`."""
+        with self._reading:
+            known = self._transcripts.get(path)
+            if known is None or not known.is_as_on_disk():
+                self._transcripts[path] = known = Transcript.read(path)
+            return known
 
     async def last_activity(self, key: SessionKey) -> datetime | None:
         """When a person last said something in the current session."""
@@ -158,8 +172,20 @@ class OpenTalks:
         name = model or self._settings.model.name
         room = await self._windows.budget(name)
         author = self._history.author(scope)
-        read = partial(self.fixed_part, scope)
-        talk = Talk(key, scope, transcript, specs, self._model, name, self._settings, room, self._clock, author, read)
+        talk = Talk(
+            key,
+            scope,
+            transcript,
+            specs,
+            self._model,
+            name,
+            self._settings,
+            room,
+            self._clock,
+            author,
+            partial(self.fixed_part, scope),
+            partial(self._forgettings.reading, scope),
+        )
         _keep(self._talks, transcript.path, talk)
         return talk
 
@@ -174,7 +200,7 @@ class OpenTalks:
         path = self._archive.path(key, id)
         known = self._talks.get(path)
         try:
-            transcript = known.transcript if known is not None else await asyncio.to_thread(Transcript.read, path)
+            transcript = known.transcript if known is not None else await asyncio.to_thread(self._read, path)
         except (FileNotFoundError, Unusable):
             return None
         model = known.model_name if known is not None else None
@@ -192,9 +218,6 @@ class OpenTalks:
     def fixed_part(self, scope: Scope) -> FixedPart:
         """As it reads now. Blocks."""
         return fixed_part(scope, self._clock.today(), self._settings.memory, self._skills.usable())
-
-    def _current_or_new(self, key: SessionKey, scope: Scope) -> Transcript:
-        return self.current(key) or self.start(key, scope)
 
     def _tools(
         self, key: SessionKey, scope: Scope, written: set[Path], sealed: Mapping[str, str] = _NOTHING

@@ -18,6 +18,7 @@ from agent.context import marked
 from agent.context.turn_header import words
 from agent.memory import daily
 from agent.memory.files import FileError, append_log, clean, read_text
+from agent.memory.forgettings import Forgettings
 from agent.memory.history import Author
 from agent.memory.scope import Scope
 from agent.remember import asks_to_remember
@@ -44,6 +45,7 @@ class Promise:
     scope: Scope
     clock: Clock
     author: Author
+    forgettings: Forgettings
     remembering: frozenset[str]
 
     async def kept(self, run: Callable[[bool], AsyncGenerator[TurnEvent, None]]) -> AsyncGenerator[TurnEvent, None]:
@@ -85,8 +87,9 @@ class Promise:
     async def write_down(self) -> None:
         """Add what is still owed to today's log in the words of the person, unless it is there. Raises `FileError`.
         Whoever gives up waiting for it does not keep it from being written."""
-        if owed := self.owed:
-            await asyncio.to_thread(self._write_down, owed)
+        if self.owed:
+            async with self.forgettings.writing(self.scope):
+                await asyncio.to_thread(self._write_down, self.owed)
 
     def _write_down(self, owed: Sequence[str]) -> None:
         for text in owed:

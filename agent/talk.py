@@ -17,6 +17,7 @@ from agent.context.budget import Budget, estimate, estimate_tools, projected
 from agent.context.prompt import FixedPart
 from agent.context.repair import repair
 from agent.context.turn_header import header
+from agent.memory.forgettings import Reading
 from agent.memory.history import Author
 from agent.memory.scope import Scope
 from agent.model.base import Block, Completed, Message, Model, ModelError, ModelRequest, ToolSpec
@@ -31,7 +32,8 @@ from agent.turn import Said, SessionKey
 @dataclass(frozen=True, slots=True)
 class Talk:
     """`model_name` is the one of this session; `specs` are all tools that its requests offer; `author` signs what
-    Daybook writes down on its own accord; `read_fixed` reads the fixed part anew, and blocks."""
+    Daybook writes down on its own accord; `read_fixed` reads the fixed part anew, and blocks; `reading` is taken before
+    what is sent or written is read."""
 
     session: SessionKey
     scope: Scope
@@ -44,6 +46,7 @@ class Talk:
     clock: Clock
     author: Author
     read_fixed: Callable[[], FixedPart]
+    reading: Callable[[], Reading]
 
     @property
     def system(self) -> tuple[str, ...]:
@@ -69,7 +72,13 @@ class Talk:
         return context(self.transcript.entries if entries is None else entries, basis, pictures=pictures)
 
     def request(
-        self, messages: Sequence[Message], purpose: str, max_tokens: int | None = None, *, aside: bool = False
+        self,
+        messages: Sequence[Message],
+        reading: Reading,
+        purpose: str,
+        max_tokens: int | None = None,
+        *,
+        aside: bool = False,
     ) -> ModelRequest:
         """`aside`: its last message does not become part of the talk."""
         return ModelRequest(
@@ -83,6 +92,7 @@ class Talk:
             effort=self.settings.model.effort,
             cache=self.settings.model.cache,
             aside=aside,
+            is_current=reading.is_current,
         )
 
     def words_of_ours(self, text: str) -> Message:

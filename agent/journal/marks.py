@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -144,6 +144,13 @@ class Marks:
                 [session, day.isoformat(), piece.first, piece.last, piece.tokens, piece.source, _written(piece.told)],
             )
 
+    def forget(self, sessions: Collection[str], holds: Callable[[str], bool]) -> None:
+        """Drop the pieces of those talks that tell of what is forgotten."""
+        with self._opened() as db:
+            rows = db.execute("SELECT rowid, session, told FROM piece").fetchall()
+            gone = [[row] for row, session, told in rows if session in sessions and any(map(holds, _lines(told)))]
+            db.executemany("DELETE FROM piece WHERE rowid = ?", gone)
+
     def written(self, session: str, day: date, sections: Sequence[Section]) -> None:
         """They stand in the log; pieces that went into one are no longer needed."""
         with self._opened() as db:
@@ -166,6 +173,7 @@ class Marks:
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             with closing(sqlite3.connect(self._file, timeout=_BUSY)) as db, db:
+                db.execute("PRAGMA secure_delete = ON")  # what is forgotten is overwritten, not only unlinked
                 db.executescript(_SCHEMA)
                 yield db
         except sqlite3.Error as error:
@@ -178,6 +186,12 @@ def _written(told: Told) -> str:
         for one in told.promises
     ]
     return json.dumps([list(told.bullets), promises, list(told.closed)], ensure_ascii=False)
+
+
+def _lines(text: str) -> Iterator[str]:
+    told = _read(text)
+    yield from told.bullets
+    yield from (one.text for one in told.promises)
 
 
 def _read(text: str) -> Told:

@@ -21,6 +21,7 @@ from agent.journal.words import language_of_day
 from agent.language import Language
 from agent.memory.daily import log_path
 from agent.memory.files import FileError, read_text
+from agent.memory.forgettings import Forgettings, Reading
 from agent.memory.scope import Scope
 from agent.model.base import Message, Model, ModelError, ModelRequest
 from agent.model.offline import NAME as OFFLINE
@@ -79,14 +80,36 @@ class _Day:
 
 
 async def summary(
-    model: Model, settings: ModelSettings, session: str, scope: Scope, day: date, coming: Sequence[Coming]
+    model: Model,
+    settings: ModelSettings,
+    session: str,
+    scope: Scope,
+    day: date,
+    coming: Sequence[Coming],
+    forgettings: Forgettings,
 ) -> Summary | None:
     """Of a day's log as it stands. None: the day is empty, or there is nothing to say of it."""
+
+    async def made(reading: Reading) -> Summary | None:
+        return await _summary(model, settings, session, scope, day, coming, reading)
+
+    return await forgettings.until_current(scope, made)
+
+
+async def _summary(
+    model: Model,
+    settings: ModelSettings,
+    session: str,
+    scope: Scope,
+    day: date,
+    coming: Sequence[Coming],
+    reading: Reading,
+) -> Summary | None:
     today = await asyncio.to_thread(_read, scope, day, coming)
     if today.is_empty:
         return None
     try:
-        told = await _told(model, settings, session, today) if today.lines else ""
+        told = await _told(model, settings, session, today, reading) if today.lines else ""
     except ModelError as problem:
         _log.warning("%s: the daily summary is made without a model: %s", session, problem)
         told = _from_lines(today.lines, day)
@@ -111,7 +134,7 @@ def _read(scope: Scope, day: date, coming: Sequence[Coming]) -> _Day:
     return _Day(day, lines, known, coming)
 
 
-async def _told(model: Model, settings: ModelSettings, session: str, today: _Day) -> str:
+async def _told(model: Model, settings: ModelSettings, session: str, today: _Day, reading: Reading) -> str:
     """Raises `ModelError`. Empty where the model has nothing to say."""
     request = ModelRequest(
         model=settings.name,
@@ -123,6 +146,7 @@ async def _told(model: Model, settings: ModelSettings, session: str, today: _Day
         session=session,
         effort=settings.effort,
         cache="off",
+        is_current=reading.is_current,
     )
     answer = await asked(model, request)
     if answer.model == OFFLINE or answer.stop_reason == "refusal":

@@ -10,6 +10,7 @@ from datetime import date, timedelta
 from agent.context import marked
 from agent.journal.day import Spoken
 from agent.journal.promises import Promise, tidy
+from agent.memory.forgettings import Reading
 from agent.model.base import Completed, Json, Message, ModelRequest, ToolSpec
 from agent.settings import ModelSettings
 from agent.silence import spoken as said_in
@@ -75,7 +76,12 @@ class Told:
 
 
 def request(
-    settings: ModelSettings, session: str, day: date, spoken: Sequence[Spoken], open_: Sequence[Promise]
+    settings: ModelSettings,
+    session: str,
+    day: date,
+    spoken: Sequence[Spoken],
+    open_: Sequence[Promise],
+    reading: Reading,
 ) -> ModelRequest:
     known = "\n".join(f"{one.id} {one.text}" for one in open_) or "(none)"
     talk = "\n".join(one.text for one in spoken)
@@ -94,6 +100,7 @@ def request(
         session=session,
         effort=settings.effort,
         cache="off",
+        is_current=reading.is_current,
     )
 
 

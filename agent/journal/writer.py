@@ -8,10 +8,11 @@ model can be reached an extract is written; the proper section follows it once o
 from __future__ import annotations
 
 import asyncio
+import enum
 import hashlib
 import logging
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
@@ -27,9 +28,10 @@ from agent.journal.telling import Told
 from agent.journal.words import WORDS
 from agent.memory.daily import heading_line, log_path
 from agent.memory.files import FileError, append_day, clean, read_text
+from agent.memory.forgettings import Forgettings, Forgotten, Reading
 from agent.memory.history import History
 from agent.memory.scope import Scope
-from agent.model.base import ContextOverflow, InvalidRequest, Model, ModelError
+from agent.model.base import ContextOverflow, InvalidRequest, Model, ModelError, Outdated
 from agent.model.offline import NAME as OFFLINE
 from agent.session.archive import Archive, SessionInfo
 from agent.session.transcript import Transcript, Unusable
@@ -67,10 +69,20 @@ class Entered:
     problems: tuple[str, ...] = ()
 
 
+class _Done(enum.Enum):
+    """What became of a talk's part of a day."""
+
+    TOLD = enum.auto()
+    EXTRACT = enum.auto()
+    UNREACHABLE = enum.auto()  # an extract of it stands in the log already
+    NOTHING = enum.auto()
+
+
 @dataclass(frozen=True, slots=True)
 class _Work:
     """A talk's part of a day that the log lacks: behind the entry `after`, as far as proper sections go. `fresh` is
-    what not even an extract tells of; `spent`: tokens that were read for this day already."""
+    what not even an extract tells of; `spent`: tokens that were read for this day already; `reading`: as of when all
+    this was read."""
 
     info: SessionInfo
     scope: Scope
@@ -80,6 +92,7 @@ class _Work:
     after: int
     spent: int
     talked: Talked
+    reading: Reading
 
 
 class Journal:
@@ -93,6 +106,7 @@ class Journal:
         model: Model,
         windows: Windows,
         history: History,
+        forgettings: Forgettings,
         clock: Clock,
     ) -> None:
         self._settings = settings
@@ -101,6 +115,7 @@ class Journal:
         self._model = model
         self._windows = windows
         self._history = history
+        self._forgettings = forgettings
         self._clock = clock
         self._one_at_a_time = asyncio.Lock()
 
@@ -113,20 +128,41 @@ class Journal:
             problems: list[str] = []
             reachable = True
             for info, scope, begin in await asyncio.to_thread(self._talks, scope_of, since):
-                for listed in await asyncio.to_thread(self._lacking, info, scope, begin, until):
-                    if (work := await asyncio.to_thread(self._as_it_reads, listed)) is None:
-                        continue
+                reading = self._forgettings.reading(scope)
+                for listed in await asyncio.to_thread(self._lacking, info, scope, reading, begin, until):
                     try:
-                        reachable = reachable and await self._told(work)
-                        if reachable:
-                            told += 1
-                        elif work.fresh:
-                            await asyncio.to_thread(self._enter_extract, work)
-                            extracts += 1
+                        done = await self._entered(listed, reachable)
                     except FileError as problem:
-                        _log.error("the journal of %s is not written: %s", work.day, problem)
+                        _log.error("the journal of %s is not written: %s", listed.day, problem)
                         problems.append(str(problem))
+                    else:
+                        told, extracts = told + (done is _Done.TOLD), extracts + (done is _Done.EXTRACT)
+                        reachable = reachable and done not in (_Done.EXTRACT, _Done.UNREACHABLE)
             return Entered(told, extracts, tuple(dict.fromkeys(problems)))
+
+    async def _entered(self, listed: _Work, reachable: bool) -> _Done:
+        """One talk's part of a day, into its log. Words may have been forgotten since it was listed, and may be while
+        a model tells it (`/forget`): it is then read anew. Raises `FileError`."""
+        while True:
+            reading = self._forgettings.reading(listed.scope)
+            if (work := await asyncio.to_thread(self._as_it_reads, listed, reading)) is None:
+                return _Done.NOTHING
+            try:
+                if reachable and await self._told(work):
+                    return _Done.TOLD
+                reachable = False
+                if not work.fresh:
+                    return _Done.UNREACHABLE
+                async with reading.writing():
+                    await asyncio.to_thread(self._enter_extract, work)
+                return _Done.EXTRACT
+            except Forgotten:
+                _log.info("%s: words were forgotten while a day was told, so it is read anew", listed.info.key)
+
+    def forget(self, sessions: Collection[str], holds: Callable[[str], bool]) -> None:
+        """Drop what a model has told of those talks, and no log has yet, where it speaks of what is forgotten. Blocks;
+        raises `OSError`."""
+        self._marks.forget(sessions, holds)
 
     # what is lacking -------------------------------------------------------------------------------------------
 
@@ -141,22 +177,24 @@ class Journal:
                 found.append((info, scope, begin))
         return found
 
-    def _lacking(self, info: SessionInfo, scope: Scope, since: date, until: date) -> list[_Work]:
+    def _lacking(
+        self, info: SessionInfo, scope: Scope, reading: Reading, since: date, until: date
+    ) -> list[_Work]:
         try:
             talked = read_day(Transcript.read(self._archive.path(info.key, info.id)), self._clock)
         except (FileNotFoundError, Unusable) as problem:
             _log.warning("the journal passes over a talk: %s", problem)
             return []
         days = ((day, spoken) for day, spoken in sorted(talked.days.items()) if since <= day <= until)
-        found = (self._work(info, scope, day, spoken, talked) for day, spoken in days)
+        found = (self._work(info, scope, reading, day, spoken, talked) for day, spoken in days)
         return [work for work in found if work is not None]
 
-    def _as_it_reads(self, work: _Work) -> _Work | None:
-        """The same, read anew: words may have been forgotten since (`/forget`), while a model told what came before."""
-        return next(iter(self._lacking(work.info, work.scope, work.day, work.day)), None)
+    def _as_it_reads(self, work: _Work, reading: Reading) -> _Work | None:
+        """The same, read anew."""
+        return next(iter(self._lacking(work.info, work.scope, reading, work.day, work.day)), None)
 
     def _work(
-        self, info: SessionInfo, scope: Scope, day: date, spoken: Sequence[Spoken], talked: Talked
+        self, info: SessionInfo, scope: Scope, reading: Reading, day: date, spoken: Sequence[Spoken], talked: Talked
     ) -> _Work | None:
         sections = self._sections(info.id, scope, day)
         proper = max((one.last for one in sections if not one.is_extract), default=-1)
@@ -165,7 +203,7 @@ class Journal:
         if not lacking:
             return None
         fresh = [one for one in spoken if one.number > anyhow]
-        return _Work(info, scope, day, lacking, fresh, proper, sum(one.tokens for one in sections), talked)
+        return _Work(info, scope, day, lacking, fresh, proper, sum(one.tokens for one in sections), talked, reading)
 
     def _sections(self, session: str, scope: Scope, day: date) -> Sequence[Section]:
         """Those that are marked, and those that a crash left in the log unmarked."""
@@ -191,7 +229,7 @@ class Journal:
 
     async def _told(self, work: _Work) -> bool:
         """Have a model tell it, and write that down. False where no model can be reached: what it has told so far is
-        kept. Raises `FileError`."""
+        kept. Raises `FileError`, `Forgotten`."""
         kept = await asyncio.to_thread(self._marks.pieces, work.info.id, work.day, work.after)
         pieces, left = _still_good(kept, work.spoken)
         room = MOST_TOKENS_A_DAY - work.spent - sum(one.tokens for one in pieces)
@@ -211,27 +249,27 @@ class Journal:
                     continue
             except NoModel:
                 return False
-            await asyncio.to_thread(self._marks.keep, work.info.id, work.day, piece)
+            async with work.reading.writing():
+                await asyncio.to_thread(self._marks.keep, work.info.id, work.day, piece)
             pieces.append(piece)
             room -= piece.tokens
             left = left[len(part) :]
-        now = await asyncio.to_thread(self._as_it_reads, work)
-        if now is None:
-            return True
-        if len(_still_good(pieces, now.spoken)[0]) < len(pieces):
-            return await self._told(now)
-        await asyncio.to_thread(self._enter, work, pieces, left)
+        async with work.reading.writing():
+            await asyncio.to_thread(self._enter, work, pieces, left)
         return True
 
     async def _piece(self, work: _Work, part: Sequence[Spoken], before: Sequence[promises.Promise]) -> Piece:
         """`before`: what was promised in the pieces before it, which is not in the list yet. What a model declines to
-        tell, or tells nothing of, becomes an extract. Raises `NoModel`, `ContextOverflow`."""
+        tell, or tells nothing of, becomes an extract. Raises `NoModel`, `ContextOverflow`, `Forgotten`."""
         known = {one.id: one for one in (*await asyncio.to_thread(_open, work.scope), *before)}
-        request = telling.request(self._settings.model, str(work.info.key), work.day, part, [*known.values()])
+        session, open_ = str(work.info.key), [*known.values()]
+        request = telling.request(self._settings.model, session, work.day, part, open_, work.reading)
         try:
             answer = await asked(self._model, request)
         except ContextOverflow:
             raise
+        except Outdated:
+            raise Forgotten from None
         except InvalidRequest as problem:
             _log.warning("%s: a part of the journal is an extract: %s", work.info.key, problem)
             return _by_extract(part)

@@ -6,7 +6,7 @@ exactly what the model saw and signed thinking goes back unchanged.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
@@ -36,6 +36,10 @@ SILENT = frozenset({"flush", "compaction", "consolidation", "journal", "daily", 
 """Purposes of calls that the program makes on its own account: nobody waits for what the model says to them."""
 
 
+def _always() -> bool:
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
     """One call. `purpose` (chat, flush, compaction, journal…) and `session` go to the usage ledger, not to the server.
@@ -43,6 +47,7 @@ class ModelRequest:
     system      the fixed part, in order; cached together with the tools
     cache       5m, 1h or off: how long the server is asked to keep the prefix
     aside       the last block is not part of what comes next, so the server is asked to keep what is before it
+    is_current  False where words that it may hold were forgotten since: it is not sent any more (`Outdated`)
     """
 
     model: str
@@ -55,6 +60,7 @@ class ModelRequest:
     effort: str | None = None
     cache: str = "5m"
     aside: bool = False
+    is_current: Callable[[], bool] = field(default=_always, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +146,13 @@ class TryLater(ModelError):
 
 class AccessDenied(ModelError):
     """The key is missing, wrong, or has no right or no credit: only the operator can help."""
+
+
+class Outdated(ModelError):
+    """The request was not sent, or not once more: words that it may hold were forgotten. Make it anew."""
+
+    def __init__(self) -> None:
+        super().__init__("Words of the talk were forgotten while it was read.")
 
 
 class InvalidRequest(ModelError):

@@ -7,7 +7,7 @@ import dataclasses
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
-from agent.model.base import Model, ModelEvent, ModelNotFound, ModelRequest, Restarted, ThinkingRejected, TryLater
+from agent.model.base import Model, ModelEvent, ModelNotFound, ModelRequest, Outdated, Restarted, ThinkingRejected, TryLater
 from agent.model.closing import closing
 from agent.model.without_thinking import has_thinking, without_thinking
 
@@ -25,7 +25,8 @@ class Resilient:
     `TryLater` is retried. A model that is overloaded or down is given up for the next of `fallbacks` (names at the same
     server) as soon as its tries are used up; one that the server does not know, at once. Before every new try comes
     `Restarted`, which voids what streamed so far. A request goes to another model without thinking blocks, since they
-    are bound to the model that made them; so does one whose thinking the server refused, once.
+    are bound to the model that made them; so does one whose thinking the server refused, once. Before every try it is
+    asked whether the request may still be sent (`ModelRequest.is_current`), and `Outdated` raised where not.
     """
 
     def __init__(
@@ -51,6 +52,8 @@ class Resilient:
         names = list(dict.fromkeys((request.model, *self._fallbacks)))
         tries = _Tries(request, names, self._attempts)
         while True:
+            if not request.is_current():
+                raise Outdated
             try:
                 async with closing(self._model.stream(tries.request)) as events:
                     async for event in events:

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 from agent.clock import utc_stamp
 from agent.context.budget import estimate, shortened
-from agent.model.base import Block, ContextOverflow, Message
+from agent.memory.forgettings import Forgotten, Reading
+from agent.model.base import Block, ContextOverflow, Message, Outdated
 from agent.model.offline import NAME as OFFLINE
 from agent.session.cut import Shown, cut_at_step, cut_point, passes, said_before, size_of, sparing
 from agent.session.entries import CompactionEntry, Entry, MarkEntry, MessageEntry
 from agent.session.pictures import in_words
-from agent.session.redaction import redactions
 from agent.session.replay import THINKING, id_of, in_context, summary_block
 from agent.session.summary import Useless, checked, extract, instruction, with_identifiers
 from agent.session.unflushed import unflushed
@@ -107,14 +107,21 @@ async def compact(
     """Summarise what is older than the newest turns; `in_turn`: than the newest steps, but for what people said in the
     turn that is cut. `overflowed`: the server refused a request of the present size; `asked` names the request of a
     person. Raises `NotCompacted`, `ModelError` and `NotJournaled`."""
-    transcript = talk.transcript
-    forgettings = redactions(transcript.entries)
+    while True:
+        try:
+            return await _compacted(talk, focus, overflowed, in_turn, asked)
+        except (Forgotten, Outdated):
+            _log.info("%s: words were forgotten while it was summarised, so it is summarised anew", talk.session)
+
+
+async def _compacted(talk: Talk, focus: str, overflowed: bool, in_turn: bool, asked: str) -> Compacted:
+    transcript, reading = talk.transcript, talk.reading()
     shown = list(in_context(transcript.entries))
     cut = place_to_cut(talk, in_turn=in_turn)
     dropped, kept, said = shown[:cut], shown[cut:], said_before(shown, cut)
     replaced = sum(map(size_of, dropped)) - sum(map(size_of, said))
     try:
-        summary = await _Summarising(talk, dropped, kept, focus, overflowed, in_turn, replaced).summary()
+        summary = await _Summarising(talk, reading, dropped, kept, focus, overflowed, in_turn, replaced).summary()
     except ContextOverflow as refused:
         raise NotCompacted(TOO_LARGE) from refused
     summary = with_identifiers(summary, dropped, _room_of(talk))
@@ -124,9 +131,6 @@ async def compact(
         )
     before = talk.projected()
     fixed = await asyncio.to_thread(talk.read_fixed)
-    if redactions(transcript.entries) != forgettings:
-        _log.info("%s: words were forgotten while it was summarised, so it is summarised anew", talk.session)
-        return await compact(talk, focus, overflowed=overflowed, in_turn=in_turn, asked=asked)
     entry = CompactionEntry(
         transcript.new_id(),
         utc_stamp(talk.clock.now()),
@@ -138,7 +142,8 @@ async def compact(
         tuple(id_of(one) for one in said),
         asked,
     )
-    await transcript.append(entry)
+    async with reading.writing():
+        await transcript.append(entry)
     _log.info("%s: compacted from %d to %d tokens", talk.session, before, talk.projected())
     return Compacted(before, talk.projected(), entry.id, summary)
 
@@ -155,6 +160,7 @@ class _Summarising:
     def __init__(
         self,
         talk: Talk,
+        reading: Reading,
         dropped: Sequence[Shown],
         kept: Sequence[Shown],
         focus: str,
@@ -163,6 +169,7 @@ class _Summarising:
         replaced: int,
     ) -> None:
         self._talk = talk
+        self._reading = reading
         self._dropped = dropped
         self._kept = kept
         self._focus = focus
@@ -211,7 +218,7 @@ class _Summarising:
         for _ in range(_TRIES):
             text = instruction(self._room, kept, self._focus, failed, in_turn=self._in_turn)
             words = self._talk.words_of_ours(text)
-            request = self._talk.request([*messages, words], PURPOSE, 2 * self._room, aside=True)
+            request = self._talk.request([*messages, words], self._reading, PURPOSE, 2 * self._room, aside=True)
             answer = await asked(self._talk.model, request)
             try:
                 return checked(answer, replaced, self._room)

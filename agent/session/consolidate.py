@@ -21,13 +21,13 @@ from agent.context.budget import estimate, shortened
 from agent.memory import files, notes
 from agent.memory.edit import added, edited
 from agent.memory.files import FileError, append_history
+from agent.memory.forgettings import Forgotten, Reading
 from agent.memory.scope import Scope
 from agent.model.base import Completed, Json, Message, ModelError, ModelRequest, ToolSpec
 from agent.session.cut import Shown
 from agent.session.entries import CompactionEntry, Entry
 from agent.session.owed import Unsettled
 from agent.session.reading import lines
-from agent.session.redaction import redactions
 from agent.session.replay import id_of, in_context
 from agent.session.unflushed import unflushed
 from agent.silence import spoken
@@ -137,37 +137,32 @@ def concerned(entries: Sequence[Entry], upto: str) -> Sequence[Shown]:
 async def consolidate(talk: Talk, entries: Sequence[Shown], source: str) -> None:
     """Write down what those entries leave behind; doing it twice adds nothing. Raises `Unsettled`, to be done again,
     where HISTORY.md cannot be written, and where the model fails: an extract is then written."""
+    reading = talk.reading()
     shown = _shown(entries, unflushed(talk.transcript.entries), talk.clock)
     if not shown:
         return
-    forgettings = redactions(talk.transcript.entries)
     try:
-        found = await _findings(talk, shown)
+        found = await _findings(talk, reading, shown)
     except ModelError as problem:
-        _raise_if_forgotten(talk, forgettings)
-        await _written(talk, Findings(_extract(entries, talk.clock)), source, extract=True)
+        await _written(talk, reading, Findings(_extract(entries, talk.clock)), source, extract=True)
         raise Unsettled(f"the model could not be asked ({problem})") from problem
-    _raise_if_forgotten(talk, forgettings)
     if not found.history.strip():
         found = dataclasses.replace(found, history=_extract(entries, talk.clock))
-    await _written(talk, found, source)
+    await _written(talk, reading, found, source)
 
 
-def _raise_if_forgotten(talk: Talk, forgettings: int) -> None:
-    """What was read of the talk may hold words that are gone by now."""
-    if redactions(talk.transcript.entries) != forgettings:
-        raise Unsettled("words of the talk were forgotten while it was read")
-
-
-async def _written(talk: Talk, found: Findings, source: str, *, extract: bool = False) -> None:
+async def _written(talk: Talk, reading: Reading, found: Findings, source: str, *, extract: bool = False) -> None:
     try:
-        with talk.author.writes(PURPOSE):
-            await asyncio.to_thread(_keep, talk.scope, talk.clock, found, source, extract)
+        async with reading.writing():
+            with talk.author.writes(PURPOSE):
+                await asyncio.to_thread(_keep, talk.scope, talk.clock, found, source, extract)
+    except Forgotten:
+        raise Unsettled("words of the talk were forgotten while it was read") from None
     except FileError as problem:
         raise Unsettled(str(problem)) from problem
 
 
-async def _findings(talk: Talk, said: str) -> Findings:
+async def _findings(talk: Talk, reading: Reading, said: str) -> Findings:
     """Ask what of a talk is to be kept. An answer in plain words is its paragraph. Raises `ModelError`."""
     index = await asyncio.to_thread(notes.index_path, talk.scope)
     known = await asyncio.to_thread(_known, index, talk.scope)
@@ -183,6 +178,7 @@ async def _findings(talk: Talk, said: str) -> Findings:
         session=str(talk.session),
         effort=settings.effort,
         cache="off",
+        is_current=reading.is_current,
     )
     return _read(await asked(talk.model, request))
 

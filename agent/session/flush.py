@@ -26,11 +26,11 @@ from agent.context.repair import result_block
 from agent.memory import notes
 from agent.memory.daily import log_path
 from agent.memory.files import FileError, check_writable
+from agent.memory.forgettings import Forgotten
 from agent.memory.slug import slug
-from agent.model.base import Block, Completed, ContextOverflow, Json, Message, ModelError
+from agent.model.base import Block, Completed, ContextOverflow, Json, Message, ModelError, Outdated
 from agent.session.entries import CompactionEntry, Entry, MarkEntry, MessageEntry
 from agent.session.fitting import fitted
-from agent.session.redaction import redactions
 from agent.session.replay import id_of
 from agent.silence import NO_REPLY
 from agent.talk import Talk, asked, settled
@@ -182,6 +182,7 @@ class _Flush:
         self._clock = Clock(talk.clock.zone, lambda: start)
         self.log = log_path(talk.scope, start.date())
         self.path = self.log.relative_to(talk.scope.folder).as_posix()
+        self._reading = talk.reading()
         self._entries = settled(talk.transcript.entries)
         self._size = talk.projected(self._entries)
         self.since = ""
@@ -226,20 +227,18 @@ class _Flush:
         messages = [*before, self._talk.words_of_ours(self._prompt())]
         left = self._talk.budget.window - size - _PROMPT_TOKENS
         most = max(_LEAST_TOKENS, min(_MOST_TOKENS, self._talk.budget.answer, left))
-        forgettings = redactions(self._talk.transcript.entries)
         for round in range(MOST_ROUNDS):
             try:
-                answer = await asked(self._talk.model, self._talk.request(messages, PURPOSE, most, aside=True))
+                request = self._talk.request(messages, self._reading, PURPOSE, most, aside=True)
+                answer = await asked(self._talk.model, request)
             except ContextOverflow:
                 if round:
                     return
                 raise
             if answer.stop_reason == "refusal":
                 raise ModelError("The model declined to write anything down.")
-            if redactions(self._talk.transcript.entries) != forgettings:
-                raise ModelError("Words of the talk were forgotten while it was read.")
             calls = [block for block in answer.content if block.get("type") == "tool_use"]
-            results = [await self._result(call, answer) for call in calls]
+            results = [await self._written_result(call, answer) for call in calls]
             if all(map(self._is_written, calls, results)):
                 return
             messages += [Message("assistant", answer.content), Message("user", tuple(results))]
@@ -254,6 +253,16 @@ class _Flush:
         day = self._clock.now()
         safety = SAFETY.format(day=f"{day:%Y-%m-%d}, {day:%H:%M} {day.tzinfo}", path=self.path, silence=NO_REPLY)
         return "\n\n".join((*parts, safety))
+
+    async def _written_result(self, call: Block, answer: Completed) -> Block:
+        """Raises `Outdated` where the words that were read were forgotten before they were written."""
+        try:
+            if call.get("name") not in _ADDING:
+                return await self._result(call, answer)
+            async with self._reading.writing():
+                return await self._result(call, answer)
+        except Forgotten:
+            raise Outdated from None
 
     async def _result(self, call: Block, answer: Completed) -> Block:
         id = str(call["id"])

@@ -52,12 +52,6 @@ def redacted(entries: Sequence[Entry]) -> list[Entry]:
     )
 
 
-def redactions(entries: Iterable[Entry]) -> int:
-    """How often words were forgotten, or brought back. What was made of a talk while this changed may hold words that
-    are gone."""
-    return sum(isinstance(entry, RedactionEntry) for entry in entries)
-
-
 def open_redactions(entries: Sequence[Entry], change: str) -> list[RedactionEntry]:
     """Those made with that change of memory and not undone."""
     lifted = {entry.lifts for entry in entries if isinstance(entry, RedactionEntry)}

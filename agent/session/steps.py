@@ -29,13 +29,16 @@ class Steps:
         self._clock = clock
         self._first = frozenset(first)
         self._mine = [
-            entry for entry in transcript.entries if isinstance(entry, MessageEntry) and entry.meta.turn == turn
+            at
+            for at, entry in enumerate(transcript.entries)
+            if isinstance(entry, MessageEntry) and entry.meta.turn == turn
         ]
 
     @property
     def entries(self) -> Sequence[MessageEntry]:
-        """This turn's messages."""
-        return self._mine
+        """This turn's messages, as they are to be read now."""
+        entries = self.transcript.entries
+        return [entry for at in self._mine if isinstance(entry := entries[at], MessageEntry)]
 
     @property
     def answers(self) -> Sequence[MessageEntry]:
@@ -115,7 +118,8 @@ class Steps:
     async def _write(self, role: str, content: tuple[Block, ...], meta: Meta) -> MessageEntry:
         entry = MessageEntry(self.transcript.new_id(), utc_stamp(self._clock.now()), role, content, meta)
         await self.transcript.append(entry)
-        self._mine.append(entry)
+        entries = self.transcript.entries
+        self._mine.append(next(at for at in reversed(range(len(entries))) if entries[at].id == entry.id))
         return entry
 
     def _distinct(self, content: tuple[Block, ...]) -> tuple[Block, ...]:

@@ -67,6 +67,11 @@ class Transcript:
         """Bytes of whole lines. A file of another size was changed by somebody else, or has a torn last line."""
         return self._size
 
+    def is_as_on_disk(self) -> bool:
+        """Whether the file is what was written to it, as far as its size tells; so it counts while it is written to.
+        Blocks. Raises `OSError`."""
+        return self._writing.locked() or self.path.stat().st_size == self._size
+
     def new_id(self) -> str:
         """An id for an entry of this transcript, never given before."""
         self._next += 1

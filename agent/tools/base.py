@@ -30,11 +30,12 @@ class Once:
 class Tool:
     """A tool of one conversation, bound to its scope when made.
 
-    run         takes arguments that already fit the schema; returns the text the model reads; raises `ToolError`.
-                Any other exception is a bug: the model is told that the tool broke, the log gets the traceback.
-    reads_only  changes nothing, so several calls may run side by side
-    remembers   a finished call counts as a memory write
-    once        stands in for `run` where a call has an id
+    run           takes arguments that already fit the schema; returns the text the model reads; raises `ToolError`.
+                  Any other exception is a bug: the model is told that the tool broke, the log gets the traceback.
+    reads_only    changes nothing, so several calls may run side by side
+    remembers     a finished call counts as a memory write
+    writes_files  changes files of the scope, and ends soon: nothing is forgotten in them meanwhile
+    once          stands in for `run` where a call has an id
     """
 
     spec: ToolSpec
@@ -42,6 +43,7 @@ class Tool:
     reads_only: bool = False
     remembers: bool = False
     once: Once | None = None
+    writes_files: bool = False
 
     @property
     def name(self) -> str:

@@ -77,7 +77,7 @@ class Desk:
             with self.author.writes(spec.name) if self.author is not None else nullcontext():
                 return clean(await run(self, arguments))
 
-        return Tool(spec, call, reads_only, remembers)
+        return Tool(spec, call, reads_only, remembers, writes_files=not reads_only)
 
     async def blocking(self, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Run what touches the disk in a thread. The one place where what a file refused becomes a tool's error."""

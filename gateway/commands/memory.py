@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 
 from agent.memory.edits import Conflict
 from agent.memory.files import FileError, append_log
-from agent.memory.forget import Finding, Place, find, forget, up_to_date
+from agent.memory.forget import Finding, Place, find
 from agent.memory.history import FORGET as FORGETTING
 from agent.memory.undo import restore
 from gateway.access import Role
@@ -83,7 +83,7 @@ async def take_forget(ask: Ask, question: Question, said: bool) -> str:
         return "Nothing was forgotten."
     try:
         shown = _FINDING.validate_json(question.subject)
-        return await _forget(ask, await asyncio.to_thread(up_to_date, shown, ask.conversation.scope))
+        return await _forget(ask, shown)
     except (FileError, OSError) as error:
         raise CommandError(f"That could not be forgotten: {reason(error)}") from error
 
@@ -118,15 +118,14 @@ async def _ask_first(ask: Ask) -> Answer:
 
 
 async def _forget(ask: Ask, finding: Finding) -> str:
-    history, session, scope = ask.agent.history, str(ask.conversation.session), ask.conversation.scope
-    done = await asyncio.to_thread(forget, history, scope, ask.house.clock, session, finding)
-    said, talks = await ask.agent.redact(partial(belongs_to, scope=scope), scope, finding, done.change)
-    if not done.files and not said:
+    session, scope = str(ask.conversation.session), ask.conversation.scope
+    done = await ask.agent.forget(partial(belongs_to, scope=scope), scope, session, finding)
+    if not done.files and not done.messages:
         return "It was gone already."
     places = [_files(done.files)] if done.files else []
-    places += [f"{_messages(said)} of {'a talk' if talks == 1 else f'{talks} talks'}"] if said else []
+    talks = "a talk" if done.talks == 1 else f"{done.talks} talks"
+    places += [f"{_messages(done.messages)} of {talks}"] if done.messages else []
     second = "For ten minutes /undo brings it back, then no copy of it is left in memory. " if done.files else ""
-    await asyncio.to_thread(ask.agent.index.purge, scope, ask.house.clock)
     return (
         f"Forgotten in {' and '.join(places)}. {second}"
         "I no longer see, search or send the words. The transcripts' files under `state/sessions` still have them, "

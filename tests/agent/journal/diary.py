@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 from agent.clock import Clock, utc_stamp
 from agent.journal.writer import Entered, Journal
+from agent.memory.forgettings import Forgettings
 from agent.memory.history import History
 from agent.memory.scope import Audience, Scope
 from agent.model.base import Json, ModelRequest
@@ -38,6 +39,7 @@ class Diary:
         self.workspace.mkdir()
         self.clock = Clock(BERLIN, lambda: self.now)
         self.archive = Archive(self.folder / "sessions", "main")
+        self.forgettings = Forgettings()
         self.talk = ""
         self.new_talk()
 
@@ -80,7 +82,7 @@ class Diary:
         settings = AgentSettings()
         history = History(self.folder / "history.db", self.clock)
         windows = Windows(settings, self.model, self.clock)
-        journal = Journal(settings, self.archive, self.marks, self.model, windows, history, self.clock)
+        journal = Journal(settings, self.archive, self.marks, self.model, windows, history, self.forgettings, self.clock)
         return await journal.write(lambda _: self.scope, since, until)
 
     def log(self, day: date = DAY) -> str:

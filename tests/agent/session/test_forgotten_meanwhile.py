@@ -39,7 +39,7 @@ class Slow:
 
 
 async def forget(talk: LongTalk) -> None:
-    await talk.agent.redact(lambda key: True, talk.scope, Finding(WORD, ()), "change-1")
+    await talk.agent.forget(lambda key: True, talk.scope, "", Finding(WORD, ()))
 
 
 def written(talk: LongTalk) -> str:

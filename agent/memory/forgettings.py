@@ -1,0 +1,96 @@
+"""What was read before something was forgotten is neither sent nor written afterwards (SPEC 9).
+
+Whatever is made of a scope's talks and files takes a `Reading` before its first look at them. A request carries it to
+the last moment before it is sent, and once more before each retry; what is made of the answer is written inside
+`Reading.writing`, which no forgetting comes between.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TypeVar
+
+from agent.memory.scope import Scope
+from agent.model.base import ModelError
+
+T = TypeVar("T")
+
+
+class Forgotten(Exception):
+    """Something was forgotten in the scope since it was read: what would be written may hold it. Read it anew."""
+
+
+class Forgettings:
+    """Of one agent, on one event loop."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+
+    def reading(self, scope: Scope) -> Reading:
+        """Of the talks and files of a scope as they read from now on."""
+        return Reading(self, scope.name, self._counts[scope.name])
+
+    @asynccontextmanager
+    async def writing(self, scope: Scope) -> AsyncIterator[None]:
+        """Around what reads and writes in one go. Not to be nested, in itself or in `Reading.writing`."""
+        async with self._locks[scope.name]:
+            yield
+
+    @asynccontextmanager
+    async def forgetting(self, scope: Scope) -> AsyncIterator[None]:
+        """Around the forgetting, in talks and files. Every reading that began before its end is out of date then, also
+        where it failed halfway."""
+        async with self._locks[scope.name]:
+            try:
+                yield
+            finally:
+                self._counts[scope.name] += 1
+
+    async def until_current(self, scope: Scope, make: Callable[[Reading], Awaitable[T]]) -> T:
+        """What `make` makes of what it reads, made anew where something was forgotten meanwhile."""
+        while True:
+            reading = self.reading(scope)
+            try:
+                made = await make(reading)
+            except (Forgotten, ModelError):
+                if reading.is_current():
+                    raise
+            else:
+                if reading.is_current():
+                    return made
+
+    def count(self, scope: str) -> int:
+        return self._counts[scope]
+
+    def lock(self, scope: str) -> asyncio.Lock:
+        return self._locks[scope]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """From one moment on. Made by `Forgettings.reading`."""
+
+    forgettings: Forgettings
+    scope: str
+    count: int
+
+    def is_current(self) -> bool:
+        """Whether nothing was forgotten since."""
+        return self.forgettings.count(self.scope) == self.count
+
+    def check(self) -> None:
+        """Raises `Forgotten` unless it is current."""
+        if not self.is_current():
+            raise Forgotten
+
+    @asynccontextmanager
+    async def writing(self) -> AsyncIterator[None]:
+        """Around the writing of what was made of it. Not to be nested. Raises `Forgotten`."""
+        async with self.forgettings.lock(self.scope):
+            self.check()
+            yield
