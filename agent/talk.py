@@ -20,7 +20,7 @@ from agent.context.turn_header import header
 from agent.memory.forgettings import Reading
 from agent.memory.history import Author
 from agent.memory.scope import Scope
-from agent.model.base import Block, Completed, Message, Model, ModelError, ModelRequest, ToolSpec
+from agent.model.base import Block, Completed, Message, Model, ModelError, ModelRequest, Outdated, ToolSpec
 from agent.model.closing import closing
 from agent.session.entries import Entry, MessageEntry
 from agent.session.replay import Context, context, system_of
@@ -119,7 +119,10 @@ def settled(entries: Sequence[Entry]) -> Sequence[Entry]:
 
 
 async def asked(model: Model, request: ModelRequest) -> Completed:
-    """Ask for an answer that is not shown to anybody. Raises `ModelError`."""
+    """Ask for an answer that is not shown to anybody. Raises `ModelError`: `Outdated` where the request may not be sent
+    any more."""
+    if not request.is_current():
+        raise Outdated
     answer: Completed | None = None
     async with closing(model.stream(request)) as events:
         async for event in events:

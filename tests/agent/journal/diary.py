@@ -13,10 +13,10 @@ from agent.journal.writer import Entered, Journal
 from agent.memory.forgettings import Forgettings
 from agent.memory.history import History
 from agent.memory.scope import Audience, Scope
-from agent.model.base import Json, ModelRequest
+from agent.model.base import Json, Model, ModelRequest
 from agent.model.scripted import Answer, Call, ScriptedModel, Step
 from agent.session.archive import Archive, new_id
-from agent.session.entries import Header, MessageEntry, Meta, entry_line, header_line
+from agent.session.entries import Header, MessageEntry, Meta, RedactionEntry, entry_line, header_line
 from agent.settings import AgentSettings
 from agent.turn import SessionKey
 from agent.windows import Windows
@@ -73,17 +73,29 @@ class Diary:
                 file.write(entry_line(MessageEntry(id, utc_stamp(self.now), role, (block,), meta)))
             self.now += timedelta(minutes=1)
 
+    async def forgets(self, *ids: str) -> None:
+        """What those messages say is forgotten."""
+        async with self.forgettings.forgetting(self.scope):
+            number = self.file.read_bytes().count(b"\n")
+            lines = {id: [(0, 1)] for id in ids}
+            mark = RedactionEntry(f"e{number:06d}", utc_stamp(self.now), self.now.date().isoformat(), lines, "c")
+            with self.file.open("ab") as file:
+                file.write(entry_line(mark))
+
     def breaks(self) -> None:
         """A line of the transcript is damaged."""
         with self.file.open("ab") as file:
             file.write(b'{"id":"e0000\xff\n')
 
-    async def write(self, since: date = DAY, until: date = DAY) -> Entered:
-        settings = AgentSettings()
+    async def write(self, since: date = DAY, until: date = DAY, model: Model | None = None) -> Entered:
+        return await self.journal(model).write(lambda _: self.scope, since, until)
+
+    def journal(self, model: Model | None = None) -> Journal:
+        """By default with the scripted model."""
+        settings, model = AgentSettings(), model or self.model
         history = History(self.folder / "history.db", self.clock)
-        windows = Windows(settings, self.model, self.clock)
-        journal = Journal(settings, self.archive, self.marks, self.model, windows, history, self.forgettings, self.clock)
-        return await journal.write(lambda _: self.scope, since, until)
+        windows = Windows(settings, model, self.clock)
+        return Journal(settings, self.archive, self.marks, model, windows, history, self.forgettings, self.clock)
 
     def log(self, day: date = DAY) -> str:
         file = self.workspace / "memory" / f"{day.isoformat()}.md"

@@ -9,14 +9,12 @@ from datetime import date, datetime, timedelta
 
 import pytest
 
-from agent.clock import utc_stamp
 from agent.journal.marks import for_reading
 from agent.journal.writer import MOST_TOKENS_A_DAY
 from agent.memory.files import append_log
 from agent.model.base import InvalidRequest, Json, ModelRequest, TryLater
 from agent.model.offline import NAME as OFFLINE
 from agent.model.scripted import Answer, Call, ScriptedModel, Step
-from agent.session.entries import RedactionEntry, entry_line
 from tests.agent.journal.diary import BERLIN, DAY, Diary, shown, told
 
 LONG = "and so on " * 800
@@ -90,43 +88,6 @@ async def test_killed_between_two_pieces_the_first_is_not_asked_for_again(diary:
     await diary.write()
     assert f"{LONG}0\n" not in shown(diary.asked[0])
     assert [diary.log().count(f"told {number}\n") for number in range(20)] == [1] * 20
-
-
-async def test_what_is_forgotten_after_a_piece_was_told_is_not_written(diary: Diary) -> None:
-    diary.says("my secret", "two")
-    file = diary.workspace / "memory" / f"{DAY}.md"
-    file.parent.mkdir()
-    file.write_text("# 2026-11-21\n", "utf-8")
-    file.chmod(0o400)
-    await diary.write()
-    lines = {"e000001": [(0, 1)]}
-    with diary.file.open("ab") as transcript:
-        transcript.write(entry_line(RedactionEntry("e000003", utc_stamp(diary.now), DAY.isoformat(), lines, "c")))
-    file.chmod(0o600)
-    await diary.write()
-    assert "told secret" not in diary.log() and "told two" in diary.log()
-
-
-async def test_what_is_forgotten_while_a_model_tells_it_or_what_came_before_is_not_written(diary: Diary) -> None:
-    diary.says("my secret", "two")
-    tomorrow = DAY + timedelta(days=1)
-    diary.now += timedelta(days=1)
-    diary.says("another secret", "four")
-    lines = {id: [(0, 1)] for id in ("e000001", "e000003")}
-    forgotten = entry_line(RedactionEntry("e000005", utc_stamp(diary.now), DAY.isoformat(), lines, "c"))
-
-    def forgets(request: ModelRequest) -> Step:
-        if len(diary.model.silent) == 1:
-            with diary.file.open("ab") as transcript:
-                transcript.write(forgotten)
-        return told(request)
-
-    diary.model = ScriptedModel(behind=forgets)
-    await diary.write(until=tomorrow)
-    assert "secret" not in diary.log() + diary.log(tomorrow)
-    assert "told two" in diary.log() and "told four" in diary.log(tomorrow)
-    assert "my secret" in shown(diary.asked[0])
-    assert not [request for request in diary.asked[1:] if "secret" in shown(request)]
 
 
 async def test_killed_between_section_and_mark_it_is_not_written_again(diary: Diary) -> None:
