@@ -114,9 +114,7 @@ class Agent:
         debts = Debts(sessions / settings.name, workspace)
         self._leaving = Leaving(settings, self._talks, debts, self.history, self._forgettings, clock)
         marks = sessions.parent / "journal" / f"{settings.name}.db"
-        self.journal = Journal(
-            settings, archive, marks, model, self._windows, self.history, self._forgettings, clock
-        )
+        self.journal = Journal(settings, archive, marks, model, self._windows, self.history, self._forgettings, clock)
 
     async def run(self) -> None:
         """Do what is owed to talks that were left or shortened, behind the answers, and index what changed while
@@ -272,15 +270,11 @@ class Agent:
 
     async def summary(self, key: SessionKey, scope: Scope, day: date, coming: Sequence[Coming]) -> Summary | None:
         """A day of a scope in a few sentences, from its log; None where there is nothing to say. `key` is charged."""
-        return await summary(
-            self._model, self.settings.model, str(key), scope, day, coming, self._forgettings
-        )
+        return await summary(self._model, self.settings.model, str(key), scope, day, coming, self._forgettings)
 
     async def heartbeat(self, key: SessionKey, scope: Scope) -> str | None:
         """What HEARTBEAT.md's list calls for now; None where it is empty. `key` is charged. Raises `ModelError`."""
-        return await heartbeat(
-            self._model, self.settings.model, str(key), scope, self._clock, self._forgettings
-        )
+        return await heartbeat(self._model, self.settings.model, str(key), scope, self._clock, self._forgettings)
 
     async def why(self, key: SessionKey) -> report.WhyReport | None:
         """What the last reply of the session had before it; None where there is none."""

@@ -101,9 +101,7 @@ class Calls:
         except Forgotten:
             await self._steps.result(call, FORGOTTEN_CALL, error=True)
 
-    async def _done(
-        self, tool: Tool | None, call: Block, invalid: Mapping[str, str]
-    ) -> Callable[[], Awaitable[None]]:
+    async def _done(self, tool: Tool | None, call: Block, invalid: Mapping[str, str]) -> Callable[[], Awaitable[None]]:
         """Run it; gives what journals its result."""
         writes = tool is not None and not tool.reads_only
         changed = await self._changed_by_others() if writes else frozenset[str]()

@@ -13,6 +13,7 @@ from agent.session.redaction import open_redactions, places
 from agent.session.replay import system_of
 from agent.session.transcript import Transcript
 
+
 @dataclass(frozen=True, slots=True)
 class Forgetting:
     """What was forgotten: `files` that changed, and how many `messages` of how many `talks`."""

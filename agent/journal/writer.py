@@ -177,9 +177,7 @@ class Journal:
                 found.append((info, scope, begin))
         return found
 
-    def _lacking(
-        self, info: SessionInfo, scope: Scope, reading: Reading, since: date, until: date
-    ) -> list[_Work]:
+    def _lacking(self, info: SessionInfo, scope: Scope, reading: Reading, since: date, until: date) -> list[_Work]:
         try:
             talked = read_day(Transcript.read(self._archive.path(info.key, info.id)), self._clock)
         except (FileNotFoundError, Unusable) as problem:

@@ -7,7 +7,16 @@ import dataclasses
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
-from agent.model.base import Model, ModelEvent, ModelNotFound, ModelRequest, Outdated, Restarted, ThinkingRejected, TryLater
+from agent.model.base import (
+    Model,
+    ModelEvent,
+    ModelNotFound,
+    ModelRequest,
+    Outdated,
+    Restarted,
+    ThinkingRejected,
+    TryLater,
+)
 from agent.model.closing import closing
 from agent.model.without_thinking import has_thinking, without_thinking
 

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from agent.agent import Agent
 from agent.memory.forget import Finding
-from agent.model.base import ModelRequest
-from agent.model.scripted import Answer, Call, Hold, Reply
+from agent.model.base import ModelRequest, TryLater
+from agent.model.resilient import Resilient
+from agent.model.scripted import Answer, Call, Hold, Reply, Step
 from tests.agent.long_talk import OWNER, SUMMARY, LongTalk, told
 
 WORD = "Zanzibar"
@@ -60,6 +62,33 @@ async def test_nothing_is_written_of_words_forgotten_in_the_meantime(tmp_path: P
     await talking
     assert WORD not in written(talk)
     assert talk.entries("compaction")
+
+
+@pytest.mark.parametrize("purpose", ["flush", "compaction", "consolidation"])
+async def test_a_retry_does_not_send_them(tmp_path: Path, purpose: str) -> None:
+    talk = LongTalk(tmp_path)
+
+    async def waits(seconds: float) -> None:
+        await forget(talk)
+
+    model = Resilient(talk.model, sleep=waits)
+    talk.agent = Agent(talk.settings, talk.workspace, talk.sessions, model, talk.watch.clock)
+    answer = talk.behind.get(purpose, "NO_REPLY")
+    overloaded: list[Reply] = [TryLater("overloaded")]
+    talk.behind[purpose] = lambda request: overloaded.pop() if overloaded else answered(answer, request)
+    async with talk.behind_it():
+        await talk.say(f"My boat lies in {WORD}")
+        await talk.until("compaction")
+        await talk.agent.new_session(OWNER, talk.scope)
+        await talk.agent.idle()
+        await talk.say("Hello")
+    first, *later = talk.asked_for(purpose)
+    assert WORD in told(first) and later and not any(WORD in told(request) for request in later)
+    assert WORD not in written(talk)
+
+
+def answered(step: Step, request: ModelRequest) -> Reply:
+    return step(request) if callable(step) else step
 
 
 async def test_what_an_ended_talk_leaves_is_read_anew(tmp_path: Path) -> None:

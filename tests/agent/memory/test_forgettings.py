@@ -1,0 +1,86 @@
+"""No reading outlives a forgetting, and nothing is written in the midst of one."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from agent.memory.forgettings import Forgettings, Forgotten, Reading
+from agent.model.base import ModelError
+from tests.agent.places import owner, person
+
+
+async def test_what_was_read_before_is_not_written_after(tmp_path: Path) -> None:
+    forgettings = Forgettings()
+    mine, theirs = (forgettings.reading(scope) for scope in (owner(tmp_path), person(tmp_path)))
+    async with forgettings.forgetting(owner(tmp_path)):
+        halfway = forgettings.reading(owner(tmp_path))
+        assert mine.is_current()  # nobody was told yet that it is forgotten
+    for reading in (mine, halfway):
+        assert not reading.is_current()
+        with pytest.raises(Forgotten):
+            async with reading.writing():
+                raise AssertionError("written")
+    async with theirs.writing(), forgettings.reading(owner(tmp_path)).writing():
+        pass
+
+
+async def test_a_forgetting_that_failed_halfway_counts(tmp_path: Path) -> None:
+    forgettings = Forgettings()
+    reading = forgettings.reading(owner(tmp_path))
+    with pytest.raises(OSError, match="full"):
+        async with forgettings.forgetting(owner(tmp_path)):
+            raise OSError("full")
+    assert not reading.is_current()
+
+
+async def test_a_forgetting_waits_for_what_is_being_written_and_what_comes_then_waits_for_it(tmp_path: Path) -> None:
+    forgettings = Forgettings()
+    order: list[str] = []
+
+    async def forget() -> None:
+        async with forgettings.forgetting(owner(tmp_path)):
+            order.append("forgotten")
+
+    async def write(reading: Reading) -> None:
+        try:
+            async with reading.writing():
+                order.append("written")
+        except Forgotten:
+            order.append("refused")
+
+    async with asyncio.TaskGroup() as group, forgettings.reading(owner(tmp_path)).writing():
+        group.create_task(forget())
+        group.create_task(write(forgettings.reading(owner(tmp_path))))
+        for _ in range(5):
+            await asyncio.sleep(0)
+        order.append("the first is written")
+    assert order == ["the first is written", "forgotten", "refused"]
+
+
+@pytest.mark.parametrize("outcome", ["made", "failed"])
+async def test_it_is_made_anew_until_nothing_was_forgotten_meanwhile(tmp_path: Path, outcome: str) -> None:
+    forgettings = Forgettings()
+    tries = 0
+
+    async def make(reading: Reading) -> str:
+        nonlocal tries
+        tries += 1
+        if tries < 3:
+            async with forgettings.forgetting(owner(tmp_path)):
+                pass
+            if outcome == "failed":
+                raise ModelError("not sent")
+        return f"try {tries}"
+
+    assert await forgettings.until_current(owner(tmp_path), make) == "try 3"
+
+
+async def test_what_fails_of_itself_fails(tmp_path: Path) -> None:
+    async def make(reading: Reading) -> str:
+        raise ModelError("overloaded")
+
+    with pytest.raises(ModelError, match="overloaded"):
+        await Forgettings().until_current(owner(tmp_path), make)
