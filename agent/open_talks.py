@@ -200,7 +200,7 @@ class OpenTalks:
         path = self._archive.path(key, id)
         known = self._talks.get(path)
         try:
-            transcript = known.transcript if known is not None else await asyncio.to_thread(self._read, path)
+            transcript = await asyncio.to_thread(self._read, path)
         except (FileNotFoundError, Unusable):
             return None
         model = known.model_name if known is not None else None
