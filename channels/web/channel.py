@@ -46,9 +46,10 @@ from channels.web.frames import MAX_TEXT, MOST_FILES, Press, SaidFile, Say
 from channels.web.guard import Guard
 from channels.web.house import House
 from channels.web.listener import listening, url_host
+from channels.web.reception import STRANGER_SECONDS
 from channels.web.record import By, Entry, NotRecorded, Record, ShownFile
 from channels.web.server import Server
-from channels.web.uploads import Uploads, picture_type
+from channels.web.uploads import PICTURE_TYPES, Uploads, picture_type
 
 log = logging.getLogger(__name__)
 
@@ -91,6 +92,7 @@ class WebChannel:
     token     called at each start, in a thread; may raise `OSError` or `ValueError` with a sentence
     uploads   folder for what comes in through the page, of at most `largest_upload` bytes each
     commands  shown where a message begins with a slash
+    patience  seconds that a connection has to show the token
     """
 
     def __init__(
@@ -105,6 +107,7 @@ class WebChannel:
         largest_upload: int = 20_000_000,
         commands: Sequence[CommandInfo] = (),
         person: str = "Owner",
+        patience: float = STRANGER_SECONDS,
     ) -> None:
         self._token = token
         self._record = record
@@ -114,7 +117,7 @@ class WebChannel:
         self._port = port
         self._commands = commands
         self._sender = Sender("owner", person)
-        self._server = Server(self, house, record, self._uploads, largest_upload)
+        self._server = Server(self, house, record, self._uploads, largest_upload, patience)
         self._largest_upload = largest_upload
         self._said: asyncio.Queue[_Said] = asyncio.Queue()
         self._takes = False
@@ -289,7 +292,8 @@ class WebChannel:
             raise NotKept(f"{file.name} is no longer kept; choose it again", again=False)
         picture = picture_type(path)
         kind = "photo" if picture else "audio" if file.media_type.startswith("audio/") else "document"
-        return Attachment(kind, file.name, path.stat().st_size, picture or file.media_type, file.handle)
+        claimed = "" if file.media_type.lower() in PICTURE_TYPES else file.media_type
+        return Attachment(kind, file.name, path.stat().st_size, picture or claimed, file.handle)
 
     def _message(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable
+from urllib.parse import urlsplit
 
 from aiohttp import web
 
@@ -17,14 +18,18 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class Door:
-    """`guard` is there before the first request is."""
+    """`guard` is there before the first request is. `welcome` is told of each request that shows who it is."""
 
     guard: Guard
+
+    def __init__(self, welcome: Callable[[web.Request], None]) -> None:
+        self._welcome = welcome
 
     @web.middleware
     async def checked(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         hosts = request.headers.getall("Host", [])
-        if len(hosts) != 1 or not self.guard.is_our_host(hosts[0], _reached_at(request)):
+        is_ours = len(hosts) == 1 and self.guard.is_our_host(hosts[0], _reached_at(request))
+        if not is_ours or _named_by_target(request, hosts[0]).lower() != hosts[0].lower():
             raise web.HTTPForbidden(text="This is not the address of this Daybook; open it by the one that it names.\n")
         if not self._is_our_page(request, hosts[0]):
             raise web.HTTPForbidden(text="Another page asks for this. Only Daybook's own may.\n")
@@ -46,22 +51,33 @@ class Door:
 
     def is_let_in(self, request: web.Request) -> bool:
         """Raises `HTTPTooManyRequests`."""
+        if is_in := self._has_shown(request):
+            self._welcome(request)
+        return is_in
+
+    def _has_shown(self, request: web.Request) -> bool:
         kind, _, shown = request.headers.get("Authorization", "").partition(" ")
         if not kind:
-            return self.guard.is_session(request.cookies.get(self._cookie(request), ""))
+            return self.guard.is_session(self.session(request))
         return kind.lower() == "bearer" and self._is_token(request, shown.strip())
+
+    def session(self, request: web.Request) -> str:
+        """What the browser's cookie says; empty without one."""
+        return request.cookies.get(self._cookie(request), "")
 
     def _is_token(self, request: web.Request, shown: str) -> bool:
         """Raises `HTTPTooManyRequests`."""
         address = request.remote or ""
+        is_token = self.guard.is_token(shown)
+        if is_token and self.guard.is_beyond_guessing:
+            return True
         if wait := self.guard.wait(address):
             raise web.HTTPTooManyRequests(
                 text=f"Too many wrong tokens; wait {wait} s.\n", headers={"Retry-After": str(wait)}
             )
-        if self.guard.is_token(shown):
-            return True
-        self.guard.was_wrong(address)
-        return False
+        if not is_token:
+            self.guard.was_wrong(address)
+        return is_token
 
     @staticmethod
     def _stranger(request: web.Request) -> web.HTTPException:
@@ -76,7 +92,7 @@ class Door:
     async def log_in(self, request: web.Request) -> web.StreamResponse:
         try:
             shown = json.loads(await request.text())["token"]
-        except (ValueError, KeyError, TypeError, LookupError) as error:
+        except (ValueError, KeyError, TypeError, LookupError, RecursionError) as error:
             raise web.HTTPBadRequest(text='Send {"token": "…"}.\n') from error
         if not isinstance(shown, str) or not self._is_token(request, shown.strip()):
             raise web.HTTPUnauthorized(text="That is not the token.\n")
@@ -90,6 +106,12 @@ class Door:
         response = web.Response(status=204)
         response.del_cookie(self._cookie(request), httponly=True, samesite="Strict")
         return response
+
+
+def _named_by_target(request: web.Request, host: str) -> str:
+    """The place that the request's first line names; `host` where it names only a path."""
+    target = request.raw_path
+    return host if target.startswith("/") or target == "*" else urlsplit(target).netloc
 
 
 def _reached_at(request: web.Request) -> str:

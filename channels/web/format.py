@@ -39,6 +39,11 @@ _ADDRESS = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
 _ADDRESS_ENDS_BEFORE = ".,;:!?'*_~"
 _LANGUAGE = re.compile(r"[A-Za-z0-9_+\-.#]{1,40}")
 _NOT_IN_ADDRESS = re.compile(r"[\x00-\x20\x7f\\]")
+_REVERSING = re.compile("[\u202a-\u202e]")
+_TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
+_UNSEEN = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+"""Characters that change the direction of the text behind them: those that no writing needs any more, all, and all
+that are not seen themselves."""
 _TAG = re.compile(r"<[^>]*>")
 _MARKS = {
     Mark.STRONG: ("<strong>", "</strong>"),
@@ -56,6 +61,11 @@ def rendered(markdown: str) -> str:
     if "<hr>" not in html and not _TAG.sub("", html).strip():  # an empty heading is shown as it was written
         return f"<p>{_text(source)}</p>"
     return html
+
+
+def file_name(name: str) -> str:
+    """As it may be shown and saved: on one line, and its end is its end."""
+    return " ".join(_TURNING.sub("", name).split()) or "file"
 
 
 def is_linkable(url: str) -> bool:
@@ -86,7 +96,7 @@ def _block(block: Block, *, tight: bool) -> str:
             return _table(aligns, rows)
         case CodeBlock(text, language):
             name = f' data-language="{language}"' if _LANGUAGE.fullmatch(language) else ""
-            return f"<pre{name}><code>{escape(text)}</code></pre>"
+            return f"<pre{name}><code>{_code(text)}</code></pre>"
         case QuoteBlock(blocks):
             return f"<blockquote>{_blocks(blocks)}</blockquote>"
         case Rule():
@@ -118,9 +128,9 @@ def _inlines(inlines: Iterable[Inline], *, in_link: bool = False) -> str:
 def _inline(inline: Inline, *, in_link: bool) -> str:
     match inline:
         case Text(text):
-            return _text(text) if in_link else _with_addresses(text)
+            return _text(text) if in_link else _with_addresses(_REVERSING.sub("", text))
         case CodeSpan(text):
-            return f"<code>{escape(text)}</code>"
+            return f"<code>{_code(text)}</code>"
         case Marked(mark, inner):
             before, after = _MARKS[mark]
             return f"{before}{_inlines(inner, in_link=in_link)}{after}"
@@ -133,7 +143,7 @@ def _link(url: str, inner: Sequence[Inline]) -> str:
     label = visible(inner)
     if not is_linkable(url):
         return _text(spelled_out(label, url))
-    if "://" in label and label.strip() != url:
+    if "://" in _UNSEEN.sub("", label) and label.strip() != url:
         return f"{_text(label)} ({_anchor(url, _text(url))})"
     return _anchor(url, _inlines(inner, in_link=True) if label.strip() else _text(url))
 
@@ -166,4 +176,9 @@ def _trimmed(address: str) -> str:
 
 
 def _text(text: str) -> str:
-    return escape(text).replace("\n", "<br>")
+    return escape(_REVERSING.sub("", text)).replace("\n", "<br>")
+
+
+def _code(text: str) -> str:
+    """What would show its reader another program than it is, is shown by its number."""
+    return escape(_TURNING.sub(lambda found: f"[U+{ord(found[0]):04X}]", text))

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 from channels.message import CommandInfo
 from channels.text import clean
-from channels.web.format import rendered
+from channels.web.format import file_name, rendered
 from channels.web.record import By, Entry
+from channels.web.uploads import PICTURE_TYPES
 
 MAX_FRAME = 4_000_000
 """Bytes; above it the connection is closed, below it what is too long is refused with a sentence."""
@@ -203,7 +204,11 @@ def _entry(entry: Entry) -> dict[str, object]:
         "error": entry.is_error,
         "buttons": [[{"label": one.label, "data": one.data} for one in row] for row in entry.buttons],
         "files": [
-            {"name": file.name, "url": f"/files/{entry.id}/{place}", "image": file.media_type.startswith("image/")}
+            {
+                "name": file_name(file.name),
+                "url": f"/files/{entry.id}/{place}",
+                "image": file.media_type in PICTURE_TYPES,
+            }
             for place, file in enumerate(entry.files)
         ],
     }

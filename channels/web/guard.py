@@ -12,6 +12,7 @@ import hashlib
 import hmac
 import ipaddress
 import re
+import secrets
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Collection
@@ -24,6 +25,8 @@ SESSION_SECONDS = 90 * 86_400
 _MOST_WRONG = 10
 _WRONG_WITHIN = 60.0
 """So many wrong tokens from one address within so many seconds; then it has to wait."""
+_BEYOND_GUESSING = 16
+"""Characters of a token from which nobody can guess it in a lifetime."""
 _ADDRESSES = 1_000
 """Remembered with their wrong tokens."""
 
@@ -62,19 +65,25 @@ class Guard:
     def is_token(self, shown: str) -> bool:
         return hmac.compare_digest(shown.encode("utf-8", "replace"), self._token)
 
+    @property
+    def is_beyond_guessing(self) -> bool:
+        """Such a token lets in at any time: otherwise whoever shares an address with its owner, such as another program
+        of this machine, could keep them out by showing wrong ones."""
+        return len(self._token) >= _BEYOND_GUESSING
+
     def new_session(self) -> str:
-        """A cookie's value."""
-        until = str(int(self._now()) + SESSION_SECONDS)
-        return f"{until}.{self._signed(until)}"
+        """A cookie's value; unlike every other."""
+        said = f"{int(self._now()) + SESSION_SECONDS}.{secrets.token_hex(8)}"
+        return f"{said}.{self._signed(said)}"
 
     def is_session(self, cookie: str) -> bool:
-        until, _, signature = cookie.partition(".")
-        if not hmac.compare_digest(signature.encode("utf-8", "replace"), self._signed(until).encode()):
+        said, _, signature = cookie.rpartition(".")
+        if not hmac.compare_digest(signature.encode("utf-8", "replace"), self._signed(said).encode()):
             return False
-        return int(until) > self._now()
+        return int(said.partition(".")[0]) > self._now()
 
-    def _signed(self, until: str) -> str:
-        return hmac.new(self._key, until.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
+    def _signed(self, said: str) -> str:
+        return hmac.new(self._key, said.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
 
     # patience
 

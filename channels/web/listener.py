@@ -30,8 +30,10 @@ async def listening(protocol: Factory, host: str, port: int) -> AsyncIterator[li
 
 def url_host(host: str) -> str:
     """How a browser on this machine calls it."""
-    if host in ("", "0.0.0.0", "::"):
+    if host in ("", "0.0.0.0"):
         return "127.0.0.1"
+    if host == "::":  # asyncio listens on IPv6 alone there
+        return "[::1]"
     return f"[{host}]" if ":" in host else host
 
 

@@ -11,15 +11,16 @@ from aiohttp import web
 from channels.message import Health
 from channels.web.chat import Chat
 from channels.web.door import Door
+from channels.web.format import file_name
 from channels.web.house import House
 from channels.web.page import page
+from channels.web.reception import Reception
 from channels.web.record import NotRecorded, Record
 from channels.web.sockets import CLOSING, Sockets
-from channels.web.uploads import Uploads
+from channels.web.uploads import Uploads, picture_type
 
 log = logging.getLogger(__name__)
 
-MOST_CONNECTIONS = 256
 _UPLOAD = 600.0
 """Seconds for a whole upload."""
 _CHUNK = 1 << 18
@@ -40,40 +41,55 @@ _NOTHING_RUNS = "default-src 'none'; frame-ancestors 'none'; sandbox"
 class Server:
     """`protocol` is one connection, for the listening end."""
 
-    def __init__(self, chat: Chat, house: House, record: Record, uploads: Uploads, largest_upload: int) -> None:
-        self.door = Door()
+    def __init__(
+        self, chat: Chat, house: House, record: Record, uploads: Uploads, largest_upload: int, patience: float
+    ) -> None:
+        self.door = Door(self._let_in)
         self._sockets = Sockets(chat)
         self._house = house
         self._record = record
         self._uploads = uploads
         self._largest_upload = largest_upload
+        self._patience = patience
         self._runner: web.AppRunner | None = None
+        self._reception: Reception | None = None
 
     async def start(self) -> None:
         """Once; before the first connection."""
         if self._runner is not None:
             return
         app = web.Application(middlewares=[self.door.checked], client_max_size=_MOST_JSON)
-        app.on_response_prepare.append(_sealed)
+        app.on_response_prepare.append(self._sealed)
         app.router.add_get("/", self._page)
         app.router.add_post("/login", self.door.log_in)
-        app.router.add_post("/logout", self.door.log_out)
+        app.router.add_post("/logout", self._log_out)
         app.router.add_get("/session", self._session)
-        app.router.add_get("/ws", self._sockets.converse)
+        app.router.add_get("/ws", self._converse)
         app.router.add_post("/files", self._upload)
         app.router.add_get("/files/{id:[A-Za-z0-9_-]{8,64}}/{place:[0-9]{1,2}}", self._download)
         app.router.add_get("/healthz", self._healthz)
         app.router.add_get("/readyz", self._readyz)
         app.router.add_get("/metrics", self._metrics)
         await asyncio.to_thread(page)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=CLOSING)
+        self._runner = web.AppRunner(app, shutdown_timeout=CLOSING)
         await self._runner.setup()
+        assert self._runner.server is not None
+        self._reception = Reception(self._runner.server, _seal, self._patience)
 
     def protocol(self) -> asyncio.BaseProtocol:
-        server = self._runner.server if self._runner else None
-        if server is None or len(server.connections) >= MOST_CONNECTIONS:
-            return _TurnedAway()
-        return server()
+        """Once started."""
+        assert self._reception is not None
+        return self._reception.protocol()
+
+    def _let_in(self, request: web.Request) -> None:
+        if self._reception is not None:
+            self._reception.let_in(request)
+
+    async def _sealed(self, request: web.Request, response: web.StreamResponse) -> None:
+        _seal(response)
+        if self._reception is not None and not self._reception.knows(request):
+            response.force_close()
+            response.headers["Connection"] = "close"  # the one of aiohttp is made before this is called
 
     async def aclose(self) -> None:
         """Say goodbye to every page and end every connection, within some seconds."""
@@ -87,12 +103,20 @@ class Server:
     async def _page(self, request: web.Request) -> web.StreamResponse:
         """The same for all, for nothing is in it; its status says whether the browser was let in."""
         shown = page()
-        headers = {"Content-Security-Policy": shown.policy_at(request.host)}
+        headers = {"Content-Security-Policy": shown.policy_at(request.headers["Host"])}
         status = 200 if self.door.is_let_in(request) else 401
         return web.Response(body=shown.html, status=status, content_type="text/html", charset="utf-8", headers=headers)
 
     async def _session(self, request: web.Request) -> web.StreamResponse:
         return web.Response(status=204)
+
+    async def _converse(self, request: web.Request) -> web.StreamResponse:
+        return await self._sockets.converse(request, self.door.session(request))
+
+    async def _log_out(self, request: web.Request) -> web.StreamResponse:
+        """Every page of that browser, for they share its cookie."""
+        await self._sockets.end(self.door.session(request))
+        return await self.door.log_out(request)
 
     # files
 
@@ -128,7 +152,8 @@ class Server:
         return web.HTTPRequestEntityTooLarge(most, text=text)
 
     async def _download(self, request: web.Request) -> web.StreamResponse:
-        """A file of a message that stands in a chat, and no other."""
+        """A file of a message that stands in a chat, and no other. Only what is a picture by its bytes is shown: what a
+        page or a drawing (SVG) says of itself may be a script."""
         try:
             entry = await self._record.find(request.match_info["id"])
         except NotRecorded as error:
@@ -138,15 +163,18 @@ class Server:
             raise web.HTTPNotFound(text="There is no such file in a chat.\n")
         file = entry.files[place]
         path = file.path or await asyncio.to_thread(self._uploads.find, file.handle)
-        if path is None or not await asyncio.to_thread(path.is_file):
+        try:
+            picture = await asyncio.to_thread(picture_type, path) if path else None
+        except OSError:
+            picture = None
+        if path is None or picture is None:
             raise web.HTTPNotFound(text="That file is no longer kept.\n")
-        is_picture = file.media_type.startswith("image/")
-        shown = "inline" if is_picture else "attachment"
+        shown = "inline" if picture else "attachment"
         return web.FileResponse(
             path,
             headers={
-                "Content-Type": file.media_type if is_picture else "application/octet-stream",
-                "Content-Disposition": f"{shown}; filename*=UTF-8''{quote(file.name, safe='')}",
+                "Content-Type": picture or "application/octet-stream",
+                "Content-Disposition": f"{shown}; filename*=UTF-8''{quote(file_name(file.name), safe='')}",
             },
         )
 
@@ -167,15 +195,7 @@ class Server:
         return web.Response(body=body, headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"})
 
 
-class _TurnedAway(asyncio.Protocol):
-    """A connection too many."""
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        if isinstance(transport, asyncio.WriteTransport):
-            transport.abort()
-
-
-async def _sealed(request: web.Request, response: web.StreamResponse) -> None:
+def _seal(response: web.StreamResponse) -> None:
     for name, value in _HEADERS.items():
         response.headers[name] = value
     response.headers.setdefault("Content-Security-Policy", _NOTHING_RUNS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Iterable
 
 from aiohttp import WSCloseCode, WSMsgType, web
 
@@ -29,20 +30,25 @@ class Sockets:
 
     def __init__(self, chat: Chat) -> None:
         self._chat = chat
-        self._open: set[web.WebSocketResponse] = set()
+        self._open: dict[web.WebSocketResponse, str] = {}
 
     async def aclose(self) -> None:
         """Say goodbye to every page."""
-        goodbyes = [one.close(code=WSCloseCode.GOING_AWAY, message=b"Daybook is stopping") for one in self._open]
-        await asyncio.gather(*goodbyes, return_exceptions=True)
+        await _goodbye(self._open, WSCloseCode.GOING_AWAY, "Daybook is stopping")
 
-    async def converse(self, request: web.Request) -> web.StreamResponse:
+    async def end(self, session: str) -> None:
+        """Close the pages of a browser that logs out."""
+        theirs = [socket for socket, opened_by in self._open.items() if session and opened_by == session]
+        await _goodbye(theirs, WSCloseCode.POLICY_VIOLATION, "logged out")
+
+    async def converse(self, request: web.Request, session: str) -> web.StreamResponse:
+        """`session`: of the browser, where it has one."""
         if len(self._open) >= MOST_PAGES:
             raise web.HTTPServiceUnavailable(text="Too many pages are open.\n")
         socket = web.WebSocketResponse(
             max_msg_size=frames.MAX_FRAME, heartbeat=_HEARTBEAT, compress=False, timeout=CLOSING
         )
-        self._open.add(socket)
+        self._open[socket] = session
         try:
             await socket.prepare(request)
             opened = await self._opened(socket)
@@ -51,7 +57,7 @@ class Sockets:
         except ConnectionError:
             log.debug("a page has gone")
         finally:
-            self._open.discard(socket)
+            self._open.pop(socket, None)
         return socket
 
     async def _opened(self, socket: web.WebSocketResponse) -> Open | None:
@@ -129,6 +135,10 @@ async def _pumped(socket: web.WebSocketResponse, connection: Connection) -> None
         await connection.pump(socket.send_str)
     except ConnectionError:
         log.debug("a page has gone")
+
+
+async def _goodbye(sockets: Iterable[web.WebSocketResponse], code: WSCloseCode, why: str) -> None:
+    await asyncio.gather(*(one.close(code=code, message=why.encode()) for one in sockets), return_exceptions=True)
 
 
 async def _dismiss(socket: web.WebSocketResponse, why: str, code: WSCloseCode = WSCloseCode.POLICY_VIOLATION) -> None:

@@ -25,6 +25,9 @@ _PICTURES = (
     (b"GIF87a", "image/gif"),
     (b"GIF89a", "image/gif"),
 )
+_WEBP = "image/webp"
+PICTURE_TYPES = frozenset({_WEBP, *(kind for _, kind in _PICTURES)})
+"""What a browser shows and what can do nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +90,9 @@ class Uploads:
 
 
 def picture_type(file: Path) -> str:
-    """The media type of a picture that a browser shows and that can do nothing else, by its bytes; empty for any other
-    file. Blocks; raises `OSError`."""
+    """One of `PICTURE_TYPES`, by its bytes; empty for any other file. Blocks; raises `OSError`."""
     with file.open("rb") as stream:
         head = stream.read(_HEAD)
     if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
-        return "image/webp"
+        return _WEBP
     return next((kind for start, kind in _PICTURES if head.startswith(start)), "")

@@ -100,7 +100,9 @@ class House:
     async def metrics(self) -> str:
         return "daybook_figure 1\n"
 
-    def channel(self, *, port: int = 0, host: str = "127.0.0.1", token: str = TOKEN) -> WebChannel:
+    def channel(
+        self, *, port: int = 0, host: str = "127.0.0.1", token: str = TOKEN, patience: float = 30.0
+    ) -> WebChannel:
         return WebChannel(
             lambda: token,
             self.record,
@@ -110,6 +112,7 @@ class House:
             port=port,
             largest_upload=1_000_000,
             commands=(CommandInfo("help", "What I understand"),),
+            patience=patience,
         )
 
     @contextlib.asynccontextmanager

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from channels.web.format import is_linkable, rendered
+from channels.web.format import file_name, is_linkable, rendered
 from tests.channels.writing import WRITTEN, Written, normal_form
 
 LINK = 'target="_blank" rel="noopener noreferrer nofollow"'
@@ -135,3 +135,25 @@ def test_every_word_that_was_meant_is_seen_in_its_place(written: Written) -> Non
     read = iter(normal_form([Reader(rendered(written.markdown)).text]))
     meant = [character for character in normal_form([written.words]) if not character.isdigit()]
     assert all(any(character == other for other in read) for character in meant)
+
+
+def test_no_text_turns_its_reader_around() -> None:
+    assert rendered("pay \u202emoc.live") == "<p>pay moc.live</p>"
+    assert rendered("`a\u2066b\u202e`") == "<p><code>a[U+2066]b[U+202E]</code></p>"
+    assert "a[U+202E]b" in rendered("```\na\u202eb\n```")
+    assert Reader(rendered("[https:\u200b//bank.com](https://evil.org)")).text.endswith("(https://evil.org)")
+    assert Reader(rendered("https://x.org/\u202emoc.knab")).links == ["https://x.org/moc.knab"]
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("a cat.png", "a cat.png"),
+        ("x\u202egpj.exe", "xgpj.exe"),
+        ("a\n\tb", "a b"),
+        ("\u202e", "file"),
+        ("猫.png", "猫.png"),
+    ],
+)
+def test_a_file_is_called_what_it_is(name: str, shown: str) -> None:
+    assert file_name(name) == shown

@@ -109,8 +109,13 @@ def test_no_session_is_made_by_hand(cookie: str) -> None:
 
 
 def test_a_session_is_not_prolonged_by_hand() -> None:
-    until, _, signature = guard().new_session().partition(".")
-    assert not guard().is_session(f"{int(until) + 1}.{signature}")
+    until, _, rest = guard().new_session().partition(".")
+    assert guard().is_session(f"{until}.{rest}")
+    assert not guard().is_session(f"{int(until) + 1}.{rest}")
+
+
+def test_each_browser_has_a_session_of_its_own() -> None:
+    assert guard().new_session() != guard().new_session()
 
 
 def test_wrong_tokens_make_their_address_wait_and_no_other() -> None:
@@ -124,6 +129,11 @@ def test_wrong_tokens_make_their_address_wait_and_no_other() -> None:
     assert one.wait("10.0.0.2") == 0
     time.now += 50
     assert one.wait("10.0.0.1") == 0
+
+
+@pytest.mark.parametrize(("token", "is_it"), [("x" * 15, False), ("x" * 16, True)])
+def test_a_long_token_is_beyond_guessing(token: str, is_it: bool) -> None:
+    assert guard(token=token).is_beyond_guessing is is_it
 
 
 def test_the_addresses_that_are_remembered_are_few() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import gzip
 import hashlib
 import re
 import socket
@@ -15,7 +16,7 @@ import aiohttp
 import pytest
 
 from channels.message import Health, OutboundFile, OutboundMessage, SourceFailed
-from channels.web import server, sockets
+from channels.web import reception, sockets
 from channels.web.channel import WebChannel
 from channels.web.record import NotRecorded
 from tests.channels.web.browser import Browser, browser
@@ -54,6 +55,15 @@ async def test_the_page_asks_once_and_remembers(guest: Browser, house: House) ->
         assert refused.status == 401
 
 
+async def test_who_logs_out_closes_all_pages_of_that_browser_and_no_others(guest: Browser, owner: Browser) -> None:
+    await guest.log_in(TOKEN)
+    async with guest.opened() as tab, guest.opened() as second, owner.opened() as elsewhere:
+        async with guest.post("/logout") as left:
+            assert left.status == 204
+        assert [await one.gone() for one in (tab, second)] == [aiohttp.WSCloseCode.POLICY_VIOLATION] * 2
+        await elsewhere.told("kept", await elsewhere.say("still here"))
+
+
 async def test_the_cookie_is_for_the_browser_alone(guest: Browser) -> None:
     async with guest.post("/login", json={"token": TOKEN}) as answered:
         cookie = answered.headers["Set-Cookie"]
@@ -72,7 +82,9 @@ async def test_a_bearer_token_does_instead(guest: Browser) -> None:
         assert refused.status == 401
 
 
-@pytest.mark.parametrize("body", [b"", b"{", b"[]", b'"x"', b"{}", b'{"token": 1}', b'{"token": null}', b"\xff\xfe"])
+@pytest.mark.parametrize(
+    "body", [b"", b"{", b"[]", b'"x"', b"{}", b'{"token": 1}', b'{"token": null}', b"\xff\xfe", b"[" * 8_000]
+)
 async def test_a_login_that_is_none(guest: Browser, body: bytes) -> None:
     async with guest.post("/login", data=body) as refused:
         assert refused.status in (400, 401)
@@ -82,10 +94,17 @@ async def test_a_login_that_is_none(guest: Browser, body: bytes) -> None:
 
 async def test_guessing_has_to_wait_and_a_session_does_not(guest: Browser, owner: Browser) -> None:
     assert [await guest.log_in("guess") for _ in range(11)] == [401] * 10 + [429]
-    async with guest.post("/login", json={"token": TOKEN}) as waits:
+    async with guest.get("/session", headers={"Authorization": "Bearer guess"}) as waits:
         assert waits.status == 429 and int(waits.headers["Retry-After"]) > 0
     async with owner.get("/session") as known:
         assert known.status == 204
+    assert await guest.log_in(TOKEN) == 204, "nobody keeps the owner out by showing wrong tokens"
+
+
+async def test_a_token_that_can_be_guessed_waits_too(house: House) -> None:
+    async with house.running(house.channel(token="hunter2")), browser(house.address) as guest:
+        assert [await guest.log_in("guess") for _ in range(11)] == [401] * 10 + [429]
+        assert await guest.log_in("hunter2") == 429
 
 
 # from where
@@ -137,6 +156,42 @@ async def test_another_site_may_lead_here_and_read_nothing(owner: Browser) -> No
         for site in ("cross-site", "same-site"):
             async with owner.get(path, headers={"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "no-cors"}) as refused:
                 assert refused.status == 403
+
+
+async def test_a_target_that_names_another_place_is_refused(owner: Browser) -> None:
+    place = urlsplit(owner.address).netloc
+    for target, status in (
+        (f"http://{place}/healthz", b"200"),
+        ("http://evil.org/healthz", b"403"),
+        (f"http://a@{place}/", b"403"),
+    ):
+        answered = await raw(owner, f"GET {target} HTTP/1.1\r\nHost: {place}\r\nConnection: close\r\n\r\n")
+        assert answered.split()[1] == status
+
+
+async def test_what_is_no_http_is_neither_repeated_nor_logged(owner: Browser, caplog: pytest.LogCaptureFixture) -> None:
+    place = urlsplit(owner.address).netloc
+    with caplog.at_level("DEBUG"):
+        for noise in (
+            f"GET / HTTP/1.1\r\nHost: {place}\r\nAuthorization: Bearer {TOKEN}\x01\r\n\r\n",
+            f"GET / HTTP/1.1\r\nHost: {place}\r\nCookie: {TOKEN}\x01\r\n\r\n",
+            f"POST / HTTP/1.1\r\nHost: {place}\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        ):
+            head, _, body = (await raw(owner, noise)).partition(b"\r\n\r\n")
+            assert b" 400 " in head and b"no-store" in head and b"aiohttp" not in head
+            assert body == b"That is no HTTP that is understood here.\n"
+    assert TOKEN not in caplog.text and "ERROR" not in caplog.text
+
+
+async def raw(at: Browser, request: str) -> bytes:
+    """All that is answered until the connection ends."""
+    address = urlsplit(at.address)
+    reader, writer = await asyncio.open_connection(address.hostname, address.port)
+    writer.write(request.encode("latin-1"))
+    async with asyncio.timeout(20):
+        answered = await reader.read()
+    writer.close()
+    return answered
 
 
 async def test_any_name_of_this_machine_will_do(owner: Browser) -> None:
@@ -215,6 +270,44 @@ async def test_a_file_comes_back_to_the_chat_it_was_said_in(owner: Browser, gues
     assert kinds[0] == ("photo", "a cat.png", len(PNG)) and kinds[1][0] == "document"
 
 
+@pytest.mark.parametrize(
+    ("content", "claimed"),
+    [
+        (b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>", "image/svg+xml"),
+        (b"<html><script>alert(1)</script>", "image/png"),
+        (b"<html>", "image/png\nSet-Cookie: x=1"),
+        (b"%PDF-1.4", "application/pdf"),
+    ],
+)
+async def test_only_a_picture_by_its_bytes_is_shown(owner: Browser, content: bytes, claimed: str) -> None:
+    file = await owner.upload(content, "a.svg", claimed)
+    async with owner.opened() as tab:
+        await tab.told("kept", await tab.say("look", file))
+        (shown,) = (await tab.until(lambda: tab.messages))[0]["files"]
+    assert not shown["image"]
+    async with owner.get(shown["url"]) as saved:
+        assert saved.content_type == "application/octet-stream" and "Set-Cookie" not in saved.headers
+        assert saved.headers["Content-Disposition"].startswith("attachment;")
+        assert await saved.read() == content
+
+
+async def test_a_file_is_called_what_it_is(owner: Browser) -> None:
+    file = await owner.upload(b"MZ", "photo\u202egnp.\nexe")
+    async with owner.opened() as tab:
+        await tab.told("kept", await tab.say("look", file))
+        (shown,) = (await tab.until(lambda: tab.messages))[0]["files"]
+    assert shown["name"] == "photognp. exe"
+    async with owner.get(shown["url"]) as saved:
+        assert saved.headers["Content-Disposition"].endswith("''photognp.%20exe")
+
+
+async def test_a_packed_body_is_not_unpacked(owner: Browser, house: House) -> None:
+    bomb = gzip.compress(bytes(50_000_000))
+    headers = {"Origin": owner.address, "Content-Encoding": "gzip"}
+    async with owner.post("/files", data=bomb, headers=headers) as kept:
+        assert (await kept.json())["size"] == len(bomb)
+
+
 async def test_a_file_that_was_sent_and_no_other(owner: Browser, channel: WebChannel, tmp_path: Path) -> None:
     (tmp_path / "report").write_bytes(b"figures")
     file = OutboundFile(tmp_path / "report", "Bericht für März.pdf")
@@ -289,7 +382,7 @@ async def test_more_connections_than_there_is_room_for_are_ended_and_the_page_li
     async with owner.opened() as tab:
         others = [await asyncio.open_connection(host, port) for _ in range(1_000)]
         ended = [asyncio.create_task(reader.read()) for reader, _ in others]
-        await _until(lambda: sum(task.done() for task in ended) >= 1_000 - server.MOST_CONNECTIONS)
+        await _until(lambda: sum(task.done() for task in ended) >= 1_000 - reception.MOST_CONNECTIONS)
         await tab.told("kept", await tab.say("hello"))
         for _, writer in others:
             writer.transport.abort()
@@ -360,6 +453,14 @@ async def test_who_listens_on_all_addresses_is_reached_by_each(house: House) -> 
             for host, status in ((f"127.0.0.1:{port}", 200), (f"127.0.0.2:{port}", 403), (f"evil.org:{port}", 403)):
                 async with one.get("/healthz", headers={"Host": host}) as answered:
                     assert answered.status == status
+
+
+@pytest.mark.skipif(not socket.has_ipv6, reason="no IPv6 here")
+async def test_who_listens_on_all_addresses_of_ipv6_is_told_by_one_of_them(house: House) -> None:
+    async with house.running(house.channel(host="::")):
+        assert house.address.startswith("http://[::1]:")
+        async with browser(house.address, TOKEN) as one, one.opened() as tab:
+            assert tab.frames
 
 
 async def test_a_record_that_cannot_be_read_is_said_and_tried_again_later(owner: Browser, house: House) -> None:

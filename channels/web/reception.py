@@ -1,0 +1,113 @@
+"""The connections: as many as there is room for, and those that have not shown the token only for a short while.
+
+Anybody who reaches the port may open connections, and say nothing, or half a request, or read no answer. So a stranger
+gets one answer and some seconds, and gives way when there is no room: the owner always gets in.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
+
+log = logging.getLogger(__name__)
+
+MOST_CONNECTIONS = 256
+STRANGER_SECONDS = 30.0
+"""From the first byte of a connection until it has shown the token; then it is ended, whatever it does."""
+_IDLE_SECONDS = 75.0
+"""How long a connection that has shown it may wait for its next request."""
+
+Seal = Callable[[web.StreamResponse], None]
+
+
+class Reception:
+    """`seal` puts the headers on an answer that no handler has seen. `patience`: see `STRANGER_SECONDS`."""
+
+    def __init__(self, server: web.Server, seal: Seal, patience: float = STRANGER_SECONDS) -> None:
+        self.server = server
+        self.seal = seal
+        self.patience = patience
+        self._strangers: dict[_Line, None] = {}
+
+    def protocol(self) -> asyncio.BaseProtocol:
+        """One connection more, for the listening end."""
+        if len(self.server.connections) < MOST_CONNECTIONS:
+            return _Line(self)
+        if not self._strangers:
+            return _TurnedAway()
+        next(iter(self._strangers)).end()
+        return _Line(self)
+
+    def knows(self, request: web.BaseRequest) -> bool:
+        """Whether the token was shown on this connection, now or before."""
+        return request.protocol not in self._strangers
+
+    def let_in(self, request: web.BaseRequest) -> None:
+        if isinstance(request.protocol, _Line):
+            self.left(request.protocol)
+
+    def came(self, line: _Line) -> None:
+        self._strangers[line] = None
+
+    def left(self, line: _Line) -> None:
+        self._strangers.pop(line, None)
+        line.forgive()
+
+
+class _Line(web.RequestHandler):
+    """A connection."""
+
+    def __init__(self, reception: Reception) -> None:
+        super().__init__(
+            reception.server,
+            loop=asyncio.get_running_loop(),
+            keepalive_timeout=_IDLE_SECONDS,
+            access_log=None,  # type: ignore[arg-type]  # aiohttp's own way of saying none
+            auto_decompress=False,
+        )
+        self._reception = reception
+        self._deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        self._reception.came(self)
+        self._deadline = asyncio.get_running_loop().call_later(self._reception.patience, self.end)
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        self._reception.left(self)
+        super().connection_lost(exc)
+
+    def forgive(self) -> None:
+        """It may stay."""
+        if self._deadline is not None:
+            self._deadline.cancel()
+
+    def end(self) -> None:
+        """At once, also while it is answered or does not read."""
+        self._reception.left(self)
+        if isinstance(self.transport, asyncio.WriteTransport):
+            self.transport.abort()
+
+    def handle_error(
+        self, request: web.BaseRequest, status: int = 500, exc: BaseException | None = None, message: str | None = None
+    ) -> web.StreamResponse:
+        """What is no HTTP is neither repeated nor logged: it may hold a token, and anybody can send it."""
+        if not isinstance(exc, HttpProcessingError):
+            return super().handle_error(request, status, exc, message)
+        log.debug("%s sent what is no HTTP: %s", request.remote, type(exc).__name__)
+        response = web.Response(status=status, text="That is no HTTP that is understood here.\n")
+        self._reception.seal(response)
+        response.force_close()
+        return response
+
+
+class _TurnedAway(asyncio.Protocol):
+    """A connection too many."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        if isinstance(transport, asyncio.WriteTransport):
+            transport.abort()
