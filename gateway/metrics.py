@@ -19,7 +19,7 @@ def prometheus(status: Json, now: datetime) -> str:
 
 
 def _lines(status: Mapping[str, Json], now: datetime) -> Iterator[str]:
-    yield from _gauge("daybook_info", "The version that runs.", [({"version": version()}, 1)])
+    yield from _gauge("daybook_info", "The version that runs.", [({"version": version()}, 1.0)])
     yield from _gauge(
         "daybook_channel_state",
         "1 for the state that a channel is in.",
@@ -64,10 +64,7 @@ def _single(name: str, what: str, part: Mapping[str, Json], field: str) -> Itera
 
 
 def _gauge(name: str, what: str, samples: Iterable[Sample]) -> Iterator[str]:
-    lines = [
-        f"{name}{_labels(labels)} {value:g}" if value != int(value) else f"{name}{_labels(labels)} {int(value)}"
-        for labels, value in samples
-    ]
+    lines = [f"{name}{_labels(labels)} {int(value) if value.is_integer() else value!r}" for labels, value in samples]
     if lines:
         yield f"# HELP {name} {what}"
         yield f"# TYPE {name} gauge"

@@ -10,9 +10,11 @@ from datetime import UTC, datetime
 
 from agent.model.base import Json
 from channels.message import Health
+from channels.web.record import NotRecorded
 from gateway.control import Operation, Params
 from gateway.health import channel_status
 from gateway.metrics import prometheus
+from gateway.store.database import StoreUnavailable
 from gateway.supervise import Supervised
 
 log = logging.getLogger(__name__)
@@ -59,7 +61,10 @@ class WebHouse:
     async def metrics(self) -> str:
         async with self._asking:
             if self._ask is not None and time.monotonic() - self._known_at >= _FRESH_SECONDS:
-                status: Json = await self._ask({})
+                try:
+                    status: Json = await self._ask({})
+                except StoreUnavailable as error:
+                    raise NotRecorded(str(error)) from error
                 self._known = prometheus(status, datetime.now(UTC))
                 self._known_at = time.monotonic()
             return self._known

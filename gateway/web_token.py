@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import secrets
+from pathlib import Path
 
 from gateway.config import WebConfig
 from gateway.home import Home, write_private
@@ -13,11 +15,9 @@ def read(config: WebConfig, home: Home) -> str:
     file is no token: an empty one would let in everybody."""
     if config.token is not None:
         return _sound(config.token.get_secret_value(), "channels.web.token", "set another, or null to have one made")
-    try:
-        found = home.web_token.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        found = secrets.token_urlsafe(32)
-        write_private(home.web_token, f"{found}\n")
+    if not home.web_token.exists():
+        _make(home.web_token)
+    found = home.web_token.read_text(encoding="utf-8", errors="replace")
     return _sound(found, str(home.web_token), "delete the file to have one made")
 
 
@@ -25,6 +25,20 @@ def place(config: WebConfig, home: Home) -> str:
     """Where a person finds it."""
     where = "channels.web.token in config.yaml" if config.token is not None else str(home.web_token)
     return f"{where}; `daybook web` shows it"
+
+
+def _make(file: Path) -> None:
+    """It appears whole, whatever happens meanwhile; where another process was faster, its token stays."""
+    scratch = file.with_name(f"{file.name}.{secrets.token_hex(4)}.new")
+    write_private(scratch, f"{secrets.token_urlsafe(32)}\n")
+    try:
+        os.link(scratch, file)
+    except FileExistsError:
+        pass
+    except OSError:  # a file system without links
+        scratch.replace(file)
+    finally:
+        scratch.unlink(missing_ok=True)
 
 
 def _sound(token: str, where: str, cure: str) -> str:

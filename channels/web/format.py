@@ -49,7 +49,7 @@ _MARKS = {
     Mark.STRONG: ("<strong>", "</strong>"),
     Mark.EMPHASIS: ("<em>", "</em>"),
     Mark.STRIKE: ("<s>", "</s>"),
-    Mark.SPOILER: ('<span class="spoiler" tabindex="0">', "</span>"),
+    Mark.SPOILER: ('<span class="spoiler" role="button" tabindex="0">', "</span>"),
 }
 
 

@@ -16,4 +16,4 @@ class House(Protocol):
         """How each channel is that is on."""
 
     async def metrics(self) -> str:
-        """Figures in Prometheus' text format."""
+        """Figures in Prometheus' text format. Raises `NotRecorded` where they cannot be read."""

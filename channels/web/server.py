@@ -157,7 +157,7 @@ class Server:
         try:
             entry = await self._record.find(request.match_info["id"])
         except NotRecorded as error:
-            raise web.HTTPServiceUnavailable(text=f"{error}\n") from error
+            raise _unavailable(error) from error
         place = int(request.match_info["place"])
         if entry is None or place >= len(entry.files):
             raise web.HTTPNotFound(text="There is no such file in a chat.\n")
@@ -191,8 +191,15 @@ class Server:
         return web.json_response({"ready": ready, "channels": states}, status=200 if ready else 503)
 
     async def _metrics(self, request: web.Request) -> web.StreamResponse:
-        body = (await self._house.metrics()).encode()
+        try:
+            body = (await self._house.metrics()).encode()
+        except NotRecorded as error:
+            raise _unavailable(error) from error
         return web.Response(body=body, headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"})
+
+
+def _unavailable(error: NotRecorded) -> web.HTTPException:
+    return web.HTTPServiceUnavailable(text=f"{error}\n")
 
 
 def _seal(response: web.StreamResponse) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import json
 import socket
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -126,6 +128,19 @@ def test_a_token_is_made_once_and_is_the_owners_alone(home: Home) -> None:
     assert token not in web_token.place(WebConfig(), home) and str(home.web_token) in web_token.place(WebConfig(), home)
 
 
+def test_all_who_need_a_token_at_the_first_start_have_the_same(home: Home) -> None:
+    start = threading.Barrier(8)
+
+    def read() -> str:
+        start.wait()
+        return web_token.read(WebConfig(), home)
+
+    with ThreadPoolExecutor(8) as pool:
+        read_by_each = [one.result() for one in [pool.submit(read) for _ in range(8)]]
+    assert set(read_by_each) == {home.web_token.read_text().strip()}
+    assert [one.name for one in home.state.glob("web-token*")] == ["web-token"]
+
+
 def test_a_configured_token_is_the_one_and_none_is_made(home: Home) -> None:
     config = WebConfig.model_validate({"token": "chosen-by-its-owner"})
     assert web_token.read(config, home) == "chosen-by-its-owner"
@@ -188,7 +203,7 @@ def test_figures_are_in_prometheus_format() -> None:
         "running": 1,
         "inbox": {"waiting": 1, "oldest": "2026-11-21T11:59:30.000Z", "unreadable": 0},
         "outbox": {"waiting": 0, "oldest": "", "failed": 4, "repeated": 0},
-        "usage": {"calls": 7, "input": 1200000, "output": 5, "cache_read": 0, "cache_write": 0, "cost_usd": 0.0125},
+        "usage": {"calls": 7, "input": 1200000, "output": 5, "cache_read": 0, "cache_write": 0, "cost_usd": 1234.5678},
     }
     lines = prometheus(status, NOW).splitlines()
     for expected in (
@@ -200,7 +215,7 @@ def test_figures_are_in_prometheus_format() -> None:
         "daybook_outbox_failed 4",
         "daybook_turns_running 1",
         'daybook_tokens_today{kind="input"} 1200000',
-        "daybook_cost_usd_today 0.0125",
+        "daybook_cost_usd_today 1234.5678",
     ):
         assert expected in lines
     names = [line.split()[2] for line in lines if line.startswith("# TYPE")]

@@ -98,6 +98,8 @@ class House:
         return self.states
 
     async def metrics(self) -> str:
+        if self.record.failure:
+            raise self.record.failure
         return "daybook_figure 1\n"
 
     def channel(

@@ -52,7 +52,7 @@ class Reader(HTMLParser):
         ("one\ntwo\n\nthree", "<p>one<br>two</p><p>three</p>"),
         ("# A *b*", "<h1>A <em>b</em></h1>"),
         ("**a** ~~b~~ `c<d`", "<p><strong>a</strong> <s>b</s> <code>c&lt;d</code></p>"),
-        ("||hidden||", '<p><span class="spoiler" tabindex="0">hidden</span></p>'),
+        ("||hidden||", '<p><span class="spoiler" role="button" tabindex="0">hidden</span></p>'),
         ("- a\n- b", "<ul><li>a</li><li>b</li></ul>"),
         ("- a\n\n- b", "<ul><li><p>a</p></li><li><p>b</p></li></ul>"),
         ("1. a\n2. b", "<ol><li>a</li><li>b</li></ol>"),

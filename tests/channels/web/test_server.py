@@ -469,8 +469,9 @@ async def test_a_record_that_cannot_be_read_is_said_and_tried_again_later(owner:
     await socket.send_json({"type": "open", "chat": "main"})
     closed = await socket.receive()
     assert (closed.type, closed.data) == (aiohttp.WSMsgType.CLOSE, aiohttp.WSCloseCode.TRY_AGAIN_LATER)
-    async with owner.get(f"/files/{'0' * 32}/0") as unavailable:
-        assert unavailable.status == 503
+    for path in (f"/files/{'0' * 32}/0", "/metrics"):
+        async with owner.get(path) as unavailable:
+            assert unavailable.status == 503
     house.record.failure = None
     async with owner.opened() as tab:
         assert tab.frames
