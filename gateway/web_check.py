@@ -7,6 +7,7 @@ import contextlib
 import errno
 import socket
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from gateway import web_token
 from gateway.config import WebConfig
@@ -16,15 +17,25 @@ from gateway.home import Home
 
 _ANSWERED_WITHIN = 10.0
 """Seconds."""
+_NOBODY = "no gateway serves it; `daybook gateway` starts one"
 
 
-async def page_address(home: Home) -> str:
-    """Where the running gateway of a home serves its page; empty where none does."""
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the page is; `address` is empty where it cannot be opened, and `why` says why."""
+
+    address: str = ""
+    why: str = _NOBODY
+
+
+async def page_place(home: Home) -> Place:
+    """As the running gateway of a home tells it."""
     with contextlib.suppress(NotRunning, OperationError, TimeoutError):
         async with asyncio.timeout(_ANSWERED_WITHIN), connect(home.socket) as connection:
             found = await connection.call("web.address", {})
-            return str(found.get("address") or "") if isinstance(found, Mapping) else ""
-    return ""
+            if isinstance(found, Mapping):
+                return Place(str(found.get("address") or ""), str(found.get("why") or _NOBODY))
+    return Place()
 
 
 def web(home: Home, config: WebConfig) -> Iterator[Finding]:
@@ -40,7 +51,7 @@ def web(home: Home, config: WebConfig) -> Iterator[Finding]:
             yield Finding("web", False, f"the token cannot be read: {error}", "then start the gateway again")
             return
     where = f"port {config.port} of {config.host}"
-    if address := asyncio.run(page_address(home)):
+    if address := asyncio.run(page_place(home)).address:
         yield Finding("web", True, f"the page is at {address}")
     elif config.port == 0:
         yield Finding("web", True, "takes any free port; `daybook web` tells which")

@@ -46,8 +46,9 @@ class WebHouse:
         return {"web.address": self.tell_address}
 
     async def tell_address(self, _: Params) -> Json:
-        """`{address}`; empty while the page cannot be opened."""
-        return {"address": self.address}
+        """`{address, why}`; the first is empty while the page cannot be opened, and the other says why."""
+        states = (channel_status(one) for one in self._sources if one.source.name == "web")
+        return {"address": self.address, "why": "" if self.address else next((it.last_error for it in states), "")}
 
     def listens(self, address: str) -> None:
         if address and address != self.address:

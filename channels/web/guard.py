@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import ipaddress
+import math
 import re
 import secrets
 import time
@@ -92,7 +93,8 @@ class Guard:
         wrong = self._wrong.get(address)
         if not wrong or len(wrong) < _MOST_WRONG:
             return 0
-        return max(0, int(wrong[0] + _WRONG_WITHIN - self._now() + 0.999))
+        left = wrong[0] + _WRONG_WITHIN - self._now()
+        return math.ceil(left) if 0 < left <= _WRONG_WITHIN else 0  # more than that: the clock was put back
 
     def was_wrong(self, address: str) -> None:
         wrong = self._wrong.setdefault(address, deque(maxlen=_MOST_WRONG))

@@ -7,7 +7,7 @@ import click
 from gateway import web_token
 from gateway.cli.output import print_json
 from gateway.cli.place import Failed, Place, run
-from gateway.web_check import page_address
+from gateway.web_check import page_place
 
 
 @click.command("web")
@@ -24,11 +24,11 @@ def web_command(place: Place, as_json: bool) -> None:
         token = web_token.read(web, place.home)
     except (OSError, ValueError) as error:
         raise Failed(f"the token cannot be read: {error}") from error
-    address = run(page_address(place.home))
+    found = run(page_place(place.home))
     if as_json:
-        return print_json({"address": address, "token": token})
-    if not address:
-        click.echo("The page cannot be opened now: no gateway serves it. `daybook gateway` starts one.", err=True)
-    click.echo(f"address  {address or '-'}")
+        return print_json({"address": found.address, "token": token})
+    if not found.address:
+        click.echo(f"The page cannot be opened now: {found.why}", err=True)
+    click.echo(f"address  {found.address or '-'}")
     click.echo(f"token    {token}")
     return None

@@ -302,6 +302,7 @@ async def test_a_port_that_another_program_has_takes_nothing_else_down(
         assert status["state"] == "down" and f"port {port}" in status["last_error"]
         doctor = {one["check"]: one for one in (await gateway.cli("doctor", "--json")).json()}
         assert not doctor["web"]["ok"] and "channels.web.port" in doctor["web"]["cure"]
+        assert f"port {port}" in (await gateway.cli("web")).err
         telegram.say("/whoami")
         await gateway.while_alive(telegram.next_message(OWNER))
         other.close()

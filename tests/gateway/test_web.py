@@ -26,7 +26,7 @@ from gateway.home import Home
 from gateway.inbox import Arrival, Inbox
 from gateway.metrics import prometheus
 from gateway.platforms import build_channels
-from gateway.store.database import Database
+from gateway.store.database import Database, StoreUnavailable
 from gateway.supervise import Supervised
 from gateway.web_house import WebHouse
 from gateway.web_record import StoredRecord
@@ -186,14 +186,25 @@ async def test_a_house_tells_how_its_channels_are() -> None:
     assert asked == 1, "who asks often costs nothing"
 
 
+async def test_figures_that_cannot_be_read_are_not_made_up() -> None:
+    house = WebHouse("in a file")
+
+    async def status(_: object) -> Json:
+        raise StoreUnavailable("daybook.db could not be read")
+
+    house.open([], status)
+    with pytest.raises(NotRecorded, match=r"daybook\.db"):
+        await house.metrics()
+
+
 async def test_a_house_tells_where_the_page_is(caplog: pytest.LogCaptureFixture) -> None:
     house = WebHouse("state/web-token")
     with caplog.at_level("INFO"):
         house.listens("http://127.0.0.1:1")
-    assert await house.tell_address({}) == {"address": "http://127.0.0.1:1"}
+    assert await house.tell_address({}) == {"address": "http://127.0.0.1:1", "why": ""}
     assert "http://127.0.0.1:1" in caplog.text and "state/web-token" in caplog.text
     house.listens("")
-    assert await house.tell_address({}) == {"address": ""} and house.begun.is_set()
+    assert await house.tell_address({}) == {"address": "", "why": ""} and house.begun.is_set()
 
 
 def test_figures_are_in_prometheus_format() -> None:

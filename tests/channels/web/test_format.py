@@ -15,7 +15,7 @@ from tests.channels.writing import WRITTEN, Written, normal_form
 LINK = 'target="_blank" rel="noopener noreferrer nofollow"'
 BLOCK_TAGS = "p h1 h2 h3 h4 h5 h6 ul ol li div table thead tbody tr th td pre blockquote hr"
 TAGS = frozenset(f"{BLOCK_TAGS} strong em s br code a span".split())
-ATTRIBUTES = {"href", "target", "rel", "class", "start", "data-language", "tabindex"}
+ATTRIBUTES = {"role", "href", "target", "rel", "class", "start", "data-language", "tabindex"}
 
 
 class Reader(HTMLParser):
