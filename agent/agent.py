@@ -22,7 +22,7 @@ from agent.calls import STOPPED_CALL, Calls
 from agent.clock import Clock
 from agent.context.recalled import Recall, Search
 from agent.ending import ending
-from agent.forgetting import Forgetting, bring_back, mentions, redact
+from agent.forgetting import Removal, bring_back, mentions, redact
 from agent.heartbeat import heartbeat
 from agent.incoming import Incoming
 from agent.indexing import keep_indexed
@@ -292,7 +292,7 @@ class Agent:
 
     async def forget(
         self, is_meant: Callable[[SessionKey], bool], scope: Scope, session: str, shown: Finding
-    ) -> Forgetting:
+    ) -> Removal:
         """Forget what was shown, and what was written of the same since, in the scope's memory and those sessions: what
         is shown, searched and sent has a mark instead. When it returns, nothing that was read before is sent or written
         any more."""
@@ -305,7 +305,7 @@ class Agent:
             said, among = await redact(talks, holds, self._clock, done.change, fixed)
             await asyncio.to_thread(self.journal.forget, [talk.header.id for talk in talks], holds)
             await asyncio.to_thread(self.index.purge, scope, self._clock)
-        return Forgetting(done.files, said, among)
+        return Removal(finding, done.change, done.files, said, among)
 
     async def bring_back(self, is_meant: Callable[[SessionKey], bool], change: str) -> None:
         """Undo what a `forget` did to those sessions."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from agent.clock import Clock, utc_stamp
 from agent.context.prompt import FixedPart
+from agent.memory.forget import Finding
 from agent.session.entries import RedactionEntry
 from agent.session.redaction import open_redactions, places
 from agent.session.replay import system_of
@@ -15,9 +16,12 @@ from agent.session.transcript import Transcript
 
 
 @dataclass(frozen=True, slots=True)
-class Forgetting:
-    """What was forgotten: `files` that changed, and how many `messages` of how many `talks`."""
+class Removal:
+    """What a forgetting removed: what it found in memory, the `files` that changed, and how many `messages` of how many
+    `talks`. `change`: its entry in the change history, empty where memory held nothing."""
 
+    finding: Finding
+    change: str
     files: tuple[str, ...]
     messages: int
     talks: int

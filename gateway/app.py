@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -25,8 +24,10 @@ from gateway.commands.table import all_commands
 from gateway.config import Config, ModelConfig
 from gateway.daily import Daily
 from gateway.embedding import Embedders
+from gateway.forgetting import Forgetting
 from gateway.heartbeat import Heartbeat
 from gateway.home import Home, TokenBusy, hold_token, shown
+from gateway.housekeeping import Housekeeping
 from gateway.inbox import Inbox
 from gateway.journaling import Journaling
 from gateway.long_answers import LongAnswers
@@ -48,7 +49,6 @@ from gateway.schedule.schedule import Schedule
 from gateway.schedule_rules import heartbeat_rules, schedule_rules, summary_rules
 from gateway.sessions import AgentHome, Sessions
 from gateway.spawner import Spawner
-from gateway.store import outbox_rows
 from gateway.store.database import Database
 from gateway.supervise import Supervised
 from gateway.tools.messages import MessageTools
@@ -57,6 +57,7 @@ from gateway.turn import QueueRule, Rooms
 from gateway.turns import Turns
 from gateway.usage import UsageLedger
 from gateway.web_house import WebHouse
+from gateway.web_record import StoredRecord
 
 log = logging.getLogger(__name__)
 
@@ -115,7 +116,8 @@ async def open_gateway(
         table = all_commands()
         terminal = TerminalChannel()
         web_house = WebHouse(web_token.place(config.channels.web, home))
-        platforms = platforms or partial(build_channels, home=home, web_house=web_house)
+        web_record = StoredRecord(database)
+        platforms = platforms or partial(build_channels, home=home, web_house=web_house, web_record=web_record)
         listening = platforms(config, table.menu, database) if channels else []
         by_name: dict[str, Channel] = {one.name: one for one in [terminal, *listening]}
         for channel in by_name.values():
@@ -167,8 +169,6 @@ async def open_gateway(
         schedule.offer(*own, *built_ins(config))
         book = Book(schedule, access, {*by_name, *tokens(config)})
         outgoing = Outgoing(home.outgoing)
-        if channels:
-            await asyncio.to_thread(outgoing.prune, await database.run(outbox_rows.open_files))
         scheduling = ScheduleTools(book, sessions)
         messages = MessageTools(database, clock, access, sessions, outbox, outgoing, by_name)
         intake = build_intake(config.media, home.state, by_name, patience.fetch)
@@ -208,6 +208,7 @@ async def open_gateway(
             book=book,
             questions=questions,
             rewording=rewording,
+            forgetting=Forgetting(database, clock, access, sessions, web_record),
             daily=daily,
             dispatch=lambda row: router.dispatch(row),
         )
@@ -228,7 +229,7 @@ async def open_gateway(
         )
         operations = {**all_operations(house, config, schedule), **web_house.table()}
         web_house.open(sources, operations["status"])
-        clean = partial(intake.clean, home.sessions)
+        housekeeping = Housekeeping(database, clock, outgoing, intake, home.sessions)
         yield Gateway(
             terminal,
             web_house if "web" in by_name else None,
@@ -240,7 +241,7 @@ async def open_gateway(
             outbox,
             agents.values(),
             spawner,
-            clean,
+            housekeeping,
             warm,
             patience,
         )

@@ -35,7 +35,6 @@ class Inbox:
 
     async def load(self) -> Sequence[InboxRow]:
         """What was left without an end when the last process ended, oldest first."""
-        self._database.post(inbox_rows.prune)  # for itself: a full disk must not stand before what is read
         rows = await self._database.run(inbox_rows.open_rows)
         self._open = {row.seq: row for row in rows}
         return rows

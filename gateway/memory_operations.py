@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from functools import partial
 
 from agent.agent import Agent
 from agent.memory.edits import shown
@@ -16,7 +15,7 @@ from agent.model.base import Json
 from gateway.agent_named import named_agent
 from gateway.commands import House
 from gateway.control import Operation, OperationError, Params
-from gateway.sessions import belongs_to
+from gateway.store.database import StoreUnavailable
 
 
 class HistoryOperations:
@@ -56,11 +55,13 @@ class HistoryOperations:
         try:
             paths = await asyncio.to_thread(restore, agent.history, scope, self._house.clock, change)
             if change.by == FORGET:
-                await agent.bring_back(partial(belongs_to, scope=scope), change.id)
+                await self._house.forgetting.bring_back(agent, scope, change.id)
         except FileError as error:
             raise OperationError(str(error)) from error
         except OSError as error:
             raise OperationError(str(error.strerror or error)) from error
+        except StoreUnavailable as error:
+            raise OperationError(str(error)) from error
         return {**_change_json(change), "paths": list(paths), "message": f"Undone in {', '.join(paths)}."}
 
     async def _find(self, parameters: Params) -> tuple[Agent, Change]:

@@ -128,7 +128,6 @@ class Outbox:
     async def run(self) -> None:
         """Send until cancelled, beginning with what the last process left. What that was sending is of unknown
         outcome."""
-        await self._written(outbox_rows.prune)
         for row in await self._written(outbox_rows.open_rows):
             if row.sending and not row.edits:
                 repeat = not self._is_known(row)

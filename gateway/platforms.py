@@ -57,7 +57,13 @@ def tokens(config: Config) -> dict[str, str]:
 
 
 def build_channels(
-    config: Config, menu: Sequence[CommandInfo], database: Database, *, home: Home, web_house: WebHouse
+    config: Config,
+    menu: Sequence[CommandInfo],
+    database: Database,
+    *,
+    home: Home,
+    web_house: WebHouse,
+    web_record: StoredRecord,
 ) -> list[Channel]:
     telegram, discord = config.channels.telegram, config.channels.discord
     on = tokens(config)
@@ -84,7 +90,7 @@ def build_channels(
         channels.append(
             make(
                 partial(web_token.read, web, home),
-                StoredRecord(database),
+                web_record,
                 web_house,
                 home.uploads,
                 host=web.host,

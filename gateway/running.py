@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
+from collections.abc import Awaitable, Collection, Mapping
 from dataclasses import dataclass
 
 from agent.agent import Agent
 from agent.model.anthropic import AnthropicModel
 from channels.terminal import TerminalChannel
 from gateway.control import Operation
+from gateway.housekeeping import Housekeeping
 from gateway.outbox import Outbox
 from gateway.router import Router
 from gateway.schedule.schedule import Schedule
@@ -55,7 +56,7 @@ class Gateway:
         outbox: Outbox,
         agents: Collection[Agent],
         commands: Spawner,
-        clean: Callable[[], Coroutine[None, None, None]],
+        housekeeping: Housekeeping,
         warm: list[AnthropicModel],
         patience: Patience,
     ) -> None:
@@ -69,7 +70,7 @@ class Gateway:
         self._outbox = outbox
         self._agents = agents
         self._commands = commands
-        self._clean = clean
+        self._housekeeping = housekeeping
         self._warm = warm
         self._patience = patience
 
@@ -88,7 +89,7 @@ class Gateway:
             ]
             listeners.append(group.create_task(Supervised(self.schedule).run(self._router.receive), name="schedule"))
             listeners.append(group.create_task(self._warm_up(), name="warm up"))
-            listeners.append(group.create_task(self._clean(), name="clean"))
+            listeners.append(group.create_task(self._housekeeping.run(), name="housekeeping"))
             await stop.wait()
             for task in listeners:
                 task.cancel()

@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from agent.memory.scope import Audience, GroupLogs, Scope
 from agent.turn import SessionKey
-from channels.message import ChatKind, InboundMessage
+from channels.message import ChatKind, InboundMessage, Sender
 from gateway.access import LOCAL_CHANNELS, Access, Admitted, Role
 from gateway.config.model import Route
 from gateway.routes import Routes
+from gateway.store.chat_rows import KnownChat
 from gateway.store.inbox_rows import InboxRow
 
 _UNSAFE = re.compile(r"[^\w-]+")
@@ -86,6 +88,21 @@ class Sessions:
     def of(self, message: InboundMessage) -> Conversation:
         verdict = self._access.decide(message)
         return self.conversation(message, verdict if isinstance(verdict, Admitted) else None)
+
+    def in_chat(self, chat: KnownChat) -> Conversation:
+        """Where what is said in a chat belongs."""
+        return self.of(
+            InboundMessage(
+                id="",
+                address=chat.address,
+                kind=chat.kind,
+                sender=Sender(chat.user_id, chat.user_name),
+                text="",
+                sent_at=datetime.min.replace(tzinfo=UTC),
+                parent_chat=chat.parent_chat,
+                server=chat.server,
+            )
+        )
 
     def scope_of(self, key: SessionKey) -> Scope | None:
         """For whose ears a session's talk is; None for a job's, in which nobody talks, and for what is no session of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Concatenate, ParamSpec, TypeVar
 
 from channels.web.record import Buttons, Entry, NotRecorded
@@ -19,6 +19,7 @@ class StoredRecord:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._watchers: list[Callable[[str], Awaitable[None]]] = []
 
     async def recent(self, chat: str, most: int, before: int | None = None) -> Sequence[Entry]:
         return await self._run(web_rows.recent, chat, most, before)
@@ -34,6 +35,15 @@ class StoredRecord:
 
     async def handles(self) -> frozenset[str]:
         return await self._run(web_rows.handles)
+
+    def watch(self, changed: Callable[[str], Awaitable[None]]) -> None:
+        self._watchers.append(changed)
+
+    async def changed(self, ids: Collection[str]) -> None:
+        """Have open pages show how these messages read now."""
+        for id in ids:
+            for watcher in self._watchers:
+                await watcher(id)
 
     async def _run(self, work: Callable[Concatenate[sqlite3.Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         try:

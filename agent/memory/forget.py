@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -111,6 +112,27 @@ def speaks_of(finding: Finding) -> Callable[[str], bool]:
         return phrase(line) or (by_words and words(line)) or _bare(line) in told
 
     return holds
+
+
+def still_in(scope: Scope, finding: Finding) -> tuple[str, ...]:
+    """People's own files, relative to the scope's folder, that are left alone and speak of what was forgotten: exported
+    talks, jobs that are still to come, and what is looked after."""
+    folder, holds = scope.folder, speaks_of(finding)
+    found: list[str] = []
+    try:
+        exported = [one.name for one in files.entries(folder / "exports", folder) if one.kind is Kind.FILE]
+    except Unreadable:
+        exported = []
+    for path in (
+        folder / "schedule.yaml",
+        folder / "HEARTBEAT.md",
+        *(folder / "exports" / name for name in sorted(exported)),
+    ):
+        with suppress(Unreadable):
+            file = files.read_text(path, folder)
+            if file is not None and any(map(holds, file.text.splitlines())):
+                found.append(path.relative_to(folder).as_posix())
+    return tuple(found)
 
 
 def _bare(line: str) -> str:

@@ -12,7 +12,7 @@ import hashlib
 import logging
 import secrets
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -54,6 +54,7 @@ from channels.web.uploads import PICTURE_TYPES, Uploads, picture_type
 log = logging.getLogger(__name__)
 
 P = ParamSpec("P")
+Sleep = Callable[[float], Awaitable[None]]
 
 NAME = "web"
 _LONGEST_PIECE = 16_000
@@ -67,6 +68,8 @@ _RECENT = 50
 """Messages that are shown when a page is opened, and each time that more is wanted."""
 _THREAD_FROM = 2_000
 """Characters from which a text is drawn beside the loop: it takes milliseconds."""
+_TIDY_EVERY = 3_600.0
+"""Seconds between two looks for uploads that nobody names."""
 _STOPPING = "Daybook is stopping; it will be sent when it runs again"
 
 
@@ -108,6 +111,7 @@ class WebChannel:
         commands: Sequence[CommandInfo] = (),
         person: str = "Owner",
         patience: float = STRANGER_SECONDS,
+        sleep: Sleep = asyncio.sleep,
     ) -> None:
         self._token = token
         self._record = record
@@ -117,6 +121,7 @@ class WebChannel:
         self._port = port
         self._commands = commands
         self._sender = Sender("owner", person)
+        self._sleep = sleep
         self._server = Server(self, house, record, self._uploads, largest_upload, patience)
         self._largest_upload = largest_upload
         self._said: asyncio.Queue[_Said] = asyncio.Queue()
@@ -124,6 +129,8 @@ class WebChannel:
         self._pages: defaultdict[str, list[Connection]] = defaultdict(list)
         self._drafts: defaultdict[str, dict[str, str]] = defaultdict(dict)
         self._busy: Counter[str] = Counter()
+        self._showing: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        record.watch(self._show)
         self._status = ChannelStatus(Health.OFF)
 
     # Channel
@@ -146,9 +153,10 @@ class WebChannel:
                 self._status = ChannelStatus(Health.OK)
                 self._house.listens(f"http://{url_host(self._host)}:{ports[0]}")
                 self._takes = True
-                await self._tidy()
-                while True:
-                    await self._offer(await self._said.get(), receive)
+                async with asyncio.TaskGroup() as group:
+                    group.create_task(self._kept_tidy())
+                    while True:
+                        await self._offer(await self._said.get(), receive)
         finally:
             self._takes = False
             self._refuse_waiting()
@@ -197,7 +205,7 @@ class WebChannel:
         except NotRecorded as error:
             raise NotSent(str(error)) from error
         self._drafts[kept.chat].pop(kept.turn, None)
-        await self._show(kept)
+        await self._show(kept.id)
         return kept.id
 
     async def edit(self, platform_id: str, message: OutboundMessage) -> None:
@@ -207,7 +215,7 @@ class WebChannel:
             raise NotSent(str(error)) from error
         if changed is None:
             raise Refused("that message stands in the chat no longer")
-        await self._show(changed)
+        await self._show(changed.id)
 
     async def draft(self, draft_id: int, message: OutboundMessage) -> None:
         chat, turn = message.address.chat_id, _turn_of(message.key)
@@ -245,22 +253,24 @@ class WebChannel:
             self._pages[page.chat].remove(page)
 
     async def begin(self, page: Connection) -> None:
-        entries = await self._record.recent(page.chat, _RECENT + 1)
-        frame = await asyncio.to_thread(
-            frames.opened,
-            page.chat,
-            entries[-_RECENT:],
-            tuple(self._drafts[page.chat].items()),
-            self._commands,
-            more=len(entries) > _RECENT,
-            busy=self._busy[page.chat] > 0,
-            largest_file=self._largest_upload,
-        )
-        page.show(frame)
+        async with self._showing[page.chat]:
+            entries = await self._record.recent(page.chat, _RECENT + 1)
+            frame = await asyncio.to_thread(
+                frames.opened,
+                page.chat,
+                entries[-_RECENT:],
+                tuple(self._drafts[page.chat].items()),
+                self._commands,
+                more=len(entries) > _RECENT,
+                busy=self._busy[page.chat] > 0,
+                largest_file=self._largest_upload,
+            )
+            page.show(frame)
 
     async def older(self, page: Connection, before: int) -> None:
-        entries = await self._record.recent(page.chat, _RECENT + 1, before)
-        page.show(await asyncio.to_thread(frames.older, entries[-_RECENT:], more=len(entries) > _RECENT))
+        async with self._showing[page.chat]:
+            entries = await self._record.recent(page.chat, _RECENT + 1, before)
+            page.show(await asyncio.to_thread(frames.older, entries[-_RECENT:], more=len(entries) > _RECENT))
 
     async def say(self, chat: str, said: Say) -> None:
         if len(said.text) > MAX_TEXT:
@@ -287,7 +297,7 @@ class WebChannel:
             raise NotKept(str(error)) from error
 
     def _attachment(self, file: SaidFile) -> Attachment:
-        path = self._uploads.find(file.handle)
+        path = self._uploads.said(file.handle)
         if path is None:
             raise NotKept(f"{file.name} is no longer kept; choose it again", again=False)
         picture = picture_type(path)
@@ -336,15 +346,7 @@ class WebChannel:
         else:
             self._status = ChannelStatus(Health.OK)
             said.settle()
-            await self._show_said(said.message.id)
-
-    async def _show_said(self, id: str) -> None:
-        """On every page; also on the one that it comes from, which shows now where it stands."""
-        try:
-            if entry := await self._record.find(id):
-                await self._show(entry)
-        except NotRecorded as error:
-            log.warning("what was said is shown when the page is opened again: %s", error)
+            await self._show(said.message.id)
 
     def _refuse_waiting(self) -> None:
         while not self._said.empty():
@@ -352,11 +354,20 @@ class WebChannel:
 
     # what is shown
 
-    async def _show(self, entry: Entry) -> None:
-        if self._pages[entry.chat]:
-            frame = await _drawn(entry.text, frames.message, entry)
-            for page in tuple(self._pages[entry.chat]):
-                page.show(frame)
+    async def _show(self, id: str) -> None:
+        """On every page, also the one that it comes from. Of a chat, what was read is shown before anything is read
+        again, so that the frame that a page gets last is what stands in the record."""
+        try:
+            entry = await self._record.find(id)
+            if entry is None or not self._pages[entry.chat]:
+                return
+            async with self._showing[entry.chat]:
+                if entry := await self._record.find(id):
+                    frame = await _drawn(entry.text, frames.message, entry)
+                    for page in tuple(self._pages[entry.chat]):
+                        page.show(frame)
+        except NotRecorded as error:
+            log.warning("what changed in a chat is shown when the page is opened again: %s", error)
 
     @asynccontextmanager
     async def _typing(self, chat: str) -> AsyncIterator[None]:
@@ -375,12 +386,14 @@ class WebChannel:
         for page in tuple(self._pages[chat]):
             page.show(frame)
 
-    async def _tidy(self) -> None:
-        """Uploads that nobody names are in nobody's way: what cannot be done now is done at the next start."""
-        try:
-            await asyncio.to_thread(self._uploads.prune, await self._record.handles())
-        except (OSError, NotRecorded) as problem:
-            log.warning("old uploads stay: %s", problem)
+    async def _kept_tidy(self) -> None:
+        """Uploads that nobody names are in nobody's way: what cannot be done now is done the next time."""
+        while True:
+            try:
+                await asyncio.to_thread(self._uploads.prune, await self._record.handles())
+            except (OSError, NotRecorded) as problem:
+                log.warning("old uploads stay: %s", problem)
+            await self._sleep(_TIDY_EVERY)
 
 
 def _stamp() -> str:

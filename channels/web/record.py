@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -74,6 +74,10 @@ class Record(Protocol):
 
     async def change(self, id: str, text: str, buttons: Buttons) -> Entry | None:
         """Put another text in place of what we said. None: it is not there any more."""
+
+    def watch(self, changed: Callable[[str], Awaitable[None]]) -> None:
+        """From now on, call `changed` with the id of each entry that reads otherwise though nobody has called `change`
+        (something in it was forgotten)."""
 
     async def handles(self) -> frozenset[str]:
         """Of every uploaded file that a message names."""

@@ -71,6 +71,14 @@ class Uploads:
         path = self._folder / handle
         return path if path.is_file() else None
 
+    def said(self, handle: str) -> Path | None:
+        """As `find`, of what a message is about to name: it counts as new, so that `prune`, which may have looked for
+        names already, leaves it."""
+        path = self.find(handle)
+        if path is not None:
+            os.utime(path)
+        return path
+
     def copy(self, handle: str, to: Path, most: int) -> bool:
         """Write its bytes into `to`, where there are at most `most`. False: there are more."""
         source = self.find(handle)

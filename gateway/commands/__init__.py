@@ -21,6 +21,7 @@ from channels.message import Channel, CommandInfo, InboundMessage, OutboundFile
 from gateway.access import Access, Role
 from gateway.choices import Choices
 from gateway.daily import Daily
+from gateway.forgetting import Forgetting
 from gateway.inbox import Inbox
 from gateway.outbox import Outbox
 from gateway.outgoing import Outgoing
@@ -92,6 +93,7 @@ class House:
     book: Book
     questions: Questions
     rewording: Rewording
+    forgetting: Forgetting
     daily: Daily
     dispatch: Callable[[InboxRow], None]
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
-from functools import partial
+from pathlib import PurePosixPath
 
 from pydantic import TypeAdapter
 
 from agent.memory.edits import Conflict
 from agent.memory.files import FileError, append_log
-from agent.memory.forget import Finding, Place, find
+from agent.memory.forget import Finding, Place, find, speaks_of, still_in
 from agent.memory.history import FORGET as FORGETTING
 from agent.memory.undo import restore
-from gateway.access import Role
+from gateway.access import LOCAL_CHANNELS, Role
 from gateway.commands import Answer, Ask, Command, CommandError, reason
 from gateway.questions import answer_of, buttons
-from gateway.sessions import belongs_to
+from gateway.store.database import StoreUnavailable
 from gateway.store.question_rows import Question
 
 FORGET = "forget"
@@ -50,12 +50,12 @@ async def undo(ask: Ask) -> str:
     try:
         paths = await asyncio.to_thread(restore, history, scope, ask.house.clock, change, session)
         if change.by == FORGETTING:
-            await ask.agent.bring_back(partial(belongs_to, scope=scope), change.id)
+            await ask.house.forgetting.bring_back(ask.agent, scope, change.id)
     except Conflict as conflict:
         history.pass_over(change)
         what = f"“{change.summary}” could not be undone: {conflict}"
         raise CommandError(f"{what}\n\n/undo again takes back the change before it.") from conflict
-    except (FileError, OSError) as error:
+    except (FileError, OSError, StoreUnavailable) as error:
         raise CommandError(f"That could not be undone: {reason(error)}") from error
     if change.by == FORGETTING:
         return f"Undone: what was forgotten is back in {_files(paths)}."
@@ -84,14 +84,16 @@ async def take_forget(ask: Ask, question: Question, said: bool) -> str:
     try:
         shown = _FINDING.validate_json(question.subject)
         return await _forget(ask, shown)
-    except (FileError, OSError) as error:
+    except (FileError, OSError, StoreUnavailable) as error:
         raise CommandError(f"That could not be forgotten: {reason(error)}") from error
 
 
 async def _ask_first(ask: Ask) -> Answer:
     try:
         finding = await asyncio.to_thread(find, ask.conversation.scope, ask.words)
-        said = await ask.agent.mentions(partial(belongs_to, scope=ask.conversation.scope), finding)
+        said = await ask.house.forgetting.mentions(
+            ask.agent, ask.conversation.scope, finding, ask.row.message.platform_id
+        )
     except FileError as error:
         raise CommandError(f"That could not be looked for: {error}") from error
     unread = [f"Not looked into: {reason}" for reason in finding.unread]
@@ -104,8 +106,10 @@ async def _ask_first(ask: Ask) -> Answer:
     listed = [_line(place) for place in finding.places[:_LISTED]]
     if (more := len(finding.places) - _LISTED) > 0:
         listed.append(f"- and {more} more")
-    if said:
-        listed.append(f"- {_messages(said)} of our talks, where a mark will stand instead")
+    if said.messages:
+        listed.append(f"- {_messages(said.messages)} of our talks, where a mark will stand instead")
+    if said.on_page:
+        listed.append(f"- {_messages(said.on_page)} on the page, where a mark will stand instead")
     text = "\n\n".join(
         [
             f"This is what I would forget about “{ask.words}”:",
@@ -117,21 +121,38 @@ async def _ask_first(ask: Ask) -> Answer:
     return Answer(text, buttons(question, "Forget it", "Keep it"))
 
 
-async def _forget(ask: Ask, finding: Finding) -> str:
+async def _forget(ask: Ask, shown: Finding) -> str:
     session, scope = str(ask.conversation.session), ask.conversation.scope
-    done = await ask.agent.forget(partial(belongs_to, scope=scope), scope, session, finding)
-    if not done.files and not done.messages:
+    removed, on_page = await ask.house.forgetting.forget(ask.agent, scope, session, shown)
+    ask.until_answered.callback(ask.house.database.purge)  # with the answer, the question goes
+    if not removed.files and not removed.messages and not on_page:
         return "It was gone already."
-    places = [_files(done.files)] if done.files else []
-    talks = "a talk" if done.talks == 1 else f"{done.talks} talks"
-    places += [f"{_messages(done.messages)} of {talks}"] if done.messages else []
-    second = "For ten minutes /undo brings it back, then no copy of it is left in memory. " if done.files else ""
+    finding = removed.finding
+    places = [_files(_unspoken(removed.files, finding))] if removed.files else []
+    talks = "a talk" if removed.talks == 1 else f"{removed.talks} talks"
+    places += [f"{_messages(removed.messages)} of {talks}"] if removed.messages else []
+    places += [f"{_messages(on_page)} on the page"] if on_page else []
+    second = "For ten minutes /undo brings it back, then no copy of it is left in memory. " if removed.files else ""
+    left = await asyncio.to_thread(still_in, scope, finding)
+    own = f" {_files(_unspoken(left, finding))} still {_has(left)} them." if left else ""
+    on_platform = ask.row.message.address.channel not in LOCAL_CHANNELS
+    platform = " This chat on your platform keeps its own copy." if on_platform else ""
     return (
         f"Forgotten in {' and '.join(places)}. {second}"
         "I no longer see, search or send the words. The transcripts' files under `state/sessions` still have them, "
-        "until `daybook sessions prune` deletes those talks; what was received and sent stays in `state/daybook.db` "
-        "for up to a month, and this chat on your platform keeps its own copy."
+        "until `daybook sessions prune` deletes those talks; files that came or were sent stay as they are for a "
+        f"month.{own}{platform}"
     )
+
+
+def _unspoken(files: tuple[str, ...], finding: Finding) -> tuple[str, ...]:
+    """Their names, but where a name itself says what was forgotten."""
+    holds = speaks_of(finding)
+    return tuple(f"{PurePosixPath(file).parent}/…" if holds(file) else file for file in files)
+
+
+def _has(files: tuple[str, ...]) -> str:
+    return "has" if len(files) == 1 else "have"
 
 
 def _messages(number: int) -> str:

@@ -35,7 +35,6 @@ class Ledger:
 
     async def load(self) -> None:
         """Read what the last process left."""
-        self._database.post(run_rows.prune)
         self._jobs, self._ailing = {}, {}
         self._note((await self._database.run(run_rows.jobs)).values())
         self._open = {(run.job, run.due): run for run in await self._database.run(run_rows.open_runs)}

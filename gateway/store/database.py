@@ -36,11 +36,14 @@ class StoreUnavailable(Exception):
 
 class _Job:
     """A piece of work, and where its result goes. Without a loop nobody waits for it. `patient`: it waits a moment
-    for other work, to share its commit."""
+    for other work, to share its commit. `purges`: the log of writes is emptied behind it."""
 
-    def __init__(self, work: Work, loop: asyncio.AbstractEventLoop | None, *, patient: bool = False) -> None:
+    def __init__(
+        self, work: Work, loop: asyncio.AbstractEventLoop | None, *, patient: bool = False, purges: bool = False
+    ) -> None:
         self.work = work
         self.patient = patient
+        self.purges = purges
         self.loop = loop
         self.done: asyncio.Future[Any] | None = loop.create_future() if loop else None
         self.result: Any = None
@@ -102,6 +105,11 @@ class Database:
         """As `post`, in the commit of whatever else is written within a moment."""
         self._jobs.put(_Job(lambda connection: work(connection, *args, **kwargs), None, patient=True))
 
+    def purge(self) -> None:
+        """Leave nothing on disk of what was overwritten or deleted up to now: soon, without waiting. Where another
+        process is just reading, what it reads stays until the log of writes is next begun anew."""
+        self._jobs.put(_Job(lambda _: None, None, purges=True))
+
     async def aclose(self) -> None:
         """Finish what waits, then close."""
         self._jobs.put(None)
@@ -153,8 +161,17 @@ class Database:
             refusal.__cause__ = error
             for job in batch:
                 job.error = refusal
+        if any(job.purges for job in batch):
+            self._empty_log()
         for job in batch:
             job.settle()
+
+    def _empty_log(self) -> None:
+        """What was committed is committed, whatever becomes of this."""
+        try:
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        except sqlite3.Error as error:
+            log.warning("the log of writes of %s is not emptied: %s", self.path.name, error)
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -164,6 +181,7 @@ def _connect(path: Path) -> sqlite3.Connection:
         connection.row_factory = sqlite3.Row
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=FULL")
+        connection.execute("PRAGMA secure_delete=ON")  # what is forgotten is overwritten, not only unlinked
         migrate(connection)
     except (OSError, sqlite3.Error) as error:
         raise StoreUnavailable(f"{path} could not be opened: {error} (`daybook doctor` says what to do)") from error

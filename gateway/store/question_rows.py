@@ -24,7 +24,7 @@ class Question:
 
 
 def add(connection: sqlite3.Connection, question: Question) -> None:
-    """Write a question down; others that ran out are forgotten. One of the same id is left as it is."""
+    """Write a question down. One of the same id is left as it is."""
     address = question.address
     connection.execute(
         "INSERT OR IGNORE INTO question VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -45,7 +45,7 @@ def add(connection: sqlite3.Connection, question: Question) -> None:
 
 def open_questions(connection: sqlite3.Connection, now: str) -> tuple[Question, ...]:
     """Oldest first; what ran out is forgotten."""
-    connection.execute("DELETE FROM question WHERE until <= ?", (now,))
+    prune(connection, now)
     rows = connection.execute("SELECT * FROM question ORDER BY rowid")
     return tuple(
         Question(
@@ -59,6 +59,11 @@ def open_questions(connection: sqlite3.Connection, now: str) -> tuple[Question, 
         )
         for row in rows
     )
+
+
+def prune(connection: sqlite3.Connection, now: str) -> None:
+    """Forget what ran out."""
+    connection.execute("DELETE FROM question WHERE until <= ?", (now,))
 
 
 def about(connection: sqlite3.Connection, id: str, subject: str) -> None:

@@ -15,7 +15,7 @@ import aiohttp
 import pytest
 from PIL import Image
 
-from tests.channels.web.browser import Browser, browser
+from tests.channels.web.browser import Browser, Tab, browser
 from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.telegram import FakeTelegram
 from tests.flows.process import OWNER, GatewayProcess
@@ -105,6 +105,61 @@ async def test_what_is_said_in_the_page_goes_on_in_telegram(
         telegram.say("When is the trip?", chat=OWNER)
         await gateway.while_alive(telegram.next_message(OWNER))
     assert "The trip is in May." in str(model.bodies[-1])
+
+
+async def test_what_is_forgotten_is_a_mark_in_every_tab_until_it_is_undone(
+    model: FakeAnthropic, gateway: GatewayProcess
+) -> None:
+    (gateway.workspace / "MEMORY.md").write_text("# Memory\n\n- Luna is a cat\n- tea\n")
+    async with at_the_page(gateway) as one, one.opened() as tab, one.opened() as other, one.opened("work") as work:
+        model.answer("Luna is **fine**.\nSo is tea.")
+        photo = await one.upload(b"a cat", "luna.txt", "text/plain")
+        await tab.say("How is Luna?\nAnd tea?", photo)
+        await other.hears("fine")
+        model.answer("Whose Luna?")
+        await work.say("I wrote about Luna")
+        await work.hears("Whose Luna?")
+        model.answer("Only tea.")
+        await tab.say("tea")
+        await other.hears("Only tea.")
+
+        await tab.say("/forget luna")
+        asked = await tab.hears("This is what I would forget")
+        assert "on the page" in asked["html"] and "MEMORY.md" in asked["html"]
+        await tab.press("Forget it")
+        await tab.hears("Forgotten in")
+        mark = tab.said[-1]
+        assert re.fullmatch(r"\[forgotten \d{4}-\d\d-\d\d\]", mark)
+        for open_one in (tab, other):
+            await open_one.hears("Forgotten in")
+            assert _with_luna(open_one) == []
+            assert open_one.said == [f"{mark}\nAnd tea?", "tea", mark]
+            assert [file["name"] for file in open_one.messages[0]["files"]] == [mark]
+            assert "So is tea." in open_one.heard[0] and "Only tea." in open_one.heard[1]
+        await work.until(lambda: not _with_luna(work))  # one person, one scope
+        async with one.opened() as reloaded:
+            assert reloaded.messages == tab.messages
+        async with one.get(tab.messages[0]["files"][0]["url"]) as got:
+            assert await got.read() == b"a cat"
+        state = gateway.home / "state"
+        async with asyncio.timeout(20):
+            while await asyncio.to_thread(_holds_luna, state):  # noqa: ASYNC110  the last bytes go behind the answer
+                await asyncio.sleep(0.02)
+
+        await tab.say("/undo")
+        await other.hears("Undone")
+        assert [text.splitlines()[0] for text in other.said] == ["How is Luna?", "tea", "/forget luna", "/undo"]
+        assert "Luna is" in other.heard[0] and work.said == ["I wrote about Luna"]
+        async with one.opened() as reloaded:
+            assert reloaded.messages == other.messages
+
+
+def _with_luna(tab: Tab) -> list[object]:
+    return [message for message in tab.messages if "luna" in str(message).lower()]
+
+
+def _holds_luna(state: Path) -> bool:
+    return any(b"luna" in file.read_bytes().lower() for file in state.glob("daybook.db*"))
 
 
 async def test_stop_is_heard_while_an_answer_is_written(model: FakeAnthropic, gateway: GatewayProcess) -> None:

@@ -164,7 +164,10 @@ def test_an_empty_token_opens_nothing(home: Home, text: str) -> None:
 async def test_the_page_can_be_turned_off(database: Database, home: Home) -> None:
     def built(**web: object) -> list[str]:
         config = Config.model_validate({"timezone": "Etc/UTC", "channels": {"web": web}})
-        return [one.name for one in build_channels(config, (), database, home=home, web_house=WebHouse(""))]
+        built = build_channels(
+            config, (), database, home=home, web_house=WebHouse(""), web_record=StoredRecord(database)
+        )
+        return [one.name for one in built]
 
     assert (built(), built(enabled=False)) == (["web"], [])
 

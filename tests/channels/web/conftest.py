@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 from channels.message import Address, CommandInfo, Event, Health, InboundMessage, Origin, OutboundMessage
-from channels.web.channel import WebChannel
+from channels.web.channel import Sleep, WebChannel
 from channels.web.record import Buttons, By, Entry, NotRecorded, ShownFile
 from tests.channels.web.browser import Browser, browser
 
@@ -20,12 +20,26 @@ TOKEN = "a-token-that-nobody-guesses"
 MAIN = Address("web", "main")
 
 
+class Gate:
+    """A place where our code stands still: `reached` when it is there, and it goes on once `opened`."""
+
+    def __init__(self) -> None:
+        self.reached = asyncio.Event()
+        self.opened = asyncio.Event()
+
+    async def __call__(self, *_: object) -> None:
+        self.reached.set()
+        await self.opened.wait()
+
+
 class RecordForNow:
-    """`channels.web.record.Record` in memory. `failure` is raised by every method while it is set."""
+    """`channels.web.record.Record` in memory. `failure` is raised by every method while it is set; what `recent` has
+    read waits at the `gate`."""
 
     def __init__(self) -> None:
         self.entries: list[Entry] = []
         self.failure: NotRecorded | None = None
+        self.gate: Gate | None = None
 
     def said(self, message: InboundMessage) -> None:
         files = tuple(ShownFile(one.name, one.media_type, handle=one.handle) for one in message.attachments)
@@ -34,7 +48,10 @@ class RecordForNow:
 
     async def recent(self, chat: str, most: int, before: int | None = None) -> Sequence[Entry]:
         self._check()
-        return [one for one in self.entries if one.chat == chat and (before is None or one.number < before)][-most:]
+        found = [one for one in self.entries if one.chat == chat and (before is None or one.number < before)][-most:]
+        if self.gate:
+            await self.gate()
+        return found
 
     async def find(self, id: str) -> Entry | None:
         self._check()
@@ -51,6 +68,14 @@ class RecordForNow:
                 self.entries[place] = dataclasses.replace(one, text=text, buttons=buttons)
                 return self.entries[place]
         return None
+
+    def watch(self, changed: Callable[[str], Awaitable[None]]) -> None:
+        self.changed = changed
+
+    async def forget(self, id: str, text: str) -> None:
+        """As the gateway does, past the channel."""
+        self.entries = [dataclasses.replace(one, text=text) if one.id == id else one for one in self.entries]
+        await self.changed(id)
 
     async def handles(self) -> frozenset[str]:
         self._check()
@@ -103,7 +128,13 @@ class House:
         return "daybook_figure 1\n"
 
     def channel(
-        self, *, port: int = 0, host: str = "127.0.0.1", token: str = TOKEN, patience: float = 30.0
+        self,
+        *,
+        port: int = 0,
+        host: str = "127.0.0.1",
+        token: str = TOKEN,
+        patience: float = 30.0,
+        sleep: Sleep = asyncio.sleep,
     ) -> WebChannel:
         return WebChannel(
             lambda: token,
@@ -115,6 +146,7 @@ class House:
             largest_upload=1_000_000,
             commands=(CommandInfo("help", "What I understand"),),
             patience=patience,
+            sleep=sleep,
         )
 
     @contextlib.asynccontextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import socket as sockets
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -28,8 +29,9 @@ from channels.message import (
 from channels.web import frames
 from channels.web.channel import WebChannel
 from channels.web.record import NotRecorded
+from channels.web.uploads import Uploads
 from tests.channels.web.browser import Browser, browser
-from tests.channels.web.conftest import MAIN, TOKEN, House, answer
+from tests.channels.web.conftest import MAIN, TOKEN, Gate, House, answer
 
 DONE = ((Button("Done", "/jobs done tea"), Button("In an hour", "/jobs snooze tea 1h")),)
 
@@ -433,3 +435,102 @@ async def test_it_can_be_started_again(house: House) -> None:
         assert channel.status.state is Health.OFF
     await channel.aclose()
     assert [one.text for one in house.received] == ["start 0", "start 1"]
+
+
+# what is forgotten
+
+
+async def test_what_is_forgotten_changes_on_every_open_page(owner: Browser, channel: WebChannel, house: House) -> None:
+    async with owner.opened() as tab, owner.opened() as other, owner.opened("work") as elsewhere:
+        id = await tab.say("my secret")
+        await other.until(lambda: other.said)
+        await house.record.forget(id, "[forgotten]")
+        for one in (tab, other):
+            await one.until(lambda one=one: one.said == ["[forgotten]"])
+        await channel.send(answer("the end", chat=Address("web", "work")))
+        await elsewhere.hears("the end")
+        assert elsewhere.said == []
+
+
+@pytest.mark.parametrize("kind", ["opened", "older"])
+async def test_a_page_that_is_just_shown_what_is_being_forgotten_ends_with_the_mark(
+    owner: Browser, channel: WebChannel, house: House, kind: str
+) -> None:
+    """It was read before, and is shown after."""
+    id = await channel.send(answer("secret"))
+    async with owner.opened() as tab:
+        house.record.gate = gate = Gate()
+        if kind == "older":
+            await tab.socket.send_json({"type": "older", "before": 1_000})
+            opening = None
+        else:
+            opening = asyncio.create_task(_last_of(owner, channel))
+        async with asyncio.timeout(20):
+            await gate.reached.wait()
+        forgetting = asyncio.create_task(house.record.forget(id, "mark"))
+        while house.record.entries[0].text != "mark":  # noqa: ASYNC110
+            await asyncio.sleep(0)
+        for _ in range(20):  # whoever could go first, goes
+            await asyncio.sleep(0)
+        gate.opened.set()
+        await forgetting
+        await channel.send(answer("the end", key="z:0"))
+        await tab.hears("the end")
+        assert tab.heard == ["<p>mark</p>", "<p>the end</p>"]
+        if opening is not None:
+            assert await opening == ["<p>mark</p>", "<p>the end</p>"]
+
+
+async def _last_of(owner: Browser, channel: WebChannel) -> list[str]:
+    async with owner.opened() as late:
+        await late.hears("the end")
+        return late.heard
+
+
+async def test_an_edit_that_is_being_drawn_does_not_bring_back_what_is_forgotten(
+    owner: Browser, channel: WebChannel, house: House
+) -> None:
+    """A long text is drawn beside the loop, a short one at once."""
+    id = await channel.send(answer("short"))
+    async with owner.opened() as tab:
+        editing = asyncio.create_task(channel.edit(id, answer("secret " * 4_000)))
+        while not house.record.entries[0].text.startswith("secret"):  # noqa: ASYNC110
+            await asyncio.sleep(0)
+        await house.record.forget(id, "mark")
+        await editing
+        await channel.send(answer("the end", key="z:0"))
+        await tab.hears("the end")
+        assert tab.heard[0] == "<p>mark</p>"
+
+
+# what nobody says
+
+
+async def test_an_upload_that_nobody_says_goes_after_a_day_while_it_runs(house: House) -> None:
+    sleep = Gate()
+    channel = house.channel(sleep=sleep)
+    async with house.running(channel), browser(house.address, TOKEN) as owner, owner.opened() as tab:
+        async with asyncio.timeout(20):
+            await sleep.reached.wait()  # the look at the start is over
+        said, unsaid = [await owner.upload(b"x", "note.txt") for _ in range(2)]
+        await tab.told("kept", await tab.say("here", said))
+        for file in (house.folder / "web").iterdir():
+            os.utime(file, (0, 0))
+        late = await owner.upload(b"y", "late.txt")
+        sleep.opened.set()
+        async with asyncio.timeout(20):
+            while (house.folder / "web" / unsaid["handle"]).exists():  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+        names = {file.name for file in (house.folder / "web").iterdir()}
+        assert names == {said["handle"], late["handle"]}
+
+
+async def test_an_upload_that_is_said_late_counts_as_new(house: House, owner: Browser) -> None:
+    """A look for names may have been made a moment before."""
+    late = await owner.upload(b"x", "note.txt")
+    file = house.folder / "web" / late["handle"]
+    os.utime(file, (0, 0))
+    async with owner.opened() as tab:
+        await tab.told("kept", await tab.say("here", late))
+    Uploads(house.folder / "web").prune(frozenset())
+    assert file.exists()

@@ -1,0 +1,162 @@
+"""Every column that holds words of a chat: what is forgotten is struck out of them all, and can be put back.
+
+Two are left alone: a message that is not answered yet, for it is still to be read, and a question, which is gone within
+a day.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from pydantic import TypeAdapter
+
+from channels.message import Address, Attachment, InboundMessage, OutboundFile
+from channels.web.record import ShownFile
+from gateway.store.web_rows import CHANNEL as WEB
+
+Strike = Callable[[str], str]
+"""Gives a text without what is forgotten, or the same text."""
+
+_MESSAGE = TypeAdapter(InboundMessage)
+_FILE = TypeAdapter(OutboundFile)
+_FILES = TypeAdapter(tuple[ShownFile, ...])
+_PAGE = "web_message"
+
+
+Place = str | Address
+"""Where words were said: a session, as it is written in the inbox, or a chat."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """Words of a row."""
+
+    table: str
+    column: str
+    row: int
+    place: Place
+    stored: str
+
+
+@dataclass(frozen=True, slots=True)
+class Struck:
+    """A field that reads otherwise now."""
+
+    table: str
+    column: str
+    row: int
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """`which`: the rows that are meant. `without`: the field without what is forgotten."""
+
+    table: str
+    name: str
+    which: str
+    without: Callable[[str, Strike], str]
+
+
+def _text(stored: str, strike: Strike) -> str:
+    return strike(stored)
+
+
+def _message(stored: str, strike: Strike) -> str:
+    message = _MESSAGE.validate_json(stored)
+    quote = message.quote
+    changed = dataclasses.replace(
+        message,
+        text=strike(message.text),
+        quote=dataclasses.replace(quote, text=strike(quote.text)) if quote else None,
+        attachments=tuple(_attachment(one, strike) for one in message.attachments),
+    )
+    return stored if changed == message else _MESSAGE.dump_json(changed).decode()
+
+
+def _attachment(one: Attachment, strike: Strike) -> Attachment:
+    return dataclasses.replace(one, name=strike(one.name), words=strike(one.words))
+
+
+def _file(stored: str, strike: Strike) -> str:
+    file = _FILE.validate_json(stored)
+    changed = dataclasses.replace(file, name=strike(file.name))
+    return stored if changed == file else _FILE.dump_json(changed).decode()
+
+
+def _files(stored: str, strike: Strike) -> str:
+    files = _FILES.validate_json(stored)
+    changed = tuple(dataclasses.replace(one, name=strike(one.name)) for one in files)
+    return stored if changed == files else _FILES.dump_json(changed).decode()
+
+
+_COLUMNS = {
+    (column.table, column.name): column
+    for column in (
+        _Column(_PAGE, "text", "text != ''", _text),
+        _Column(_PAGE, "files", "files != '[]'", _files),
+        _Column("inbox", "message", "state IN ('done', 'overheard') AND message != ''", _message),
+        _Column("outbox", "text", "text != ''", _text),
+        _Column("outbox", "file", "file != ''", _file),
+        _Column("run", "text", "text != '' AND channel != '' AND ended_at != ''", _text),
+    )
+}
+
+
+def fields(connection: sqlite3.Connection, *, on_page: bool = False) -> list[Field]:
+    """Everything that was said; `on_page`: what the page shows of it."""
+    return [
+        one for column in _COLUMNS.values() if column.table == _PAGE or not on_page for one in _read(connection, column)
+    ]
+
+
+def struck(fields: Iterable[Field], strike: Strike) -> tuple[Struck, ...]:
+    """What is to be changed so that nothing of it is left in these. Takes a while where they are many."""
+    found = ((one, _COLUMNS[one.table, one.column].without(one.stored, strike)) for one in fields)
+    return tuple(
+        Struck(one.table, one.column, one.row, one.stored, after) for one, after in found if after != one.stored
+    )
+
+
+def write(connection: sqlite3.Connection, changes: Iterable[Struck]) -> tuple[Struck, ...]:
+    """Make changes, but where something else stands by now. Returns those that were made."""
+    return tuple(
+        one
+        for one in changes
+        if connection.execute(
+            f"UPDATE {one.table} SET {one.column} = ? WHERE rowid = ? AND {one.column} = ?",
+            (one.after, one.row, one.before),
+        ).rowcount
+    )
+
+
+def back(changes: Sequence[Struck]) -> list[Struck]:
+    """What undoes them."""
+    return [dataclasses.replace(one, before=one.after, after=one.before) for one in reversed(changes)]
+
+
+def ids(connection: sqlite3.Connection, changes: Iterable[Struck]) -> frozenset[str]:
+    """Of the messages on the page that are changed."""
+    rows = {one.row for one in changes if one.table == _PAGE}
+    found = (connection.execute("SELECT id FROM web_message WHERE number = ?", (row,)).fetchone() for row in rows)
+    return frozenset(row["id"] for row in found if row is not None)
+
+
+def _read(connection: sqlite3.Connection, column: _Column) -> Iterator[Field]:
+    query = f"SELECT rowid AS at, * FROM {column.table} WHERE {column.which}"
+    for row in connection.execute(query):
+        yield Field(column.table, column.name, row["at"], _place(row, column.table), row[column.name])
+
+
+def _place(row: sqlite3.Row, table: str) -> Place:
+    match table:
+        case "inbox":
+            return str(row["session"])
+        case "web_message":
+            return Address(WEB, row["chat_id"])
+        case _:
+            return Address(row["channel"], row["chat_id"], row["thread_id"], row["account"])

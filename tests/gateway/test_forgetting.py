@@ -1,0 +1,208 @@
+"""What /forget does to the records that keep words of a chat, and what the house deletes by itself."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import os
+import sqlite3
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from agent.media.reader import Reader
+from agent.media.store import Store
+from channels.message import Address, Attachment, OutboundFile, Quote
+from channels.web.record import By, Entry, ShownFile
+from gateway.housekeeping import Housekeeping
+from gateway.inbox import Arrival, Inbox
+from gateway.intake import Intake
+from gateway.outgoing import Outgoing
+from gateway.store import outbox_rows, question_rows, run_rows, web_rows, word_rows
+from gateway.store.database import Database
+from gateway.store.outbox_rows import Draft
+from gateway.store.question_rows import Question
+from gateway.store.run_rows import Run, State
+from tests.gateway.conftest import ALICE, GROUP, OWNER, Daybook, Gate, Moment, Say
+
+MARK = "[forgotten 2026-11-21]"
+
+
+def without_luna(text: str) -> str:
+    return "\n".join("MARK" if "luna" in line.lower() else line for line in text.split("\n"))
+
+
+async def strike(database: Database, place: str = "") -> tuple[word_rows.Struck, ...]:
+    fields = [one for one in await database.run(word_rows.fields) if place in str(one.place)]
+    return await database.run(word_rows.write, word_rows.struck(fields, without_luna))
+
+
+def words(daybook: Daybook) -> dict[str, list[str]]:
+    """By chat, what the inbox and the outbox hold of it."""
+    with sqlite3.connect(daybook.home.database) as db:
+        found: dict[str, list[str]] = {}
+        for chat, text in db.execute(
+            "SELECT chat_id, json_extract(message, '$.text') FROM inbox UNION ALL SELECT chat_id, text FROM outbox"
+        ):
+            found.setdefault(chat, []).append(text)
+    return found
+
+
+async def told(daybook: Daybook, text: str, answer: str, chat: str, user: str, group: bool = False) -> None:
+    daybook.model.then(answer)
+    count = len(daybook.chat.heard(chat))
+    daybook.chat.say(text, chat, user, group=group)
+    await daybook.chat.wait_heard(count + 1, chat=chat)
+
+
+async def test_what_is_forgotten_stays_in_no_row_of_its_scope_and_in_those_of_others(daybook: Daybook) -> None:
+    daybook.settings["channels"] = {
+        "telegram": {"allow": [ALICE], "groups": {GROUP: {"mention": "required", "allow": []}}}
+    }
+    daybook.workspace.mkdir(parents=True)
+    (daybook.workspace / "MEMORY.md").write_text("- The cat is Luna\n- The dog is Rex\n")
+    async with daybook.running():
+        await told(daybook, "Luna is my cat.\nRex is my dog.", "Luna and Rex!", "1", OWNER)
+        await told(daybook, "Luna is mine, too.", "Is Luna?", ALICE, ALICE)
+        await told(daybook, "Who is Luna?", "Luna?", GROUP, OWNER, group=True)
+        count = len(daybook.chat.heard())
+        daybook.chat.say("/forget luna")
+        await daybook.chat.wait_heard(count + 1)
+        daybook.chat.say("yes")
+        await daybook.chat.wait_until(lambda: "Forgotten in" in daybook.chat.heard()[-1])
+        held = words(daybook)
+        assert not [text for text in held["1"] if "luna" in text.lower()]
+        assert f"{MARK}\nRex is my dog." in held["1"] and MARK in held["1"]
+        assert "Luna is mine, too." in held[ALICE] and "Is Luna?" in held[ALICE]
+        assert "Luna?" in held[GROUP]
+
+        daybook.chat.say("/undo")
+        await daybook.chat.wait_until(lambda: "Undone" in daybook.chat.heard()[-1])
+        assert "Luna is my cat.\nRex is my dog." in words(daybook)["1"]
+
+
+async def test_after_ten_minutes_nothing_is_left_to_bring_back(daybook: Daybook) -> None:
+    daybook.workspace.mkdir(parents=True)
+    (daybook.workspace / "MEMORY.md").write_text("- The cat is Luna\n")
+    async with daybook.running():
+        await told(daybook, "Luna is my cat.", "Fine.", "1", OWNER)
+        daybook.chat.say("/forget luna")
+        await daybook.chat.wait_heard(2)
+        daybook.chat.say("yes")
+        await daybook.chat.wait_heard(3)
+        daybook.moment.pass_(timedelta(minutes=10))
+        daybook.chat.say("/undo")
+        await daybook.chat.wait_heard(4)
+        assert "Luna is my cat." not in words(daybook)["1"]
+
+
+async def test_people_hear_where_the_words_still_are(daybook: Daybook) -> None:
+    (daybook.workspace / "memory" / "notes").mkdir(parents=True)
+    (daybook.workspace / "memory" / "notes" / "luna.md").write_text("---\nname: Luna\ndescription: a cat\n---\nGrey.\n")
+    (daybook.workspace / "exports").mkdir()
+    (daybook.workspace / "exports" / "2026-01-01-owner.md").write_text("me: Luna!\n")
+    (daybook.workspace / "exports" / "2026-01-02-owner.md").write_text("me: Rex!\n")
+    async with daybook.running():
+        daybook.chat.say("/forget luna")
+        await daybook.chat.wait_heard(1)
+        daybook.chat.say("yes")
+        answer = (await daybook.chat.wait_heard(2))[-1]
+    assert "`exports/2026-01-01-owner.md` still has them" in answer
+    assert "2026-01-02" not in answer and "luna" not in answer.lower()
+
+
+async def test_every_field_loses_its_words_and_gets_them_back(database: Database, moment: Moment, say: Say) -> None:
+    inbox = Inbox(database, moment.clock)
+    address = Address("telegram", "1")
+    message = dataclasses.replace(
+        say("Luna"),
+        quote=Quote("Bob", "about Luna"),
+        attachments=(Attachment("photo", "luna.png", words="Luna's"),),
+    )
+    admitted = await inbox.admit([Arrival(message, "main/owner")])
+    (waiting,) = await inbox.admit([Arrival(dataclasses.replace(say("Luna waits"), id="w"), "main/owner")])
+    await inbox.finish(admitted, "reply")
+    file = OutboundFile(Path("/f"), "luna.txt")
+    await database.run(outbox_rows.add, [Draft("a:0", address, "Luna"), Draft("a:1", address, "", file=file)], "t")
+    for state, ended in ((State.DELIVERED, "t"), (State.WAITING, "")):
+        run = Run("luna", ended, "reminder", "Feed Luna", address, False, True, state, "t", ended_at=ended)
+        await database.run(run_rows.take_up, run, "t")
+    entry = Entry(0, "a" * 32, "main", By.PERSON, "Luna", "t", files=(ShownFile("luna.png", "image/png", handle="h"),))
+    await database.run(web_rows.keep, entry)
+
+    def dump(connection: sqlite3.Connection) -> str:
+        return "\n".join(connection.iterdump())
+
+    before = await database.run(dump)
+    struck = await strike(database)
+    after = await database.run(dump)
+    left = [line for line in after.splitlines() if "Luna" in line or "luna." in line]
+    assert len(left) == 2 and "Luna waits" in "".join(left) and "Feed Luna" in "".join(left), "they are still to come"
+    assert waiting.message.text == "Luna waits" and "'h'" not in after and '"handle":"h"' in after
+    assert await strike(database) == ()
+    back = word_rows.back(struck)
+    assert await database.run(word_rows.write, back) == tuple(back)
+    assert await database.run(dump) == before
+
+
+async def test_what_was_changed_since_is_not_brought_back(database: Database) -> None:
+    await database.run(web_rows.keep, Entry(0, "a" * 32, "main", By.DAYBOOK, "Forget Luna?", "t"))
+    struck = await strike(database)
+    await database.run(web_rows.change, "a" * 32, "Forgotten.", ())
+    assert await database.run(word_rows.write, word_rows.back(struck)) == ()
+    entry = await database.run(web_rows.find, "a" * 32)
+    assert entry is not None and entry.text == "Forgotten."
+
+
+async def test_a_purge_leaves_no_bytes_of_what_was_overwritten(database: Database) -> None:
+    await database.run(web_rows.keep, Entry(0, "a" * 32, "main", By.DAYBOOK, "Luna", "t"))
+    database.purge()
+    await database.run(_count, "web_message")
+    await strike(database)
+    assert b"Luna" in _bytes(database.path), "or this test shows nothing"
+    database.purge()
+    await database.run(_count, "web_message")
+    assert b"Luna" not in _bytes(database.path)
+
+
+def _bytes(path: Path) -> bytes:
+    return b"".join(file.read_bytes() for file in path.parent.glob(f"{path.name}*"))
+
+
+async def test_what_is_old_goes_every_day_while_it_runs(database: Database, moment: Moment, tmp_path: Path) -> None:
+    day_over = Gate()
+    intake = Intake({}, Store(tmp_path), Reader(1_000, 10), None, 1_000)
+    outgoing = Outgoing(tmp_path / "outgoing")
+    house = Housekeeping(database, moment.clock, outgoing, intake, tmp_path / "sessions", day_over)
+    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+        running = group.create_task(house.run())
+        await day_over.reached.wait()
+        address = Address("telegram", "1")
+        old = (datetime.now(UTC) - timedelta(days=31)).isoformat()
+        await database.run(outbox_rows.add, [Draft("a:0", address, "old"), Draft("b:0", address, "waits")], old)
+        await database.run(outbox_rows.receipt, 1, "7", old)
+        await database.run(question_rows.add, Question("Q", "forget", address, OWNER, "Luna", old))
+        kept = outgoing.keep_text("plan.txt", "the plan")
+        os.utime(kept.path, (0, 0))
+        day_over.opened.set()
+        while kept.path.exists():  # noqa: ASYNC110  a disk rings no bell
+            await asyncio.sleep(0.01)
+        running.cancel()
+    assert [row.text for row in await database.run(outbox_rows.open_rows)] == ["waits"]
+    assert (await database.run(_count, "outbox"), await database.run(_count, "question")) == (1, 0)
+
+
+def _count(connection: sqlite3.Connection, table: str) -> int:
+    (count,) = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
+    return int(count)
+
+
+@pytest.mark.parametrize("chat", ["1", GROUP])
+async def test_what_was_overheard_is_context_no_more(database: Database, moment: Moment, say: Say, chat: str) -> None:
+    inbox = Inbox(database, moment.clock)
+    message = dataclasses.replace(say("Luna ate\nRex slept"), address=Address("telegram", chat))
+    await inbox.admit([Arrival(message, f"main/group/telegram-{chat}", overheard=True)])
+    await strike(database, GROUP)
+    (row,) = await inbox.overheard(f"main/group/telegram-{chat}", 99)
+    assert row.message.text == ("MARK\nRex slept" if chat == GROUP else "Luna ate\nRex slept")
