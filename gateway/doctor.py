@@ -21,6 +21,7 @@ from gateway.config.model import TelegramConfig
 from gateway.discord_check import discord
 from gateway.finding import Finding
 from gateway.home import Home
+from gateway.index_check import index
 from gateway.platforms import tokens
 from gateway.reach import Reply, get
 from gateway.web_check import web
@@ -55,7 +56,10 @@ def examine(home: Home, environ: Mapping[str, str]) -> list[Finding]:
     with ThreadPoolExecutor(len(checks)) as pool:
         results = list(pool.map(lambda check: check(), checks))
     warnings += zone_check.check(config, environ)
-    return [Finding("config", True, "valid"), *warnings, *(finding for result in results for finding in result)]
+    found = [finding for result in results for finding in result]
+    if not any(finding.check == "clock" for finding in found):
+        found.append(Finding("clock", True, "this machine's clock is compared with nothing: no server was asked"))
+    return [Finding("config", True, "valid"), *warnings, *found]
 
 
 # files ---------------------------------------------------------------------------------------------------------------
@@ -106,6 +110,7 @@ def _contents(home: Home, config: Config | None = None) -> Iterator[Finding]:
         if folder.is_dir():
             yield from schedule_check.check(home, folder, config.zone, now, {*tokens(config), "terminal"})
         yield from own_jobs_check.check(home, config, now)
+    yield from index(home.state)
     yield from _transcripts(home)
     yield from _queues(home)
 

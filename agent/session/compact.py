@@ -18,7 +18,7 @@ from agent.session.cut import Shown, cut_at_step, cut_point, passes, said_before
 from agent.session.entries import CompactionEntry, Entry, MarkEntry, MessageEntry
 from agent.session.pictures import in_words
 from agent.session.replay import THINKING, id_of, in_context, summary_block
-from agent.session.summary import Useless, checked, extract, instruction, with_identifiers
+from agent.session.summary import Useless, backed, checked, extract, instruction, with_identifiers
 from agent.session.unflushed import unflushed
 from agent.talk import Talk, asked, settled
 
@@ -124,7 +124,8 @@ async def _compacted(talk: Talk, focus: str, overflowed: bool, in_turn: bool, as
         summary = await _Summarising(talk, reading, dropped, kept, focus, overflowed, in_turn, replaced).summary()
     except ContextOverflow as refused:
         raise NotCompacted(TOO_LARGE) from refused
-    summary = with_identifiers(summary, dropped, _room_of(talk))
+    room = _room_of(talk)
+    summary = with_identifiers(backed(summary, dropped, room, replaced), dropped, room)
     if estimate(summary) >= replaced:
         raise NotCompacted(
             "The summary would not have been shorter than what it replaces, so I kept the talk as it is."

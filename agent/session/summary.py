@@ -20,7 +20,7 @@ PARTS = (
     "## People and facts",
     "## Identifiers",
 )
-"""Every summary has these headings, in this spelling."""
+"""The headings that are asked for, in this spelling."""
 
 _ASK = """\
 The older part of this talk will be replaced by a summary that you write now{which}. It is all that will be left of \
@@ -75,8 +75,8 @@ def instruction(
 
 
 def checked(answer: Completed, replaced: int, room: int) -> str:
-    """The summary out of an answer. Raises `Useless` where it is empty, cut, refused, without a required part, or not
-    smaller than the `replaced` tokens, or than `room`."""
+    """The summary out of an answer. Raises `Useless` where it is empty, cut, refused, or not smaller than the `replaced`
+    tokens, or than `room`. Headings are not insisted on: a server may speak the API and follow no form."""
     text = spoken("".join(str(block.get("text") or "") for block in answer.content if block.get("type") == "text"))
     if answer.stop_reason == "refusal":
         raise Useless("the model declined to write it.")
@@ -86,14 +86,20 @@ def checked(answer: Completed, replaced: int, room: int) -> str:
         raise Useless("it was empty.")
     if answer.stop_reason not in ("end_turn", "stop_sequence"):
         raise Useless("it was cut off before its end; it must be shorter.")
-    missing = [part for part in PARTS if part.casefold() not in text.casefold()]
-    if missing:
-        raise Useless(f"it lacks the heading {missing[0]!r}.")
     if estimate(text) >= replaced:
         raise Useless("it is longer than what it replaces.")
     if estimate(text) > 2 * room:
         raise Useless("it is far too long.")
     return text
+
+
+def backed(summary: str, dropped: Sequence[Shown], room: int, replaced: int) -> str:
+    """The summary, and where it lacks a part that was asked for, what was said last beside it: the model may have
+    answered the talk in place of summing it up. Alone where both would not be smaller than the `replaced` tokens."""
+    if all(part.casefold() in summary.casefold() for part in PARTS):
+        return summary
+    both = f"{summary}\n\n{extract(dropped, room)}"
+    return both if estimate(both) < replaced else summary
 
 
 def with_identifiers(summary: str, dropped: Sequence[Shown], room: int) -> str:

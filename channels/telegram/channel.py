@@ -289,9 +289,9 @@ class TelegramChannel:
             except TelegramError as error:
                 if is_unchanged(error):
                     return
-                if not (is_about_markup(error) and attempt.entities):
+                if not is_about_markup(error) or attempt.plain:
                     raise send_error(error) from None
-                attempt = replace(attempt, text=look.plain(message.text), entities=())
+                attempt = attempt.as_plain(message.text)
             except ODD_ANSWER as error:
                 raise OutcomeUnknown(f"Telegram's answer cannot be read: {redacted(error)}") from None
 
@@ -340,8 +340,8 @@ class TelegramChannel:
 
     async def _other_way(self, attempt: Attempt, error: TelegramError, markdown: str) -> Attempt | None:
         """Another attempt at what was refused; each way is gone once. None: there is none."""
-        if is_about_markup(error) and attempt.entities:
-            return replace(attempt, text=look.plain(markdown), entities=())
+        if is_about_markup(error) and not attempt.plain:
+            return attempt.as_plain(markdown)
         if is_about_topic(error) and attempt.thread_id is not None:
             return replace(attempt, thread_id=None)  # the topic was deleted: better in the chat than nowhere
         if is_about_picture(error) and attempt.upload is not None and attempt.upload.is_photo:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from telegram import InlineKeyboardButton, InlineKeyboardMarkup, MessageEntity, ReplyParameters
 
 from channels.message import Address, Button, OutboundMessage, Refused
-from channels.telegram.format import Entity, formatted
+from channels.telegram.format import Entity, formatted, plain
 from channels.telegram.inbound import GENERAL_TOPIC
 from channels.telegram.uploads import Upload
 
@@ -18,12 +18,13 @@ MAX_BUTTON_DATA = 64
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One way to say a message; a refusal may leave another."""
+    """One way to say a message; a refusal may leave another. `plain`: as plain text, which is tried once."""
 
     chat_id: int
     thread_id: int | None
     text: str
     entities: tuple[Entity, ...]
+    plain: bool = False
     moved: bool = False
     upload: Upload | None = None
 
@@ -38,6 +39,10 @@ class Attempt:
             drawn.text,
             drawn.entities,
         )
+
+    def as_plain(self, markdown: str) -> Attempt:
+        """Also where it had no entities: what a server calls markup is its affair, and a reply is not to be lost."""
+        return replace(self, text=plain(markdown), entities=(), plain=True)
 
 
 def topic(address: Address) -> int | None:

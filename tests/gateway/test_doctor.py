@@ -159,6 +159,18 @@ def test_a_wrong_clock_is_found_by_the_servers(home: Home, world: World) -> None
     assert {finding.check for finding in bad(home)} == {"clock"}
 
 
+def test_index_and_clock_are_always_told_of(home: Home) -> None:
+    found = {finding.check: finding for finding in examine(home, {})}
+    assert found["index"].ok and "no search index yet" in found["index"].message
+    assert found["clock"].ok and "no server was asked" in found["clock"].message
+
+
+def test_a_damaged_index_is_found_and_says_how_it_is_mended(home: Home) -> None:
+    (home.state / "memory.db").write_bytes(b"no database at all" * 100)
+    (finding,) = bad(home)
+    assert (finding.check, "memory index --force" in finding.cure) == ("index", True)
+
+
 def test_an_invalid_configuration_does_not_hide_the_rest(home: Home) -> None:
     home.config_file.write_text("model: {max_tokens: no}")
     home.state.chmod(0o755)

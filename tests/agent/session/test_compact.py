@@ -84,7 +84,6 @@ USELESS: list[tuple[Step, str]] = [
     (Answer(SUMMARY, stop_reason="max_tokens"), "cut"),
     (Answer(SUMMARY, stop_reason="refusal"), "declined"),
     (Call("memory_append", {"text": "x"}), "called a tool"),
-    ("They talked.", "heading"),
     (SUMMARY + " and so on" * 3_000, "lon"),
 ]
 
@@ -119,6 +118,15 @@ async def test_a_summary_as_long_as_what_it_replaces_is_not_taken(tmp_path: Path
     with pytest.raises(NotCompacted, match="longer than what it replaces"):
         await talk.agent.compact(OWNER, talk.scope)
     assert not talk.entries("compaction")
+
+
+async def test_a_summary_without_headings_is_taken_with_what_was_said_last_beside_it(tmp_path: Path) -> None:
+    talk = LongTalk(tmp_path)
+    talk.behind["compaction"] = "They talked of boats."
+    await compacted(talk)
+    assert len(talk.asked_for("compaction")) == 1
+    summary = str(talk.entries("compaction")[-1]["summary"])
+    assert summary.startswith("They talked of boats.\n\n") and "more word" in summary
 
 
 async def test_identifiers_that_a_summary_forgot_are_added(tmp_path: Path) -> None:
@@ -320,7 +328,7 @@ async def test_a_long_step_is_told_after_ten_seconds_and_not_before(
 async def test_what_could_not_be_shortened_is_said_the_same_when_the_turn_is_reported_again(tmp_path: Path) -> None:
     """A crash between the end in the transcript and the outbox: the next process reports the turn's end once more."""
     talk = LongTalk(tmp_path, window=9_000)
-    talk.behind["compaction"] = "They talked."
+    talk.behind["compaction"] = "NO_REPLY"
     said = [await talk.say("more", size=600)]
     while not talk.asked_for("compaction"):
         said.append(await talk.say("more", size=600))

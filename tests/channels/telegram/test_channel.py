@@ -310,6 +310,13 @@ async def test_text_refused_as_markup_is_sent_once_as_plain_text(desk: Desk) -> 
     assert message.text == "bold x (https://example.org)"
 
 
+async def test_plain_text_refused_as_markup_is_sent_once_more(desk: Desk) -> None:
+    desk.telegram.fail("sendMessage", status=400, description="Bad Request: can't parse entities: no")
+    await desk.channel.send(OutboundMessage(ALICE, "no markup at all"))
+    (message,) = desk.telegram.messages(11111)
+    assert message.text == "no markup at all"
+
+
 async def test_markup_refused_without_markup_is_refused(desk: Desk) -> None:
     desk.telegram.fail("sendMessage", status=400, description="Bad Request: can't parse entities: no", times=None)
     assert isinstance(await refusal(desk, text="**bold**"), Refused)
