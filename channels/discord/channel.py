@@ -18,7 +18,7 @@ import discord
 from channels.discord import format as look
 from channels.discord.answers import Answers
 from channels.discord.doubts import Doubts
-from channels.discord.download import download
+from channels.discord.download import Expired, address_in, download, too_large
 from channels.discord.errors import (
     CALL_FAILED,
     ODD_ANSWER,
@@ -36,6 +36,7 @@ from channels.discord.outbound import content, form, room, sending
 from channels.discord.seen import Seen, SeenForNow
 from channels.discord.session import Pause, Session, Where
 from channels.discord.slash import sync
+from channels.fields import Json
 from channels.message import (
     Address,
     AnswerLost,
@@ -271,13 +272,23 @@ class DiscordChannel:
         raise Refused("Discord has no drafts")
 
     async def fetch(self, attachment: Attachment, to: Path, most: int) -> None:
+        if (attachment.size or 0) > most:
+            raise NotFetched(too_large(most))
+        chat, message_id, file_id, url = [*attachment.handle.split("/", 3), "", "", ""][:4]
+        if not file_id:
+            raise NotFetched("there is nothing to fetch")
         try:
-            chat, message_id, file_id = attachment.handle.split("/")
+            return await download(url, to, most)
+        except Expired:
+            message = await self._message(chat, message_id)
+        return await download(address_in(message, file_id), to, most)
+
+    async def _message(self, chat: str, message_id: str) -> Json:
+        """As Discord has it now. Raises `NotFetched`."""
+        try:
             session = self._open_session()
             async with asyncio.timeout(CALL_TIMEOUT):
-                message = await session.call("GET", _MESSAGE, {"channel_id": chat, "message_id": message_id})
-        except ValueError:
-            raise NotFetched("there is nothing to fetch") from None
+                return await session.call("GET", _MESSAGE, {"channel_id": chat, "message_id": message_id})
         except NotSent as error:
             raise NotFetched(str(error), passing=True) from None
         except discord.HTTPException as error:
@@ -286,7 +297,6 @@ class DiscordChannel:
             raise NotFetched(why, passing=not gone) from None
         except CALL_FAILED as error:
             raise NotFetched(f"Discord did not give it: {redacted(error)}", passing=True) from None
-        await download(message, file_id, to, most)
 
     async def react(self, address: Address, platform_id: str, emoji: str) -> None:
         key = (address.chat_id, platform_id)

@@ -16,17 +16,27 @@ _TIMEOUT = aiohttp.ClientTimeout(total=120.0, sock_connect=10.0, sock_read=30.0)
 _CHUNK = 1 << 16
 
 
-async def download(message: Json, file_id: str, to: Path, most: int) -> None:
-    """Fetch the attachment of that id. Its address is asked for each time, as part of the message: it expires after a
-    day. Raises `NotFetched`, and `OSError` where the file cannot be written."""
+class Expired(NotFetched):
+    """The address is good no more; the message may tell another."""
+
+
+def address_in(message: Json, file_id: str) -> str:
+    """Where the attachment of that id is now. Raises `NotFetched` where the message has it no more."""
     found = next((one for one in _attachments(message) if get(one, "id", str) == file_id), None)
     url = get(found, "url", str) if found else None
-    if found is None or url is None or not url.startswith(("https://", "http://")):
+    if url is None:
         raise NotFetched("the file is no longer in its message")
-    if (get(found, "size", int) or 0) > most:
-        raise NotFetched(_too_large(most))
+    return url
+
+
+async def download(url: str, to: Path, most: int) -> None:
+    """Raises `Expired`, other `NotFetched`, and `OSError` where the file cannot be written."""
+    if not url.startswith(("https://", "http://")):
+        raise Expired("the file has no address")
     try:
         async with aiohttp.ClientSession(timeout=_TIMEOUT) as http, http.get(url) as answer:
+            if answer.status in (403, 404, 410):
+                raise Expired(f"Discord's file server answers with status {answer.status}")
             if answer.status != 200:
                 passing = answer.status >= 500 or answer.status == 429
                 raise NotFetched(f"Discord's file server answers with status {answer.status}", passing=passing)
@@ -43,11 +53,11 @@ async def _write(content: aiohttp.StreamReader, to: Path, most: int) -> None:
         async for chunk in content.iter_chunked(_CHUNK):
             written += len(chunk)
             if written > most:
-                raise NotFetched(_too_large(most))
+                raise NotFetched(too_large(most))
             await asyncio.to_thread(file.write, chunk)
 
 
-def _too_large(most: int) -> str:
+def too_large(most: int) -> str:
     return f"the file is larger than the {most / 1e6:.0f} MB that I take"
 
 

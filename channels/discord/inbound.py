@@ -235,8 +235,8 @@ def _forwarded(data: Json) -> Quote | None:
 
 
 def _attachments(data: Json, where: str = "") -> Iterator[Attachment]:
-    """Addresses of files expire, so they are asked for when the bytes are wanted: a handle is the channel, the message
-    and the file. `where`: the channel and the message, in which `data` is one that was forwarded."""
+    """A handle is the channel, the message, the file and its address; that expires, and is then asked for anew.
+    `where`: the channel and the message, in which `data` is one that was forwarded."""
     where = where or f"{text_of(data, 'channel_id')}/{text_of(data, 'id')}"
     is_voice = bool((get(data, "flags", int) or 0) & _VOICE_FLAG)
     for one in objects_of(data, "attachments"):
@@ -244,7 +244,8 @@ def _attachments(data: Json, where: str = "") -> Iterator[Attachment]:
         kind = "voice" if is_voice else _KINDS.get(media_type.partition("/")[0], "document")
         file_id = get(one, "id", str) or ""
         name = text_of(one, "filename")
-        yield Attachment(kind, name, get(one, "size", int), media_type, f"{where}/{file_id}" if file_id else "")
+        handle = "/".join(filter(None, (where, file_id, text_of(one, "url")))) if file_id else ""
+        yield Attachment(kind, name, get(one, "size", int), media_type, handle)
     for one in objects_of(data, "sticker_items"):
         yield Attachment("sticker", text_of(one, "name"), words=text_of(one, "name"))
     if (poll := object_of(data, "poll")) and (question := object_of(poll, "question")):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -204,6 +205,8 @@ async def test_files_come_in_never_more_than_wanted(house: House, tmp_path: Path
         target = tmp_path / "a"
         await channel.fetch(attachment, target, 5)
         assert target.read_bytes() == b"12345"
+        expired = replace(attachment, handle=attachment.handle.replace("/attachments/", "/expired/"))
+        await channel.fetch(expired, target, 5)
         with pytest.raises(NotFetched, match="larger"):
             await channel.fetch(attachment, target, 4)
         next(iter(house.discord.files.values())).size = 1  # Discord may say what it likes
@@ -211,7 +214,18 @@ async def test_files_come_in_never_more_than_wanted(house: House, tmp_path: Path
             await channel.fetch(attachment, target, 4)
         await house.discord.delete(said)
         with pytest.raises(NotFetched, match="is gone"):
-            await channel.fetch(attachment, target, 5)
+            await channel.fetch(expired, target, 5)
+
+
+async def test_a_file_is_fetched_from_the_address_it_came_with(house: House, tmp_path: Path) -> None:
+    """Without another call; a server in Discord's place may not know the one for a single message."""
+    alice = house.discord.user("Alice")
+    async with house.running() as channel:
+        said = await house.discord.say(alice, house.discord.dm(alice), "look", attachments=[("a.png", b"1", "image/png")])
+        (attachment,) = (await house.receiver.message("look")).attachments
+        await house.discord.delete(said)
+        await channel.fetch(attachment, tmp_path / "a", 5)
+        assert (tmp_path / "a").read_bytes() == b"1"
 
 
 async def test_buttons_are_pressed_also_after_a_restart(house: House) -> None:

@@ -153,12 +153,15 @@ async def test_odd_events_break_nothing(house: House) -> None:
             house.discord.push("INTERACTION_CREATE", data)
         house.discord.mangle("MESSAGE_CREATE", remove=("author",))
         await house.discord.say(alice, general, "without an author")
+        house.discord.mangle("MESSAGE_CREATE", remove=("channel_id", "guild_id"))
+        await house.discord.say(alice, dm, "from nowhere")
         house.discord.mangle("MESSAGE_CREATE", replace={"attachments": "none", "mentions": {}, "type": 0, "flags": "x"})
         await house.discord.say(alice, dm, "with odd fields")
         await house.discord.say(alice, dm, "sound")
         await house.receiver.message("sound")
     assert "with odd fields" in house.receiver.texts
     assert len(house.discord.identifies) == 1
+    assert all(one.chat_id for one in await house.seen.load()), "a chat without an id has no history to be asked for"
 
 
 async def test_frames_that_are_none_cost_a_connection_and_no_message(house: House) -> None:
