@@ -29,7 +29,9 @@ class HistoryOperations:
         """`{scope?, n?, agent?}`: a list of `{id, ts, scope, path, by, summary}`, the newest first."""
         scope, number = parameters.get("scope"), parameters.get("n")
         if scope is not None:
-            self._checked(str(scope))
+            audience, _, id = str(scope).partition(":")
+            scope = f"{audience}:{id.replace(':', '-')}" if id else audience  # a group is CHANNEL:CHAT to a person
+            self._checked(scope)
         most = number if isinstance(number, int) and number > 0 else -1
         found: list[Change] = []
         try:
@@ -82,7 +84,7 @@ class HistoryOperations:
             for agent in self._house.agents.values():
                 scope_named(scope, agent.workspace)
         except ValueError as error:
-            raise OperationError(f"{scope!r} is no scope; write owner, person:ID or group:CHANNEL-CHAT") from error
+            raise OperationError(f"{scope!r} is no scope; write owner, person:ID or group:CHANNEL:CHAT") from error
 
 
 def _change_json(change: Change) -> dict[str, Json]:

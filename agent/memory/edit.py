@@ -9,6 +9,7 @@ from agent.memory.files import clean, decoded, text_of
 from agent.memory.reach import FileError
 
 _SHOWN_CHARS = 600
+_LINE_CHARS = 160
 _COMPARED_CHARS = 2_000
 _LIKE_ENOUGH = 0.35
 
@@ -31,8 +32,7 @@ def edited(before: bytes, old_text: str, new_text: str, name: str) -> bytes:
     if not places:
         raise NoSuchEdit(f"{name} does not contain old_text. {_nearest(decoded(before), old)}")
     if len(places) > 1:
-        lines = ", ".join(str(before.count(b"\n", 0, place) + 1) for place in places)
-        raise NoSuchEdit(f"old_text is in {name} more than once (lines {lines}); take in more of the text around it")
+        raise NoSuchEdit(_ambiguous(before, places, name))
     return before[: places[0]] + new.encode() + before[places[0] + len(old.encode()) :]
 
 
@@ -54,6 +54,14 @@ def _places(data: bytes, part: bytes, most: int = 6) -> list[int]:
         places.append(place)
         place = data.find(part, place + 1)
     return places
+
+
+def _ambiguous(data: bytes, places: list[int], name: str) -> str:
+    numbers = [data.count(b"\n", 0, place) + 1 for place in places]
+    lines = decoded(data).split("\n")
+    shown = "\n".join(f"{number}: {lines[number - 1].strip()[:_LINE_CHARS]}" for number in dict.fromkeys(numbers))
+    where = ", ".join(map(str, numbers))
+    return f"old_text is in {name} more than once (lines {where}); take in more of the text around it:\n{shown}"
 
 
 def _nearest(text: str, wanted: str) -> str:

@@ -21,7 +21,18 @@ _LONG = 0.5
 """Seconds after which a build is worth a bar."""
 _REDRAWN = 0.2
 _LABELS = {"files": "Indexing files", "texts": "Embedding texts"}
-_SCOPE = click.option("--scope", default="owner", show_default=True, help="owner, person:ID or group:CHANNEL:CHAT")
+
+
+def _a_scope(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    """Its form alone; whether there is such a person or group, the memory knows."""
+    if value is None or value == "owner" or value.partition(":")[0] in ("person", "group") and value.partition(":")[2]:
+        return value
+    raise click.BadParameter(f"{value!r} is no scope; write owner, person:ID or group:CHANNEL:CHAT")
+
+
+_SCOPE = click.option(
+    "--scope", default="owner", show_default=True, callback=_a_scope, help="owner, person:ID or group:CHANNEL:CHAT"
+)
 _AGENT = click.option("--agent", help="Of that agent; without it, the one that answers where no route says otherwise.")
 _DAY = click.DateTime(["%Y-%m-%d"])
 
@@ -160,7 +171,7 @@ def _show_status(value: Json) -> None:
 
 
 @memory_command.command()
-@click.option("--scope", help="owner, person:ID or group:CHANNEL-CHAT; without it, all.")
+@click.option("--scope", callback=_a_scope, help="owner, person:ID or group:CHANNEL:CHAT; without it, all.")
 @click.option("--agent", help="Of that agent; without it, of all.")
 @click.option("-n", "number", type=click.IntRange(min=1), default=50, show_default=True, help="At most so many.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")

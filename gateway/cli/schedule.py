@@ -11,8 +11,9 @@ from gateway.cli.asking import ask, rows
 from gateway.cli.output import print_json
 from gateway.cli.place import Place
 from gateway.cli.table import print_table
+from gateway.schedule.job import BadJob, checked_id, checked_text, checked_to, checked_zone
 from gateway.schedule.moments import shown
-from gateway.schedule.when import in_words, parse
+from gateway.schedule.when import BadWhen, in_words, parse
 
 _JSON = click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 _ID = click.argument("job", metavar="ID")
@@ -52,7 +53,22 @@ def add(place: Place, /, as_json: bool, **wish: str | None) -> None:
     """Add a job: TEXT is sent as it is, or (--kind prompt) worked on by the assistant."""
     if sum(wish[name] is not None for name in ("at", "every", "cron", "when")) != 1:
         raise click.UsageError("say when with exactly one of --at, --every, --cron, --when")
+    try:
+        _check(wish)
+    except (BadJob, BadWhen) as error:
+        raise click.UsageError(str(error)) from error
     _say(ask(place, "schedule.add", **wish).value, as_json)
+
+
+def _check(wish: Mapping[str, str | None]) -> None:
+    """The form of what was given: no gateway has to be asked to see that it is wrong usage. Raises `BadJob` and
+    `BadWhen`."""
+    checks = {"text": checked_text, "id": checked_id, "to": checked_to, "timezone": checked_zone}
+    for name, check in checks.items():
+        if (given := wish[name]) is not None:
+            check(given)
+    if when := {name: given for name in ("at", "every", "cron") if (given := wish[name]) is not None}:
+        parse(when)
 
 
 @schedule_command.command()

@@ -317,7 +317,7 @@ def test_memory_history_and_undo(home: Path) -> None:
     assert (again.returncode, again.stdout) == (1, "") and "undone already" in again.stderr
     assert shell(home, "memory", "restore", "nothing").returncode == 1
     assert shell(home, "memory", "restore").returncode == 2
-    assert shell(home, "memory", "log", "--scope", "nobody").returncode == 1
+    assert shell(home, "memory", "log", "--scope", "nobody").returncode == 2
 
 
 @pytest.mark.parametrize("folder", ["elsewhere", "ann/.daybook"])

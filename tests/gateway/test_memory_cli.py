@@ -69,7 +69,7 @@ def test_the_index_can_be_looked_at_and_made_anew(home: Path) -> None:
     assert (made["stale"], made["problems"], made["in_memory"]) == (0, [], False)
     ran = shell(home, "memory", "index", "--force")
     assert ran.stdout.startswith(f"owner: {made['files']} files, {made['passages']} passages") and ran.stderr == ""
-    assert shell(home, "memory", "index", "--scope", "nobody").returncode == 1
+    assert shell(home, "memory", "index", "--scope", "nobody").returncode == 2
 
 
 def test_a_long_build_shows_a_bar_to_a_person(home: Path) -> None:
