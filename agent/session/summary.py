@@ -75,8 +75,8 @@ def instruction(
 
 
 def checked(answer: Completed, replaced: int, room: int) -> str:
-    """The summary out of an answer. Raises `Useless` where it is empty, cut, refused, or not smaller than the `replaced`
-    tokens, or than `room`. Headings are not insisted on: a server may speak the API and follow no form."""
+    """The summary out of an answer. Raises `Useless` where it is empty, cut, refused, or not smaller than the
+    `replaced` tokens, or than `room`. Headings are not insisted on: a server may speak the API and follow no form."""
     text = spoken("".join(str(block.get("text") or "") for block in answer.content if block.get("type") == "text"))
     if answer.stop_reason == "refusal":
         raise Useless("the model declined to write it.")

@@ -288,7 +288,8 @@ class DiscordChannel:
         try:
             session = self._open_session()
             async with asyncio.timeout(CALL_TIMEOUT):
-                return await session.call("GET", _MESSAGE, {"channel_id": chat, "message_id": message_id})
+                found: object = await session.call("GET", _MESSAGE, {"channel_id": chat, "message_id": message_id})
+                return found if isinstance(found, dict) else {}
         except NotSent as error:
             raise NotFetched(str(error), passing=True) from None
         except discord.HTTPException as error:

@@ -23,9 +23,10 @@ _REDRAWN = 0.2
 _LABELS = {"files": "Indexing files", "texts": "Embedding texts"}
 
 
-def _a_scope(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+def _a_scope(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
     """Its form alone; whether there is such a person or group, the memory knows."""
-    if value is None or value == "owner" or value.partition(":")[0] in ("person", "group") and value.partition(":")[2]:
+    audience, _, id = (value or "owner").partition(":")
+    if audience == "owner" if not id else audience in ("person", "group"):
         return value
     raise click.BadParameter(f"{value!r} is no scope; write owner, person:ID or group:CHANNEL:CHAT")
 

@@ -221,7 +221,9 @@ async def test_a_file_is_fetched_from_the_address_it_came_with(house: House, tmp
     """Without another call; a server in Discord's place may not know the one for a single message."""
     alice = house.discord.user("Alice")
     async with house.running() as channel:
-        said = await house.discord.say(alice, house.discord.dm(alice), "look", attachments=[("a.png", b"1", "image/png")])
+        said = await house.discord.say(
+            alice, house.discord.dm(alice), "look", attachments=[("a.png", b"1", "image/png")]
+        )
         (attachment,) = (await house.receiver.message("look")).attachments
         await house.discord.delete(said)
         await channel.fetch(attachment, tmp_path / "a", 5)
