@@ -24,8 +24,8 @@ from agent.media.unreadable import TOO_MUCH, Unreadable
 MOST_MEMORY = 1024 * 1024 * 1024
 MOST_CPU = 30
 """Seconds."""
-_PIECE = 8_000
-"""Characters of one line."""
+_PIECE = 5_000
+"""Characters of one line: twelve bytes each at most as JSON, and asyncio reads no line of more than 64 KiB."""
 _MARKUP = 8
 """A page takes so many characters for one that its reader sees, if not more."""
 

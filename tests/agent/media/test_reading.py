@@ -65,6 +65,11 @@ async def test_a_pdf_page_by_page(reader: Reader, tmp_path: Path) -> None:
     )
 
 
+async def test_text_of_signs_that_take_most_room_is_read_whole(reader: Reader, tmp_path: Path) -> None:
+    text = "😀" * 15_000
+    assert await read(reader, tmp_path, text.encode()) == Reading(text)
+
+
 async def test_a_pdf_of_10000_pages_is_read_as_far_as_allowed(reader: Reader, tmp_path: Path) -> None:
     found = await read(reader, tmp_path, files.pdf(f"This is what stands on page {at}" for at in range(10_000)))
     assert "stands on page 19" in found.text and "page 20\n" not in found.text
