@@ -85,15 +85,13 @@ class Embedder:
     def _answered(self, text: str) -> Vector | None:
         try:
             vector = self._encoded([text], _QUESTION_SECONDS)[0] if self._ready().knows(text) else None
-        except NoEmbedding:
+            with self._asking:
+                self._known[text] = vector
+                while len(self._known) > _KEPT:
+                    self._known.popitem(last=False)
+        finally:
             with self._asking:
                 self._pending.pop(text, None)
-            raise
-        with self._asking:
-            self._pending.pop(text, None)
-            self._known[text] = vector
-            while len(self._known) > _KEPT:
-                self._known.popitem(last=False)
         return vector
 
     def _encoded(self, texts: Sequence[str], seconds: float) -> Sequence[Vector]:
@@ -103,6 +101,11 @@ class Embedder:
         except NoEmbedding as problem:
             self._rest(problem)
             raise
+        except Exception as bug:  # whatever a library says of a model that is not as it should be
+            _log.exception("the embedder broke")
+            broken = NoEmbedding(f"the embedder broke ({type(bug).__name__})")
+            self._rest(broken)
+            raise broken from bug
 
     def _ready(self) -> Encoder:
         try:

@@ -26,6 +26,7 @@ class Held:
     def __init__(self) -> None:
         self.may = threading.Event()
         self.fails = False
+        self.breaks: Exception | None = None
         self.asked: list[str] = []
 
     def encode(self, texts: Sequence[str], seconds: float) -> Sequence[Vector]:
@@ -33,6 +34,8 @@ class Held:
         self.may.wait(FAR)
         if self.fails:
             raise NoEmbedding("it is broken")
+        if self.breaks is not None:
+            raise self.breaks
         return [[1.0, 0.0] for _ in texts]
 
     def knows(self, text: str) -> bool:
@@ -87,6 +90,20 @@ def test_what_failed_is_left_alone_for_a_while() -> None:
     assert held.asked == ["where"]
     held.fails, now[0] = False, REST + 1
     assert embedder.question("when", later()) == [1.0, 0.0]
+    embedder.close()
+
+
+def test_a_model_that_breaks_is_told_and_left_alone_for_a_while() -> None:
+    held, now = Held(), [0.0]
+    embedder = Embedder(lambda: held, lambda: now[0])
+    held.may.set()
+    held.breaks = IndexError("index 30522 is out of bounds")
+    for number in range(6):
+        assert why(lambda n=number: embedder.question(f"where {n}", later())) == "the embedder broke (IndexError)"
+        now[0] += REST + 1
+    assert why(lambda: embedder.passages(["a"])) == "the embedder broke (IndexError)"
+    held.breaks, now[0] = None, now[0] + REST + 1
+    assert embedder.question("where 0", later()) == [1.0, 0.0]
     embedder.close()
 
 
