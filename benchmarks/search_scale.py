@@ -149,7 +149,7 @@ class _Asked:
         times = [_timed(self._query) for _ in range(queries)]
         added = resident(os.getpid()) - before
         changed = [self._changed(number) for number in range(_CHANGES)]
-        size = self._index.status(self._scope, self._clock).bytes
+        size = self._index.status(self._scope).bytes
         self._index.close()
         return {
             "build s": round(build.wall / 1_000, 2),

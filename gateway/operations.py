@@ -228,7 +228,7 @@ class Operations:
     async def memory_status(self, parameters: Parameters) -> Json:
         """`{scope?, agent?}`: `{scope, file, files, passages, bytes, stale, problems, in_memory, embedded}`."""
         agent, scope = self._asked_of(parameters)
-        return _status_json(scope, await asyncio.to_thread(agent.index.status, scope, self._house.clock))
+        return _status_json(scope, await asyncio.to_thread(agent.index.status, scope))
 
     async def memory_index(self, parameters: Parameters) -> Json:
         """`{scope?, agent?, force?}`: indexes what changed, with `force` everything anew; then as `memory.status`."""

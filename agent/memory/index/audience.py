@@ -155,31 +155,18 @@ class AudienceIndex:
             self._recall()
             return Freshness(0, (*gaps, *self._problems()))
 
-    def status(self, clock: Clock, model: str = "") -> Status:
+    def status(self, model: str = "") -> Status:
         """`model`: whose vectors are counted."""
         with self._writing:
-            gaps: list[str] = []
-            with suppress(NotStored):
-                self._mended(self._ready)
-            changes = self._changes(gaps)
-            new = [one for one in changes.changed if one.name not in self._known or self._known[one.name].signature]
-            writer = self._file.writer
-            return Status(
-                file=self._file.path,
-                files=len(self._known),
-                passages=writer.passage_count(),
-                bytes=self._file.bytes,
-                stale=len(new) + len(changes.gone),
-                problems=(*gaps, *self._problems()),
-                in_memory=self._file.in_memory,
-                embedded=writer.vectors.count(model) if model else 0,
-            )
+            try:
+                return self._mended(lambda: self._status(model))
+            except NotStored as error:
+                return Status(self._file.path, 0, 0, self._file.bytes, 0, (f"{error.strerror}.",), in_memory=False)
 
     def purge(self, clock: Clock) -> None:
+        """Raises `NotStored`."""
         with self._writing:
-            self.refresh(clock, None)
-            with self._file.reading:
-                self._file.writer.purge()
+            self._mended(lambda: self._purge(clock))
 
     def unembedded(self, model: str, most: int) -> list[TextRow]:
         """Texts of which `put_vectors` has none of that model yet, the newest first. Where there are none, what is left
@@ -231,6 +218,28 @@ class AudienceIndex:
         self._known = self._file.writer.files()
         self._data_version = self._file.writer.data_version
         self._waiting = Waiting()
+
+    def _status(self, model: str) -> Status:
+        self._ready()
+        gaps: list[str] = []
+        changes = self._changes(gaps)
+        new = [one for one in changes.changed if one.name not in self._known or self._known[one.name].signature]
+        writer = self._file.writer
+        return Status(
+            file=self._file.path,
+            files=len(self._known),
+            passages=writer.passage_count(),
+            bytes=self._file.bytes,
+            stale=len(new) + len(changes.gone),
+            problems=(*gaps, *self._problems()),
+            in_memory=self._file.in_memory,
+            embedded=writer.vectors.count(model) if model else 0,
+        )
+
+    def _purge(self, clock: Clock) -> None:
+        self._refreshed(clock, None, None, patient=True)
+        with self._file.reading:
+            self._file.writer.purge()
 
     def _unembedded(self, model: str, most: int) -> list[TextRow]:
         self._ready()

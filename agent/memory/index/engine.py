@@ -146,13 +146,13 @@ class MemoryIndex:
         with self._of(scope) as index:
             return index.rebuild(clock, progress)
 
-    def status(self, scope: Scope, clock: Clock) -> Status:
+    def status(self, scope: Scope) -> Status:
         with self._of(scope) as index:
-            return index.status(clock, self._meaning.model if self._meaning is not None else "")
+            return index.status(self._meaning.model if self._meaning is not None else "")
 
     def purge(self, scope: Scope, clock: Clock) -> None:
-        """After something was forgotten: bring the index up to date and leave no trace of it in the
-        file, nor in the owner's, which holds everybody's."""
+        """After something was forgotten: bring the index up to date and leave no trace of it in the file, nor in the
+        owner's, which holds everybody's. Raises `NotStored`."""
         for one in dict.fromkeys((scope, Scope(Audience.OWNER, scope.workspace))):
             with self._of(one) as index:
                 index.purge(clock)

@@ -1,7 +1,6 @@
 """Text to the tokens of the index: folded words by their stems; pairs of characters where no spaces are written.
 
-    The last character of an unspaced run is a token too, so
-    that a single character asked for is found as the beginning of
+The last character of an unspaced run is a token too, so that a single character asked for is found as the beginning of
 some token wherever it stands.
 """
 

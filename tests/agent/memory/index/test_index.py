@@ -18,6 +18,7 @@ import psutil  # type: ignore[import-untyped]
 import pytest
 
 from agent.memory.files import append_log
+from agent.memory.index.database import NotStored
 from agent.memory.index.engine import MOST_OPEN, MemoryIndex
 from agent.memory.scope import Scope
 from agent.settings import SearchSettings
@@ -245,7 +246,7 @@ def test_a_damaged_index_is_made_anew(desk: Desk, damage: str) -> None:
     if found.gaps:  # the damage showed only in the search itself
         assert "made anew" in found.gaps[0]
     assert desk.paths("dentist") and desk.gaps() == ()
-    assert desk.index.status(desk.scope, CLOCK).files == 40
+    assert desk.index.status(desk.scope).files == 40
 
 
 def test_an_index_deleted_while_it_is_open_comes_back(desk: Desk) -> None:
@@ -273,9 +274,23 @@ def test_a_state_that_takes_no_file_costs_only_the_file(tmp_path: Path) -> None:
     desk.write(LOG, "- 09:00 dentist\n")
     desk.state.write_text("in the way")
     assert desk.paths("dentist") == [LOG]
-    assert desk.index.status(desk.scope, CLOCK).in_memory
+    assert desk.index.status(desk.scope).in_memory
     desk.write(LOG, "- 09:00 plumber\n")
     assert desk.paths("plumber") == [LOG]
+
+
+def test_an_index_that_cannot_be_opened_is_told_and_not_taken_for_purged(desk: Desk) -> None:
+    desk.write(LOG, "- 09:00 dentist\n")
+    desk.file.mkdir(parents=True)
+    said = "the search index cannot be used (unable to open database file)"
+    assert desk.gaps()[0] == f"what changed lately: {said}."
+    assert desk.index.status(desk.scope).problems == (f"{said}.",)
+    with pytest.raises(NotStored, match="cannot be used"):
+        desk.index.purge(desk.scope, CLOCK)
+    desk.file.rmdir()
+    assert desk.paths("dentist") == [LOG]
+    desk.index.purge(desk.scope, CLOCK)
+    assert desk.index.status(desk.scope).problems == ()
 
 
 def test_without_time_a_search_says_what_it_misses_and_the_next_goes_on(desk: Desk) -> None:
@@ -283,9 +298,9 @@ def test_without_time_a_search_says_what_it_misses_and_the_next_goes_on(desk: De
         desk.write(f"memory/2026-10-{day:02}.md", "- dentist\n")
     found = desk.index.search(desk.scope, CLOCK, ["dentist"], deadline=time.monotonic() - 1)
     assert found.gaps == ("19 changed files: they are not in the index yet.",)
-    assert desk.index.status(desk.scope, CLOCK).stale == 19
+    assert desk.index.status(desk.scope).stale == 19
     assert desk.gaps() == ()
-    assert desk.index.status(desk.scope, CLOCK).stale == 0
+    assert desk.index.status(desk.scope).stale == 0
 
 
 def test_days_and_folders_limit_a_search(desk: Desk) -> None:
@@ -365,6 +380,7 @@ def test_the_clock_in_the_past_hides_nothing(desk: Desk) -> None:
 WORK = """
 import resource, sys, time
 from pathlib import Path
+from agent.memory.index.database import NotStored
 from agent.memory.index.engine import MOST_OPEN, MemoryIndex
 from tests.agent.places import morning, owner
 home, limit = Path(sys.argv[1]), int(sys.argv[2])
@@ -404,10 +420,10 @@ def test_killed_in_a_build_the_next_one_goes_on(desk: Desk, tmp_path: Path) -> N
         pass
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=50)
-    assert desk.index.status(desk.scope, CLOCK).stale < 151
+    assert desk.index.status(desk.scope).stale < 151
     assert desk.index.refresh(desk.scope, CLOCK).gaps == ()
     assert desk.paths("dentist") == ["memory/last.md"]
-    assert desk.index.status(desk.scope, CLOCK).files == 151
+    assert desk.index.status(desk.scope).files == 151
 
 
 def test_two_processes_build_one_index(desk: Desk, tmp_path: Path) -> None:
@@ -415,7 +431,7 @@ def test_two_processes_build_one_index(desk: Desk, tmp_path: Path) -> None:
     both = [started(tmp_path), started(tmp_path)]
     for process in both:
         assert lines_of(process)[-1] == "gaps () 1"
-    status = desk.index.status(desk.scope, CLOCK)
+    status = desk.index.status(desk.scope)
     assert (status.files, status.passages, status.stale) == (61, 60 * 60 + 1, 0)
 
 
@@ -447,7 +463,7 @@ def test_the_end_of_the_process_does_not_wait_for_a_large_file(desk: Desk) -> No
         begun.wait(30)
         desk.index.close()
         assert "is being closed" in build.result().gaps[0]
-    assert desk.index.status(desk.scope, CLOCK).passages == 1
+    assert desk.index.status(desk.scope).passages == 1
     desk.write("archive.md", "- 09:00 dentist\n")
     assert desk.paths("dentist") == ["archive.md"]
 
