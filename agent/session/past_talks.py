@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -22,8 +21,6 @@ from agent.session.redaction import redacted
 _JOBS = "jobs"
 """In a session's path: a job's own, isolated session."""
 _ME = "Assistant"
-
-
 _LEAVES = (b'"type":"compaction"', b'"type":"reset"')
 """Entries with which a part of a talk leaves the context."""
 _REDACTS = b'"type":"redaction"'
@@ -60,10 +57,15 @@ class PastTalks:
             if source.talk is Talk.PAST:
                 yield source
                 continue
-            with suppress(FileNotFoundError):
+            try:
                 looked = self._look(source)
-                if looked.leaves:
-                    yield source._replace(signature=f"{looked.mark} 0 0 {looked.inode} {Talk.CURRENT.name}")
+            except FileNotFoundError:
+                continue
+            except OSError:  # as it is: whoever reads it says why it cannot be
+                yield source
+                continue
+            if looked.leaves:
+                yield source._replace(signature=f"{looked.mark} 0 0 {looked.inode} {Talk.CURRENT.name}")
 
     def _look(self, source: Source) -> _Looked:
         """Up to which place a current talk holds what the index depends on. Only what was added is read."""
@@ -88,7 +90,7 @@ class PastTalks:
                 continue
             try:
                 status = file.stat()
-            except FileNotFoundError:
+            except OSError:  # gone, or a link that leads nowhere
                 continue
             talk = Talk.CURRENT if self._archive.current(key) == id else Talk.PAST
             signature = f"{signature_of(status)} {talk.name}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
@@ -92,6 +93,20 @@ async def test_what_the_context_holds_is_not_found_and_what_left_it_is(talks: Ta
     assert talks.find(owner(talks.workspace), "windmill") == []
     await Transcript.read(talks.archive.path(SessionKey("main", "owner"), OLD)).append(compacted)
     assert talks.find(owner(talks.workspace), "windmill") == ["10:00 Alice: first windmill"]
+
+
+async def test_a_transcript_that_cannot_be_opened_costs_only_itself(
+    talks: Talks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await talks.talk("owner", OLD, said(1, "The windmill is red"))
+    folder = talks.archive.path(SessionKey("main", "owner"), OLD).parent
+    monkeypatch.chdir(folder)  # a socket's path must be short
+    with socket.socket(socket.AF_UNIX) as in_the_way:
+        in_the_way.bind(f"{NEW}.jsonl")
+    (folder / f"{NEW.replace('bbbb', 'cccc')}.jsonl").symlink_to(f"{NEW.replace('bbbb', 'cccc')}.jsonl")
+    found = talks.index.search(owner(talks.workspace), CLOCK, ["windmill"])
+    assert [hit.text for hit in found.hits] == ["10:00 Alice: The windmill is red"]
+    assert any(NEW in gap for gap in found.gaps)
 
 
 async def test_jobs_are_not_found(talks: Talks) -> None:
