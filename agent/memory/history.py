@@ -208,7 +208,9 @@ class History:
 
     def _let_go(self) -> None:
         now = self._clock.instant()
-        self._second_thoughts = {id: kept for id, kept in self._second_thoughts.items() if kept.until > now}
+        for id, kept in list(self._second_thoughts.items()):  # other threads add to them
+            if kept.until <= now:
+                self._second_thoughts.pop(id, None)
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -15,6 +17,24 @@ from tests.agent.memory.test_history import TODAY, Book
 from tests.agent.places import group, person, search
 
 PAST = "memory/2026-11-02.md"
+
+
+class Meanwhile(datetime):
+    """A moment; when it is compared with another, something else happens first."""
+
+    happens: ClassVar[list[Callable[[], object]]] = []
+
+    def __gt__(self, other: datetime) -> bool:
+        self._let_it_happen()
+        return super().__gt__(other)
+
+    def __le__(self, other: datetime) -> bool:
+        self._let_it_happen()
+        return super().__le__(other)
+
+    def _let_it_happen(self) -> None:
+        while self.happens:
+            self.happens.pop()()
 
 
 @pytest.fixture
@@ -52,6 +72,16 @@ async def test_shown_with_path_and_line_and_removed_everywhere(book: Book) -> No
     assert book.read(PAST) == "# 2026-11-02\n\n- 09:00 [forgotten 2026-11-21]\n- 10:00 tea\n"
     assert book.read(TODAY) == "# 2026-11-21\n\n- 08:30 [forgotten 2026-11-21]\n"
     assert book.read("memory/HISTORY.md") == "# History\n\n[forgotten 2026-11-21]\n"
+
+
+async def test_what_is_forgotten_while_another_thread_looks_can_be_brought_back_too(book: Book) -> None:
+    book.write("MEMORY.md", "- Luna is a cat\n- Rex is a dog\n")
+    book.watch.moment = Meanwhile.fromtimestamp(book.watch.moment.timestamp(), UTC)
+    forgotten(book, "Luna")
+    Meanwhile.happens.append(lambda: forgotten(book, "Rex"))
+    while (change := book.history.last("main/owner")) is not None:
+        restore(book.history, book.scope, book.watch.clock, change, "main/owner")
+    assert sorted(book.read("MEMORY.md").split("\n")) == ["", "- Luna is a cat", "- Rex is a dog"]
 
 
 async def test_a_note_about_it_goes_whole_with_its_line(book: Book) -> None:
