@@ -120,17 +120,16 @@ def with_bytes(messages: Iterable[Message], store: Store) -> tuple[Message, ...]
 
 
 def _loaded(block: Block, store: Store, missing: list[str]) -> Block:
-    path = path_of(block)
-    if not path:
+    path, source = path_of(block), block.get("source")
+    if not path or not isinstance(source, Mapping):
         return block
     try:
         data = store.place(path).read_bytes()
     except (OSError, ValueError):
         missing.append(path)
         return block
-    media_type = _MEDIA_TYPES[path.rpartition(".")[2]]
-    source = {"type": "base64", "media_type": media_type, "data": base64.b64encode(data).decode()}
-    return {"type": "image", "source": source}
+    kept = {"type": "base64", "media_type": source.get("media_type"), "data": base64.b64encode(data).decode()}
+    return {"type": "image", "source": kept}
 
 
 def _pictures(entry: Entry) -> Iterator[tuple[int, Block]]:

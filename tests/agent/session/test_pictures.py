@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.media.store import Store
 from agent.model.base import Message
 from agent.session.entries import Entry, MessageEntry, Meta, entry_line, read_entry
-from agent.session.pictures import MOST_SHOWN, hide_entry, in_words, path_of, picture_block, suspects
+from agent.session.pictures import MOST_SHOWN, hide_entry, in_words, path_of, picture_block, suspects, with_bytes
 from agent.session.replay import context, id_of, in_context
 
 TEXT = {"type": "text", "text": "[header]\nLook"}
@@ -55,6 +58,16 @@ def test_the_refused_picture_is_the_one_that_is_named_else_the_newest() -> None:
     for nowhere in ((0, 0), (1, 5), (9, 9), None):
         assert suspects(messages, nowhere) == (path(1), path(2))
     assert suspects(messages[1:], None) == ()
+
+
+def test_a_picture_of_another_kind_is_sent_as_what_it_was_kept_as(tmp_path: Path) -> None:
+    """Kept by a later version, or written by hand: it must lock no turn."""
+    kept = Store(tmp_path).place("media/00/" + "0" * 64 + ".webp")
+    kept.parent.mkdir(parents=True)
+    kept.write_bytes(b"RIFF")
+    source = {"type": "kept", "path": kept.relative_to(tmp_path).as_posix(), "media_type": "image/webp"}
+    (sent,) = with_bytes([Message("user", (TEXT, {"type": "image", "source": source}))], Store(tmp_path))
+    assert sent.content[1]["source"] == {"type": "base64", "media_type": "image/webp", "data": "UklGRg=="}
 
 
 @given(st.lists(st.lists(st.integers(0, 5), max_size=3) | st.integers(0, 5), max_size=12))
