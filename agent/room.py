@@ -17,9 +17,9 @@ from agent.context.budget import Budget
 from agent.ending import TOO_LONG
 from agent.model.base import ContextOverflow, ModelError
 from agent.session.compact import Compacted, NotCompacted, NothingToCompact, compact, failure_of, uncompacted_entry
-from agent.session.entries import MarkEntry, MessageEntry
+from agent.session.entries import MessageEntry
 from agent.session.fitting import tight
-from agent.session.flush import Loss, before_context_loss
+from agent.session.flush import Loss, before_context_loss, is_done
 from agent.session.prune import KEPT_TURNS, LONGEST, older_than, prune_entry
 from agent.session.replay import in_context
 from agent.talk import Talk
@@ -49,12 +49,10 @@ class Room:
         turn: str,
         smaller: Callable[[int], Awaitable[Budget]],
         compacted: Callable[[Compacted], Awaitable[None]],
-        long_wait: float = _LONG_WAIT,
     ) -> None:
         self._talk = talk
         self._smaller = smaller
         self._compacted = compacted
-        self._long_wait = long_wait
         self._retries = _MOST_RETRIES
         self._turn = turn
         self.failure = failure_of(talk.transcript.entries, turn)
@@ -166,17 +164,15 @@ class Room:
     def _is_cache_cold(self) -> bool:
         """Whether the server has forgotten the last request."""
         for entry in reversed(self._talk.transcript.entries):
-            if isinstance(entry, MessageEntry) and entry.role == "assistant":
-                age = self._talk.clock.now() - datetime.fromisoformat(entry.ts)
+            if is_done(entry) or (isinstance(entry, MessageEntry) and entry.role == "assistant"):
+                age = self._talk.clock.instant() - datetime.fromisoformat(entry.ts)
                 return age > _CACHE_LASTS.get(self._talk.settings.model.cache, timedelta(0))
-            if isinstance(entry, MarkEntry) and entry.fields.get("state") == "done":
-                return False
         return False
 
     async def _noted(self, work: Awaitable[None]) -> AsyncGenerator[Discard, None]:
         task = asyncio.ensure_future(work)
         try:
-            done, _ = await asyncio.wait({task}, timeout=self._long_wait)
+            done, _ = await asyncio.wait({task}, timeout=_LONG_WAIT)
             if not done:
                 yield Discard(NOTE)
                 await asyncio.wait({task})

@@ -122,7 +122,17 @@ def cycle_of(entries: Sequence[Entry]) -> Cycle:
 
 def flushes(entries: Sequence[Entry]) -> int:
     """How many flushes a talk has had."""
-    return sum(isinstance(e, MarkEntry) and e.type == FLUSH and e.fields.get("state") == State.DONE for e in entries)
+    return sum(map(is_done, entries))
+
+
+def is_done(entry: Entry) -> bool:
+    """Whether it is the end of a flush that was made."""
+    return _state_of(entry) == State.DONE
+
+
+def _state_of(entry: Entry) -> Json:
+    """That of a flush; None for any other entry."""
+    return entry.fields.get("state") if isinstance(entry, MarkEntry) and entry.type == FLUSH else None
 
 
 async def before_context_loss(talk: Talk, reason: Loss) -> None:
@@ -312,8 +322,6 @@ def _has_talk(entries: Sequence[Entry]) -> bool:
     for entry in reversed(entries):
         if isinstance(entry, MessageEntry) and entry.role == "assistant":
             return True
-        if isinstance(entry, CompactionEntry) or (
-            isinstance(entry, MarkEntry) and entry.fields.get("state") in (State.DONE, State.SKIPPED)
-        ):
+        if isinstance(entry, CompactionEntry) or _state_of(entry) in (State.DONE, State.SKIPPED):
             return False
     return False

@@ -10,7 +10,7 @@ from agent.model.scripted import Answer, Call
 from agent.session.entries import Entry, MessageEntry, Meta, entry_line, read_entry
 from agent.session.prune import head_and_tail, older_than, prune_entry
 from agent.session.replay import context
-from tests.agent.long_talk import LongTalk, counted, told
+from tests.agent.long_talk import OWNER, LongTalk, counted, told
 from tests.agent.test_agent import tool
 
 LONG = "head " + "x" * 9_000 + " tail"
@@ -77,6 +77,21 @@ async def test_only_a_cold_cache_or_a_near_limit_shortens(tmp_path: Path) -> Non
     await talk.say("and on")
     assert talk.model.requests[-1].messages[: len(pruned)] == pruned
     assert len(talk.entries("prune")) == 1
+
+
+async def test_a_flush_keeps_the_cache_warm_no_longer_than_an_answer(tmp_path: Path) -> None:
+    talk = LongTalk(tmp_path, Call("read", {"n": 1}), "Read.", window=100_000)
+    await talk.say("read it", tool("read", lambda _: LONG))
+    for _ in range(4):
+        await talk.say("and on")
+    (left,) = await talk.agent.sessions(OWNER)
+    async with talk.behind_it():
+        await talk.agent.new_session(OWNER, talk.scope)
+    assert talk.asked_for("flush")
+    await talk.agent.switch(OWNER, talk.scope, left.id)
+    talk.watch.later(minutes=6)
+    await talk.say("back again")
+    assert LONG not in told(talk.model.requests[-1]) and "left out here" in told(talk.model.requests[-1])
 
 
 async def test_pruning_that_suffices_saves_the_compaction(tmp_path: Path) -> None:
