@@ -15,7 +15,7 @@ from agent.memory.files import FileText, clean, sha_of, text_of
 from agent.memory.fullness import fullness, is_index
 from agent.memory.history import Author
 from agent.memory.index.cutting import Passage
-from agent.memory.reach import FileError, name_below
+from agent.memory.reach import FileError, inside, name_below
 from agent.memory.scope import Scope
 from agent.memory.search import Search
 from agent.model.base import ToolSpec
@@ -80,9 +80,16 @@ class Desk:
         return Tool(spec, call, reads_only, remembers, writes_files=not reads_only)
 
     async def blocking(self, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run what touches the disk in a thread. The one place where what a file refused becomes a tool's error."""
+        """Run what touches the disk in a thread; what a file refuses is a tool's error."""
         try:
             return await asyncio.to_thread(call, *args, **kwargs)
+        except FileError as error:
+            raise ToolError(clean(str(error))) from error
+
+    def path(self, given: str) -> Path:
+        """The file or folder that a model names, relative to the scope's folder. Raises `ToolError`."""
+        try:
+            return inside(self.scope, given)
         except FileError as error:
             raise ToolError(clean(str(error))) from error
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from agent.memory import files
 from agent.memory.age import age_in_words
 from agent.memory.edit import edited
-from agent.memory.files import Entry, FileText, Kind, inside
+from agent.memory.files import Entry, FileText, Kind
 from agent.memory.reach import FileError
 from agent.tools import schema
 from agent.tools.arguments import integer, text
@@ -91,7 +91,7 @@ def _numbered(lines: list[str], first: int) -> tuple[list[str], bool]:
 
 
 async def _write(desk: Desk, arguments: Arguments) -> str:
-    path = _path(desk, text(arguments, "path"))
+    path = desk.path(text(arguments, "path"))
     content = files.clean(text(arguments, "content")).encode()
     await desk.blocking(desk.may_change, path)
     before: list[bytes | None] = []
@@ -116,7 +116,7 @@ async def _write(desk: Desk, arguments: Arguments) -> str:
 
 
 async def _edit(desk: Desk, arguments: Arguments) -> str:
-    path = _path(desk, text(arguments, "path"))
+    path = desk.path(text(arguments, "path"))
     return await replace_passage(desk, path, text(arguments, "old_text"), text(arguments, "new_text"))
 
 
@@ -139,7 +139,7 @@ async def replace_passage(desk: Desk, path: Path, old_text: str, new_text: str) 
 
 
 async def _list(desk: Desk, arguments: Arguments) -> str:
-    path = _path(desk, text(arguments, "path", "."))
+    path = desk.path(text(arguments, "path", "."))
     found = await desk.blocking(files.entries, path, desk.scope.folder)
     if not found and path != desk.scope.folder and not await desk.blocking(path.is_dir):
         raise ToolError(f"there is no folder {desk.name(path)}")
@@ -163,15 +163,8 @@ def _line(entry: Entry, age: str) -> str:
             return f"{entry.name} (no regular file)"
 
 
-def _path(desk: Desk, given: str) -> Path:
-    try:
-        return inside(desk.scope, given)
-    except FileError as error:
-        raise ToolError(str(error)) from error
-
-
 async def _present(desk: Desk, given: str) -> tuple[Path, FileText]:
-    path = _path(desk, given)
+    path = desk.path(given)
     file = await desk.blocking(files.read_text, path, desk.scope.folder)
     if file is None:
         raise ToolError(await desk.blocking(_missing, desk, path))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from datetime import date
+from pathlib import Path
 
 from agent.memory import files, notes
 from agent.memory.age import OUT_OF_DATE, age_in_words, may_be_out_of_date
 from agent.memory.daily import log_path
 from agent.memory.edit import added
-from agent.memory.files import inside
-from agent.memory.reach import FileError
 from agent.memory.search import Found, Hit
 from agent.tools import schema
 from agent.tools.arguments import integer, text, texts
@@ -127,19 +126,18 @@ async def _update(desk: Desk, arguments: Arguments) -> str:
     name = text(arguments, "file", desk.scope.prompt_files[-1])
     path = index if name == desk.scope.prompt_files[-1] else desk.scope.folder / name
     old_text, new_text = text(arguments, "old_text"), text(arguments, "new_text")
-    return await (replace_passage(desk, path, old_text, new_text) if old_text else _add(desk, path.name, new_text))
+    return await (replace_passage(desk, path, old_text, new_text) if old_text else _add(desk, path, new_text))
 
 
-async def _add(desk: Desk, name: str, new_text: str) -> str:
+async def _add(desk: Desk, path: Path, new_text: str) -> str:
     if not files.clean(new_text).strip():
         raise ToolError("old_text and new_text are both empty; there is nothing to change")
-    path = desk.scope.folder / name
     await desk.blocking(desk.may_change, path)
     file = await desk.blocking(
-        files.rewrite, path, desk.scope.folder, desk.clock.today(), lambda now: added(now or b"", new_text, name)
+        files.rewrite, path, desk.scope.folder, desk.clock.today(), lambda now: added(now or b"", new_text, path.name)
     )
     desk.wrote(path)
-    return f"Added to {name}." + desk.fullness(path, file)
+    return f"Added to {path.name}." + desk.fullness(path, file)
 
 
 async def _search(desk: Desk, arguments: Arguments) -> str:
@@ -160,10 +158,7 @@ async def _search(desk: Desk, arguments: Arguments) -> str:
 
 
 async def _get(desk: Desk, arguments: Arguments) -> str:
-    try:
-        path = inside(desk.scope, text(arguments, "path"))
-    except FileError as error:
-        raise ToolError(str(error)) from error
+    path = desk.path(text(arguments, "path"))
     file = await desk.blocking(files.read_text, path, desk.scope.folder)
     if file is None:
         return await _talk(desk, arguments)
