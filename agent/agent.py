@@ -259,12 +259,12 @@ class Agent:
     async def context_report(self, key: SessionKey, scope: Scope, model: str | None = None) -> report.ContextReport:
         """How full the window is and with what; before the first message, as it would begin."""
         name = model or self.settings.model.name
-        room = await self._windows.budget(name)
+        budget = await self._windows.budget(name)
 
         def look() -> report.ContextReport:
             transcript = self._talks.current(key) or self._talks.unsaved(key, scope)
             specs = self._talks.specs(key, scope, transcript)
-            return report.context_report(transcript, specs, name, room, self.workspace, self._clock)
+            return report.context_report(transcript, specs, name, budget, self.workspace, self._clock)
 
         return await asyncio.to_thread(look)
 

@@ -29,7 +29,7 @@ def ending(steps: Steps, limit: int) -> End | None:
     if not answers or steps.noticed_last:
         return None
     last = answers[-1]
-    said = "\n\n".join(filter(can_be_seen, (spoken(text_of(answer)) for answer in answers if _counts(answer))))
+    said = _said(steps)
     match last.meta.stop_reason:
         case str(reason) if reason == STOPPED:
             return _end(steps, EndKind.ERROR, WAS_STOPPED)
@@ -53,8 +53,7 @@ def ending(steps: Steps, limit: int) -> End | None:
 
 def failed(steps: Steps, sentence: str) -> End:
     """The end of a turn that could not go on: what it had said, and why it stops."""
-    said = "\n\n".join(filter(can_be_seen, (spoken(text_of(answer)) for answer in steps.answers if _counts(answer))))
-    return _end(steps, EndKind.ERROR, said, sentence)
+    return _end(steps, EndKind.ERROR, _said(steps), sentence)
 
 
 def is_blank(answer: MessageEntry) -> bool:
@@ -69,6 +68,11 @@ def needs_prompting(answer: MessageEntry) -> bool:
     """Whether a paused answer must be asked to go on: models that take no prefill refuse one that ends in text, while
     one that ends in a call of the server's own tools is sent back as it is."""
     return is_paused(answer) and bool(answer.content) and answer.content[-1].get("type") == "text"
+
+
+def _said(steps: Steps) -> str:
+    """What the turn's answers say to the person."""
+    return "\n\n".join(filter(can_be_seen, (spoken(text_of(answer)) for answer in steps.answers if _counts(answer))))
 
 
 def _replies(answer: MessageEntry) -> bool:

@@ -10,7 +10,7 @@ from agent.memory.scope import GroupLogs
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """`context_window` in tokens; None asks the server. `daily_budget_usd` is the gateway's business."""
+    """`context_window` in tokens; None asks the server. `effort` and `cache` as in `ModelRequest`."""
 
     name: str = "claude-sonnet-5-5"
     max_tokens: int = 8192

@@ -256,4 +256,4 @@ def _day(value: str) -> str:
 
 
 def _int(value: str | None) -> int:
-    return int(value) if value and value.isdigit() and len(value) < 10 else 0
+    return int(value) if value and value.isdecimal() and len(value) < 10 else 0

@@ -10,7 +10,8 @@ from agent.memory.scope import Scope
 
 _NAME = re.compile(r"(\d{4}-\d{2}-\d{2})\.md", re.ASCII | re.IGNORECASE)
 _HEADING = re.compile(r"##[ \t]+(.+?)[ \t]*#*[ \t]*", re.ASCII)
-
+_OPENING = re.compile(r"# [^\n]*\n")
+_TIMED = re.compile(r"- (?:\d{2}:\d{2} )?")
 _FINISHED = re.compile(r"\d{2}:\d{2} |Journal · ")
 NOTES = "Notes"
 """The heading of entries that belong to no section, behind one."""
@@ -44,10 +45,6 @@ def shortened(path: Path, before: bytes | None, after: bytes | None) -> str | No
     if day_of(path) is None or (after is not None and after.startswith(before or b"")):
         return None
     return f"{path.name} is today's log, which only grows: keep its text and add at its end, or use memory_append"
-
-
-_OPENING = re.compile(r"# [^\n]*\n")
-_TIMED = re.compile(r"- (?:\d{2}:\d{2} )?")
 
 
 def struck(text: str, mark: str) -> str:

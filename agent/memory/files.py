@@ -36,6 +36,7 @@ __all__ = [
     "NotWritten",
     "OutOfReach",
     "Unreadable",
+    "append_day",
     "append_history",
     "append_log",
     "append_section",

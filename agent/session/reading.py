@@ -16,6 +16,7 @@ from agent.session.steps import calls_of, said_in, text_of
 from agent.session.transcript import Transcript
 from agent.silence import spoken
 
+_ME = "Assistant"
 SNAPSHOT_MESSAGES = 15
 _SNAPSHOT_CHARS = 1_000
 """Of one message in a snapshot; the transcript keeps the whole."""
@@ -53,18 +54,18 @@ def is_canned(entry: Entry) -> bool:
     return isinstance(entry, MessageEntry) and entry.role == "assistant" and entry.meta.model == OFFLINE
 
 
-def snapshot(transcript: Transcript, clock: Clock, me: str = "Assistant") -> Snapshot | None:
+def snapshot(transcript: Transcript, clock: Clock) -> Snapshot | None:
     """The end of a talk, for the daily log; None where nothing was said. The heading is a slug of how the talk began
     and the transcript's id, so that the same snapshot is recognised."""
     said = list(lines([entry for entry in transcript.entries if not is_canned(entry)], clock))
     if not said:
         return None
     first = next((line.text for line in said if line.who), said[0].text)
-    body = "\n".join(_bullet(line, me) for line in said[-SNAPSHOT_MESSAGES:])
+    body = "\n".join(_bullet(line) for line in said[-SNAPSHOT_MESSAGES:])
     return Snapshot(f"talk {_slug(first)} ({transcript.header.id})", body)
 
 
-def markdown(transcript: Transcript, clock: Clock, me: str = "Assistant") -> str:
+def markdown(transcript: Transcript, clock: Clock) -> str:
     """The whole talk with its tool calls."""
     header = transcript.header
     started = clock.local(datetime.fromisoformat(header.started))
@@ -73,7 +74,7 @@ def markdown(transcript: Transcript, clock: Clock, me: str = "Assistant") -> str
         f"Session `{header.id}` of `{header.agent}/{header.key}`, {clock.zone.key}.",
     ]
     for entry in transcript.entries:
-        parts += [f"**{line.who or me}** · {line.at:%Y-%m-%d %H:%M}\n\n{line.text}" for line in lines([entry], clock)]
+        parts += [f"**{line.who or _ME}** · {line.at:%Y-%m-%d %H:%M}\n\n{line.text}" for line in lines([entry], clock)]
         parts += [
             f"> `{call['name']}` {_short(json.dumps(call.get('input'), ensure_ascii=False))}"
             for call in calls_of(entry)
@@ -92,9 +93,9 @@ def markdown(transcript: Transcript, clock: Clock, me: str = "Assistant") -> str
     return "\n\n".join(parts) + "\n"
 
 
-def _bullet(line: Line, me: str) -> str:
+def _bullet(line: Line) -> str:
     text = line.text if len(line.text) <= _SNAPSHOT_CHARS else line.text[: _SNAPSHOT_CHARS - 1] + "…"
-    return f"- {line.at:%H:%M} {line.who or me}: " + text.replace("\n", "\n  ")
+    return f"- {line.at:%H:%M} {line.who or _ME}: " + text.replace("\n", "\n  ")
 
 
 def _slug(text: str) -> str:

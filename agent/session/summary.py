@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from agent.context.budget import estimate
 from agent.model.base import Completed
 from agent.session.cut import Shown
-from agent.session.entries import CompactionEntry
+from agent.session.entries import CompactionEntry, MessageEntry
 from agent.session.steps import said_in, text_of
 from agent.silence import spoken
 
@@ -121,12 +121,12 @@ def with_identifiers(summary: str, dropped: Sequence[Shown], room: int) -> str:
 def extract(dropped: Sequence[Shown], room: int) -> str:
     """A summary without a model: what was said last, and what the one before it said."""
     before = [entry.summary for entry in dropped if isinstance(entry, CompactionEntry)]
-    said = [(at, text) for at, entry in enumerate(dropped) if (text := _said(entry))]
+    said = [(entry, text) for entry in dropped if isinstance(entry, MessageEntry) and (text := _said(entry))]
     last = said[-1][1] if said else "none"
     kept: list[str] = []
     left = room - estimate("\n".join(PARTS)) - estimate(last[:_EXTRACT_CHARS])
-    for at, text in reversed(said[:-1]):
-        who = "-" if dropped[at].role == "user" else "- Answered:"  # type: ignore[union-attr]
+    for entry, text in reversed(said[:-1]):
+        who = "-" if entry.role == "user" else "- Answered:"
         line = f"{who} {' '.join(text.split())[:_EXTRACT_CHARS]}"
         left -= estimate(line) + 1
         if left < 0:

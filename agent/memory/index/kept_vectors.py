@@ -168,7 +168,9 @@ class KeptVectors:
     def files(self) -> dict[int, tuple[int, str]]:
         """Revision and path. A file's rows are what they were while its revision is the same, its vectors aside."""
         with translated():
-            return {id: (revision, path) for id, revision, path in self._db.execute(_FILES)}
+            return {
+                id: (revision, path) for id, revision, path in self._db.execute("SELECT id, revision, path FROM file")
+            }
 
     def sections(self, file: int | None = None) -> Iterator[UnitRow]:
         """Of one file, or all, in order; so are windows. All passages of a section have its days."""
@@ -224,6 +226,3 @@ class KeptVectors:
             rows = self._db.execute(query, values)
             while part := rows.fetchmany(_AT_ONCE):
                 yield part
-
-
-_FILES = "SELECT id, revision, path FROM file"
