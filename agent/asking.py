@@ -11,10 +11,10 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from agent.clock import utc_stamp
-from agent.ending import FULL
 from agent.media.store import Store
 from agent.memory.forgettings import Reading
 from agent.model.base import (
+    FULL,
     Completed,
     ContextOverflow,
     InvalidRequest,

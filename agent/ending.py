@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
+from agent.model.base import CUT, FULL, PAUSED, REFUSED
 from agent.session.entries import MessageEntry
-from agent.session.replay import REFUSED
 from agent.session.steps import STOPPED, Steps, calls_of, text_of
 from agent.silence import can_be_seen, spoken
 from agent.turn import End, EndKind
-
-CUT = "max_tokens"
-FULL = "model_context_window_exceeded"
-PAUSED = "pause_turn"
 
 CUT_OFF = "_(My answer reached its length limit and stops here. Say “go on” for the rest.)_"
 CUT_EMPTY = "My answer reached its length limit before it said anything. Please ask for something smaller."

@@ -18,7 +18,7 @@ from agent.memory.daily import log_path
 from agent.memory.files import FileError, read_text
 from agent.memory.forgettings import Forgettings, Reading
 from agent.memory.scope import Scope
-from agent.model.base import Message, Model, ModelRequest
+from agent.model.base import REFUSED, Message, Model, ModelRequest
 from agent.model.offline import NAME as OFFLINE
 from agent.settings import ModelSettings
 from agent.silence import NO_REPLY, spoken
@@ -73,10 +73,9 @@ async def _heartbeat(
         is_current=reading.is_current,
     )
     answer = await asked(model, request)
-    if answer.model == OFFLINE or answer.stop_reason == "refusal":
+    if answer.model == OFFLINE or answer.stop_reason == REFUSED:
         return ""
-    text = "".join(str(block.get("text") or "") for block in answer.content if block.get("type") == "text")
-    return said(text)
+    return said(answer.text)
 
 
 def said(answer: str) -> str:

@@ -8,9 +8,9 @@ from contextlib import aclosing
 from agent.asking import Answered, Asking
 from agent.calls import CUT_CALL, NO_MORE_CALLS, Calls
 from agent.context import marked
-from agent.ending import CUT, FULL, TOO_LONG, ending, failed, is_blank, is_paused, needs_prompting
+from agent.ending import TOO_LONG, ending, failed, is_blank, is_paused, needs_prompting
 from agent.memory.forgettings import Forgotten
-from agent.model.base import ContextOverflow, ModelError
+from agent.model.base import CUT, FULL, ContextOverflow, ModelError
 from agent.session.steps import Steps, calls_of
 from agent.turn import Discard, Joined, StepDone, TurnEvent
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from agent.model.base import Block, Json, Message
-from agent.session.replay import THINKING
+from agent.model.base import THINKING, Block, Json, Message
 
 INTERRUPTED = (
     "Interrupted: no result was recorded. The call may or may not have taken effect; check before repeating it."
@@ -18,7 +17,7 @@ INTERRUPTED = (
 LOST_START = "[The beginning of this talk is not available.]"
 
 _USER_ONLY = frozenset({"tool_result", "image", "document"})
-_ASSISTANT_ONLY = frozenset({"tool_use", "thinking", "redacted_thinking"})
+_ASSISTANT_ONLY = THINKING | {"tool_use"}
 
 
 def repair(messages: Sequence[Message]) -> tuple[Message, ...]:

@@ -23,7 +23,7 @@ from agent.memory.daily import log_path
 from agent.memory.files import FileError, read_text
 from agent.memory.forgettings import Forgettings, Reading
 from agent.memory.scope import Scope
-from agent.model.base import Message, Model, ModelError, ModelRequest
+from agent.model.base import REFUSED, Message, Model, ModelError, ModelRequest
 from agent.model.offline import NAME as OFFLINE
 from agent.settings import ModelSettings
 from agent.silence import spoken
@@ -149,9 +149,9 @@ async def _told(model: Model, settings: ModelSettings, session: str, today: _Day
         is_current=reading.is_current,
     )
     answer = await asked(model, request)
-    if answer.model == OFFLINE or answer.stop_reason == "refusal":
+    if answer.model == OFFLINE or answer.stop_reason == REFUSED:
         return _from_lines(today.lines, today.day)
-    return spoken("".join(str(block.get("text") or "") for block in answer.content if block.get("type") == "text"))
+    return spoken(answer.text)
 
 
 def _shown(today: _Day) -> str:

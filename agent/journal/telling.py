@@ -11,7 +11,7 @@ from agent.context import marked
 from agent.journal.day import Spoken
 from agent.journal.promises import Promise, tidy
 from agent.memory.forgettings import Reading
-from agent.model.base import Completed, Json, Message, ModelRequest, ToolSpec
+from agent.model.base import REFUSED, Completed, Json, Message, ModelRequest, ToolSpec
 from agent.settings import ModelSettings
 from agent.silence import spoken as said_in
 
@@ -106,7 +106,7 @@ def request(
 
 def read(answer: Completed, day: date, spoken: Sequence[Spoken]) -> Told:
     """What of an answer can be used, the bullets of one in plain words too; nothing where it says nothing."""
-    if answer.stop_reason == "refusal":
+    if answer.stop_reason == REFUSED:
         return Told()
     for block in answer.content:
         given = block.get("input")
@@ -116,7 +116,7 @@ def read(answer: Completed, day: date, spoken: Sequence[Spoken]) -> Told:
                 tuple(_promises(given.get("promises"), day)),
                 tuple(str(one) for one in _items(given.get("closed")))[:_MOST_PROMISES],
             )
-    text = said_in("".join(str(block.get("text") or "") for block in answer.content if block.get("type") == "text"))
+    text = said_in(answer.text)
     found = [match for line in text.splitlines() if (match := _BULLET.fullmatch(line))]
     return Told(tuple(_bullet(one[1], one[2]) for one in found)[:_MOST_BULLETS])
 

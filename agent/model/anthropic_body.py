@@ -10,11 +10,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from agent.model.base import Block, Json, Message, ModelRequest
+from agent.model.base import THINKING, Block, Json, Message, ModelRequest
 
 Body = dict[str, Json]
-
-_NEVER_MARKED = ("thinking", "redacted_thinking")
 
 
 def body_of(request: ModelRequest) -> Body:
@@ -85,4 +83,4 @@ def _marked_at_end(blocks: Iterable[Block], mark: Block | None, but: int = 0) ->
 
 def _can_be_marked(block: Block) -> bool:
     kind = block.get("type")
-    return kind not in _NEVER_MARKED and not (kind == "text" and not block.get("text"))
+    return kind not in THINKING and not (kind == "text" and not block.get("text"))

@@ -6,13 +6,22 @@ exactly what the model saw and signed thinking goes back unchanged.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 Block: TypeAlias = Mapping[str, Json]
 """One content block of the Messages API: text, thinking, redacted_thinking, tool_use, tool_result, image."""
+THINKING = frozenset({"thinking", "redacted_thinking"})
+"""Types of blocks that are signed over what stands before them."""
+CUT, FULL, PAUSED, REFUSED = "max_tokens", "model_context_window_exceeded", "pause_turn", "refusal"
+"""Stop reasons that are acted upon."""
+
+
+def text_in(content: Iterable[Block]) -> str:
+    """The words of some blocks."""
+    return "".join(str(block.get("text") or "") for block in content if block.get("type") == "text")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +131,11 @@ class Completed:
     usage: Usage
     model: str
     invalid: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """Its words."""
+        return text_in(self.content)
 
 
 ModelEvent = Started | TextDelta | ToolCallStarted | Restarted | Completed

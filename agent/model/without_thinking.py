@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 
-from agent.model.base import Message, ModelRequest
-
-_THINKING = ("thinking", "redacted_thinking")
+from agent.model.base import THINKING, Message, ModelRequest
 
 
 def has_thinking(request: ModelRequest) -> bool:
-    return any(block.get("type") in _THINKING for message in request.messages for block in message.content)
+    return any(block.get("type") in THINKING for message in request.messages for block in message.content)
 
 
 def without_thinking(request: ModelRequest) -> ModelRequest:
     """All thinking left out. A message that was nothing else goes; neighbours of one role become one message."""
     kept: list[Message] = []
     for message in request.messages:
-        content = tuple(block for block in message.content if block.get("type") not in _THINKING)
+        content = tuple(block for block in message.content if block.get("type") not in THINKING)
         if not content:
             continue
         if kept and kept[-1].role == message.role:

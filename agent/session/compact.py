@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from agent.clock import utc_stamp
 from agent.context.budget import estimate, shortened
 from agent.memory.forgettings import Forgotten, Reading
-from agent.model.base import Block, ContextOverflow, Message, Outdated
+from agent.model.base import THINKING, Block, ContextOverflow, Message, Outdated
 from agent.model.offline import NAME as OFFLINE
 from agent.session.cut import Shown, cut_at_step, cut_point, passes, said_before, size_of, sparing
 from agent.session.entries import CompactionEntry, Entry, MarkEntry, MessageEntry
 from agent.session.pictures import in_words
-from agent.session.replay import THINKING, id_of, in_context, summary_block
+from agent.session.replay import id_of, in_context, summary_block
 from agent.session.summary import Useless, backed, checked, extract, instruction, with_identifiers
 from agent.session.unflushed import unflushed
 from agent.talk import Talk, asked, settled

@@ -23,7 +23,7 @@ from agent.memory.edit import added, edited
 from agent.memory.files import FileError, append_history
 from agent.memory.forgettings import Forgotten, Reading
 from agent.memory.scope import Scope
-from agent.model.base import Completed, Json, Message, ModelError, ModelRequest, ToolSpec
+from agent.model.base import REFUSED, Completed, Json, Message, ModelError, ModelRequest, ToolSpec
 from agent.session.cut import Shown
 from agent.session.entries import CompactionEntry, Entry
 from agent.session.owed import Unsettled
@@ -214,10 +214,9 @@ def _read(answer: Completed) -> Findings:
         if block.get("type") == "tool_use" and block.get("name") == _SAVE.name and isinstance(given, Mapping):
             history = given.get("history_entry")
             return Findings(history if isinstance(history, str) else "", tuple(_edits(given.get("memory_update"))))
-    if answer.stop_reason == "refusal":
+    if answer.stop_reason == REFUSED:
         return Findings("")
-    text = "".join(str(block.get("text") or "") for block in answer.content if block.get("type") == "text")
-    return Findings(spoken(text))
+    return Findings(spoken(answer.text))
 
 
 def _edits(given: Json) -> list[Edit]:

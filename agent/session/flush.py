@@ -28,7 +28,7 @@ from agent.memory.daily import log_path
 from agent.memory.files import FileError, check_writable
 from agent.memory.forgettings import Forgotten
 from agent.memory.slug import slug
-from agent.model.base import Block, Completed, ContextOverflow, Json, Message, ModelError, Outdated
+from agent.model.base import CUT, REFUSED, Block, Completed, ContextOverflow, Json, Message, ModelError, Outdated
 from agent.session.entries import CompactionEntry, Entry, MarkEntry, MessageEntry
 from agent.session.fitting import fitted
 from agent.session.replay import id_of
@@ -245,7 +245,7 @@ class _Flush:
                 if round:
                     return
                 raise
-            if answer.stop_reason == "refusal":
+            if answer.stop_reason == REFUSED:
                 raise ModelError("The model declined to write anything down.")
             calls = [block for block in answer.content if block.get("type") == "tool_use"]
             results = [await self._written_result(call, answer) for call in calls]
@@ -277,7 +277,7 @@ class _Flush:
     async def _result(self, call: Block, answer: Completed) -> Block:
         id = str(call["id"])
         try:
-            if id in answer.invalid or answer.stop_reason == "max_tokens":
+            if id in answer.invalid or answer.stop_reason == CUT:
                 raise ToolError("The input was cut or is not valid JSON; make it shorter.")
             return result_block(id, await self._obeyed(str(call.get("name")), call.get("input")))
         except ToolError as refusal:

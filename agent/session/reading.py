@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from agent.clock import Clock
+from agent.model.base import REFUSED
 from agent.model.offline import NAME as OFFLINE
 from agent.session.entries import CompactionEntry, Entry, MarkEntry, MessageEntry
-from agent.session.replay import REFUSED
 from agent.session.steps import calls_of, said_in, text_of
 from agent.session.transcript import Transcript
 from agent.silence import spoken

@@ -11,10 +11,9 @@ import dataclasses
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from agent.model.base import Block, Json
+from agent.model.base import THINKING, Block, Json
 from agent.session.entries import CompactionEntry, Entry, MessageEntry, RedactionEntry
 
-_THINKING = frozenset({"thinking", "redacted_thinking"})
 _NEVER = re.compile(r"</?daybook-|\[\d{4}-\d{2}-\d{2} \w{3} \d{2}:\d{2} ")
 """Lines that say what the others are: a block's tags, a message's header."""
 
@@ -61,7 +60,7 @@ def open_redactions(entries: Sequence[Entry], change: str) -> list[RedactionEntr
 def _marked(entry: Entry, marks: Mapping[tuple[int, int], str]) -> Entry:
     changed = _changed(entry, lambda text, line, words: marks.get((text, line), words))
     if isinstance(changed, MessageEntry):  # thinking cannot be changed, for it is signed
-        content = tuple(block for block in changed.content if block.get("type") not in _THINKING)
+        content = tuple(block for block in changed.content if block.get("type") not in THINKING)
         return dataclasses.replace(changed, content=content)
     return changed
 
@@ -69,7 +68,7 @@ def _marked(entry: Entry, marks: Mapping[tuple[int, int], str]) -> Entry:
 def _thinks_of(entry: Entry, holds: Callable[[str], bool]) -> bool:
     if not isinstance(entry, MessageEntry):
         return False
-    return any(holds(str(block.get("thinking") or "")) for block in entry.content if block.get("type") in _THINKING)
+    return any(holds(str(block.get("thinking") or "")) for block in entry.content if block.get("type") in THINKING)
 
 
 def _changed(entry: Entry, change: _Change) -> Entry:

@@ -7,13 +7,10 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from agent.model.base import Block, Message
+from agent.model.base import REFUSED, THINKING, Block, Message
 from agent.session.entries import CompactionEntry, Entry, Header, MarkEntry, MessageEntry, RedactionEntry
 from agent.session.pictures import Pictures
 from agent.session.prune import Shortenings
-
-THINKING = frozenset({"thinking", "redacted_thinking"})
-REFUSED = "refusal"
 
 
 @dataclass(frozen=True, slots=True)

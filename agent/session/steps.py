@@ -9,10 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from agent.clock import Clock, utc_stamp
 from agent.context.repair import result_block
 from agent.context.turn_header import NO_TEXT, enclosures, words
-from agent.model.base import Block, Completed, Usage
+from agent.model.base import REFUSED, Block, Completed, Usage, text_in
 from agent.session.entries import Entry, MessageEntry, Meta, Recalled, Seen
 from agent.session.pictures import name_of, path_of
-from agent.session.replay import REFUSED
 from agent.session.transcript import Transcript
 
 STOPPED = "stopped"
@@ -160,4 +159,4 @@ def said_in(entry: MessageEntry) -> str:
 
 
 def text_of(entry: MessageEntry) -> str:
-    return "".join(str(block.get("text") or "") for block in entry.content if block.get("type") == "text")
+    return text_in(entry.content)

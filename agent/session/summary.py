@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from agent.context.budget import estimate
-from agent.model.base import Completed
+from agent.model.base import REFUSED, Completed
 from agent.session.cut import Shown
 from agent.session.entries import CompactionEntry, MessageEntry
 from agent.session.steps import said_in, text_of
@@ -77,8 +77,8 @@ def instruction(
 def checked(answer: Completed, replaced: int, room: int) -> str:
     """The summary out of an answer. Raises `Useless` where it is empty, cut, refused, or not smaller than the
     `replaced` tokens, or than `room`. Headings are not insisted on: a server may speak the API and follow no form."""
-    text = spoken("".join(str(block.get("text") or "") for block in answer.content if block.get("type") == "text"))
-    if answer.stop_reason == "refusal":
+    text = spoken(answer.text)
+    if answer.stop_reason == REFUSED:
         raise Useless("the model declined to write it.")
     if any(block.get("type") == "tool_use" for block in answer.content):
         raise Useless("it called a tool.")
