@@ -20,7 +20,7 @@ from agent import report
 from agent.asking import Asking
 from agent.calls import STOPPED_CALL, Calls
 from agent.clock import Clock
-from agent.context.recalled import Recall, Search
+from agent.context.recalled import Recall
 from agent.ending import ending
 from agent.forgetting import Removal, bring_back, mentions, redact
 from agent.heartbeat import heartbeat
@@ -38,6 +38,7 @@ from agent.memory.history import History
 from agent.memory.index.embedding import Meaning
 from agent.memory.index.engine import MemoryIndex
 from agent.memory.scope import Audience, Scope
+from agent.memory.search import Search
 from agent.model.base import Model
 from agent.open_talks import Conversation, OpenTalks
 from agent.promise import Promise
@@ -67,7 +68,7 @@ _STOPPED_HERE = "[Stopped here by the person]"
 class Agent:
     """`workspace` and `sessions` are folders of this agent's home; `model` may be shared and is closed by its owner.
     The change history, the search index and the pictures of its talks stand beside the sessions; `close` lets go of the
-    index. `configured` as in `Skills`.
+    index. `search` recalls what goes with a message, by default from the index. `configured` as in `Skills`.
 
     Every method may raise `OSError` (`NotJournaled` is one) where the disk does not do its part, and
     `agent.memory.files.FileError` where a workspace file cannot be written; what was asked for is then not done.

@@ -55,9 +55,7 @@ class Calls:
                 async with asyncio.TaskGroup() as group:
                     for call in batch:
                         group.create_task(self._run(call, invalid, reading))
-            except (
-                BaseExceptionGroup
-            ) as several:  # only a journal that cannot be written: the others would say the same
+            except BaseExceptionGroup as several:  # a journal that cannot be written: the others would say the same
                 raise several.exceptions[0] from several
 
     async def close_interrupted(self, calls: Iterable[Block]) -> None:

@@ -12,7 +12,7 @@ from agent.clock import Clock
 from agent.memory.daily import log_path
 from agent.memory.files import FileError, append_section, read_text
 from agent.memory.forgettings import Forgettings
-from agent.memory.history import History, HistoryUnavailable
+from agent.memory.history import History
 from agent.memory.scope import Scope
 from agent.open_talks import OpenTalks
 from agent.session.archive import SessionInfo
@@ -118,7 +118,7 @@ class Leaving:
             if log is None or talk.body not in log.text:
                 with self._history.author(scope).writes("/new"):
                     append_section(scope, self._clock, talk.heading, talk.body)
-        except (FileError, HistoryUnavailable) as problem:
+        except FileError as problem:
             _log.error("the end of %s is not in the log: %s", ended.header.id, problem)
             return str(problem)
         return ""

@@ -11,7 +11,6 @@ import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from agent.clock import Clock
 from agent.context import marked
@@ -20,7 +19,7 @@ from agent.context.told import Told, sha_of
 from agent.memory.age import OUT_OF_DATE, age_in_words, may_be_out_of_date
 from agent.memory.recall import Relevant, informative, relevant
 from agent.memory.scope import Scope
-from agent.memory.search import Found, Hit
+from agent.memory.search import Hit, Search
 from agent.session.entries import Entry, Recalled, Seen
 from agent.settings import RecallSettings
 
@@ -34,14 +33,6 @@ _PASSAGE_CHARS = 1_000
 _AT_ONCE = 4
 _PART_FOR_READING = 0.7
 """Of the time, so that what was read until then can still be ranked."""
-
-
-class Search(Protocol):
-    """Blocks; ends soon after `deadline` (of `time.monotonic`) with what it has."""
-
-    def __call__(
-        self, scope: Scope, clock: Clock, queries: Sequence[str], *, most: int, below: str, deadline: float
-    ) -> Found: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,7 +80,7 @@ def up_to_date(shown: Finding, scope: Scope) -> Finding:
 
 def forget(history: History, scope: Scope, clock: Clock, session: str, finding: Finding) -> Forgotten:
     """Remove what was found, where it still stands as it was shown. For ten minutes the change can be undone, then
-    nothing of it is left. Raises `FileError`."""
+    nothing of it is left. Raises `FileError`, `HistoryUnavailable`."""
     by_path: dict[str, list[Place]] = {}
     for place in finding.places:
         by_path.setdefault(place.path, []).append(place)

@@ -29,7 +29,8 @@ def restore(history: History, scope: Scope, clock: Clock, change: Change, sessio
     """Undo a change of `scope`; gives the files that changed, relative to the scope's folder. That is a change of its
     own, which can be undone in turn.
 
-    Raises `FileError`: `NotRestored`, or `edits.Conflict` with the text of the file where it was edited there since.
+    Raises `HistoryUnavailable`, and `FileError`: `NotRestored`, or `edits.Conflict` with the text of the file where it
+    was edited there since.
     """
     if change.undone_by:
         raise NotRestored(f"this change is undone already; restore {change.undone_by} to bring it back")

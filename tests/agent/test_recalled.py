@@ -15,7 +15,7 @@ import pytest
 
 from agent.agent import Agent
 from agent.clock import Clock
-from agent.context.recalled import INTRODUCTION, Search
+from agent.context.recalled import INTRODUCTION, Recall
 from agent.memory.age import OUT_OF_DATE
 from agent.memory.scope import Scope
 from agent.memory.search import Found
@@ -44,8 +44,8 @@ class Talk:
         self.restart()
         self._number = 0
 
-    def restart(self, search: Search | None = None) -> None:
-        self.agent = Agent(self.settings, self.workspace, self.root / "sessions", self.model, self.clock, search)
+    def restart(self) -> None:
+        self.agent = Agent(self.settings, self.workspace, self.root / "sessions", self.model, self.clock)
 
     def recall(self, settings: RecallSettings) -> None:
         self.settings = replace(self.settings, memory=MemorySettings(recall=settings))
@@ -166,32 +166,30 @@ async def test_invariant_08_nobody_s_memories_come_up_before_others(talk: Talk) 
 
 async def test_a_slow_disk_does_not_hold_up_the_turn(talk: Talk) -> None:
     talk.write(PATH, DENTIST)
-    talk.recall(RecallSettings(timeout_ms=50))
     mended = threading.Event()
     looks: list[str] = []
 
-    def stuck(scope: Scope, clock: Clock, queries: Sequence[str], *, most: int, below: str, deadline: float) -> Found:
+    def stuck(scope: Scope, clock: Clock, queries: Sequence[str], **limits: object) -> Found:
         looks.append(queries[0])
         mended.wait(20)
-        return search(scope, clock, queries, most=most, below=below)
+        return search(scope, clock, queries)
 
-    talk.restart(stuck)
+    recall = Recall(talk.clock, RecallSettings(timeout_ms=50), stuck)
     try:
-        begun = time.monotonic()
         for number in range(8):
-            assert "daybook-recalled" not in await talk.say(f"dentist {number}?")
-        assert time.monotonic() - begun < 15
+            assert await recall.find(owner(talk.workspace), f"dentist {number}?") == ()
         assert len(looks) <= 4  # the others did not even try
     finally:
         mended.set()
 
 
-async def test_a_search_that_breaks_costs_only_the_memories(talk: Talk) -> None:
-    def broken(scope: Scope, clock: Clock, queries: Sequence[str], *, most: int, below: str, deadline: float) -> Found:
+async def test_a_search_that_breaks_costs_only_the_memories(talk: Talk, caplog: pytest.LogCaptureFixture) -> None:
+    def broken(scope: Scope, clock: Clock, queries: Sequence[str], **limits: object) -> Found:
         raise RuntimeError("no index")
 
-    talk.restart(broken)
-    assert (await talk.say("dentist?")).endswith("\ndentist?")
+    recall = Recall(talk.clock, RecallSettings(timeout_ms=10_000), broken)
+    assert await recall.find(owner(talk.workspace), "dentist?") == ()
+    assert "recall failed" in caplog.text
 
 
 async def test_a_search_past_its_time_says_what_is_not_in_the_index(talk: Talk) -> None:
