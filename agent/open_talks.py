@@ -170,7 +170,7 @@ class OpenTalks:
     ) -> Talk:
         """The talk as its requests are made of, kept for what is done behind them. `model`: by default the agent's."""
         name = model or self._settings.model.name
-        room = await self._windows.budget(name)
+        budget = await self._windows.budget(name)
         author = self._history.author(scope)
         talk = Talk(
             key,
@@ -180,9 +180,10 @@ class OpenTalks:
             self._model,
             name,
             self._settings,
-            room,
+            budget,
             self._clock,
             author,
+            self._search,
             partial(self.fixed_part, scope),
             partial(self._forgettings.reading, scope),
         )
@@ -226,11 +227,11 @@ class OpenTalks:
             scope,
             self._clock,
             self._settings.memory,
+            self._search,
             self._settings.files_tools,
             wrote=written.add,
             skills=self._skills,
             author=self.author(key, scope),
-            search=self._search,
             talks=self._past,
             sealed=sealed,
         )

@@ -20,6 +20,7 @@ from agent.context.turn_header import header
 from agent.memory.forgettings import Reading
 from agent.memory.history import Author
 from agent.memory.scope import Scope
+from agent.memory.search import Search
 from agent.model.base import Block, Completed, Message, Model, ModelError, ModelRequest, Outdated, ToolSpec
 from agent.model.closing import closing
 from agent.session.entries import Entry, MessageEntry
@@ -32,8 +33,8 @@ from agent.turn import Said, SessionKey
 @dataclass(frozen=True, slots=True)
 class Talk:
     """`model_name` is the one of this session; `specs` are all tools that its requests offer; `author` signs what
-    Daybook writes down on its own accord; `read_fixed` reads the fixed part anew, and blocks; `reading` is taken before
-    what is sent or written is read."""
+    Daybook writes down on its own accord; `search` is that of the tools; `read_fixed` reads the fixed part anew, and
+    blocks; `reading` is taken before what is sent or written is read."""
 
     session: SessionKey
     scope: Scope
@@ -45,6 +46,7 @@ class Talk:
     budget: Budget
     clock: Clock
     author: Author
+    search: Search
     read_fixed: Callable[[], FixedPart]
     reading: Callable[[], Reading]
 

@@ -198,7 +198,13 @@ class _Flush:
         self.since = ""
         self._written: dict[Path, None] = {}
         built = tools.build(
-            talk.scope, self._clock, talk.settings.memory, files=False, wrote=self._wrote, author=talk.author
+            talk.scope,
+            self._clock,
+            talk.settings.memory,
+            talk.search,
+            files=False,
+            wrote=self._wrote,
+            author=talk.author,
         )
         self._tools = {tool.name: tool for tool in built if tool.name in _READING | _ADDING}
 

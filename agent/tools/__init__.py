@@ -7,7 +7,6 @@ from pathlib import Path
 
 from agent.clock import Clock
 from agent.memory.history import Author
-from agent.memory.index.engine import MemoryIndex
 from agent.memory.scope import Scope
 from agent.memory.search import Search
 from agent.settings import MemorySettings
@@ -27,11 +26,11 @@ def build(
     scope: Scope,
     clock: Clock,
     settings: MemorySettings,
+    search: Search,
     files: bool = True,
     wrote: Callable[[Path], None] = _nobody,
     skills: Skills | None = None,
     author: Author | None = None,
-    search: Search | None = None,
     talks: Talks | None = None,
     sealed: Mapping[str, str] | None = None,
 ) -> tuple[Tool, ...]:
@@ -39,10 +38,8 @@ def build(
     always in the same order.
 
     They know what this conversation has read, so build them once for it. `wrote` is called in the event loop with the
-    path (in `scope.folder`) of each file that a tool has changed; `author` signs the changes in the history; without
-    `search` the index is in memory. `talks` opens past talks; a scope that is not private has
-    none. `sealed` as in `TurnRequest`.
+    path (in `scope.folder`) of each file that a tool has changed; `author` signs the changes in the history. `talks`
+    opens past talks; a scope that is not private has none. `sealed` as in `TurnRequest`.
     """
-    search = search or MemoryIndex(None, settings=settings.search).search
     desk = Desk(scope, clock, settings, wrote, search, author, talks if scope.is_private else None, sealed or {})
     return memory_tools(desk) + (file_tools(desk) if files else ()) + (skill_tools(desk, skills) if skills else ())

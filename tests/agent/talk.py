@@ -13,7 +13,7 @@ from agent.settings import MemorySettings
 from agent.tools import build
 from agent.tools.arguments import checked
 from agent.tools.base import Tool, ToolError
-from tests.agent.places import Watch, morning
+from tests.agent.places import Watch, morning, search
 
 
 class Talk:
@@ -23,7 +23,7 @@ class Talk:
         self.written: list[str] = []
         self.scope = scope
         self.watch = watch or morning()
-        built = build(scope, self.watch.clock, limits or MemorySettings(), wrote=self._wrote)
+        built = build(scope, self.watch.clock, limits or MemorySettings(), search, wrote=self._wrote)
         self.tools: Mapping[str, Tool] = {tool.name: tool for tool in built}
 
     def _wrote(self, path: Path) -> None:

@@ -19,7 +19,7 @@ from agent.settings import MemorySettings
 from agent.skills import Origin, Skill, Skills, parse
 from agent.tools import build
 from agent.tools.base import Tool, ToolError
-from tests.agent.places import group, morning, owner, person
+from tests.agent.places import group, morning, owner, person, search
 
 CLOCK: Clock = morning().clock
 LIMITS = MemorySettings()
@@ -43,7 +43,7 @@ def prompt(scope: Scope, **environ: str) -> str:
 
 
 def reader(scope: Scope) -> Tool:
-    tools = build(scope, CLOCK, LIMITS, skills=Skills(scope.workspace))
+    tools = build(scope, CLOCK, LIMITS, search, skills=Skills(scope.workspace))
     return next(tool for tool in tools if tool.name == "skill_read")
 
 

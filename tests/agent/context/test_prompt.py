@@ -21,6 +21,7 @@ from agent.memory.scope import Audience, GroupLogs, Scope
 from agent.settings import MemorySettings
 from agent.skills import Skills
 from agent.tools import build
+from tests.agent.places import search
 
 ZONE = ZoneInfo("Europe/Berlin")
 TODAY = date(2026, 11, 21)
@@ -121,7 +122,7 @@ def test_the_fixed_part_with_the_template_is_small(tmp_path: Path) -> None:
     workspace.create(root, workspace.template_folder())
     scope = owner(root)
     skills = Skills(root)
-    tools = [tool.spec for tool in build(scope, Clock(ZONE), LIMITS, skills=skills)]
+    tools = [tool.spec for tool in build(scope, Clock(ZONE), LIMITS, search, skills=skills)]
     system = fixed_part(scope, TODAY, LIMITS, skills.usable()).system
     assert sum(map(estimate, system)) + estimate_tools(tools) <= 4_000
 

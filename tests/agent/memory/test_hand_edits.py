@@ -16,7 +16,7 @@ from agent.settings import MemorySettings
 from agent.tools import build
 from agent.tools.arguments import checked
 from agent.tools.base import ToolError
-from tests.agent.places import Watch, morning, owner
+from tests.agent.places import Watch, morning, owner, search
 
 NOTE = "memory/notes/luna.md"
 TODAY = "memory/2026-11-21.md"
@@ -49,7 +49,9 @@ class Desk:
 
     def __post_init__(self) -> None:
         author = self.history.author(self.scope, "main/owner")
-        self._tools = {tool.name: tool for tool in build(self.scope, self.watch.clock, MemorySettings(), author=author)}
+        self._tools = {
+            tool.name: tool for tool in build(self.scope, self.watch.clock, MemorySettings(), search, author=author)
+        }
 
     async def call(self, name: str, /, **arguments: str) -> str:
         tool = self._tools[name]

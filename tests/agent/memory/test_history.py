@@ -19,7 +19,7 @@ from agent.settings import MemorySettings
 from agent.tools import build
 from agent.tools.arguments import checked
 from agent.tools.base import ToolError
-from tests.agent.places import Watch, morning, owner, person
+from tests.agent.places import Watch, morning, owner, person, search
 
 TODAY = "memory/2026-11-21.md"
 
@@ -33,7 +33,7 @@ class Book:
         self.scope.folder.mkdir()
         self.history = History(root / "state" / "main.db", self.watch.clock)
         author = self.history.author(self.scope, "main/owner")
-        built = build(self.scope, self.watch.clock, MemorySettings(), author=author)
+        built = build(self.scope, self.watch.clock, MemorySettings(), search, author=author)
         self.tools = {tool.name: tool for tool in built}
 
     async def call(self, name: str, /, **arguments: str) -> str:

@@ -23,6 +23,7 @@ from agent.silence import NO_REPLY
 from agent.tools import build
 from agent.tools.base import Tool, ToolError
 from agent.turn import Said
+from tests.agent.places import search
 
 CLOCK = Clock(ZoneInfo("Europe/Berlin"), lambda: datetime(2026, 11, 21, 7, 30, tzinfo=UTC))
 ENV = "/srv/daybook/.env"
@@ -35,7 +36,7 @@ class Talk:
     def __init__(self, workspace: Path, tools: tuple[Tool, ...] | None = None) -> None:
         self.workspace = workspace
         scope = Scope(Audience.OWNER, workspace)
-        self.tools = build(scope, CLOCK, MemorySettings()) if tools is None else tools
+        self.tools = build(scope, CLOCK, MemorySettings(), search) if tools is None else tools
         self.model = OfflineModel(CLOCK, ENV)
         self.messages: list[Message] = []
         self.called: list[str] = []

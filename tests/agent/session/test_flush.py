@@ -126,6 +126,19 @@ async def test_what_does_not_add_to_memory_is_refused(tmp_path: Path, call: Call
     assert talk.read("MEMORY.md") == "- likes tea\n" and "yawl" in note.read_text()
 
 
+async def test_a_flush_searches_as_the_talk_does(tmp_path: Path) -> None:
+    """With the agent's index, which knows past talks."""
+    talk = LongTalk(tmp_path)
+    await talk.say(f"{'far too long for the log ' * 50}windmill")
+    async with talk.behind_it():
+        await talk.agent.new_session(OWNER, talk.scope)
+    talk.behind["flush"] = in_turn(Call("memory_search", {"query": "windmill"}), "NO_REPLY")
+    await talk.say("Hello")
+    async with talk.behind_it():
+        await talk.agent.new_session(OWNER, talk.scope)
+    assert "sessions/" in told(talk.asked_for("flush")[-1])
+
+
 async def test_a_model_that_never_stops_is_stopped(tmp_path: Path) -> None:
     talk = LongTalk(tmp_path)
     looks = Answer(calls=(Call("memory_list"), Call("memory_append", {"text": "again"})))

@@ -45,7 +45,7 @@ class Talks:
             self.archive.make_current(key, id)
 
     def tool(self, name: str, scope: Scope) -> Callable[[Arguments], Awaitable[str]]:
-        built = tools.build(scope, CLOCK, MemorySettings(), search=self.index.search, talks=self.past)
+        built = tools.build(scope, CLOCK, MemorySettings(), self.index.search, talks=self.past)
         return next(tool.run for tool in built if tool.name == name)
 
     def find(self, scope: Scope, query: str) -> list[str]:

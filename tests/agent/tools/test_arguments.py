@@ -12,7 +12,7 @@ from agent.settings import MemorySettings
 from agent.tools import build, schema
 from agent.tools.arguments import checked, integer, text, texts
 from agent.tools.base import ToolError
-from tests.agent.places import morning, owner
+from tests.agent.places import morning, owner, search
 
 SPEC = schema.spec(
     "example",
@@ -69,7 +69,7 @@ names = st.sampled_from(["path", "text", "content", "query", "old_text", "new_te
 
 @given(input=json | st.dictionaries(names, json, max_size=5))
 def test_no_input_is_more_than_an_answer(input: object) -> None:
-    for tool in build(owner(Path("nowhere")), morning().clock, MemorySettings()):
+    for tool in build(owner(Path("nowhere")), morning().clock, MemorySettings(), search):
         try:
             checked(input, tool.spec.schema)
         except ToolError as error:

@@ -13,7 +13,7 @@ from agent.model.base import Json
 from agent.settings import MemorySettings
 from agent.tools import build
 from agent.tools.base import Tool, ToolError
-from tests.agent.places import group, morning, owner, person
+from tests.agent.places import group, morning, owner, person, search
 from tests.agent.talk import Talk
 
 NAMES = (
@@ -23,8 +23,8 @@ NAMES = (
 
 
 def test_the_tools_are_always_the_same_and_short(tmp_path: Path) -> None:
-    tools = build(owner(tmp_path), morning().clock, MemorySettings())
-    again = build(owner(tmp_path), morning().clock, MemorySettings())
+    tools = build(owner(tmp_path), morning().clock, MemorySettings(), search)
+    again = build(owner(tmp_path), morning().clock, MemorySettings(), search)
     assert [tool.name for tool in tools] == NAMES.split()
     assert [tool.spec for tool in tools] == [tool.spec for tool in again]
     written = json.dumps([[tool.name, tool.spec.description, tool.spec.schema] for tool in tools])
@@ -46,7 +46,7 @@ def test_the_tools_are_always_the_same_and_short(tmp_path: Path) -> None:
 
 
 def test_without_files_there_are_only_the_memory_tools(tmp_path: Path) -> None:
-    tools = build(owner(tmp_path), morning().clock, MemorySettings(), files=False)
+    tools = build(owner(tmp_path), morning().clock, MemorySettings(), search, files=False)
     assert [tool.name for tool in tools] == NAMES.split()[:7]
 
 
@@ -189,7 +189,9 @@ def call_of(tool: Tool) -> st.SearchStrategy[tuple[str, dict[str, Json]]]:
     return st.tuples(st.just(tool.name), st.fixed_dictionaries(needed, optional=others))
 
 
-calls_of_a_person = st.sampled_from(build(person(Path("x")), morning().clock, MemorySettings())).flatmap(call_of)
+calls_of_a_person = st.sampled_from(build(person(Path("x")), morning().clock, MemorySettings(), search)).flatmap(
+    call_of
+)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=80, deadline=None)
