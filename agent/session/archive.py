@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from agent.session.entries import read_entry, read_header
+from agent.session.jsonl import read_entry, read_header
 from agent.session.transcript import NotJournaled
 from agent.turn import SessionKey
 

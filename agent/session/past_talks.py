@@ -14,7 +14,8 @@ from agent.memory.index.cutting import Passage, passages
 from agent.memory.index.sources import Source, Talk, read, signature_of
 from agent.memory.scope import Audience, Scope
 from agent.session.archive import Archive
-from agent.session.entries import CompactionEntry, Entry, MarkEntry, MessageEntry, read_entry
+from agent.session.entries import CompactionEntry, Entry, MarkEntry, MessageEntry
+from agent.session.jsonl import read_entry
 from agent.session.reading import lines
 from agent.session.redaction import redacted
 

@@ -15,7 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent.session.entries import Entry, Header, RedactionEntry, entry_line, header_line, read_entry, read_header
+from agent.session.entries import Entry, Header, RedactionEntry
+from agent.session.jsonl import entry_line, header_line, read_entry, read_header
 from agent.session.redaction import redacted
 
 _OUR_ID = re.compile(r"e\d{6,12}", re.ASCII)

@@ -16,7 +16,8 @@ from agent.memory.scope import Audience, Scope
 from agent.model.base import Json, Model, ModelRequest
 from agent.model.scripted import Answer, Call, ScriptedModel, Step
 from agent.session.archive import Archive, new_id
-from agent.session.entries import Header, MessageEntry, Meta, RedactionEntry, entry_line, header_line
+from agent.session.entries import Header, MessageEntry, Meta, RedactionEntry
+from agent.session.jsonl import entry_line, header_line
 from agent.settings import AgentSettings
 from agent.turn import SessionKey
 from agent.windows import Windows

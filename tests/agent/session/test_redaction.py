@@ -9,17 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.model.base import Block
-from agent.session.entries import (
-    CompactionEntry,
-    Entry,
-    Header,
-    MarkEntry,
-    MessageEntry,
-    Meta,
-    RedactionEntry,
-    entry_line,
-    read_entry,
-)
+from agent.session.entries import CompactionEntry, Entry, Header, MarkEntry, MessageEntry, Meta, RedactionEntry
+from agent.session.jsonl import entry_line, read_entry
 from agent.session.redaction import open_redactions, places, redacted
 from agent.session.replay import context
 from agent.session.transcript import Transcript

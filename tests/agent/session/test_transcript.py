@@ -18,18 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.model.base import Block, Usage
-from agent.session.entries import (
-    CompactionEntry,
-    Entry,
-    Header,
-    MarkEntry,
-    MessageEntry,
-    Meta,
-    Recalled,
-    Seen,
-    entry_line,
-    read_entry,
-)
+from agent.session.entries import CompactionEntry, Entry, Header, MarkEntry, MessageEntry, Meta, Recalled, Seen
+from agent.session.jsonl import entry_line, read_entry
 from agent.session.transcript import NotJournaled, Transcript, Unusable
 
 HEADER = Header(

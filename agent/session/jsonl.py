@@ -1,0 +1,236 @@
+"""The lines of a transcript: header and entries as JSON, one on a line.
+
+Reading is lenient where a later version may add something (further fields, unknown types) and strict where a value
+would be used: a line that is not what it must be raises `ValueError`, and the transcript counts it as damaged.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import date
+from typing import cast
+
+from agent.model.base import Json, Usage
+from agent.session.entries import (
+    CompactionEntry,
+    Entry,
+    Header,
+    MarkEntry,
+    MessageEntry,
+    Meta,
+    Recalled,
+    RedactionEntry,
+    Seen,
+)
+
+VERSION = 1
+
+
+def header_line(header: Header) -> bytes:
+    return _line(
+        {
+            "type": "session",
+            "version": VERSION,
+            "id": header.id,
+            "key": header.key,
+            "agent": header.agent,
+            "started": header.started,
+            "system": list(header.system),
+            "files": _files_json(header.files),
+        }
+    )
+
+
+def entry_line(entry: Entry) -> bytes:
+    """One line, newline included. JSON keeps the blocks' own order of keys, so that what is replayed is what was
+    sent."""
+    start: dict[str, Json] = {"id": entry.id, "ts": entry.ts}
+    match entry:
+        case MessageEntry():
+            start |= {"type": "message", "role": entry.role, "content": list(entry.content)}
+            start |= {"meta": _meta_json(entry.meta)}
+        case CompactionEntry():
+            start |= {"type": "compaction", "summary": entry.summary, "first_kept": entry.first_kept}
+            start |= {"tokens_before": entry.tokens_before}
+            if entry.system:
+                start |= {"system": list(entry.system), "files": _files_json(entry.files)}
+            if entry.said:
+                start |= {"said": list(entry.said)}
+            if entry.asked:
+                start |= {"asked": entry.asked}
+        case RedactionEntry():
+            lines: dict[str, Json] = {id: [[*line] for line in places] for id, places in entry.lines.items()}
+            start |= {"type": "redaction", "day": entry.day, "lines": lines}
+            start |= {"change": entry.change, "lifts": entry.lifts}
+            if entry.system:
+                start |= {"system": list(entry.system), "files": _files_json(entry.files)}
+        case MarkEntry():
+            start |= {"type": entry.type} | dict(entry.fields)
+    return _line(start)
+
+
+def read_header(line: bytes) -> Header:
+    """Raises `ValueError` where the line is no header of a version that is understood."""
+    data = _object(json.loads(line))
+    if data.get("type") != "session" or data.get("version") != VERSION:
+        raise ValueError(f"not the header of a session of version {VERSION}")
+    return Header(
+        id=_text(data, "id"),
+        key=_text(data, "key"),
+        agent=_text(data, "agent"),
+        started=_text(data, "started"),
+        system=tuple(_string(part) for part in _array(data.get("system"))),
+        files=_read_files(data.get("files", {})),
+    )
+
+
+def read_entry(line: bytes) -> Entry:
+    """Raises `ValueError` where the line is damaged."""
+    data = _object(json.loads(line))
+    id, ts, type = _text(data, "id"), _text(data, "ts"), _text(data, "type")
+    match type:
+        case "message":
+            role = _text(data, "role")
+            if role not in ("user", "assistant"):
+                raise ValueError(f"a message of role {role!r}")
+            content = tuple(_object(block) for block in _array(data.get("content")))
+            return MessageEntry(id, ts, role, content, _read_meta(_object(data.get("meta", {}))))
+        case "compaction":
+            return CompactionEntry(
+                id,
+                ts,
+                _text(data, "summary"),
+                _text(data, "first_kept"),
+                _int(data, "tokens_before"),
+                tuple(_string(part) for part in _array(data.get("system", []))),
+                _read_files(data.get("files", {})),
+                tuple(_string(id) for id in _array(data.get("said", []))),
+                _text(data, "asked", ""),
+            )
+        case "redaction":
+            return RedactionEntry(
+                id,
+                ts,
+                _text(data, "day"),
+                {id: _read_lines(places) for id, places in _object(data.get("lines", {})).items()},
+                _text(data, "change", ""),
+                _text(data, "lifts", ""),
+                tuple(_string(part) for part in _array(data.get("system", []))),
+                _read_files(data.get("files", {})),
+            )
+        case _:
+            return MarkEntry(
+                id, ts, type, {name: value for name, value in data.items() if name not in ("id", "ts", "type")}
+            )
+
+
+def _line(data: Mapping[str, Json]) -> bytes:
+    try:
+        return json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    except UnicodeEncodeError:  # half of a surrogate pair: JSON can hold it escaped, UTF-8 cannot
+        return json.dumps(data, separators=(",", ":")).encode() + b"\n"
+
+
+def _meta_json(meta: Meta) -> dict[str, Json]:
+    """Only what is set: most messages have two or three of these."""
+    data: dict[str, Json] = {}
+    for name in ("turn", "sender", "model", "stop_reason", "prefix", "tool"):
+        if value := getattr(meta, name):
+            data[name] = value
+    if meta.said:
+        data["said"] = list(meta.said)
+    if meta.error:
+        data["error"] = True
+    if meta.usage is not None:
+        usage = meta.usage
+        data["usage"] = [usage.input, usage.output, usage.cache_read, usage.cache_write]
+    if meta.files:
+        data["files"] = _files_json(meta.files)
+    if meta.recalled:
+        data["recalled"] = [
+            [one.path, *one.lines, one.day.isoformat(), one.score, one.sha, dict(one.parts)] for one in meta.recalled
+        ]
+    return data
+
+
+def _read_meta(data: Mapping[str, Json]) -> Meta:
+    usage = data.get("usage")
+    return Meta(
+        turn=_text(data, "turn", ""),
+        said=tuple(_string(id) for id in _array(data.get("said", []))),
+        sender=_text(data, "sender", ""),
+        model=_text(data, "model", ""),
+        usage=None if usage is None else Usage(*_ints(usage, 4)),
+        stop_reason=_text(data, "stop_reason", ""),
+        prefix=_text(data, "prefix", ""),
+        tool=_text(data, "tool", ""),
+        error=data.get("error") is True,
+        files=_read_files(data.get("files", {})),
+        recalled=tuple(_read_recalled(one) for one in _array(data.get("recalled", []))),
+    )
+
+
+def _files_json(files: Mapping[str, Seen]) -> dict[str, Json]:
+    return {path: [seen.sha, seen.size, *seen.lines, seen.total] for path, seen in files.items()}
+
+
+def _read_files(data: Json) -> dict[str, Seen]:
+    files: dict[str, Seen] = {}
+    for path, value in _object(data).items():
+        sha, *numbers = _array(value)
+        size, first, last, total = _ints(numbers, 4)
+        files[path] = Seen(_string(sha), size, (first, last), total)
+    return files
+
+
+def _read_lines(data: Json) -> list[tuple[int, int]]:
+    pairs = [_ints(pair, 2) for pair in _array(data)]
+    return [(text, line) for text, line in pairs]
+
+
+def _read_recalled(data: Json) -> Recalled:
+    values = _array(data)
+    if len(values) < 6:
+        raise ValueError("a recalled passage was expected")
+    path, first, last, day, score, sha = values[:6]
+    if not isinstance(score, int | float):
+        raise ValueError("a score was expected")
+    lines = _ints([first, last], 2)
+    given = _object(values[6]) if len(values) > 6 else {}
+    parts = {name: float(value) for name, value in given.items() if isinstance(value, int | float)}
+    when = date.fromisoformat(_string(day))
+    return Recalled(_string(path), (lines[0], lines[1]), when, float(score), _string(sha), parts)
+
+
+def _object(value: Json) -> Mapping[str, Json]:
+    if not isinstance(value, dict):
+        raise ValueError("an object was expected")
+    return cast("Mapping[str, Json]", value)
+
+
+def _array(value: Json) -> list[Json]:
+    if not isinstance(value, list):
+        raise ValueError("a list was expected")
+    return value
+
+
+def _string(value: Json) -> str:
+    if not isinstance(value, str):
+        raise ValueError("a text was expected")
+    return value
+
+
+def _text(data: Mapping[str, Json], name: str, default: str | None = None) -> str:
+    return _string(data.get(name, default))
+
+
+def _int(data: Mapping[str, Json], name: str) -> int:
+    return _ints([data.get(name, 0)], 1)[0]
+
+
+def _ints(value: Json, count: int) -> list[int]:
+    numbers = [number for number in _array(value) if isinstance(number, int)]
+    if len(numbers) != count:
+        raise ValueError(f"{count} numbers were expected")
+    return numbers
