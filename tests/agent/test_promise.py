@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 
 import pytest
 
@@ -14,14 +13,9 @@ from agent.model.offline import OfflineModel
 from agent.model.scripted import Answer, Call, Hold
 from agent.promise import WRITE_IT_DOWN
 from agent.turn import EndKind, Said, StepDone, Text, TurnRequest
-from tests.agent.test_agent import OWNER, Home, end, events, texts
+from tests.agent.home import OWNER, Home, end, events, texts
 
 ASKED = "Please remember that my cat is called Luna."
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path)
 
 
 def log(home: Home) -> str:

@@ -15,8 +15,8 @@ from agent.room import NOTE
 from agent.session.compact import TOO_LARGE, NotCompacted
 from agent.session.summary import PARTS, extract
 from agent.turn import Discard, End, EndKind
+from tests.agent.home import tool
 from tests.agent.long_talk import OWNER, SUMMARY, LongTalk, LoopClock, counted, in_turn, is_note, told
-from tests.agent.test_agent import tool
 
 
 async def compacted(talk: LongTalk) -> None:

@@ -21,8 +21,8 @@ from agent.session.entries import CompactionEntry, Entry, MarkEntry
 from agent.session.flush import MOST_ROUNDS, cycle_of
 from agent.settings import FlushSettings
 from agent.turn import EndKind
+from tests.agent.home import tool
 from tests.agent.long_talk import OWNER, LongTalk, counted, in_turn, told
-from tests.agent.test_agent import tool
 
 
 async def test_a_flush_writes_what_lasts_and_says_nothing_to_anybody(tmp_path: Path) -> None:

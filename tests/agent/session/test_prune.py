@@ -11,8 +11,8 @@ from agent.session.entries import Entry, MessageEntry, Meta
 from agent.session.jsonl import entry_line, read_entry
 from agent.session.prune import head_and_tail, older_than, prune_entry
 from agent.session.replay import context
+from tests.agent.home import tool
 from tests.agent.long_talk import OWNER, LongTalk, counted, told
-from tests.agent.test_agent import tool
 
 LONG = "head " + "x" * 9_000 + " tail"
 

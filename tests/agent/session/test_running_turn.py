@@ -10,8 +10,8 @@ from agent.context.repair import INTERRUPTED, repair
 from agent.model.base import ContextOverflow, ModelRequest
 from agent.model.scripted import Answer, Call, Reply, Step
 from agent.turn import EndKind
+from tests.agent.home import tool
 from tests.agent.long_talk import SUMMARY, LongTalk, counted, told
-from tests.agent.test_agent import tool
 
 WINDOW = 9_000
 QUESTION = "Please read all of KX-4711 and tell me who signed it"

@@ -19,8 +19,8 @@ from agent.session.cut import cut_point, sparing
 from agent.session.entries import CompactionEntry, Entry, MarkEntry, MessageEntry, Meta
 from agent.session.flush import FLUSH
 from agent.session.unflushed import unflushed
+from tests.agent.home import tool
 from tests.agent.long_talk import OWNER, LongTalk, counted, told
-from tests.agent.test_agent import tool
 
 TS = "2026-11-21T07:30:00.000Z"
 
