@@ -112,11 +112,12 @@ class Count:
         return not (self.seen.twice or self.never or self.seen.disorder)
 
 
-def count(town: Town, given_up: Mapping[tuple[str, str], list[set[int]]]) -> Count:
+def count(town: Town, in_error: Mapping[tuple[str, str], list[set[int]]]) -> Count:
+    """`in_error` as `given_up` gives it."""
     chats = {chat: [one.text for one in town.telegram.messages(chat)] for chat in town.written}
     found = seen(town.written, chats)
     apologised = [
-        turn for (_, chat), turns in given_up.items() if _has_apologised(chats[int(chat)], turns) for turn in turns
+        turn for (_, chat), turns in in_error.items() if _has_apologised(chats[int(chat)], turns) for turn in turns
     ]
     aside = set(found.never).intersection(number for turn in apologised for number in turn)
     return Count(

@@ -23,13 +23,18 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.figures import table
+from benchmarks.figures import Cell, table
 from tests.flows.life import Tally, life
 
 
 async def lived(days: int, seed: int) -> Tally:
     async with life(seed) as told:
         return await told.live(days)
+
+
+def _row(name: str, value: object) -> tuple[str, Cell]:
+    """A list names what went wrong."""
+    return (f"{name} (must be 0)", len(value)) if isinstance(value, list) else (name, str(value))
 
 
 if __name__ == "__main__":
@@ -43,17 +48,7 @@ if __name__ == "__main__":
     tally = asyncio.run(lived(given.days, chosen))
     print(f"seed {chosen}; {given.days} days in {time.monotonic() - began:.0f} s\n")
     figures = asdict(tally)
-    print(
-        table(
-            ["", ""],
-            [
-                [name.replace("_", " ") + (" (must be 0)" if isinstance(value, list) else ""), value]
-                if not isinstance(value, list)
-                else [name.replace("_", " ") + " (must be 0)", len(value)]
-                for name, value in figures.items()
-            ],
-        )
-    )
+    print(table(["", ""], [_row(name.replace("_", " "), value) for name, value in figures.items()]))
     for name, found in tally.failures.items():
         print(f"\n{name.replace('_', ' ')}: {'; '.join(found)}")
     if given.json is not None:
