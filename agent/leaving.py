@@ -10,9 +10,10 @@ from datetime import datetime, timedelta
 from agent.behind import Behind
 from agent.clock import Clock
 from agent.memory.daily import log_path
-from agent.memory.files import FileError, append_section, read_text
+from agent.memory.files import FileError, read_text
 from agent.memory.forgettings import Forgettings
 from agent.memory.history import History
+from agent.memory.logs import append_section
 from agent.memory.scope import Scope
 from agent.open_talks import OpenTalks
 from agent.session.archive import SessionInfo

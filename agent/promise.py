@@ -17,9 +17,10 @@ from agent.clock import Clock
 from agent.context import marked
 from agent.context.turn_header import words
 from agent.memory import daily
-from agent.memory.files import FileError, append_log, clean, read_text
+from agent.memory.files import FileError, clean, read_text
 from agent.memory.forgettings import Forgettings
 from agent.memory.history import Author
+from agent.memory.logs import append_log
 from agent.memory.scope import Scope
 from agent.remember import asks_to_remember
 from agent.session.entries import MessageEntry

@@ -27,9 +27,10 @@ from agent.journal.marks import TITLE, Marks, Piece, Section, in_log
 from agent.journal.telling import Told
 from agent.journal.words import WORDS
 from agent.memory.daily import heading_line, log_path
-from agent.memory.files import FileError, append_day, clean, read_text
+from agent.memory.files import FileError, clean, read_text
 from agent.memory.forgettings import Forgettings, Forgotten, Reading
 from agent.memory.history import History
+from agent.memory.logs import append_day
 from agent.memory.scope import Scope
 from agent.model.base import ContextOverflow, InvalidRequest, Model, ModelError, Outdated
 from agent.model.offline import NAME as OFFLINE

@@ -19,13 +19,10 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from agent.clock import Clock
-from agent.memory import daily, disk, paragraphs
+from agent.memory import daily, disk
 from agent.memory.edits import addition_of, edit_of
 from agent.memory.reach import FileError, Folder, OutOfReach, Unreadable, holding, inside, name_below, opened
 from agent.memory.recording import recorded
-from agent.memory.scope import Scope
-from agent.memory.slug import slug
 
 __all__ = [
     "MAX_BYTES",
@@ -36,10 +33,7 @@ __all__ = [
     "NotWritten",
     "OutOfReach",
     "Unreadable",
-    "append_day",
-    "append_history",
-    "append_log",
-    "append_section",
+    "append",
     "check_writable",
     "clean",
     "copy_out",
@@ -248,63 +242,6 @@ def remove(path: Path, root: Path, today: date, may_go: Callable[[bytes], None] 
         return _state(data)
 
 
-def append_log(scope: Scope, clock: Clock, text: str, heading: str | None = None) -> Path:
-    """Add an entry to today's log of the scope: one bullet, `- HH:MM text`. Returns the log's path.
-
-    `heading` stands before it as `## heading`, unless the log's end is already under it; without one, what comes behind
-    a finished section (the end of a talk, a part of the journal) stands under `## Notes`.
-
-    Nothing of `text` is left out; what UTF-8 cannot hold shows as U+FFFD. Raises `NotWritten` (blank text, full disk…).
-    """
-    if not text.strip():
-        raise NotWritten("there is nothing to add: the text is empty")
-    now = clock.now()
-    path = daily.log_path(scope, now.date())
-    title = " ".join(clean(heading).split()) if heading else ""
-
-    def addition(before: str) -> str:
-        last = daily.last_heading(before)
-        wanted = title or (daily.NOTES if daily.is_finished(last) else last)
-        start = daily.gap_before_entry(before) if wanted == last else daily.gap(before) + daily.heading_line(wanted)
-        return start + daily.entry(now, clean(text))
-
-    _append(path, scope.folder, addition, daily.new_log(now.date()))
-    return path
-
-
-def append_section(scope: Scope, clock: Clock, heading: str, body: str) -> Path:
-    """Add a section `## HH:MM heading`, the heading as a slug, with `body` as it is to today's log of the scope.
-    Returns the log's path. Raises `NotWritten`."""
-    now = clock.now()
-    path = daily.log_path(scope, now.date())
-    section = daily.heading_line(f"{now:%H:%M} {slug(clean(heading))}") + clean(body).strip() + "\n"
-    _append(path, scope.folder, lambda before: daily.gap(before) + section, daily.new_log(now.date()))
-    return path
-
-
-def append_day(scope: Scope, day: date, section: str) -> Path:
-    """Add a finished section, heading and all, to the log of a day, which may be past: a log may grow (invariant 7).
-    Returns the log's path. Raises `NotWritten`."""
-    path = daily.log_path(scope, day)
-    _append(path, scope.folder, lambda before: daily.gap(before) + clean(section), daily.new_log(day))
-    return path
-
-
-def append_history(scope: Scope, clock: Clock, paragraph: str, source: str = "", *, extract: bool = False) -> Path:
-    """Add a paragraph `[YYYY-MM-DD HH:MM] text`, one line, on an ended or compacted talk to `memory/HISTORY.md`.
-    `source` names the talk at its end; a paragraph of the same source is not added twice, and one that comes after the
-    `extract` of its source says so. Returns the file's path. Raises `NotWritten`."""
-    now = clock.now()
-    path = scope.folder / "memory" / "HISTORY.md"
-
-    def addition(before: str) -> str:
-        line = paragraphs.addition(before, now, clean(paragraph), source, extract=extract)
-        return daily.gap(before) + line if line else ""
-
-    _append(path, scope.folder, addition, "# History\n\n")
-    return path
-
-
 def check_writable(path: Path, root: Path) -> None:
     """Raises `NotWritten` where a file of that name could not be written to, and makes its folder where there is
     none."""
@@ -343,9 +280,9 @@ def decoded(data: bytes) -> str:
     return data.decode("utf-8-sig", "replace")
 
 
-def _append(path: Path, root: Path, addition: Callable[[str], str], beginning: str) -> None:
+def append(path: Path, root: Path, addition: Callable[[str], str], beginning: str) -> None:
     """Add what `addition` makes of the end of the present text; the file may be of any size. A new or empty file
-    starts with `beginning`."""
+    starts with `beginning`. Raises `NotWritten`."""
     name = name_below(path, root)
     with _writing(path, root, name) as (folder, real_name):
         for _ in range(_TRIES):

@@ -20,8 +20,9 @@ from agent.context import marked
 from agent.context.budget import estimate, shortened
 from agent.memory import files, notes
 from agent.memory.edit import added, edited
-from agent.memory.files import FileError, append_history
+from agent.memory.files import FileError
 from agent.memory.forgettings import Forgotten, Reading
+from agent.memory.logs import append_history
 from agent.memory.scope import Scope
 from agent.model.base import REFUSED, Completed, Json, Message, ModelError, ModelRequest, ToolSpec
 from agent.session.cut import Shown

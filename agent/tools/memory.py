@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from pathlib import Path
 
-from agent.memory import files, notes
+from agent.memory import files, logs, notes
 from agent.memory.age import OUT_OF_DATE, age_in_words, may_be_out_of_date
 from agent.memory.daily import log_path
 from agent.memory.edit import added
@@ -94,7 +94,7 @@ def memory_tools(desk: Desk) -> tuple[Tool, ...]:
 async def _append(desk: Desk, arguments: Arguments) -> str:
     await desk.blocking(desk.may_change, log_path(desk.scope, desk.clock.today()))
     path = await desk.blocking(
-        files.append_log, desk.scope, desk.clock, text(arguments, "text"), text(arguments, "heading") or None
+        logs.append_log, desk.scope, desk.clock, text(arguments, "text"), text(arguments, "heading") or None
     )
     desk.wrote(path)
     return f"Added to {desk.name(path)}."

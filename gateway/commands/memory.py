@@ -9,9 +9,10 @@ from pathlib import PurePosixPath
 from pydantic import TypeAdapter
 
 from agent.memory.edits import Conflict
-from agent.memory.files import FileError, append_log
+from agent.memory.files import FileError
 from agent.memory.forget import Finding, Place, find, speaks_of, still_in
 from agent.memory.history import FORGET as FORGETTING
+from agent.memory.logs import append_log
 from agent.memory.undo import restore
 from gateway.access import LOCAL_CHANNELS, Role
 from gateway.commands import Answer, Ask, Command, CommandError, reason

@@ -11,7 +11,7 @@ import pytest
 
 from agent.journal.marks import for_reading
 from agent.journal.writer import MOST_TOKENS_A_DAY
-from agent.memory.files import append_log
+from agent.memory.logs import append_log
 from agent.model.base import InvalidRequest, Json, ModelRequest, TryLater
 from agent.model.offline import NAME as OFFLINE
 from agent.model.scripted import Answer, Call, ScriptedModel, Step

@@ -17,17 +17,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agent.memory import disk, files
-from agent.memory.files import (
-    MAX_BYTES,
-    NotWritten,
-    Unreadable,
-    append_history,
-    append_log,
-    append_section,
-    read_text,
-    remove,
-    rewrite,
-)
+from agent.memory.files import MAX_BYTES, NotWritten, Unreadable, read_text, remove, rewrite
+from agent.memory.logs import append_history, append_log, append_section
 from agent.memory.reach import FileError
 from tests.agent.places import Watch, group, morning, owner
 
@@ -243,7 +234,8 @@ def test_a_full_disk_is_said_and_leaves_no_torn_entry(tmp_path: Path) -> None:
 import resource, signal, sys
 from pathlib import Path
 sys.path.insert(0, {str(Path.cwd())!r})
-from agent.memory.files import append_log, rewrite, NotWritten
+from agent.memory.files import rewrite, NotWritten
+from agent.memory.logs import append_log
 from tests.agent.places import morning, owner
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 root = Path({str(tmp_path)!r})
@@ -302,7 +294,8 @@ def test_writers_that_are_killed_leave_whole_files_and_no_lock(tmp_path: Path) -
 import sys
 from pathlib import Path
 sys.path.insert(0, {str(Path.cwd())!r})
-from agent.memory.files import append_log, rewrite
+from agent.memory.files import rewrite
+from agent.memory.logs import append_log
 from tests.agent.places import morning, owner
 root, clock = Path({str(tmp_path)!r}), morning().clock
 print("ready", flush=True)

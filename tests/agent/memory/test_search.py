@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.memory import notes
-from agent.memory.files import append_log
 from agent.memory.index.cutting import passages
+from agent.memory.logs import append_log
 from agent.memory.words import fold, query_terms, terms
 from tests.agent.places import group, morning, owner, person, search
 

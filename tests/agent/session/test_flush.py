@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.context.repair import repair
-from agent.memory.files import append_log
+from agent.memory.logs import append_log
 from agent.model.base import AccessDenied, ContextOverflow, ModelRequest
 from agent.model.scripted import Answer, Call, Hold, Reply, Step
 from agent.session.entries import CompactionEntry, Entry, MarkEntry

@@ -17,9 +17,9 @@ from pathlib import Path
 import psutil  # type: ignore[import-untyped]
 import pytest
 
-from agent.memory.files import append_log
 from agent.memory.index.database import NotStored
 from agent.memory.index.engine import MOST_OPEN, MemoryIndex
+from agent.memory.logs import append_log
 from agent.memory.scope import Scope
 from agent.settings import SearchSettings
 from tests.agent.places import group, morning, owner, person
