@@ -35,6 +35,7 @@ from agent.memory.files import FileError
 from agent.memory.forget import Finding, forget, speaks_of, up_to_date
 from agent.memory.forgettings import Forgettings
 from agent.memory.history import History
+from agent.memory.index.database import NotStored
 from agent.memory.index.embedding import Meaning
 from agent.memory.index.engine import MemoryIndex
 from agent.memory.scope import Audience, Scope
@@ -305,8 +306,17 @@ class Agent:
             fixed = await asyncio.to_thread(self._talks.fixed_part, scope)
             said, among = await redact(talks, holds, self._clock, done.change, fixed)
             await asyncio.to_thread(self.journal.forget, [talk.header.id for talk in talks], holds)
+            unpurged = await self._unpurged(scope)
+        return Removal(finding, done.change, done.files, said, among, unpurged)
+
+    async def _unpurged(self, scope: Scope) -> str:
+        """Purge the index; why that could not be done, else "". All else is forgotten by then."""
+        try:
             await asyncio.to_thread(self.index.purge, scope, self._clock)
-        return Removal(finding, done.change, done.files, said, among)
+        except NotStored as problem:
+            _log.error("the search index still has what was forgotten: %s", problem.strerror)
+            return str(problem.strerror)
+        return ""
 
     async def bring_back(self, is_meant: Callable[[SessionKey], bool], change: str) -> None:
         """Undo what a `forget` did to those sessions."""

@@ -18,13 +18,15 @@ from agent.session.transcript import Transcript
 @dataclass(frozen=True, slots=True)
 class Removal:
     """What a forgetting removed: what it found in memory, the `files` that changed, and how many `messages` of how many
-    `talks`. `change`: its entry in the change history, empty where memory held nothing."""
+    `talks`. `change`: its entry in the change history, empty where memory held nothing. `unpurged`: why the search
+    index on disk still has it, the end of a sentence, else empty."""
 
     finding: Finding
     change: str
     files: tuple[str, ...]
     messages: int
     talks: int
+    unpurged: str = ""
 
 
 Holds = Callable[[str], bool]

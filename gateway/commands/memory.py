@@ -25,6 +25,7 @@ FORGET = "forget"
 _FINDING = TypeAdapter(Finding)
 _ANSWER_WITHIN = timedelta(minutes=10)
 _LISTED = 20
+_NEW_INDEX = "`daybook memory index --force` makes it anew"
 _SHOWN_CHARS = 160
 
 
@@ -135,6 +136,7 @@ async def _forget(ask: Ask, shown: Finding) -> str:
     places += [f"{_messages(on_page)} on the page"] if on_page else []
     second = "For ten minutes /undo brings it back, then no copy of it is left in memory. " if removed.files else ""
     left = await asyncio.to_thread(still_in, scope, finding)
+    index = f" The search index still has them: {removed.unpurged}; {_NEW_INDEX}." if removed.unpurged else ""
     own = f" {_files(_unspoken(left, finding))} still {_has(left)} them." if left else ""
     on_platform = ask.row.message.address.channel not in LOCAL_CHANNELS
     platform = " This chat on your platform keeps its own copy." if on_platform else ""
@@ -142,7 +144,7 @@ async def _forget(ask: Ask, shown: Finding) -> str:
         f"Forgotten in {' and '.join(places)}. {second}"
         "I no longer see, search or send the words. The transcripts' files under `state/sessions` still have them, "
         "until `daybook sessions prune` deletes those talks; files that came or were sent stay as they are for a "
-        f"month.{own}{platform}"
+        f"month.{index}{own}{platform}"
     )
 
 

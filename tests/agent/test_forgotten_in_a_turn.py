@@ -70,6 +70,15 @@ async def test_an_answer_that_was_under_way_is_asked_for_anew(tmp_path: Path) ->
     assert WORD not in memory(talk) + as_it_reads(talk)
 
 
+async def test_an_index_that_cannot_be_purged_keeps_nothing_else_from_being_forgotten(tmp_path: Path) -> None:
+    (tmp_path / "memory.db").mkdir()
+    talk = LongTalk(tmp_path)
+    await talk.say(f"My boat lies in {WORD}")
+    removal = await talk.agent.forget(lambda key: True, talk.scope, "", Finding(WORD, ()))
+    assert removal.messages == 1 and WORD not in as_it_reads(talk)
+    assert removal.unpurged == "the search index cannot be used (unable to open database file)"
+
+
 async def test_a_retry_does_not_send_it(tmp_path: Path) -> None:
     talk = LongTalk(tmp_path)
     await talk.say(f"My boat lies in {WORD}")

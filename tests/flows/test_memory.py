@@ -190,6 +190,18 @@ async def test_what_only_the_talks_know_can_be_forgotten_and_other_scopes_keep_t
         told.no_request_was_refused()
 
 
+async def test_an_index_that_still_has_what_was_forgotten_is_named(tmp_path: Path) -> None:
+    async with story(tmp_path) as told:
+        (told.home.path / "state" / "memory.db").mkdir(parents=True)
+        async with told.running():
+            told.write("MEMORY.md", "- Luna\n")
+            told.say("/forget Luna")
+            await told.hears("would forget")
+            told.say("/forget yes")
+            said = await told.hears("Forgotten in MEMORY.md")
+            assert "search index still has them" in said.text and "daybook memory index --force" in said.text
+
+
 async def test_forgetting_waits_for_the_one_who_asked_and_stays_in_its_scope(tmp_path: Path) -> None:
     async with story(tmp_path) as told, told.running():
         told.write("MEMORY.md", "- Luna\n")
