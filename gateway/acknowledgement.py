@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 
 from channels.message import Channel, InboundMessage, Origin
+from gateway.locks import Locks
 from gateway.store.inbox_rows import InboxRow
 
 
@@ -18,7 +18,7 @@ class Acknowledgement:
         self._channels = channels
         self._signs = signs
         self._spawn = spawn
-        self._under_way: dict[str, asyncio.Lock] = {}
+        self._under_way: Locks[str] = Locks()
 
     def kept(self, row: InboxRow) -> None:
         """A message is on disk and waits for its turn."""
@@ -37,8 +37,5 @@ class Acknowledgement:
 
     async def _in_order(self, channel: Channel, message: InboundMessage, sign: str) -> None:
         """The sign that comes off must not overtake the one that goes on."""
-        lock = self._under_way.setdefault(message.id, asyncio.Lock())
-        async with lock:
+        async with self._under_way.alone(message.id):
             await channel.react(message.address, message.platform_id, sign)
-        if not sign:
-            self._under_way.pop(message.id, None)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
 from channels.message import OutboundMessage, SendError
 from gateway.lanes import Lanes
+from gateway.locks import Locks
 from gateway.store.database import StoreUnavailable
 from gateway.store.inbox_rows import InboxRow
 from gateway.turn import Rooms, SessionLane, Turn
@@ -67,7 +68,7 @@ class Turns:
         self._rooms = rooms
         self._disk_wait = disk_wait
         self._running: dict[str, Running] = {}
-        self._locks: dict[str, asyncio.Lock] = {}
+        self._locks: Locks[str] = Locks()
         self._beside: dict[tuple[str, int], asyncio.Task[object]] = {}
         self._told_of_disk: set[str] = set()
         self.lanes: Lanes[str, int] = Lanes(self._serve)
@@ -85,8 +86,7 @@ class Turns:
 
     def is_busy(self, session: str) -> bool:
         """Whether `alone` would have to wait."""
-        lock = self._locks.get(session)
-        return lock is not None and lock.locked()
+        return session in self._locks
 
     async def stop(self, session: str, before: int) -> Stopped:
         """End the running turn and other work, and set aside what waits behind it, as far as it came before number
@@ -136,14 +136,9 @@ class Turns:
             self.lanes.put_back(session, seqs)
             raise
 
-    @asynccontextmanager
-    async def alone(self, session: str) -> AsyncIterator[None]:
+    def alone(self, session: str) -> AbstractAsyncContextManager[None]:
         """No turn of the session runs inside; one that runs is waited for."""
-        lock = self._locks.setdefault(session, asyncio.Lock())
-        async with lock:
-            yield
-        if not lock.locked():
-            self._locks.pop(session, None)
+        return self._locks.alone(session)
 
     def suspend(self) -> None:
         """The process ends: stop turns where they are. They are journaled, and go on at the next start."""
