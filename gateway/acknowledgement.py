@@ -1,4 +1,4 @@
-"""A sign on a message from when it is kept until it is answered, where the configuration wants one."""
+"""A sign on a message from when it is kept until it has its end, where the configuration wants one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ class Acknowledgement:
         """A message is on disk and waits for its turn."""
         self._put(row, self._signs.get(row.message.address.channel, ""))
 
-    def answered(self, rows: Iterable[InboxRow]) -> None:
+    def ended(self, rows: Iterable[InboxRow]) -> None:
+        """Messages were answered, or set aside."""
         for row in rows:
             if row.message.address.channel in self._signs and not row.overheard:
                 self._put(row, "")

@@ -304,7 +304,7 @@ class Turn:
         )
         await inbox.finish([*self.rows, *await self._overheard()], outcome or str(end.kind), drafts)
         self._rooms.outbox.wake(drafts)
-        self._rooms.acknowledgement.answered(self.rows)
+        self._rooms.acknowledgement.ended(self.rows)
 
     async def _end_of_job(self, due: DueJob, end: End, outcome: str) -> tuple[End, str]:
         """What went wrong is no news for the chat: the schedule reads it, tries again and tells the owner."""

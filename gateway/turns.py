@@ -130,11 +130,16 @@ class Turns:
 
     async def _set_aside(self, session: str, seqs: Sequence[int]) -> None:
         try:
-            if seqs:
-                await self._rooms.inbox.finish([self._rooms.inbox.row(seq) for seq in seqs], "stopped")
+            await self._end_stopped([self._rooms.inbox.row(seq) for seq in seqs])
         except StoreUnavailable:
             self.lanes.put_back(session, seqs)
             raise
+
+    async def _end_stopped(self, rows: Sequence[InboxRow]) -> None:
+        """The end of messages that no turn will answer."""
+        if rows:
+            await self._rooms.inbox.finish(rows, "stopped")
+            self._rooms.acknowledgement.ended(rows)
 
     def alone(self, session: str) -> AbstractAsyncContextManager[None]:
         """No turn of the session runs inside; one that runs is waited for."""
@@ -156,7 +161,7 @@ class Turns:
             async with self.alone(lane.key):
                 rows = self._gather(lane, carried)
                 if not rows:  # a stop came first
-                    return await self._rooms.inbox.finish(carried, "stopped")
+                    return await self._end_stopped(carried)
                 turn = Turn(self._rooms, lane, rows, carried)
                 try:
                     if not await self._answer(lane, turn):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from agent.model.scripted import Answer, Hold
 from channels.message import NotSent
 from channels.scripted import Reacted
 from tests.gateway.conftest import ALICE, GROUP, OWNER, Daybook
@@ -200,6 +201,20 @@ async def test_a_configured_sign_stands_on_a_message_until_it_is_answered(dayboo
         await daybook.chat.wait_until(lambda: Reacted(message.platform_id, "") in daybook.chat.history)
     signs = [act for act in daybook.chat.history if isinstance(act, Reacted)]
     assert signs == [Reacted(message.platform_id, "👀"), Reacted(message.platform_id, "")]
+
+
+async def test_a_message_that_a_stop_sets_aside_loses_its_sign(daybook: Daybook) -> None:
+    daybook.settings["channels"] = {"telegram": {"reaction": "👀"}}
+    daybook.queue("collect")
+    hold = Hold()
+    daybook.model.then(Answer("never said", hold=hold))
+    async with daybook.running():
+        daybook.chat.say("one")
+        await hold.reached.wait()
+        waiting = daybook.chat.say("two")
+        await daybook.chat.wait_until(lambda: Reacted(waiting.platform_id, "👀") in daybook.chat.history)
+        daybook.chat.say("/stop")
+        await daybook.chat.wait_until(lambda: Reacted(waiting.platform_id, "") in daybook.chat.history)
 
 
 async def test_without_configuration_there_are_no_signs(daybook: Daybook) -> None:
