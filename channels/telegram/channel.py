@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -183,7 +183,7 @@ class TelegramChannel:
         events: list[Event] = [*known, *(event for update in updates if (event := _event(update, bot)))]
         if events:
             await receive(events)
-        self._unannounced = [one for one in self._unannounced if one not in known]
+        self._announced(known)
         for event in events:
             if isinstance(event, Migrated):
                 self._moved[int(event.old.chat_id)] = int(event.new.chat_id)
@@ -352,12 +352,21 @@ class TelegramChannel:
         return None
 
     async def _announce(self, event: Migrated) -> None:
-        """Tell that a chat moved, now or with the next updates."""
+        """Tell that a chat moved: now or, where nobody takes it now, with the next updates."""
         self._moved[int(event.old.chat_id)] = int(event.new.chat_id)
         self._unannounced.append(event)
-        if self._receive is not None:
+        if self._receive is None:
+            return
+        try:
             await self._receive([event])
-            self._unannounced.remove(event)
+        except Exception as error:
+            log.warning("that %s has moved is told later: %s", event.old, redacted(error))
+        else:
+            self._announced([event])
+
+    def _announced(self, told: Collection[Event]) -> None:
+        """The next updates may have told of a move, too, while it was being told."""
+        self._unannounced = [one for one in self._unannounced if one not in told]
 
     def _has_drafts(self, address: Address) -> bool:
         private = not address.chat_id.startswith("-")

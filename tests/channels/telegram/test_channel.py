@@ -367,6 +367,49 @@ async def test_a_move_learnt_while_not_running_is_told_by_the_next_run(desk: Des
     assert isinstance(events[0], Migrated)
 
 
+async def test_a_move_that_nobody_takes_now_is_told_later_and_its_message_is_sent_all_the_same(desk: Desk) -> None:
+    def refuse(events: Sequence[Event]) -> None:
+        if all(isinstance(event, Migrated) for event in events):
+            raise OSError("the disk is full")
+
+    desk.telegram.say("hi", chat=-500, chat_type="group")
+    async with desk.running():
+        await desk.received()
+        desk.refuse = refuse
+        desk.telegram.migrate(-500, -1009)
+        desk.telegram.drop_pending()
+        await desk.channel.send(OutboundMessage(Address("telegram", "-500"), "found you"))
+        assert desk.telegram.messages(-1009)[0].text == "found you"
+        desk.telegram.say("and now")
+        events = await desk.received(3)
+    assert isinstance(events[1], Migrated)
+
+
+async def test_a_move_may_be_told_by_updates_while_a_send_tells_it(desk: Desk) -> None:
+    by_send, by_updates = asyncio.Event(), asyncio.Event()
+
+    async def receive(events: Sequence[Event]) -> None:
+        await desk.receive(events)
+        if [type(event) for event in events] == [Migrated]:
+            by_send.set()
+            await by_updates.wait()
+        elif by_send.is_set():
+            by_updates.set()
+
+    desk.telegram.say("hi", chat=-500, chat_type="group")
+    running = asyncio.create_task(desk.channel.run(receive))
+    await desk.received()
+    desk.telegram.migrate(-500, -1009)
+    desk.telegram.drop_pending()
+    sending = asyncio.create_task(desk.channel.send(OutboundMessage(Address("telegram", "-500"), "found you")))
+    await by_send.wait()
+    desk.telegram.say("and now")
+    await sending
+    assert [message.text for message in desk.telegram.messages(-1009)] == ["found you"]
+    running.cancel()
+    await asyncio.wait([running])
+
+
 async def test_edits_replace_and_an_unchanged_text_is_no_error(desk: Desk) -> None:
     sent = await desk.channel.send(OutboundMessage(ALICE, "one"))
     for _ in range(2):
