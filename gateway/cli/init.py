@@ -58,7 +58,8 @@ def init_command(place: Place, /, yes: bool, **given: str | None) -> None:
         if not exists:
             _write_env(home.env_file, wishes)
             write_private(home.config_file, _config_text(wishes))
-        workspace = home.workspace(place.config().agents["main"].workspace)
+        config = place.config()
+        workspace = home.workspace(config.agents[config.default_agent].workspace)
         made = create(workspace, template_folder())
         if wishes.name and workspace / "USER.md" in made:
             _introduce(workspace / "USER.md", wishes.name)

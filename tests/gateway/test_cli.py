@@ -131,6 +131,13 @@ def test_init_writes_secrets_apart_and_keeps_what_exists(home: Path) -> None:
     assert "- Name: Ann" in (home / "workspace" / "USER.md").read_text()
 
 
+def test_init_makes_the_workspace_of_whichever_agent_answers(home: Path) -> None:
+    home.mkdir()
+    (home / "config.yaml").write_text("agents: {work: {workspace: desk}}\n")
+    assert invoke(home, "init", "--yes").exit_code == 0
+    assert (home / "desk" / "AGENTS.md").exists()
+
+
 def test_init_asks_again_for_what_would_be_invalid(home: Path) -> None:
     answers = "Ann\nMars/Base\nEurope/Rome\n\n\n\nbob\n42\n25:00\n20:15\n"
     done = invoke(home, "init", stdin=answers)
