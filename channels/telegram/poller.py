@@ -11,14 +11,13 @@ import logging
 import random
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import NoReturn
 
 from telegram.error import Conflict, EndPointNotFound, InvalidToken, RetryAfter, TelegramError
 from telegram.request import BaseRequest, RequestData
 from telegram.request._requestparameter import RequestParameter  # what RequestData is made of; not exported
 
 from channels.message import ChannelStatus, Health, SourceFailed
-from channels.telegram.errors import redacted, seconds
+from channels.telegram.errors import ODD_ANSWER, redacted, seconds
 
 log = logging.getLogger(__name__)
 
@@ -73,7 +72,7 @@ class Trouble:
     def _delay(self, error: Exception) -> float:
         match error:
             case InvalidToken() | EndPointNotFound():
-                self._rejected(error)
+                self._rejected()
             case Conflict() if "webhook" in str(error).casefold():
                 self.status = ChannelStatus(Health.DOWN, WEBHOOK)
                 return _LONGEST_DELAY
@@ -92,22 +91,17 @@ class Trouble:
                 self.status = ChannelStatus(state, text)
         return self._backoff()
 
-    def _rejected(self, error: Exception) -> None:
+    def _rejected(self) -> None:
         """A token that worked before is believed for a while: proxies and restarts of the server answer 404 too."""
         self.rejections += 1
         if not self.known_good or self.rejections > _REJECTIONS_BEFORE_FATAL:
-            give_up(error)
+            raise SourceFailed(BAD_TOKEN, fatal=True) from None  # the library's error may hold the token
         self.status = ChannelStatus(Health.DEGRADED, BAD_TOKEN)
 
     def _backoff(self) -> float:
         """Doubling, capped, and spread so that many bots do not come back at the same moment."""
         longest = min(_LONGEST_DELAY, _FIRST_DELAY * 2.0 ** min(self.failures - 1, 10))
         return random.uniform(longest / 2, longest)
-
-
-def give_up(error: Exception) -> NoReturn:
-    """The token is wrong. Nothing of the library's error goes on: it may hold the token."""
-    raise SourceFailed(BAD_TOKEN, fatal=True) from None
 
 
 class Poller:
@@ -181,8 +175,8 @@ class Poller:
         try:
             async with asyncio.timeout(long_poll + self._slack):
                 result: object = await request.post(self._url, form, read_timeout=long_poll + self._slack)
-        except (KeyError, TypeError) as error:
-            raise _Junk("the answer has no result") from error
+        except ODD_ANSWER as error:
+            raise _Junk("the answer is none of the Bot API's") from error
         if not isinstance(result, list):
             raise _Junk(f"the result is of the type {type(result).__name__}")
         if long_poll and not result and asyncio.get_running_loop().time() - started < _TOO_FAST:

@@ -133,12 +133,13 @@ async def test_a_token_revoked_for_good_ends_the_channel(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("method", ["getMe", "getUpdates"])
-@pytest.mark.parametrize("fault", ["500", "502 html", "not json", "no result", "odd result", "abort"])
+@pytest.mark.parametrize("fault", ["500", "502 html", "502 odd", "not json", "no result", "odd result", "abort"])
 async def test_faults_of_the_server_are_survived_and_seen(desk: Desk, method: str, fault: str) -> None:
     telegram = desk.telegram
     {
         "500": lambda: telegram.fail(method, status=500, times=4),
         "502 html": lambda: telegram.junk(method, times=4),
+        "502 odd": lambda: telegram.junk(method, status=502, body='["bad gateway"]', times=4),
         "not json": lambda: telegram.junk(method, status=200, body="{", times=4),
         "no result": lambda: telegram.junk(method, status=200, body='{"ok": true}', times=4),
         "odd result": lambda: telegram.junk(method, status=200, body='{"ok": true, "result": 5}', times=4),
