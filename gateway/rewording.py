@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 from pydantic import TypeAdapter
@@ -58,5 +59,4 @@ class Rewording:
 
 def as_new(edited: InboundMessage) -> InboundMessage:
     """The new wording as something said anew."""
-    fields = _MESSAGE.dump_python(edited) | {"id": f"again:{edited.id}", "edit": False}
-    return _MESSAGE.validate_python(fields)
+    return replace(edited, id=f"again:{edited.id}", edit=False)

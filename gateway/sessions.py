@@ -11,6 +11,7 @@ from pathlib import Path
 from agent.memory.scope import Audience, GroupLogs, Scope
 from agent.turn import SessionKey
 from channels.message import ChatKind, InboundMessage, Sender
+from channels.terminal import MAIN_CHAT
 from gateway.access import LOCAL_CHANNELS, Access, Admitted, Role
 from gateway.config.model import Route
 from gateway.routes import Routes
@@ -19,18 +20,14 @@ from gateway.store.inbox_rows import InboxRow
 
 _UNSAFE = re.compile(r"[^\w-]+")
 
-MAIN_CHAT = "main"
-"""The chat of a local channel that belongs to the owner's own session; any other name is a session of its own."""
+JOBS = "jobs"
+"""Below a chat's session: those of the jobs that report to it, one each."""
 
 
 def belongs_to(key: SessionKey, scope: Scope) -> bool:
     """Whether what is said in a session is said in that scope."""
     audience, _, rest = key.path.partition("/")
     return audience == scope.audience and (scope.audience is Audience.OWNER or rest.split("/")[0] == scope.id)
-
-
-JOBS = "jobs"
-"""Below a chat's session: those of the jobs that report to it, one each."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,6 @@ _MARKUP = re.compile(
 )
 _BEHIND_NAME = re.compile(r"[\s,:;]+")
 _COMMAND = re.compile(r"\s*/([A-Za-z]+)(?:[^\w\s/]*\Z|\s)")
-
 _NAMED_COMMAND = re.compile(r"(\s*/[A-Za-z]+)\s?@(\S+)(?=\s|\Z)")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from channels.fields import Json, get, object_of, text_of
+from channels.fields import Json, get, object_of, objects_of, text_of
 from channels.message import Attachment
 
 _FILES = (
@@ -95,12 +95,14 @@ def _contact(contact: Json) -> str:
 
 
 def _poll(poll: Json) -> str:
-    return _with_list(text_of(poll, "question"), [text_of(option, "text") for option in _objects(poll, "options")])
+    return _with_list(text_of(poll, "question"), [text_of(option, "text") for option in objects_of(poll, "options")])
 
 
 def _checklist(checklist: Json) -> str:
-    tasks = _objects(checklist, "tasks")
-    lines = [("[x] " if get(task, "completion_date", int) else "[ ] ") + text_of(task, "text") for task in tasks]
+    lines = [
+        ("[x] " if get(task, "completion_date", int) else "[ ] ") + text_of(task, "text")
+        for task in objects_of(checklist, "tasks")
+    ]
     return _with_list(text_of(checklist, "title"), lines)
 
 
@@ -129,11 +131,6 @@ _SAYINGS: Mapping[str, tuple[str, Callable[[Json], str]]] = {
     "story": ("story", _nothing),
     "venue": ("venue", _venue),
 }
-
-
-def _objects(parent: Json, field: str) -> list[Json]:
-    value = parent.get(field)
-    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
 
 
 def _with_list(title: str, items: list[str]) -> str:

@@ -8,6 +8,7 @@ import sys
 
 import click
 
+from channels.terminal import MAIN_CHAT
 from gateway.cli.conversation import Conversation
 from gateway.cli.lines import Lines, line_editing
 from gateway.cli.place import Place, run
@@ -25,7 +26,7 @@ def _session(_: click.Context, __: click.Parameter, name: str) -> str:
 
 @click.command("chat")
 @click.option("-m", "--message", metavar="TEXT", help="One message; only the reply goes to stdout.")
-@click.option("--session", default="main", callback=_session, help="A talk of its own, by name.")
+@click.option("--session", default=MAIN_CHAT, callback=_session, help="A talk of its own, by name.")
 @click.pass_obj
 def chat_command(place: Place, message: str | None, session: str) -> None:
     """Talk to the agent, in the running gateway or without one. Ctrl-C stops an answer, Ctrl-D leaves.

@@ -12,6 +12,7 @@ from collections.abc import Coroutine, Iterator
 
 import click
 
+from channels.terminal import MAIN_CHAT
 from gateway import log, open_files
 from gateway.app import open_gateway
 from gateway.cli.chat import piped_lines
@@ -114,8 +115,8 @@ def _stopped_by_signals(stop: asyncio.Event) -> Iterator[None]:
 async def _attended(gateway: Gateway, stop: asyncio.Event, *, watched: bool) -> None:
     """Talk here while the gateway runs. A person's Ctrl-D ends it; the end of a pipe does not."""
     screen = Screen(sys.stdout, sys.stderr, live=watched)
-    with gateway.terminal.attach("main", screen):
-        conversation = Conversation(LocalTalk(gateway, "main", stop), screen)
+    with gateway.terminal.attach(MAIN_CHAT, screen):
+        conversation = Conversation(LocalTalk(gateway, MAIN_CHAT, stop), screen)
         if watched:
             click.echo("You are talking to Daybook. /help lists the commands, Ctrl-C stops an answer, Ctrl-D ends.")
             if address := await _page_address(gateway):

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from gateway.commands import Ask
-from gateway.rewording import KIND
 from gateway.store.question_rows import Question
-
-REWORDED = KIND
 
 
 async def take(ask: Ask, question: Question, said: bool) -> str:

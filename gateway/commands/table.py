@@ -16,6 +16,7 @@ from gateway.commands import (
     search,
     session,
 )
+from gateway.rewording import KIND as REWORDED
 
 
 def all_commands() -> Commands:
@@ -23,7 +24,7 @@ def all_commands() -> Commands:
         return commands.help(ask.conversation)
 
     first = Command("help", "", "what I understand", help_)
-    answer = answers.command({memory.FORGET: memory.take_forget, rewording.REWORDED: rewording.take})
+    answer = answers.command({memory.FORGET: memory.take_forget, REWORDED: rewording.take})
     told = (*schedule.COMMANDS, *daily.COMMANDS)
     rest = (*session.COMMANDS, *search.COMMANDS, *memory.COMMANDS, *told, *general.COMMANDS)
     commands = Commands((first, *rest, *group.COMMANDS, answer))

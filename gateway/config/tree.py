@@ -7,7 +7,6 @@ PyYAML's default, reads them as false and as 1260. Keys are always text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -189,14 +188,3 @@ def _number(text: str, kind: type[int] | type[float]) -> Value:
         return kind(text)
     except ValueError:  # an explicit tag before something else, or a number too long to convert: the model complains
         return text
-
-
-def walk(value: Value, place: Place = ()) -> Iterator[tuple[Place, Value]]:
-    """Every value of a tree with its place, outer ones first."""
-    yield place, value
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield from walk(inner, (*place, key))
-    elif isinstance(value, list):
-        for index, inner in enumerate(value):
-            yield from walk(inner, (*place, index))

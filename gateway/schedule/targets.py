@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 
 from agent.language import Language
 from channels.message import Address, ChatKind, DueJob, InboundMessage, Origin, Sender
+from channels.terminal import MAIN_CHAT
 from gateway.access import LOCAL_CHANNELS, Access, Admitted, Ignored, Verdict
 from gateway.chats import Chats, local_chat
 from gateway.schedule.job import OWNER
-from gateway.sessions import MAIN_CHAT
 from gateway.store.chat_rows import KnownChat, language_in
 
 SENDER = "Schedule"

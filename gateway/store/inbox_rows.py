@@ -163,16 +163,6 @@ def keep_unreadable(connection: sqlite3.Connection, event: Unreadable, at: str) 
     )
 
 
-def note_seen(connection: sqlite3.Connection, channel: str, account: str, event_id: str, outcome: str, at: str) -> bool:
-    """Remember an event that leaves nothing to do, so that its repeat is known. False: it is a repeat."""
-    cursor = connection.execute(
-        "INSERT OR IGNORE INTO inbox (channel, account, id, state, outcome, session, chat_id, platform_id, message,"
-        " received_at) VALUES (?, ?, ?, 'done', ?, '', '', '', '', ?)",
-        (channel, account, event_id, outcome, at),
-    )
-    return cursor.rowcount == 1
-
-
 def reword(connection: sqlite3.Connection, edited: InboundMessage) -> tuple[InboxRow, ...]:
     """Give a message that no turn has taken yet its new text; returns the changed rows (none: too late or unknown)."""
     rows = connection.execute(

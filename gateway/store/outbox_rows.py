@@ -86,11 +86,6 @@ def add(connection: sqlite3.Connection, drafts: Sequence[Draft], at: str) -> Non
     )
 
 
-def is_written(connection: sqlite3.Connection, key: str) -> bool:
-    """Whether a piece of that key was ever written down (sent ones are forgotten after a month)."""
-    return connection.execute("SELECT 1 FROM outbox WHERE key = ?", (key,)).fetchone() is not None
-
-
 def open_rows(connection: sqlite3.Connection, address: Address | None = None) -> tuple[OutboxRow, ...]:
     """What has no receipt yet, in the order of writing; of one chat (all its threads) where an address is given."""
     query = "SELECT * FROM outbox WHERE state IN ('waiting', 'sending')"
@@ -169,11 +164,6 @@ def counts(connection: sqlite3.Connection) -> OutboxCounts:
         "SELECT coalesce(sum(state = 'failed'), 0), coalesce(sum(repeat > 0), 0) FROM outbox"
     ).fetchone()
     return OutboxCounts(waiting, oldest, failed, repeated)
-
-
-def last_error(connection: sqlite3.Connection) -> str:
-    row = connection.execute("SELECT error FROM outbox WHERE error != '' ORDER BY seq DESC LIMIT 1").fetchone()
-    return "" if row is None else str(row["error"])
 
 
 def is_known(connection: sqlite3.Connection, key: str) -> bool:

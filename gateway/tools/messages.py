@@ -72,8 +72,8 @@ class MessageTools:
             return await send(arguments, secrets.token_hex(8))
 
         async def fate(call: str) -> str:
-            is_written = await self._database.run(outbox_rows.is_written, f"{turn}:{call}:0")
-            return _WAS_SENT if is_written else _WAS_NOT_SENT
+            is_known = await self._database.run(outbox_rows.is_known, f"{turn}:{call}:0")
+            return _WAS_SENT if is_known else _WAS_NOT_SENT
 
         return (Tool(_SPEC, send_unnamed, once=Once(send, fate)),)
 
@@ -110,7 +110,7 @@ class MessageTools:
 
 def _write_once(connection: sqlite3.Connection, drafts: Sequence[Draft], at: str) -> bool:
     """False: a message of that key is here already."""
-    if outbox_rows.is_written(connection, drafts[0].key):
+    if outbox_rows.is_known(connection, drafts[0].key):
         return False
     outbox_rows.add(connection, drafts, at)
     return True
