@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.client
-import ipaddress
 import json
 import urllib.error
 import urllib.request
@@ -11,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from email.utils import parsedate_to_datetime
-from urllib.parse import urlsplit
 
 from agent.model.base import Json
+from channels.loopback import is_here
 
 TIMEOUT = 5.0
 """Seconds."""
@@ -32,7 +31,7 @@ class Reply:
 
 def get(url: str, headers: Mapping[str, str]) -> Reply:
     """Ask once. A proxy from the environment is used for the world, never for this machine. Blocks; never raises."""
-    handlers = [urllib.request.ProxyHandler({})] if _is_local(url) else []
+    handlers = [urllib.request.ProxyHandler({})] if is_here(url) else []
     opener = urllib.request.build_opener(*handlers)
     try:
         with opener.open(urllib.request.Request(url, headers=dict(headers)), timeout=TIMEOUT) as response:
@@ -66,11 +65,3 @@ def _reason(error: object) -> str:
     if isinstance(error, TimeoutError):
         return f"no answer within {TIMEOUT:.0f} s"
     return (error.strerror or type(error).__name__) if isinstance(error, OSError) else type(error).__name__
-
-
-def _is_local(url: str) -> bool:
-    host = urlsplit(url).hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")

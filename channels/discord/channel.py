@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +29,13 @@ from channels.discord.errors import (
     send_error,
 )
 from channels.discord.halt import Halt
-from channels.discord.inbound import CHANNEL, BotIdentity
+from channels.discord.inbound import CHANNEL, INTERACTION, BotIdentity
 from channels.discord.intake import Hears, Intake
-from channels.discord.interactions import INTERACTION, Interactions
+from channels.discord.interactions import Interactions
 from channels.discord.outbound import content, form, room, sending
 from channels.discord.seen import Seen, SeenForNow
-from channels.discord.session import Pause, Session, Where
+from channels.discord.session import Session, Where
+from channels.discord.signs import Signs
 from channels.discord.slash import sync
 from channels.fields import Json
 from channels.message import (
@@ -54,6 +55,7 @@ from channels.message import (
     Refused,
 )
 from channels.split import split
+from channels.tasks import Pause
 
 log = logging.getLogger(__name__)
 
@@ -61,21 +63,14 @@ PACE = Pace(PreviewStyle.EDIT, interval=1.2)
 """A channel takes five edits in five seconds; the final one wants room as well."""
 KNOWS_REPEATS = 120.0
 """Seconds for which a nonce makes a repeated send harmless. Discord says "the past few minutes"."""
-TYPING_EVERY = 8.0
-"""Seconds between two signs of typing; Discord shows one for 10."""
-TYPING_AFTER = 0.01
-"""Seconds before the first: asking the model goes first."""
 CALL_TIMEOUT = 90.0
 """Seconds for a call with all that the library waits and repeats in it."""
 PREVIEW_TIMEOUT = 5.0
+MAX_UPLOAD = 10_000_000
+"""Bytes, https://docs.discord.com/developers/reference#uploading-files ("10 MiB"; the smaller reading is safe)."""
 
 _MESSAGES = "/channels/{channel_id}/messages"
 _MESSAGE = "/channels/{channel_id}/messages/{message_id}"
-_REACTION = "/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/@me"
-_TYPING = "/channels/{channel_id}/typing"
-MAX_UPLOAD = 10_000_000
-"""Bytes, https://docs.discord.com/developers/reference#uploading-files ("10 MiB"; the smaller reading is safe)."""
-_MOST_REACTIONS = 500
 
 
 def _hears_all(_server: str, _chat: str) -> bool:
@@ -114,7 +109,7 @@ class DiscordChannel:
         self._answers = Answers(self._interactions, answer_timeout)
         self._doubts = Doubts(KNOWS_REPEATS)
         self._rooms: dict[str, str] = {}
-        self._reactions: dict[tuple[str, str], str] = {}
+        self._signs = Signs(lambda: self._session, pause, self._rooms)
         self._status = ChannelStatus(Health.OFF)
 
     @property
@@ -300,27 +295,10 @@ class DiscordChannel:
             raise NotFetched(f"Discord did not give it: {redacted(error)}", passing=True) from None
 
     async def react(self, address: Address, platform_id: str, emoji: str) -> None:
-        key = (address.chat_id, platform_id)
-        before = self._reactions.get(key, "")
-        if before == emoji or self._session is None:
-            return
-        where = {"channel_id": address.chat_id, "message_id": platform_id}
-        try:
-            if emoji:
-                await self._session.call("PUT", _REACTION, {**where, "emoji": emoji})
-            if before:
-                await self._session.call("DELETE", _REACTION, {**where, "emoji": before})
-        except CALL_FAILED as error:
-            log.debug("no sign on a message in %s: %s", address, redacted(error))
-            return
-        self._reactions.pop(key, None)
-        if emoji:
-            self._reactions[key] = emoji
-            if len(self._reactions) > _MOST_REACTIONS:
-                del self._reactions[next(iter(self._reactions))]
+        await self._signs.react(address, platform_id, emoji)
 
     def typing(self, address: Address) -> AbstractAsyncContextManager[None]:
-        return self._typing(address)
+        return self._signs.typing(address)
 
     async def aclose(self) -> None:
         session, self._session = self._session, None
@@ -332,30 +310,6 @@ class DiscordChannel:
         if self._session is None:
             raise NotSent("there is no connection to Discord yet")
         return self._session
-
-    @asynccontextmanager
-    async def _typing(self, address: Address) -> AsyncIterator[None]:
-        sign = asyncio.create_task(self._keep_typing(address), name=f"typing in {address}")
-        try:
-            yield
-        finally:
-            sign.cancel()
-            await asyncio.wait([sign])
-            if not sign.cancelled() and (error := sign.exception()) is not None:
-                log.error("a sign of typing failed: %s", redacted(error))
-
-    async def _keep_typing(self, address: Address) -> None:
-        chat = self._rooms.get(address.chat_id, address.chat_id)
-        await asyncio.sleep(TYPING_AFTER)
-        while True:
-            try:
-                if self._session is not None:
-                    await self._session.call("POST", _TYPING, {"channel_id": chat})
-            except discord.Forbidden:
-                return
-            except CALL_FAILED as error:
-                log.debug("no sign of typing in %s: %s", address, redacted(error))
-            await self._pause(TYPING_EVERY)
 
 
 def _keep_room(session: Session, method: str, path: str, where: Where) -> None:

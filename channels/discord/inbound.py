@@ -30,6 +30,8 @@ from channels.message import Address, Attachment, ChatKind, InboundMessage, Orig
 from channels.text import clean
 
 CHANNEL = "discord"
+INTERACTION = "interaction:"
+"""What the id of a command or press begins with, and the `answer_with` of what answers it."""
 
 _WRITTEN_TYPES = frozenset({0, 19})
 """A message and a reply; every other type is a notice of Discord's, or a bot's answer to a command."""
@@ -272,7 +274,7 @@ def _interaction(data: Json, place: Place, directory: Directory) -> InboundMessa
         return None
     private = place.is_private
     return InboundMessage(
-        id=f"interaction:{interaction_id}",
+        id=f"{INTERACTION}{interaction_id}",
         address=Address(CHANNEL, place.id),
         kind=ChatKind.PRIVATE if private else ChatKind.GROUP,
         sender=_sender(person, member),
@@ -283,7 +285,7 @@ def _interaction(data: Json, place: Place, directory: Directory) -> InboundMessa
         group_name="" if private else directory.title(place),
         parent_chat=place.parent,
         server=place.server,
-        answer_with=f"interaction:{interaction_id}",
+        answer_with=f"{INTERACTION}{interaction_id}",
     )
 
 

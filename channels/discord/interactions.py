@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 import discord
 
 from channels.discord.errors import ALREADY_ACKNOWLEDGED, CALL_FAILED, code, redacted
-from channels.discord.session import Pause, Session, Where
+from channels.discord.inbound import INTERACTION
+from channels.discord.session import Session, Where
 from channels.fields import Json, get
+from channels.tasks import Pause
 
 log = logging.getLogger(__name__)
 
-INTERACTION = "interaction:"
-"""What an `answer_with` of ours begins with; the id of the interaction follows."""
 EPHEMERAL = 1 << 6
 """A message that only its reader sees."""
 _DEFERRED_ANSWER, _DEFERRED_UPDATE = 5, 6

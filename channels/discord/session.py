@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import aiohttp
@@ -25,6 +25,7 @@ from discord.state import ConnectionState
 from channels.discord.errors import ODD_ANSWER, source_failed
 from channels.discord.halt import SHORT, Halt
 from channels.fields import Json
+from channels.tasks import Pause
 
 log = logging.getLogger(__name__)
 
@@ -55,7 +56,6 @@ _STEADY = 30.0
 """Seconds: a connection that lasted so long is followed by the next at once."""
 _LONGEST_WAIT = 30.0
 
-Pause = Callable[[float], Awaitable[None]]
 Where = Mapping[str, str]
 """What fills the places in a path."""
 OnEvent = Callable[[str, Json], None]

@@ -45,6 +45,7 @@ from channels.message import (
     Refused,
 )
 from channels.split import split
+from channels.tasks import Pause, end
 from channels.telegram import format as look
 from channels.telegram.connection import connect
 from channels.telegram.downloads import Downloads
@@ -60,9 +61,8 @@ from channels.telegram.errors import (
 )
 from channels.telegram.inbound import ALLOWED_UPDATES, CHANNEL, BotIdentity, migrated, read, unreadable
 from channels.telegram.outbound import Attempt, keyboard, library_entities, reply_to
-from channels.telegram.poller import LONG_POLL, Pause, Poller, Trouble
+from channels.telegram.poller import LONG_POLL, Poller, Trouble
 from channels.telegram.signs import Signs
-from channels.telegram.tasks import end
 from channels.telegram.uploads import MAX_UPLOAD, prepared
 
 log = logging.getLogger(__name__)
@@ -140,7 +140,7 @@ class TelegramChannel:
         menu: asyncio.Task[None] | None = None
         try:
             bot = await self._who_am_i()
-            menu = asyncio.create_task(self._register_commands())
+            menu = asyncio.create_task(self._register_commands(), name="Telegram's menu of commands")
             poller = Poller(
                 f"{self._bot.base_url}/getUpdates",
                 lambda: connect(self._base_url, read_timeout=float(LONG_POLL), connections=2),
@@ -159,7 +159,7 @@ class TelegramChannel:
         finally:
             self._receive = None
             if menu is not None:
-                await end(menu)
+                await end(menu, redacted)
 
     async def _who_am_i(self) -> BotIdentity:
         """The bot's own id and name; asks until Telegram answers. Raises `SourceFailed` for a wrong token."""

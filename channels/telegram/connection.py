@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import logging
 import ssl
 from functools import cache
 from typing import Any
-from urllib.parse import urlsplit
 
 import httpx
 from telegram.error import TimedOut
 from telegram.request import HTTPXRequest
+
+from channels.loopback import is_here
 
 for talkative in ("httpx", "httpcore"):  # they log addresses, and Telegram's contain the token
     logging.getLogger(talkative).setLevel(logging.WARNING)
@@ -50,7 +50,7 @@ def connect(base_url: str, *, read_timeout: float, connections: int, free_within
         read_timeout=read_timeout,
         write_timeout=20.0,
         connect_timeout=10.0,
-        httpx_kwargs={"verify": _tls(), "trust_env": not is_loopback(base_url)},
+        httpx_kwargs={"verify": _tls(), "trust_env": not is_here(base_url)},
     )
 
 
@@ -60,19 +60,10 @@ def download_client(file_url: str) -> httpx.AsyncClient:
     return httpx.AsyncClient(
         headers={"Accept-Encoding": "identity"},
         verify=_tls(),
-        trust_env=not is_loopback(file_url),
+        trust_env=not is_here(file_url),
         timeout=httpx.Timeout(20.0, connect=10.0, pool=60.0),
         limits=httpx.Limits(max_connections=4, max_keepalive_connections=1),
     )
-
-
-def is_loopback(url: str) -> bool:
-    """Whether an address is this machine: a proxy from the environment has no business there."""
-    host = urlsplit(url).hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
 
 
 @cache

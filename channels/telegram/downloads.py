@@ -12,8 +12,9 @@ from telegram.error import BadRequest, Forbidden, TelegramError
 from telegram.request import BaseRequest, RequestData
 from telegram.request._requestparameter import RequestParameter  # what RequestData is made of; not exported
 
+from channels.loopback import is_here
 from channels.message import Attachment, NotFetched
-from channels.telegram.connection import download_client, is_loopback
+from channels.telegram.connection import download_client
 from channels.telegram.errors import ODD_ANSWER, redacted
 
 _LIMIT = "Telegram lets bots download at most 20 MB"
@@ -82,7 +83,7 @@ class Downloads:
 
     async def _copied(self, path: str, to: Path, most: int) -> None:
         """From the disk of a Bot API server that runs with --local. Only one on this machine may name our files."""
-        if not is_loopback(self._file_url):
+        if not is_here(self._file_url):
             raise NotFetched(
                 "the Bot API server keeps files on its own disk, which I can't read: run it without --local, "
                 "or on the machine that I run on"

@@ -17,6 +17,7 @@ from telegram.request import BaseRequest, RequestData
 from telegram.request._requestparameter import RequestParameter  # what RequestData is made of; not exported
 
 from channels.message import ChannelStatus, Health, SourceFailed
+from channels.tasks import Pause
 from channels.telegram.errors import ODD_ANSWER, redacted, seconds
 
 log = logging.getLogger(__name__)
@@ -46,8 +47,6 @@ CONFLICT = (
 )
 WEBHOOK = "a webhook is set for this bot, so its messages go elsewhere: call deleteWebhook for it, or use another bot"
 
-Pause = Callable[[float], Awaitable[None]]
-"""Waits so many seconds."""
 Deliver = Callable[[Sequence[object]], Awaitable[None]]
 """Takes the raw updates of one answer; they are confirmed when it returned, and offered again when it raised."""
 

@@ -13,10 +13,9 @@ from telegram.constants import ChatAction, ReactionEmoji
 from telegram.error import Forbidden, RetryAfter, TelegramError
 
 from channels.message import Address, Refused
+from channels.tasks import Pause, end
 from channels.telegram.errors import ODD_ANSWER, redacted, seconds
 from channels.telegram.outbound import number, topic
-from channels.telegram.poller import Pause
-from channels.telegram.tasks import end
 
 log = logging.getLogger(__name__)
 
@@ -53,11 +52,11 @@ class Signs:
 
     @asynccontextmanager
     async def typing(self, address: Address) -> AsyncIterator[None]:
-        sign = asyncio.create_task(self._keep_typing(address))
+        sign = asyncio.create_task(self._keep_typing(address), name=f"typing in {address}")
         try:
             yield
         finally:
-            await end(sign)
+            await end(sign, redacted)
 
     async def _keep_typing(self, address: Address) -> None:
         try:

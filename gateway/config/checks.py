@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ipaddress
 import os.path
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from channels.loopback import is_loopback
 from gateway.config.model import Config, MemoryConfig, WebConfig
 from gateway.config.problem import Place, did_you_mean
 from gateway.config.values import PLATFORMS
@@ -44,7 +44,7 @@ def cautions(config: Config) -> Iterator[Finding]:
 def _web(web: WebConfig) -> Iterator[Finding]:
     if not web.enabled:
         return
-    if not _is_loopback(web.host):
+    if not is_loopback(web.host):
         sentence = (
             f"{web.host}: the web page can be opened from other machines, by plain HTTP that a network can read; "
             "use 127.0.0.1 and a tunnel (ssh -L) unless you trust that network"
@@ -53,13 +53,6 @@ def _web(web: WebConfig) -> Iterator[Finding]:
     if web.token is not None and len(web.token.get_secret_value().strip()) < _SHORTEST_TOKEN:
         sentence = f"fewer than {_SHORTEST_TOKEN} characters can be guessed; null makes a good one"
         yield ("channels", "web", "token"), sentence
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _people(config: Config) -> Iterator[Finding]:

@@ -1,0 +1,80 @@
+"""Signs that a chat shows for a while or on the side: typing, and reactions. Nobody would miss one, so nothing that
+Discord says about them is raised."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+
+import discord
+
+from channels.discord.errors import CALL_FAILED, redacted
+from channels.discord.session import Session
+from channels.message import Address
+from channels.tasks import Pause, end
+
+log = logging.getLogger(__name__)
+
+TYPING_EVERY = 8.0
+"""Seconds between two signs of typing; Discord shows one for 10."""
+TYPING_AFTER = 0.01
+"""Seconds before the first: asking the model goes first."""
+
+_REACTION = "/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/@me"
+_TYPING = "/channels/{channel_id}/typing"
+_MOST_REACTIONS = 500
+"""Reactions of ours that are remembered, since Discord takes away only those that are named."""
+
+
+class Signs:
+    """`session`: the one to be used now, where there is one. `rooms`: the private chats of people, by their ids."""
+
+    def __init__(self, session: Callable[[], Session | None], pause: Pause, rooms: Mapping[str, str]) -> None:
+        self._session = session
+        self._pause = pause
+        self._rooms = rooms
+        self._reactions: dict[tuple[str, str], str] = {}
+
+    async def react(self, address: Address, platform_id: str, emoji: str) -> None:
+        """As `Channel.react`."""
+        key = (address.chat_id, platform_id)
+        before, session = self._reactions.get(key, ""), self._session()
+        if before == emoji or session is None:
+            return
+        where = {"channel_id": address.chat_id, "message_id": platform_id}
+        try:
+            if emoji:
+                await session.call("PUT", _REACTION, {**where, "emoji": emoji})
+            if before:
+                await session.call("DELETE", _REACTION, {**where, "emoji": before})
+        except CALL_FAILED as error:
+            log.debug("no sign on a message in %s: %s", address, redacted(error))
+            return
+        self._reactions.pop(key, None)
+        if emoji:
+            self._reactions[key] = emoji
+            if len(self._reactions) > _MOST_REACTIONS:
+                del self._reactions[next(iter(self._reactions))]
+
+    @asynccontextmanager
+    async def typing(self, address: Address) -> AsyncIterator[None]:
+        sign = asyncio.create_task(self._keep_typing(address), name=f"typing in {address}")
+        try:
+            yield
+        finally:
+            await end(sign, redacted)
+
+    async def _keep_typing(self, address: Address) -> None:
+        chat = self._rooms.get(address.chat_id, address.chat_id)
+        await asyncio.sleep(TYPING_AFTER)
+        while True:
+            try:
+                if (session := self._session()) is not None:
+                    await session.call("POST", _TYPING, {"channel_id": chat})
+            except discord.Forbidden:
+                return
+            except CALL_FAILED as error:
+                log.debug("no sign of typing in %s: %s", address, redacted(error))
+            await self._pause(TYPING_EVERY)
