@@ -10,7 +10,7 @@ import click
 
 from gateway.cli.output import print_json
 from gateway.cli.place import Place
-from gateway.doctor import examine
+from gateway.doctor.examine import examine
 
 
 @click.command("doctor")

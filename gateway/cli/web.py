@@ -7,7 +7,7 @@ import click
 from gateway import web_token
 from gateway.cli.output import print_json
 from gateway.cli.place import Failed, Place, run
-from gateway.web_check import page_place
+from gateway.doctor.web import page_place
 
 
 @click.command("web")

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.doctor import Finding, examine
+from gateway.doctor.examine import examine
+from gateway.doctor.finding import Finding
 from gateway.home import Home
 
 TOKEN = "123456789:AAF0123456789abcdefghijklmnopqrstuv"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from gateway.own_jobs_check import check
-from gateway.schedule_check import check as check_schedule
+from gateway.doctor.own_jobs import check
+from gateway.doctor.schedule import check as check_schedule
 from tests.gateway.conftest import BERLIN, OWNER, Daybook
 from tests.gateway.schedule.test_asking import ask
 from tests.gateway.schedule.test_schedule import awake, until, write

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from gateway.finding import Finding
+from gateway.doctor.finding import Finding
+from gateway.doctor.schedule import check
 from gateway.home import Home
-from gateway.schedule_check import check
 from gateway.store import run_rows
 from gateway.store.database import Database
 from gateway.store.run_rows import Run, State

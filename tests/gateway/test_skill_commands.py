@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from gateway.cli import daybook
-from gateway.doctor import examine
+from gateway.doctor.examine import examine
 from gateway.home import Home
 
 

@@ -21,7 +21,7 @@ from gateway import web_token
 from gateway.cli import daybook
 from gateway.config import Config, WebConfig
 from gateway.config.checks import cautions
-from gateway.doctor import examine
+from gateway.doctor.examine import examine
 from gateway.home import Home
 from gateway.inbox import Arrival, Inbox
 from gateway.metrics import prometheus

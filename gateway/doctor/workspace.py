@@ -9,7 +9,7 @@ from agent.memory.files import read_text
 from agent.memory.fullness import INDEX_NAMES, fullness
 from agent.memory.reach import Unreadable
 from agent.skills import Skills
-from gateway.finding import Finding
+from gateway.doctor.finding import Finding
 
 
 def skills(folder: Path, configured: Collection[str] = ()) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from typing import TypeVar
 from zoneinfo import ZoneInfo
 
 from agent.memory.files import FileError, read_text
-from gateway.finding import Finding
+from gateway.doctor.finding import Finding
 from gateway.home import Home
 from gateway.schedule import jobs_file
 from gateway.schedule.due import next_after

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from gateway.config import Config
 from gateway.config.problem import did_you_mean
 from gateway.config.values import named_zone
-from gateway.finding import Finding
+from gateway.doctor.finding import Finding
 
 
 def check(config: Config, environ: Mapping[str, str]) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from gateway.finding import Finding
+from gateway.doctor.finding import Finding
 
 
 def index(state: Path) -> Iterator[Finding]:

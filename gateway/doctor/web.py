@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from gateway import web_token
 from gateway.config import WebConfig
 from gateway.control import NotRunning, OperationError, connect
-from gateway.finding import Finding
+from gateway.doctor.finding import Finding
 from gateway.home import Home
 
 _ANSWERED_WITHIN = 10.0

@@ -13,14 +13,14 @@ from agent.memory.memory_tests import FILE as MEMORY_TESTS
 from gateway.choices import DAILY
 from gateway.choices import OFF as CHOSE_NONE
 from gateway.config import Config
-from gateway.finding import Finding
+from gateway.doctor.finding import Finding
+from gateway.doctor.schedule import last_result, last_runs, read_only
 from gateway.home import Home
 from gateway.schedule import builtin, plan
 from gateway.schedule.job import Job, Kind
 from gateway.schedule.moments import local
 from gateway.schedule.plan import Quiet, Timing
 from gateway.schedule.when import When
-from gateway.schedule_check import last_result, last_runs, read_only
 from gateway.store import choice_rows, run_rows
 from gateway.store.run_rows import JobRow
 

@@ -15,16 +15,16 @@ from pathlib import Path
 
 from agent.model.base import Json
 from agent.session.transcript import Transcript, Unusable
-from gateway import own_jobs_check, schedule_check, workspace_check, zone_check
 from gateway.config import Config, ConfigError, dotenv_names, load
 from gateway.config.model import TelegramConfig
-from gateway.discord_check import discord
-from gateway.finding import Finding
+from gateway.doctor import own_jobs, schedule, workspace, zone
+from gateway.doctor.discord import discord
+from gateway.doctor.finding import Finding
+from gateway.doctor.index import index
+from gateway.doctor.reach import Reply, get
+from gateway.doctor.web import web
 from gateway.home import Home
-from gateway.index_check import index
 from gateway.platforms import tokens
-from gateway.reach import Reply, get
-from gateway.web_check import web
 
 _LEAST_FREE = 200_000_000
 """Bytes that should be free on the home's disk."""
@@ -55,7 +55,7 @@ def examine(home: Home, environ: Mapping[str, str]) -> list[Finding]:
     ]
     with ThreadPoolExecutor(len(checks)) as pool:
         results = list(pool.map(lambda check: check(), checks))
-    warnings += zone_check.check(config, environ)
+    warnings += zone.check(config, environ)
     found = [finding for result in results for finding in result]
     if not any(finding.check == "clock" for finding in found):
         found.append(Finding("clock", True, "this machine's clock is compared with nothing: no server was asked"))
@@ -108,8 +108,8 @@ def _contents(home: Home, config: Config | None = None) -> Iterator[Finding]:
         folder = home.workspace(config.agents[config.default_agent].workspace)
         now = datetime.now(UTC)
         if folder.is_dir():
-            yield from schedule_check.check(home, folder, config.zone, now, {*tokens(config), "terminal"})
-        yield from own_jobs_check.check(home, config, now)
+            yield from schedule.check(home, folder, config.zone, now, {*tokens(config), "terminal"})
+        yield from own_jobs.check(home, config, now)
     yield from index(home.state)
     yield from _transcripts(home)
     yield from _queues(home)
@@ -132,8 +132,8 @@ def _workspaces(home: Home, config: Config) -> Iterator[Finding]:
             yield Finding("workspace", False, f"{folder} (agent {name}) is not a writable folder", cure)
         else:
             yield from _unreadable_pages(folder)
-            yield from workspace_check.skills(folder, dotenv_names(home))
-            yield from workspace_check.index(folder, agent.memory.max_index_lines, agent.memory.max_index_bytes)
+            yield from workspace.skills(folder, dotenv_names(home))
+            yield from workspace.index(folder, agent.memory.max_index_lines, agent.memory.max_index_bytes)
 
 
 def _unreadable_pages(folder: Path) -> Iterator[Finding]:

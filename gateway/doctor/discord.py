@@ -5,8 +5,8 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from gateway.config.model import DiscordConfig
-from gateway.finding import Finding
-from gateway.reach import Reply, get
+from gateway.doctor.finding import Finding
+from gateway.doctor.reach import Reply, get
 
 _CHECK = "discord"
 _PORTAL = "discord.com/developers, your application, Bot"
