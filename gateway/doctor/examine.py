@@ -3,36 +3,33 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import sqlite3
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from agent.model.base import Json
+from agent.clock import utc_stamp
 from agent.session.transcript import Transcript, Unusable
 from gateway.config import Config, ConfigError, dotenv_names, load
-from gateway.config.model import TelegramConfig
 from gateway.doctor import own_jobs, schedule, workspace, zone
 from gateway.doctor.discord import discord
 from gateway.doctor.finding import Finding
 from gateway.doctor.index import index
-from gateway.doctor.reach import Reply, get
+from gateway.doctor.model import model
+from gateway.doctor.telegram import telegram
 from gateway.doctor.web import web
 from gateway.home import Home
 from gateway.platforms import tokens
+from gateway.store import inbox_rows, outbox_rows
+from gateway.store.database import reading
 
 _LEAST_FREE = 200_000_000
 """Bytes that should be free on the home's disk."""
-_CLOCK_TOLERANCE = timedelta(seconds=90)
 _STUCK_AFTER = timedelta(minutes=15)
 """A message that waits for longer is stuck, or nothing runs that would serve it."""
-_TELEGRAM_TOKEN = re.compile(r"\d{6,14}:[A-Za-z0-9_-]{30,}")
-_ANTHROPIC = "https://api.anthropic.com"
 
 
 def examine(home: Home, environ: Mapping[str, str]) -> list[Finding]:
@@ -45,10 +42,10 @@ def examine(home: Home, environ: Mapping[str, str]) -> list[Finding]:
     config = loaded.config
     warnings = [Finding("config", True, f"warning: {one}") for one in loaded.warnings]
     checks: list[Callable[[], list[Finding]]] = [
-        lambda: _telegram(config),
+        lambda: telegram(config.channels.telegram),
         lambda: discord(config.channels.discord),
         lambda: list(web(home, config.channels.web)),
-        lambda: _model(config),
+        lambda: model(config.model),
         lambda: list(_home(home)),
         lambda: list(_contents(home, config)),
         lambda: list(_disk(home)),
@@ -60,9 +57,6 @@ def examine(home: Home, environ: Mapping[str, str]) -> list[Finding]:
     if not any(finding.check == "clock" for finding in found):
         found.append(Finding("clock", True, "this machine's clock is compared with nothing: no server was asked"))
     return [Finding("config", True, "valid"), *warnings, *found]
-
-
-# files ---------------------------------------------------------------------------------------------------------------
 
 
 def _home(home: Home) -> Iterator[Finding]:
@@ -194,16 +188,10 @@ def _queues(home: Home) -> Iterator[Finding]:
         yield Finding("queue", True, "nothing waits")
         return
     try:
-        with closing(sqlite3.connect(f"{home.database.as_uri()}?mode=ro", uri=True, timeout=2)) as connection:
-            before = (datetime.now(UTC) - _STUCK_AFTER).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-            ask = connection.execute
-            inbox = ask("SELECT count(*) FROM inbox WHERE state = 'waiting' AND received_at < ?", (before,)).fetchone()[
-                0
-            ]
-            unread = ask("SELECT count(*) FROM inbox WHERE state = 'unreadable'").fetchone()[0]
-            waiting = "state IN ('waiting', 'sending')"
-            outbox = ask(f"SELECT count(*) FROM outbox WHERE {waiting} AND created_at < ?", (before,)).fetchone()[0]
-            failed = ask("SELECT count(*) FROM outbox WHERE state = 'failed'").fetchone()[0]
+        with reading(home.database) as connection:
+            before = utc_stamp(datetime.now(UTC) - _STUCK_AFTER)
+            inbox, outbox = (rows.waiting_since(connection, before) for rows in (inbox_rows, outbox_rows))
+            unread, failed = inbox_rows.counts(connection).unreadable, outbox_rows.counts(connection).failed
     except sqlite3.Error as error:
         cure = f"stop the gateway and move {home.database} away; the workspace is not touched by that"
         yield Finding("queue", False, f"{home.database} cannot be read: {error}", cure)
@@ -217,100 +205,3 @@ def _queues(home: Home) -> Iterator[Finding]:
         yield Finding("outbox", True, f"{failed} replies could not be delivered (a blocked bot, a chat that is gone)")
     if unread:
         yield Finding("inbox", True, f"{unread} events of a platform could not be read and were kept")
-
-
-# servers -------------------------------------------------------------------------------------------------------------
-
-
-def _telegram(config: Config) -> list[Finding]:
-    telegram = config.channels.telegram
-    if not telegram.enabled:
-        return [Finding("telegram", True, "off: no token is set")]
-    if telegram.token is None:
-        return [
-            Finding(
-                "telegram", False, "on, but without a token", "set TELEGRAM_BOT_TOKEN in .env (@BotFather gives it)"
-            )
-        ]
-    token = telegram.token.get_secret_value()
-    if not _TELEGRAM_TOKEN.fullmatch(token):
-        cure = "copy it from @BotFather again; it looks like 123456789:AAE…"
-        return [Finding("telegram", False, "the token does not look like one", cure)]
-    reply = get(f"{telegram.base_url}{token}/getMe", {})
-    where = telegram.base_url.split("//")[1].split("/")[0]
-    if reply.status == 0:
-        return [
-            Finding("telegram", False, f"{where} cannot be reached: {reply.why}", "check the network and any proxy")
-        ]
-    if reply.status in (401, 404):
-        cure = "the token was revoked or mistyped: ask @BotFather for it and put it into .env"
-        return [Finding("telegram", False, f"{where} does not know this token", cure)]
-    bot = reply.body.get("result")
-    if reply.status != 200 or not isinstance(bot, Mapping):
-        return [Finding("telegram", False, f"{where} answers with status {reply.status}", "try again in some minutes")]
-    found = [Finding("telegram", True, f"@{bot.get('username')} is there"), *_clock(reply, where)]
-    if bot.get("can_read_all_group_messages") is False:
-        found += _privacy_mode(telegram, f"{telegram.base_url}{token}", bot)
-    return found
-
-
-def _privacy_mode(telegram: TelegramConfig, api: str, bot: Mapping[str, Json]) -> list[Finding]:
-    """Telegram keeps from a bot what does not call it, except from one that is an administrator or whose owner has
-    switched that off (https://core.telegram.org/bots/features#privacy-mode)."""
-    name, found = bot.get("username"), list[Finding]()
-    for chat, group in telegram.groups.items():
-        if group.mention == "required":
-            continue
-        member = get(f"{api}/getChatMember?chat_id={chat}&user_id={bot.get('id')}", {}).body.get("result")
-        if isinstance(member, Mapping) and member.get("status") == "administrator":
-            continue
-        what = f"group {chat} has mention: optional, but @{name}'s privacy mode keeps what does not call it from me"
-        cure = (
-            f"@BotFather: /setprivacy, @{name}, Disable; then take the bot out of the group and add it again "
-            "(or make it an administrator there, or set mention: required)"
-        )
-        found.append(Finding("telegram groups", False, what, cure))
-    if telegram.groups and not found:
-        what = f"@{name}'s privacy mode is on: in groups I get only what calls me, unless I am an administrator there"
-        found.append(Finding("telegram groups", True, what))
-    return found
-
-
-def _model(config: Config) -> list[Finding]:
-    model = config.model
-    if model.provider == "offline":
-        return [Finding("model", True, "offline: notes are kept and found, no language model answers")]
-    key = model.api_key.get_secret_value() if model.api_key else ""
-    if not key and model.base_url is None:
-        return [Finding("model", False, "there is no key", "set ANTHROPIC_API_KEY in .env")]
-    base = (model.base_url or _ANTHROPIC).rstrip("/").removesuffix("/v1")
-    where = base.split("//")[1].split("/")[0]
-    reply = get(f"{base}/v1/models/{model.name}", {"x-api-key": key, "anthropic-version": "2023-06-01"})
-    if reply.status == 0:
-        return [
-            Finding("model", False, f"{where} cannot be reached: {reply.why}", "check the network and model.base_url")
-        ]
-    clock = _clock(reply, where)
-    if reply.status in (401, 403):
-        return [Finding("model", False, f"{where} refuses the key", "make a new key and put it into .env"), *clock]
-    if reply.status == 404 and model.base_url is None:
-        return [Finding("model", False, f"{where} knows no model {model.name}", "set model.name"), *clock]
-    if reply.status >= 500 or reply.status == 429:
-        return [
-            Finding("model", False, f"{where} answers with status {reply.status}", "try again in some minutes"),
-            *clock,
-        ]
-    return [Finding("model", True, f"{where} answers"), *clock]
-
-
-def _clock(reply: Reply, where: str) -> list[Finding]:
-    """Against a server's Date header: reminders ring by this machine's clock."""
-    if reply.date is None:
-        return []
-    skew = datetime.now(UTC) - reply.date
-    ok = abs(skew) <= _CLOCK_TOLERANCE
-    seconds = round(abs(skew.total_seconds()))
-    message = (
-        f"agrees with {where}" if ok else f"is {seconds} s {'ahead of' if skew > timedelta() else 'behind'} {where}"
-    )
-    return [Finding("clock", ok, f"this machine's clock {message}", "" if ok else "turn on time synchronisation (NTP)")]

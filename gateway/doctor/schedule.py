@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
@@ -20,6 +19,7 @@ from gateway.schedule.jobs import FILE
 from gateway.schedule.jobs_file import BadFile
 from gateway.schedule.moments import local
 from gateway.store import run_rows
+from gateway.store.database import reading
 from gateway.store.run_rows import Run, State
 
 T = TypeVar("T")
@@ -82,8 +82,7 @@ def read_only(home: Home, read: Callable[[sqlite3.Connection], T], nothing: T) -
     if not home.database.exists():
         return nothing
     try:
-        with closing(sqlite3.connect(f"{home.database.as_uri()}?mode=ro", uri=True, timeout=2)) as connection:
-            connection.row_factory = sqlite3.Row
+        with reading(home.database) as connection:
             return read(connection)
     except sqlite3.Error:
         return nothing

@@ -13,7 +13,8 @@ import queue
 import sqlite3
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -172,6 +173,14 @@ class Database:
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         except sqlite3.Error as error:
             log.warning("the log of writes of %s is not emptied: %s", self.path.name, error)
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[sqlite3.Connection]:
+    """The file as it is, for who changes nothing in it, beside whoever does. Blocks. Raises `sqlite3.Error`."""
+    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=2)) as connection:
+        connection.row_factory = sqlite3.Row
+        yield connection
 
 
 def _connect(path: Path) -> sqlite3.Connection:

@@ -246,6 +246,12 @@ def counts(connection: sqlite3.Connection) -> InboxCounts:
     return InboxCounts(waiting, oldest, unreadable)
 
 
+def waiting_since(connection: sqlite3.Connection, before: str) -> int:
+    """How many have waited since then or longer."""
+    query = "SELECT count(*) FROM inbox WHERE state = 'waiting' AND received_at < ?"
+    return int(connection.execute(query, (before,)).fetchone()[0])
+
+
 def prune(connection: sqlite3.Connection) -> None:
     """Forget what is finished and old."""
     connection.execute(

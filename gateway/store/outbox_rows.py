@@ -166,6 +166,12 @@ def counts(connection: sqlite3.Connection) -> OutboxCounts:
     return OutboxCounts(waiting, oldest, failed, repeated)
 
 
+def waiting_since(connection: sqlite3.Connection, before: str) -> int:
+    """How many have waited since then or longer."""
+    query = "SELECT count(*) FROM outbox WHERE state IN ('waiting', 'sending') AND created_at < ?"
+    return int(connection.execute(query, (before,)).fetchone()[0])
+
+
 def is_known(connection: sqlite3.Connection, key: str) -> bool:
     """Whether a message of that key was ever written down (for 30 days, see `prune`)."""
     return connection.execute("SELECT 1 FROM outbox WHERE key = ?", (key,)).fetchone() is not None

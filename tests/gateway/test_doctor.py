@@ -18,6 +18,7 @@ import pytest
 from gateway.doctor.examine import examine
 from gateway.doctor.finding import Finding
 from gateway.home import Home
+from gateway.store.schema import migrate
 
 TOKEN = "123456789:AAF0123456789abcdefghijklmnopqrstuv"
 
@@ -233,10 +234,14 @@ def test_a_database_that_is_none_is_told(home: Home) -> None:
 
 def test_messages_that_wait_for_long_are_told(home: Home) -> None:
     with closing(sqlite3.connect(home.database)) as connection:
+        migrate(connection)
+        long_ago = "2020-01-01T00:00:00.000Z"
         connection.executescript(
-            "CREATE TABLE inbox (state TEXT, received_at TEXT); CREATE TABLE outbox (state TEXT, created_at TEXT);"
-            "INSERT INTO inbox VALUES ('waiting', '2020-01-01T00:00:00.000Z'), ('done', '2020-01-01T00:00:00.000Z');"
-            "INSERT INTO outbox VALUES ('sent', '2020-01-01T00:00:00.000Z');"
+            "INSERT INTO inbox (channel, account, id, state, session, chat_id, platform_id, message, received_at)"
+            f" VALUES ('', '', '1', 'waiting', '', '', '', '', '{long_ago}'),"
+            f" ('', '', '2', 'done', '', '', '', '', '{long_ago}');"
+            "INSERT INTO outbox (key, channel, account, chat_id, text, state, created_at)"
+            f" VALUES ('1', '', '', '', '', 'sent', '{long_ago}');"
         )
     home.database.chmod(0o600)
     (finding,) = bad(home)
