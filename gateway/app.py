@@ -34,7 +34,7 @@ from gateway.long_answers import LongAnswers
 from gateway.media import build_intake
 from gateway.memory_test import MemoryTests
 from gateway.models import build_model
-from gateway.operations import all_operations
+from gateway.operations.table import all_operations
 from gateway.outbox import Outbox
 from gateway.outgoing import Outgoing
 from gateway.pairing import Pairing
@@ -227,7 +227,7 @@ async def open_gateway(
             by_name,
             spawner.spawn,
         )
-        operations = {**all_operations(house, config, schedule), **web_house.table()}
+        operations = {**all_operations(house, schedule), **web_house.table()}
         web_house.open(sources, operations["status"])
         housekeeping = Housekeeping(database, clock, outgoing, intake, home.sessions)
         yield Gateway(

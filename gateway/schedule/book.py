@@ -29,7 +29,7 @@ from gateway.store.run_rows import BY_HAND, Run
 
 MOST_OF_OTHERS = 100
 """Jobs that may report to the chats of one person or group."""
-_DEFAULT_HISTORY = 50
+DEFAULT_HISTORY = 50
 
 
 class NotBooked(Exception):
@@ -198,7 +198,7 @@ class Book:
             raise NotBooked(f"{id} is running already.")
         return job
 
-    async def history(self, asker: Asker, id: str | None = None, most: int = _DEFAULT_HISTORY) -> Sequence[Run]:
+    async def history(self, asker: Asker, id: str | None = None, most: int = DEFAULT_HISTORY) -> Sequence[Run]:
         """The newest runs first: of one job, also one that is gone, or of all that the asker may see."""
         await self._schedule.load()
         runs = await self._schedule.ledger.history(id, most)

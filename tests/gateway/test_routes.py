@@ -88,3 +88,17 @@ async def test_two_agents_have_each_their_own_workspace_memory_and_talks(daybook
     assert "Zyjo" in str(found) and "Zymo" not in str(found)
     assert "Zymo" in str(default) and "Zyjo" not in str(default)
     assert "Zyjo" in str(log) and "Zymo" not in str(log)
+
+
+async def test_a_search_finds_as_many_passages_as_its_agent_is_configured_for(daybook: Daybook) -> None:
+    few = {"workspace": "work", "memory": {"search": {"max_results": 1}}}
+    daybook.settings["agents"] = {"main": None, "work": few}
+    for folder in (daybook.workspace, daybook.home.workspace("work")):
+        (folder / "memory").mkdir(parents=True)
+        (folder / "memory" / "2026-11-20.md").write_text(
+            "# 2026-11-20\n\n- 08:00 The cat is Zymo\n- 09:00 A cat: Zyjo\n"
+        )
+    async with daybook.running() as gateway:
+        home, work = [await gateway.ask("memory.search", query="cat", agent=one) for one in ("main", "work")]
+    assert isinstance(home, list) and isinstance(work, list)
+    assert (len(home), len(work)) == (2, 1)

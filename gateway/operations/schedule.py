@@ -1,4 +1,4 @@
-"""Jobs, for neighbouring processes: the operations behind `daybook schedule`, and what `status` says of them."""
+"""Jobs: the operations behind `daybook schedule`, and what `status` says of them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import TypeVar
 
 from agent.model.base import Json
 from gateway.control import Operation, OperationError, Params
+from gateway.operations.parameters import number, required
 from gateway.schedule import phrases
 from gateway.schedule import when as when_
-from gateway.schedule.book import OPERATOR, Book, NotBooked, Row, Wish
+from gateway.schedule.book import DEFAULT_HISTORY, OPERATOR, Book, NotBooked, Row, Wish
 from gateway.schedule.moments import iso
 from gateway.schedule.schedule import Schedule
 from gateway.schedule.when import BadWhen
@@ -68,30 +69,30 @@ class ScheduleOperations:
         return when_.fields(understood.when)
 
     async def remove(self, parameters: Params) -> Json:
-        job = await _done(self._book.remove(OPERATOR, _id(parameters)))
+        job = await _done(self._book.remove(OPERATOR, required(parameters, "id")))
         return {"id": job.id, "message": f"{job.id} is removed."}
 
     async def pause(self, parameters: Params) -> Json:
-        job = await _done(self._book.switch(OPERATOR, _id(parameters), enabled=False))
+        job = await _done(self._book.switch(OPERATOR, required(parameters, "id"), enabled=False))
         return {**await self._row(job.id), "message": f"{job.id} is paused."}
 
     async def resume(self, parameters: Params) -> Json:
-        job = await _done(self._book.switch(OPERATOR, _id(parameters), enabled=True))
+        job = await _done(self._book.switch(OPERATOR, required(parameters, "id"), enabled=True))
         return {
             **await self._row(job.id),
             "message": f"{job.id} goes on; next: {self._book.next_run(job) or 'never'}.",
         }
 
     async def run(self, parameters: Params) -> Json:
-        job = await _done(self._book.run(OPERATOR, _id(parameters)))
+        job = await _done(self._book.run(OPERATOR, required(parameters, "id")))
         now = "now" if self._schedule.is_running else "as soon as the gateway runs (`daybook gateway`)"
         return {"id": job.id, "message": f"{job.id} runs {now}."}
 
     async def history(self, parameters: Params) -> Json:
         """`{id?, n?}`: a list of `{id, due, timezone, result, late, attempts, started, ended, to, error}`, the newest
         first."""
-        id, number = parameters.get("id"), parameters.get("n")
-        most = number if isinstance(number, int) and number > 0 else 50
+        id = parameters.get("id")
+        most = number(parameters, "n") or DEFAULT_HISTORY
         runs = await _done(self._book.history(OPERATOR, str(id) if id else None, most))
         return [self._run_json(run) for run in runs]
 
@@ -137,13 +138,6 @@ def jobs_json(rows: Sequence[Row], most: int) -> Json:
         key=lambda row: (row.next_run, row.job.id),
     )
     return [job_json(row) for row in due[:most]]
-
-
-def _id(parameters: Params) -> str:
-    id = parameters.get("id")
-    if not isinstance(id, str) or not id.strip():
-        raise OperationError("id is missing")
-    return id.strip()
 
 
 async def _done(work: Awaitable[T]) -> T:

@@ -1,4 +1,4 @@
-"""The change history, for neighbouring processes: the operations behind `daybook memory log`, `diff` and `restore`."""
+"""The change history: the operations behind `daybook memory log`, `diff` and `restore`."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from agent.memory.reach import FileError
 from agent.memory.scope import scope_named
 from agent.memory.undo import restore
 from agent.model.base import Json
-from gateway.agent_named import named_agent
 from gateway.commands import House
 from gateway.control import Operation, OperationError, Params
+from gateway.operations.parameters import named_agent, number, required
 from gateway.store.database import StoreUnavailable
 
 
@@ -27,12 +27,12 @@ class HistoryOperations:
 
     async def log(self, parameters: Params) -> Json:
         """`{scope?, n?, agent?}`: a list of `{id, ts, scope, path, by, summary}`, the newest first."""
-        scope, number = parameters.get("scope"), parameters.get("n")
+        scope = parameters.get("scope")
         if scope is not None:
             audience, _, id = str(scope).partition(":")
             scope = f"{audience}:{id.replace(':', '-')}" if id else audience  # a group is CHANNEL:CHAT to a person
             self._checked(scope)
-        most = number if isinstance(number, int) and number > 0 else -1
+        most = number(parameters, "n") or -1
         found: list[Change] = []
         try:
             named = "agent" in parameters and parameters["agent"] is not None
@@ -67,12 +67,10 @@ class HistoryOperations:
         return {**_change_json(change), "paths": list(paths), "message": f"Undone in {', '.join(paths)}."}
 
     async def _find(self, parameters: Params) -> tuple[Agent, Change]:
-        id = parameters.get("id")
-        if not isinstance(id, str) or not id.strip():
-            raise OperationError("id is missing")
+        id = required(parameters, "id")
         for agent in self._house.agents.values():
             try:
-                return agent, await asyncio.to_thread(agent.history.find, id.strip())
+                return agent, await asyncio.to_thread(agent.history.find, id)
             except NoSuchChange:
                 continue
             except HistoryUnavailable as error:
