@@ -29,6 +29,7 @@ from tests.fakes.discord.faults import Fault, Hold
 from tests.fakes.discord.interactions import Interaction
 from tests.fakes.discord.model import Attachment, Channel, File, Guild, Message, Role, User
 from tests.fakes.discord.server import PLAUSIBLE_TOKEN, Call, DiscordServer
+from tests.fakes.serving import Serving
 
 __all__ = [
     "PLAUSIBLE_TOKEN",
@@ -50,29 +51,12 @@ __all__ = [
 T = TypeVar("T")
 
 
-class FakeDiscord(DiscordServer):
+class FakeDiscord(DiscordServer, Serving):
     """The server on the running event loop."""
-
-    async def __aenter__(self) -> Self:
-        await self.start()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
-        await self.stop()
 
     @staticmethod
     def in_thread(token: str = PLAUSIBLE_TOKEN, *, rate_limits: bool = True) -> FakeDiscordThread:
         return FakeDiscordThread(token, rate_limits=rate_limits)
-
-    async def wait_for(self, predicate: Callable[[], T], timeout: float = 30.0) -> T:
-        """The predicate's first true value; asked again at each change. Raises `TimeoutError`, which tells the last
-        calls."""
-        try:
-            return await self.bell.until(predicate, timeout)
-        except TimeoutError:
-            raise TimeoutError(self.story(timeout)) from None
 
     async def next_message(self, channel: Channel, after: Message | None = None, timeout: float = 30.0) -> Message:
         """The bot's first message in a channel after `after` (or of all). Raises `TimeoutError`."""

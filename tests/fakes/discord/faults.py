@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.fakes.bell import Bell
 from tests.fakes.discord.errors import throttled
+from tests.fakes.parking import Parking
 
 
 @dataclass(slots=True)
@@ -37,45 +36,16 @@ class Fault:
         self.times = self.hits
 
 
-@dataclass(slots=True)
-class Hold:
-    """Parks calls until released. `waiting` counts those parked now, `arrived` all so far."""
+@dataclass(slots=True, kw_only=True)
+class Hold(Parking):
+    """Parks calls of `method` (`*`: any) to `path`. `after_effect`: they are carried out, and their answers wait."""
 
-    bell: Bell
     method: str
     path: re.Pattern[str]
     after_effect: bool
-    waiting: int = 0
-    arrived: int = 0
-    _tickets: float = 0
 
     def matches(self, method: str, path: str) -> bool:
-        return self._tickets != math.inf and self.method in ("*", method) and self.path.search(path) is not None
-
-    def release(self, count: int | None = None) -> None:
-        """Let `count` calls go, or all and every later one."""
-        self._tickets = math.inf if count is None else self._tickets + count
-        self.bell.ring()
-
-    async def wait(self, timeout: float = 30.0) -> None:
-        """Until a call is parked."""
-        await self.bell.until(lambda: self.waiting, timeout)
-
-    async def park(self) -> None:
-        self.waiting += 1
-        self.arrived += 1
-        self.bell.ring()
-        try:
-            await self.bell.until(self._take_ticket, timeout=3600.0)
-        finally:
-            self.waiting -= 1
-            self.bell.ring()
-
-    def _take_ticket(self) -> bool:
-        if self._tickets < 1:
-            return False
-        self._tickets -= 1
-        return True
+        return not self.is_over and self.method in ("*", method) and self.path.search(path) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,7 +126,7 @@ class DiscordServer(Interactions):
     def hold(self, method: str = "*", path: str = "", *, after_effect: bool = False) -> Hold:
         """Park calls until the returned `Hold` is released. A parked call is carried out at its release even when its
         caller has died, as on the original, which had the request already."""
-        made = Hold(self.bell, method, re.compile(path), after_effect)
+        made = Hold(self.bell, method=method, path=re.compile(path), after_effect=after_effect)
         self._holds.append(made)
         return made
 

@@ -19,6 +19,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self, TypeVar
 
+from tests.fakes.serving import Serving
 from tests.fakes.telegram.faults import Fault, Hold
 from tests.fakes.telegram.markup import units
 from tests.fakes.telegram.server import PLAUSIBLE_TOKEN, BotApiServer, Call
@@ -29,29 +30,12 @@ __all__ = ["Call", "Draft", "FakeTelegram", "FakeTelegramThread", "Fault", "Hold
 T = TypeVar("T")
 
 
-class FakeTelegram(BotApiServer):
+class FakeTelegram(BotApiServer, Serving):
     """The server on the running event loop."""
-
-    async def __aenter__(self) -> Self:
-        await self.start()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
-        await self.stop()
 
     @staticmethod
     def in_thread(token: str = PLAUSIBLE_TOKEN, *, username: str = "daybook_test_bot") -> FakeTelegramThread:
         return FakeTelegramThread(token, username=username)
-
-    async def wait_for(self, predicate: Callable[[], T], timeout: float = 30.0) -> T:
-        """The predicate's first true value; asked again at each change. Raises `TimeoutError`, which tells the last
-        calls."""
-        try:
-            return await self.bell.until(predicate, timeout)
-        except TimeoutError:
-            raise TimeoutError(self.story(timeout)) from None
 
     async def next_message(self, chat: int, after: int = 0, timeout: float = 30.0) -> Message:
         """The bot's first message in a chat with an id above `after` (the id of the message it answers, or 0). Raises

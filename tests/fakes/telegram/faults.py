@@ -8,7 +8,7 @@ import time
 from collections import defaultdict, deque
 from dataclasses import dataclass, field
 
-from tests.fakes.bell import Bell
+from tests.fakes.parking import Parking
 from tests.fakes.telegram.wire import Params
 
 
@@ -44,48 +44,17 @@ class Fault:
         self.times = self.hits
 
 
-@dataclass(slots=True)
-class Hold:
-    """Parks calls of `method` until released. `waiting` counts those parked now, `arrived` all so far."""
+@dataclass(slots=True, kw_only=True)
+class Hold(Parking):
+    """Parks calls of `method` (`*`: any), in `chat` if given. `after_effect`: they are carried out, and their answers
+    wait."""
 
-    bell: Bell
     method: str
     chat: int | None
     after_effect: bool
-    waiting: int = 0
-    arrived: int = 0
-    _tickets: float = field(default=0)
 
     def matches(self, method: str, params: Params) -> bool:
-        return self._tickets != math.inf and _meant(self.method, self.chat, method, params)
-
-    def release(self, count: int | None = None) -> None:
-        """Let `count` calls go, or all and every later one."""
-        with self.bell.lock:
-            self._tickets = math.inf if count is None else self._tickets + count
-            self.bell.ring()
-
-    async def wait(self, timeout: float = 10.0) -> None:
-        """Until a call is parked."""
-        await self.bell.until(lambda: self.waiting, timeout)
-
-    async def park(self) -> None:
-        with self.bell.lock:
-            self.waiting += 1
-            self.arrived += 1
-            self.bell.ring()
-        try:
-            await self.bell.until(self._take_ticket, timeout=3600.0)
-        finally:
-            with self.bell.lock:
-                self.waiting -= 1
-                self.bell.ring()
-
-    def _take_ticket(self) -> bool:
-        if self._tickets < 1:
-            return False
-        self._tickets -= 1
-        return True
+        return not self.is_over and _meant(self.method, self.chat, method, params)
 
 
 def _meant(pattern: str, chat: int | None, method: str, params: Params) -> bool:

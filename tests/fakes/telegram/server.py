@@ -154,7 +154,7 @@ class BotApiServer(World):
     def hold(self, method: str, *, chat: int | None = None, after_effect: bool = False) -> Hold:
         """Park calls until the returned `Hold` is released. A parked call is carried out at its release even when its
         caller has died, as on the original, which had the request already."""
-        hold = Hold(self.bell, method, chat, after_effect)
+        hold = Hold(self.bell, method=method, chat=chat, after_effect=after_effect)
         with self.bell.lock:
             self._holds.append(hold)
         return hold
