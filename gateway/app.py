@@ -85,7 +85,7 @@ async def open_gateway(
     model is told by which name people know the home's `.env`.
 
     Raises `HomeBusy` or `HomeError` where the home cannot be used, `StoreUnavailable` where its database cannot."""
-    clock = clock or Clock(config.zone)
+    clock, env_file = clock or Clock(config.zone), shown(home.env_file)
     async with AsyncExitStack() as stack:
         stack.enter_context(home.hold())
         database = await Database.open(home.database)
@@ -94,25 +94,9 @@ async def open_gateway(
         await ledger.load()
         choices = Choices(database)
         await choices.load()
-        access = Access(
-            database,
-            clock,
-            rules(config),
-            frozenset(config.owners),
-            {name: frozenset(accounts) for name, accounts in config.people.items()},
-            choices.activation,
-        )
-        await access.load()
-        agents: dict[str, Agent] = {}
-        embedders = Embedders()
-        stack.callback(embedders.close)
-        warm: list[AnthropicModel] = []
-        for name, agent_config in config.agents.items():
-            model, anthropic = model_of(agent_config.model, ledger, clock, shown(home.env_file))
-            stack.push_async_callback(model.aclose)
-            warm += [anthropic] if anthropic and channels else []
-            agents[name] = await build_agent(name, agent_config, home, model, clock, embedders)
-            stack.callback(agents[name].close)
+        access = await _access(config, database, clock, choices)
+        agents, models = await _agents(stack, home, config, clock, lambda one: model_of(one, ledger, clock, env_file))
+        sessions = _sessions(home, config, access)
         table = all_commands()
         terminal = TerminalChannel()
         web_house = WebHouse(web_token.place(config.channels.web, home))
@@ -126,15 +110,6 @@ async def open_gateway(
         _hold_tokens(stack, tokens(config), sources)
         inbox = Inbox(database, clock)
         outbox = Outbox(database, clock, by_name, first_chat=access.first_chat_id)
-        sessions = Sessions(
-            access,
-            {
-                name: AgentHome(home.workspace(one.workspace), one.memory.group_daily_logs)
-                for name, one in config.agents.items()
-            },
-            config.default_agent,
-            config.routes,
-        )
         spawner = Spawner()
         queues = {name: QueueRule(one.session.queue, one.session.queue_cap) for name, one in config.agents.items()}
         acknowledgement = Acknowledgement(by_name, signs(config), spawner.spawn)
@@ -242,9 +217,45 @@ async def open_gateway(
             agents.values(),
             spawner,
             housekeeping,
-            warm,
+            models if channels else [],
             patience,
         )
+
+
+async def _access(config: Config, database: Database, clock: Clock, choices: Choices) -> Access:
+    people = {name: frozenset(accounts) for name, accounts in config.people.items()}
+    access = Access(database, clock, rules(config), frozenset(config.owners), people, choices.activation)
+    await access.load()
+    return access
+
+
+async def _agents(
+    stack: AsyncExitStack,
+    home: Home,
+    config: Config,
+    clock: Clock,
+    model_of: Callable[[ModelConfig], tuple[Model, AnthropicModel | None]],
+) -> tuple[dict[str, Agent], list[AnthropicModel]]:
+    """The agents by their names, and the models that can be warmed up. `stack` closes them."""
+    agents: dict[str, Agent] = {}
+    models: list[AnthropicModel] = []
+    embedders = Embedders()
+    stack.callback(embedders.close)
+    for name, one in config.agents.items():
+        model, anthropic = model_of(one.model)
+        stack.push_async_callback(model.aclose)
+        models += [anthropic] if anthropic else []
+        agents[name] = await build_agent(name, one, home, model, clock, embedders)
+        stack.callback(agents[name].close)
+    return agents, models
+
+
+def _sessions(home: Home, config: Config, access: Access) -> Sessions:
+    homes = {
+        name: AgentHome(home.workspace(one.workspace), one.memory.group_daily_logs)
+        for name, one in config.agents.items()
+    }
+    return Sessions(access, homes, config.default_agent, config.routes)
 
 
 def _hold_tokens(stack: AsyncExitStack, held: Mapping[str, str], sources: list[Supervised]) -> None:
