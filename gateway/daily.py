@@ -23,6 +23,7 @@ from channels.message import Address, Button, ChatKind, DueJob
 from gateway.access import Access, Role
 from gateway.choices import OFF, Choices
 from gateway.journaling import Journaling
+from gateway.one_line import one_line
 from gateway.outbox import Outbox
 from gateway.saying import late_mark
 from gateway.schedule.agenda import agenda
@@ -243,7 +244,7 @@ class Daily:
             to.add(OWNER)
         jobs, zone = list(self._schedule.jobs.values()), self._clock.zone
         found = await asyncio.to_thread(agenda, jobs, to, day, zone)
-        return [Coming(f"{due:%H:%M}", _cut(job.text, _SHOWN)) for due, job in found[:_MOST_COMING]]
+        return [Coming(f"{due:%H:%M}", one_line(job.text, _SHOWN)) for due, job in found[:_MOST_COMING]]
 
 
 def told_day(due: datetime) -> date:
@@ -256,9 +257,4 @@ def _time(choice: str) -> time | None:
 
 
 def _buttons(open_: Sequence[Promise]) -> Buttons:
-    return tuple((Button(f"✓ {_cut(one.what, _LABEL)}", f"/done {one.id}"),) for one in open_[:_MOST_BUTTONS])
-
-
-def _cut(text: str, most: int) -> str:
-    words = " ".join(text.split())
-    return words if len(words) <= most else words[: most - 1].rstrip() + "…"
+    return tuple((Button(f"✓ {one_line(one.what, _LABEL)}", f"/done {one.id}"),) for one in open_[:_MOST_BUTTONS])

@@ -130,7 +130,7 @@ class Intake:
             except Exception as bug:
                 log.exception("%s could not fetch a %s", channel.name, attachment.kind)
                 raise NotFetched("something broke while it was fetched; the log has the details") from bug
-            _, ending = sniffed(_head(scratch), attachment.name, attachment.media_type)
+            _, ending = sniffed(await asyncio.to_thread(_head, scratch), attachment.name, attachment.media_type)
             return await asyncio.to_thread(self._store.keep, scratch, ending)
 
     async def _read(self, attachment: Attachment, file: str) -> Opened:

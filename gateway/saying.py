@@ -9,6 +9,7 @@ from datetime import datetime
 from agent.language import Language
 from agent.turn import Document, Picture, Said
 from channels.message import Attachment, ChatKind, InboundMessage
+from gateway.one_line import one_line
 from gateway.opened import Found, Opened
 from gateway.store.inbox_rows import InboxRow
 from gateway.words import WORDS
@@ -74,14 +75,9 @@ def late_mark(due: datetime, language: Language) -> str:
 def missed_mark(missed: Sequence[tuple[str, str, str]], language: Language) -> str:
     """What is said in place of reminders whose time is too long past to ring: when each was due, its text, its id."""
     words = WORDS[language]
-    lines = [f"- {due}: {_cut(text)} (`{id}`)" for due, text, id in missed[:_MISSED_SHOWN]]
+    lines = [f"- {due}: {one_line(text, _MISSED_CHARS)} (`{id}`)" for due, text, id in missed[:_MISSED_SHOWN]]
     more = [f"- {words.more.format(number=len(missed) - _MISSED_SHOWN)}"] if len(missed) > _MISSED_SHOWN else []
     return "\n".join([words.missed, "", *lines, *more])
-
-
-def _cut(text: str) -> str:
-    words = " ".join(text.split())
-    return words if len(words) <= _MISSED_CHARS else words[: _MISSED_CHARS - 1].rstrip() + "…"
 
 
 def nothing_to_answer(messages: Sequence[InboundMessage]) -> str:

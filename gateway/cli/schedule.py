@@ -11,6 +11,7 @@ from gateway.cli.asking import ask, rows
 from gateway.cli.output import print_json
 from gateway.cli.place import Place
 from gateway.cli.table import print_table
+from gateway.one_line import one_line
 from gateway.schedule.job import BadJob, checked_id, checked_text, checked_to, checked_zone
 from gateway.schedule.moments import shown
 from gateway.schedule.when import BadWhen, in_words, parse
@@ -126,7 +127,7 @@ def history(place: Place, job: str | None, number: int, as_json: bool) -> None:
             "late" if row.get("late") else "",
             row.get("attempts"),
             row.get("to"),
-            _cut(row.get("error")),
+            one_line(str(row.get("error") or ""), _SHOWN),
         )
         for row in rows(answer.value)
     ]
@@ -149,7 +150,7 @@ def _line(row: Mapping[str, Json]) -> Sequence[object]:
         shown(row.get("next_run"), zone) or ("never" if row.get("enabled") else _resting(row)),
         shown(row.get("last_run"), zone),
         row.get("last_result"),
-        _cut(row.get("last_error") or row.get("text")),
+        one_line(str(row.get("last_error") or row.get("text") or ""), _SHOWN),
     )
 
 
@@ -161,8 +162,3 @@ def _when(value: Json) -> str:
     """As `/jobs` says it."""
     fields = {name: str(one) for name, one in value.items()} if isinstance(value, Mapping) else {}
     return in_words(parse(fields)) if fields else ""
-
-
-def _cut(value: Json) -> str:
-    words = " ".join(str(value or "").split())
-    return words if len(words) <= _SHOWN else words[: _SHOWN - 1] + "…"

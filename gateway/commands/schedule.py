@@ -9,6 +9,7 @@ from typing import TypeVar
 from agent.model.offline import NAME as OFFLINE
 from channels.message import Origin
 from gateway.commands import Answer, Ask, Command, CommandError, ForTheModel
+from gateway.one_line import one_line
 from gateway.schedule import phrases
 from gateway.schedule import when as when_
 from gateway.schedule.book import Asker, NotBooked, Row, Wish
@@ -76,7 +77,7 @@ async def _resume(ask: Ask, id: str) -> str:
 
 async def _delete(ask: Ask, id: str) -> str:
     job = await ask.house.book.remove(_asker(ask), id)
-    return f"`{job.id}` is deleted: {_cut(job.text, _SHOWN)}"
+    return f"`{job.id}` is deleted: {one_line(job.text, _SHOWN)}"
 
 
 async def _snooze(ask: Ask, words: str) -> Answer:
@@ -106,7 +107,7 @@ def _answered(ask: Ask, reminder: str, said: str) -> Answer:
     pressed = ask.row.message.platform_id if ask.row.message.origin is Origin.COMMAND else ""
     if pressed and len(reminder) <= _ONE_MESSAGE:
         return Answer(f"{reminder}\n\n_{said}_", replaces=pressed)
-    return Answer(f"{_cut(reminder, _SHOWN)}\n\n_{said}_")
+    return Answer(f"{one_line(reminder, _SHOWN)}\n\n_{said}_")
 
 
 async def _run(ask: Ask, id: str) -> str:
@@ -155,7 +156,7 @@ def _listed(rows: Sequence[Row]) -> str:
 
 
 def _line(row: Row) -> str:
-    text = f": {_cut(row.job.text, _SHOWN)}" if row.job.text else ""
+    text = f": {one_line(row.job.text, _SHOWN)}" if row.job.text else ""
     return f"- `{row.job.id}` {_when(row)}{_last(row)}{text}"
 
 
@@ -175,12 +176,7 @@ def _last(row: Row) -> str:
         return ""
     said = f"; last {local(row.last.moment, row.zone)}: {row.last.state}"
     is_trouble = row.last.state in (State.FAILED, State.WAITING) and row.last.error
-    return f"{said} ({_cut(row.last.error, _ERROR_SHOWN)})" if is_trouble else said
-
-
-def _cut(text: str, most: int) -> str:
-    words = " ".join(text.split())
-    return words if len(words) <= most else words[: most - 1].rstrip() + "…"
+    return f"{said} ({one_line(row.last.error, _ERROR_SHOWN)})" if is_trouble else said
 
 
 COMMANDS = (

@@ -10,6 +10,7 @@ from agent.tools.arguments import text
 from agent.tools.base import Arguments, Tool, ToolError
 from channels.message import ChatKind
 from gateway.access import Role
+from gateway.one_line import one_line
 from gateway.schedule import when as when_
 from gateway.schedule.book import Asker, Book, NotBooked, Row, Wish
 from gateway.schedule.job import Kind
@@ -72,7 +73,7 @@ class ScheduleTools:
 
         async def remove(arguments: Arguments) -> str:
             job = await _asked(self._book.remove(asker, text(arguments, "id").strip()))
-            return f"Removed {job.id}: {job.text[:_SHOWN]}"
+            return f"Removed {job.id}: {one_line(job.text, _SHOWN)}"
 
         return (Tool(_ADD, add), Tool(_LIST, list_, reads_only=True), Tool(_REMOVE, remove))
 
@@ -103,5 +104,6 @@ def _line(row: Row) -> str:
         f"next {local(row.next_run, row.zone)}" if row.next_run else "paused" if not job.enabled else "no next run"
     )
     last = f"; last {row.last.state}" if row.last is not None else ""
-    shown = job.text if len(job.text) <= _SHOWN else f"{job.text[:_SHOWN]}…"
-    return f"{job.id} [{job.kind}] {when_.in_words(job.when)}, to {job.to}; {next_run}{last}: {shown}"
+    return (
+        f"{job.id} [{job.kind}] {when_.in_words(job.when)}, to {job.to}; {next_run}{last}: {one_line(job.text, _SHOWN)}"
+    )
