@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 
 from agent.clock import Clock, utc_stamp
@@ -96,9 +98,16 @@ class Questions:
             return None
         return question if self._is_open(question) else None
 
-    def closed(self, question: Question) -> None:
-        """It is answered; `question_rows.close` belongs into the commit with its outcome."""
+    @contextmanager
+    def answering(self, question: Question) -> Iterator[None]:
+        """Act on the answer to a question inside: nobody else does meanwhile, nor from then on. Where that fails, it is
+        open again. `question_rows.close` belongs into the commit with its outcome."""
         self._open.pop(question.id, None)
+        try:
+            yield
+        except BaseException:
+            self._open[question.id] = question
+            raise
 
     def _of(self, address: Address, asked: str) -> list[Question]:
         return [

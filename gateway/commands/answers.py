@@ -27,8 +27,8 @@ def command(takers: Mapping[str, Take]) -> Command:
         question = ask.house.questions.find(id, ask.row.message)
         if question is None:
             raise CommandError(_GONE)
-        ask.house.questions.closed(question)
-        text = await takers[question.kind](ask, question, said)
+        with ask.house.questions.answering(question):
+            text = await takers[question.kind](ask, question, said)
         pressed = ask.row.message.platform_id if ask.row.message.origin is Origin.COMMAND else ""
         return Answer(text, replaces=pressed, settles=question)
 

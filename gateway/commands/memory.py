@@ -75,8 +75,8 @@ async def forget_(ask: Ask) -> Answer:
     question = ask.house.questions.newest(FORGET, ask.row.message)
     if question is None:
         return Answer("Nothing is waiting to be forgotten. `/forget TEXT` shows first what it would remove.")
-    ask.house.questions.closed(question)
-    return Answer(await take_forget(ask, question, answer), settles=question)
+    with ask.house.questions.answering(question):
+        return Answer(await take_forget(ask, question, answer), settles=question)
 
 
 async def take_forget(ask: Ask, question: Question, said: bool) -> str:

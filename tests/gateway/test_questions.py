@@ -83,6 +83,22 @@ async def test_a_second_press_finds_the_question_closed(daybook: Daybook) -> Non
     assert "Luna" in memory(daybook)
 
 
+async def test_an_answer_that_could_not_be_acted_on_may_be_given_again(daybook: Daybook) -> None:
+    write_memory(daybook, "- The cat is Luna\n")
+    async with daybook.running():
+        question = await asked_to_forget(daybook)
+        file, aside = daybook.workspace / "MEMORY.md", daybook.workspace / "aside"
+        file.rename(aside)
+        file.mkdir()
+        daybook.chat.press(question, "Forget it")
+        await daybook.chat.wait_until(lambda: "could not be forgotten" in daybook.chat.heard()[-1])
+        file.rmdir()
+        aside.rename(file)
+        daybook.chat.press(question, "Forget it")
+        await daybook.chat.wait_until(lambda: "Forgotten in" in daybook.chat.standing()[question].text)
+    assert "Luna" not in memory(daybook)
+
+
 async def test_nobody_else_answers_a_question(daybook: Daybook) -> None:
     daybook.group()
     write_memory(daybook, "")
