@@ -130,8 +130,12 @@ class Intake:
             except Exception as bug:
                 log.exception("%s could not fetch a %s", channel.name, attachment.kind)
                 raise NotFetched("something broke while it was fetched; the log has the details") from bug
-            _, ending = sniffed(await asyncio.to_thread(_head, scratch), attachment.name, attachment.media_type)
-            return await asyncio.to_thread(self._store.keep, scratch, ending)
+            return await asyncio.to_thread(self._kept, scratch, attachment)
+
+    def _kept(self, fetched: Path, attachment: Attachment) -> str:
+        """Blocks."""
+        _, ending = sniffed(_head(fetched), attachment.name, attachment.media_type)
+        return self._store.keep(fetched, ending)
 
     async def _read(self, attachment: Attachment, file: str) -> Opened:
         place = self._store.place(file)

@@ -19,6 +19,9 @@ DAILY_SUMMARY = "daily-summary"
 HEARTBEAT = "heartbeat"
 MEMORY_TEST = "memory-test"
 NAMES = (JOURNAL, DAILY_SUMMARY, HEARTBEAT)
+"""Those that stand in every list."""
+RESERVED = frozenset({*NAMES, MEMORY_TEST})
+"""No other job may have these names."""
 
 NIGHTLY = Cron("5 0 * * *")
 """The journal."""

@@ -15,12 +15,11 @@ from channels.registry import CHANNELS
 from gateway.access import LOCAL_CHANNELS
 from gateway.config.problem import did_you_mean
 from gateway.schedule import when as when_
+from gateway.schedule.builtin import RESERVED
 from gateway.schedule.when import BadWhen, When
 
 OWNER = "owner"
 """As `to`: wherever the owner was last seen."""
-RESERVED = frozenset({"journal", "daily-summary", "heartbeat", "memory-test"})
-"""Daybook's own jobs (`builtin`)."""
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _KEYS = ("id", "kind", "text", "when", "to", "timezone", "enabled", "catch_up")
 _WHENS = ("at", "every", "cron")

@@ -190,7 +190,7 @@ async def test_what_a_platform_refuses_is_given_up_and_the_next_goes_on(post: Po
     assert post.sent() == ["next"]
     counts = await post.outbox.counts()
     assert (counts.waiting, counts.failed, counts.repeated) == (0, 1, 0)
-    assert await post.database.run(outbox_rows.last_error) == "the bot was blocked by the user"
+    assert (await post.database.run(outbox_rows.delivery, "lost")).error == "the bot was blocked by the user"
 
 
 @pytest.mark.parametrize("delivered", [True, False])

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.schedule import job as job_
+from gateway.schedule.builtin import RESERVED
 from gateway.schedule.job import BadJob, Job, new_id
 from gateway.schedule.jobs_file import BadFile, NotEditable, read, switched, with_job, without_job, without_jobs
 
@@ -37,7 +38,7 @@ jobs = st.builds(
     lambda id, text, when, kind, to, enabled: job_.read(
         {"id": id, "text": f"x{text}", "when": when, "kind": kind, "to": to, "enabled": enabled}
     ),
-    st.from_regex(r"[a-z][a-z0-9-]{0,20}", fullmatch=True).filter(lambda id: id not in job_.RESERVED),
+    st.from_regex(r"[a-z][a-z0-9-]{0,20}", fullmatch=True).filter(lambda id: id not in RESERVED),
     texts,
     st.sampled_from([{"every": "2h"}, {"at": "2026-11-22T15:00"}, {"cron": "0 8 * * 1-5"}]),
     st.sampled_from(["message", "prompt"]),
