@@ -25,6 +25,7 @@ _HEADING = re.compile(r"[ ]{0,3}#{1,6}[ \t]")
 _SENTENCE_END = re.compile(r"(?:[.!?…][\"'”’»)\]*_]*\s+|[。！？][”’」』）]*)(?![-+*#>=~`|:]|\d{1,9}[.)])")
 _WORD_END = re.compile(r"\s+(?![-+*#>=~`|:\s]|\d{1,9}[.)])")
 _BLANK_LINES = re.compile(r"(?:[ \t]*\n)+")
+_EMPTY_QUOTE = re.compile(r"(?:[ ]{0,3}>)+[ \t]*\n")
 _GAP = re.compile(r"[ \t]+")
 _LEAST_FILL = 8
 """A cut is good only if it leaves at least this part (one in so many) of a message filled."""
@@ -269,6 +270,9 @@ def _resume(text: str, end: int, context: _Context, limit: int) -> tuple[int, _C
             end = blank.end()
         if text[end - 1] != "\n" and (gap := _GAP.match(text, end)):
             end = gap.end()
+        while text[end - 1] == "\n" and (empty := _EMPTY_QUOTE.match(text, end)):
+            context = context.after(empty[0])
+            end = empty.end()
     following = next(_lines(text, end), "")
     cut_line = text[text.rfind("\n", 0, end) + 1 : end]
     context = context.as_start(following, cut_line)

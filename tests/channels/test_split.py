@@ -178,3 +178,8 @@ def test_lists_in_quotes_do_not_become_code_by_their_indentation() -> None:
     assert re.findall(r"number (\d+)", "".join(pieces)) == [str(n) for n in range(20)]
     assert re.findall(r"run (\d+)", "".join(pieces)) == [str(n) for n in range(20)]
     assert all(piece.count("```") in (0, 2) for piece in pieces)
+
+
+def test_a_piece_does_not_begin_with_an_empty_line_of_a_quote() -> None:
+    text = "> 1. " + "one " * 12 + "\n>\n>    two **bold** two\n> 2. three"
+    assert split(text, len, 60)[1].startswith("> two **bold** two\n> 2. three")
