@@ -46,7 +46,11 @@ async def gateway(home: Home, stage: str) -> None:
     """One life of the gateway, in a process of its own."""
     daybook = Daybook(home)
     daybook.chat = chat = Telling(stage, home)
-    script = f"echo heard >&3; {'sleep 5;' if stage == _READ else ''} echo buy milk # $1"
+    # Where it is killed when the recording is heard, the document is read by then.
+    read = (
+        f"""until grep -qs '"document"' '{home.media}'/arrived/*.json; do sleep 0.01; done;""" if stage == _READ else ""
+    )
+    script = f"{read} echo heard >&3; {'sleep 5;' if stage == _READ else ''} echo buy milk # $1"
     daybook.settings["media"] = {
         "transcribe": {"command": ["sh", "-c", f"exec 3>>{home.path}.heard; {script}", "{file}"]}
     }
