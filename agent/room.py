@@ -114,6 +114,9 @@ class Room:
             return
         if await self._prune("", self._tight):
             return
+        # The window is far smaller than anybody said: better to keep one turn than to lose the talk.
+        if await self._compact(overflowed=True, sparse=True):
+            return
         raise ContextOverflow(TOO_LONG)
 
     @property
@@ -126,12 +129,12 @@ class Room:
         entries = reversed(self._talk.transcript.entries)
         return next((e.id for e in entries if isinstance(e, MessageEntry) and e.role == "assistant"), None)
 
-    async def _compact(self, *, overflowed: bool = False, in_turn: bool = False) -> bool:
+    async def _compact(self, *, overflowed: bool = False, in_turn: bool = False, sparse: bool = False) -> bool:
         """Whether it succeeded. One that failed is not tried again in this turn."""
         if self.failure:
             return False
         try:
-            done = await compact(self._talk, overflowed=overflowed, in_turn=in_turn)
+            done = await compact(self._talk, overflowed=overflowed, in_turn=in_turn, sparse=sparse)
         except NothingToCompact:
             return False
         except (NotCompacted, ModelError) as problem:

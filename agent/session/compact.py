@@ -81,10 +81,10 @@ def made_for(talk: Talk, asked: str) -> Compacted | None:
     return None
 
 
-def place_to_cut(talk: Talk, *, in_turn: bool = False) -> int:
+def place_to_cut(talk: Talk, *, in_turn: bool = False, sparse: bool = False) -> int:
     """See `compact`. Raises `NothingToCompact`."""
     shown = list(in_context(talk.transcript.entries))
-    keep = min(talk.settings.session.keep_recent_tokens, talk.budget.window // 4)
+    keep = 0 if sparse else min(talk.settings.session.keep_recent_tokens, talk.budget.window // 4)
     cut = cut_at_step(shown, keep, 2 * _room_of(talk)) if in_turn else cut_point(shown, keep)
     if cut is None:
         raise NothingToCompact
@@ -102,22 +102,28 @@ def is_one_turn(talk: Talk) -> bool:
 
 
 async def compact(
-    talk: Talk, focus: str = "", *, overflowed: bool = False, in_turn: bool = False, asked: str = ""
+    talk: Talk,
+    focus: str = "",
+    *,
+    overflowed: bool = False,
+    in_turn: bool = False,
+    sparse: bool = False,
+    asked: str = "",
 ) -> Compacted:
     """Summarise what is older than the newest turns; `in_turn`: than the newest steps, but for what people said in the
-    turn that is cut. `overflowed`: the server refused a request of the present size; `asked` names the request of a
-    person. Raises `NotCompacted`, `ModelError` and `NotJournaled`."""
+    turn that is cut; `sparse`: than the newest turn alone. `overflowed`: the server refused a request of the present
+    size; `asked` names the request of a person. Raises `NotCompacted`, `ModelError` and `NotJournaled`."""
     while True:
         try:
-            return await _compacted(talk, focus, overflowed, in_turn, asked)
+            cut = place_to_cut(talk, in_turn=in_turn, sparse=sparse)
+            return await _compacted(talk, cut, focus, overflowed, in_turn, asked)
         except (Forgotten, Outdated):
             _log.info("%s: words were forgotten while it was summarised, so it is summarised anew", talk.session)
 
 
-async def _compacted(talk: Talk, focus: str, overflowed: bool, in_turn: bool, asked: str) -> Compacted:
+async def _compacted(talk: Talk, cut: int, focus: str, overflowed: bool, in_turn: bool, asked: str) -> Compacted:
     transcript, reading = talk.transcript, talk.reading()
     shown = list(in_context(transcript.entries))
-    cut = place_to_cut(talk, in_turn=in_turn)
     dropped, kept, said = shown[:cut], shown[cut:], said_before(shown, cut)
     replaced = sum(map(size_of, dropped)) - sum(map(size_of, said))
     try:

@@ -243,6 +243,18 @@ async def test_an_overflow_is_survived_in_stages(tmp_path: Path) -> None:
     assert talk.entries("compaction")
 
 
+async def test_an_overflow_within_what_is_kept_word_for_word_keeps_the_newest_turn(tmp_path: Path) -> None:
+    """As with a server of 8,000 tokens that does not say so."""
+    talk = LongTalk(tmp_path, window=200_000, keep=20_000)
+    for number in range(12):
+        await talk.say(f"number {number}", size=500)
+    talk.model.then(ContextOverflow("prompt is too long"), "Here I am.")
+    end = await talk.say("and now?")
+    assert (end.kind, end.text) == (EndKind.REPLY, "Here I am.")
+    assert talk.entries("compaction") and "and now?" in told(talk.model.requests[-1])
+    assert "number 3 " not in told(talk.model.requests[-1])
+
+
 async def test_an_answer_that_fills_the_window_is_made_again(tmp_path: Path) -> None:
     talk = LongTalk(tmp_path)
     await talk.fill(4)
