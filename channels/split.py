@@ -18,6 +18,7 @@ Measure = Callable[[str], int]
 _FENCE = re.compile(r"(?P<prefix>[ >]*(?:(?:[-*+]|\d{1,9}[.)])[ ]+)?)(?P<mark>`{3,}|~{3,})(?P<info>.*)", re.DOTALL)
 _TABLE_RULE = re.compile(r"[ ]{0,3}(?=[^\n]*\|)(?=[^\n]*-)[-:| \t]+")
 _LIST_ITEM = re.compile(r"[ ]*(?:[-*+]|\d{1,9}[.)])[ ]")
+_NUMBERED = re.compile(r"((?:[ ]*>)*[ ]{0,3}\d{1,9})(?=[.)][ ])")
 _OTHER_BLOCK = re.compile(r"[ ]*(?:(?:[-*+]|\d{1,9}[.)])[ ]|#{1,6}[ \t]|>|(?:[-*_][ \t]*){3,}$)")
 """What ends a table without a blank line before it."""
 _QUOTE = re.compile(r"[ ]*>(?:[ ]{0,3}>)*[ ]?")
@@ -239,15 +240,23 @@ def _line_cuts(text: str, start: int, end: int, context: _Context, least: int) -
 def _compose(body: str, context: _Context) -> _Piece:
     end = context
     lines: list[str] = []
+    numbered: list[int] = []
     dedent, quoted = context.dedent, context.quoted_dedent
     for number, line in enumerate(_lines(body)):
         end = end.after(line)
         margin = _margin(line)
         marks, inner = _unquoted(line)
         if line.strip() and end.fence is None and not (context.within_line and number == 0):
+            if margin < dedent or (marks and inner.strip() and _margin(inner) < quoted):
+                # Items from further in stand where the outer ones do now; as text they keep numbers of their own.
+                for at in numbered:
+                    lines[at] = _NUMBERED.sub(r"\1\\", lines[at], count=1)
+                numbered.clear()
             dedent = min(dedent, margin)
             quoted = min(quoted, _margin(inner)) if marks and inner.strip() else quoted
         lines.append(_shifted(line, dedent, quoted))
+        if end.fence is None and _NUMBERED.match(lines[-1]):
+            numbered.append(number)
     end = replace(end, dedent=dedent, quoted_dedent=quoted, within_line=False)
     text = "".join(lines)
     text = text.removesuffix("\n") if end.fence is not None else text.rstrip()

@@ -183,3 +183,8 @@ def test_lists_in_quotes_do_not_become_code_by_their_indentation() -> None:
 def test_a_piece_does_not_begin_with_an_empty_line_of_a_quote() -> None:
     text = "> 1. " + "one " * 12 + "\n>\n>    two **bold** two\n> 2. three"
     assert split(text, len, 60)[1].startswith("> two **bold** two\n> 2. three")
+
+
+def test_numbers_from_further_in_stay_their_own_beside_those_of_the_outer_list() -> None:
+    text = "1. one\n\n   " + "so " * 15 + "\n\n   1. in one\n   2. in two\n2. two"
+    assert split(text, len, 60)[-1] in ("1\\. in one\n2\\. in two\n2. two", "2\\. in two\n2. two")

@@ -195,7 +195,7 @@ async def test_a_server_that_counts_nothing_is_good_enough(tmp_path: Path) -> No
 
 async def test_a_small_window_ends_clearly_and_new_helps(tmp_path: Path) -> None:
     async with story(tmp_path) as told:
-        told.configure(model={"api_key": told.model.api_key, "base_url": told.model.base_url, "context_window": 8_000})
+        told.configure(model={"api_key": told.model.api_key, "base_url": told.model.base_url, "context_window": 6_000})
         async with told.running():
             told.model.reply = lambda body: "Yes. " * 200
             for number in range(12):
