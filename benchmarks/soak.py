@@ -301,7 +301,8 @@ def _counted(
         in_error=len(in_error.intersection(found.never)),
         never=[number for number in found.never if number not in in_error],
         marked_in_discord=sum(
-            is_marked(text) and (bool(numbers(text)) or "new wording" in text)  # answers to commands have no nonce
+            # Answers to commands and presses, as "Here is my answer to the new wording:", have no nonce.
+            is_marked(text) and (bool(numbers(text)) or "Shall I answer" in text)
             for name, of in texts.items()
             if name.startswith("d")
             for text in of

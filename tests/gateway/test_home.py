@@ -35,7 +35,7 @@ def test_the_flag_wins_over_the_environment_over_the_default(tmp_path: Path) -> 
 def test_paths_are_shown_as_people_write_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path / "ann"))
     assert shown(find_home(None, {}).env_file) == "~/.daybook/.env"
-    assert shown(Home(tmp_path / "ann" / "work" / "book").env_file) == "~/work/book/.env"
+    assert shown(Home(tmp_path / "ann" / "papers" / "book").env_file) == "~/papers/book/.env"
     assert shown(Home(tmp_path / "anna").env_file) == str(tmp_path / "anna" / ".env")
 
 
