@@ -11,7 +11,7 @@ import contextlib
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime, time, timedelta
+from datetime import date, time, timedelta
 from functools import partial
 
 from agent.agent import Agent
@@ -202,14 +202,14 @@ class Daily:
 
     async def _deliver(self, target: Target, due: DueTime) -> bool:
         """Write a day's summary into the outbox, unless it is there. Whether there was anything to tell."""
-        day = told_day(due.moment)
+        days = told_days(due)
         again = f":{utc_stamp(due.moment)}" if due.by_hand else ""
-        key = f"daily:{self._name(target.address)}:{day.isoformat()}{again}"
+        key = f"daily:{self._name(target.address)}:{days[0].isoformat()}{again}"
         async with self._one_at_a_time:
             if await self._database.run(outbox_rows.is_known, f"{key}:0"):
                 return True
             message = target.message("", "", DueJob(DAILY_SUMMARY, due.moment), self._clock.now())
-            told = await self._told(self._sessions.of(message), target.address, day)
+            told = await self._first_told(self._sessions.of(message), target.address, days)
             if told.is_empty and not due.by_hand:
                 return False
             text = f"{told.text}\n\n{late_mark(due.moment, told.language)}" if due.late else told.text
@@ -220,6 +220,16 @@ class Daily:
         """The day so far, for whoever asks."""
         async with self._one_at_a_time:
             return await self._told(conversation, address, self._clock.today())
+
+    async def _first_told(self, conversation: Conversation, address: Address, days: Sequence[date]) -> Told:
+        """The first of the days on which there was anything; else that there was nothing on the first."""
+        first, *others = days
+        told = nothing = await self._told(conversation, address, first)
+        for day in others:
+            if not told.is_empty:
+                break
+            told = await self._told(conversation, address, day)
+        return nothing if told.is_empty else told
 
     async def _told(self, conversation: Conversation, address: Address, day: date) -> Told:
         """The journal comes first, so that all that was said is in the log. In the language of the day's log; where
@@ -247,9 +257,14 @@ class Daily:
         return [Coming(f"{due:%H:%M}", one_line(job.text, _SHOWN)) for due, job in found[:_MOST_COMING]]
 
 
-def told_day(due: datetime) -> date:
-    """The day that a summary of that hour tells: the one that ends, or in the morning the one that has ended."""
-    return due.date() if due.time() >= _NOON else due.date() - timedelta(days=1)
+def told_days(due: DueTime) -> Sequence[date]:
+    """The days that a summary may tell, the one to begin with first. In the evening the day that ends. In the morning
+    the one that has ended, and the new one where that was empty; by hand the other way round."""
+    today = due.moment.date()
+    if due.moment.time() >= _NOON:
+        return (today,)
+    yesterday = today - timedelta(days=1)
+    return (today, yesterday) if due.by_hand else (yesterday, today)
 
 
 def _time(choice: str) -> time | None:

@@ -175,6 +175,28 @@ async def test_nothing_is_sent_on_an_empty_day_unless_asked(tmp_path: Path) -> N
         assert diarist.summaries == [] and diarist.journals == []
 
 
+async def test_asked_for_in_the_morning_it_tells_what_was_said_since_midnight(tmp_path: Path) -> None:
+    """And the day before, where nothing was."""
+    async with a_day(tmp_path, schedule={"daily_summary": {"time": "08:00"}}) as (told, _), awake(told) as gateway:
+        await says(told, f"{DAY} 09:00", "Yesterday's news")
+        at(told, "2026-11-22 00:20")
+        assert await ran(gateway, "journal") == "done"
+        await gateway.operations["schedule.run"]({"id": "daily-summary"})
+        assert "Yesterday's news" in (await told.hears("A full day")).text
+        await says(told, "2026-11-22 00:30", "Cannot sleep")
+        await gateway.operations["schedule.run"]({"id": "daily-summary"})
+        newest = (await told.hears("Cannot sleep")).text
+        assert "A full day" in newest and "Yesterday's news" not in newest
+
+
+async def test_a_morning_summary_tells_the_new_day_where_the_day_before_was_empty(tmp_path: Path) -> None:
+    async with a_day(tmp_path, schedule={"daily_summary": {"time": "08:30"}}) as (told, _), awake(told) as gateway:
+        await says(told, "2026-11-22 07:00", "Good morning")
+        at(told, "2026-11-22 08:30")
+        assert "Good morning" in (await told.hears("A full day")).text
+        assert await ran(gateway, "daily-summary") == "done"
+
+
 async def test_a_group_is_told_its_own_day_only_where_it_is_a_target(tmp_path: Path) -> None:
     schedule = {"daily_summary": {"to": ["owner", f"telegram:{GROUP}"]}}
     async with a_day(tmp_path, schedule=schedule) as (told, diarist):

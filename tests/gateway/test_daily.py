@@ -11,7 +11,8 @@ from agent.memory.scope import GroupLogs
 from agent.turn import SessionKey
 from channels.scripted import ScriptedChannel
 from gateway.access import Access
-from gateway.daily import told_day
+from gateway.daily import told_days
+from gateway.schedule.builtin import DueTime
 from gateway.sessions import AgentHome, Sessions
 from gateway.store.database import Database
 from tests.gateway.conftest import BERLIN, Daybook, Moment, moved
@@ -19,17 +20,23 @@ from tests.gateway.schedule.test_asking import ask
 
 
 @pytest.mark.parametrize(
-    ("due", "day"),
+    ("due", "days", "by_hand"),
     [
-        ("2026-11-21T21:00", date(2026, 11, 21)),
-        ("2026-11-21T12:00", date(2026, 11, 21)),
-        ("2026-11-21T08:30", date(2026, 11, 20)),
-        ("2026-11-22T00:00", date(2026, 11, 21)),
-        ("2027-01-01T07:00", date(2026, 12, 31)),
+        ("2026-11-21T21:00", [21], [21]),
+        ("2026-11-21T12:00", [21], [21]),
+        ("2026-11-21T11:59", [20, 21], [21, 20]),
+        ("2026-11-21T08:30", [20, 21], [21, 20]),
+        ("2026-11-22T00:00", [21, 22], [22, 21]),
     ],
 )
-def test_in_the_morning_the_day_before_is_told(due: str, day: date) -> None:
-    assert told_day(datetime.fromisoformat(due).replace(tzinfo=BERLIN)) == day
+def test_which_day_is_told(due: str, days: list[int], by_hand: list[int]) -> None:
+    moment = datetime.fromisoformat(due).replace(tzinfo=BERLIN)
+    assert [day.day for day in told_days(DueTime(moment))] == days
+    assert [day.day for day in told_days(DueTime(moment, by_hand=True))] == by_hand
+
+
+def test_on_new_years_morning_the_old_year_is_told() -> None:
+    assert told_days(DueTime(datetime(2027, 1, 1, 7, tzinfo=BERLIN)))[0] == date(2026, 12, 31)
 
 
 @pytest.mark.parametrize(
