@@ -6,6 +6,7 @@ import logging
 import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from functools import partial
 
 from agent.agent import Agent
@@ -29,6 +30,7 @@ from gateway.heartbeat import Heartbeat
 from gateway.home import Home, TokenBusy, hold_token, shown
 from gateway.housekeeping import Housekeeping
 from gateway.inbox import Inbox
+from gateway.intake import Intake
 from gateway.journaling import Journaling
 from gateway.long_answers import LongAnswers
 from gateway.media import build_intake
@@ -61,6 +63,11 @@ from gateway.web_record import StoredRecord
 
 log = logging.getLogger(__name__)
 
+ModelOf = Callable[[ModelConfig, UsageLedger, Clock, str], tuple[Model, AnthropicModel | None]]
+"""As `build_model`."""
+Platforms = Callable[[Config, Sequence[CommandInfo], Database], list[Channel]]
+"""Makes the channels that are on, given the commands for their menus."""
+
 _USUAL = Patience()
 
 
@@ -75,187 +82,149 @@ async def open_gateway(
     *,
     channels: bool,
     clock: Clock | None = None,
-    platforms: Callable[[Config, Sequence[CommandInfo], Database], list[Channel]] | None = None,
-    model_of: Callable[[ModelConfig, UsageLedger, Clock, str], tuple[Model, AnthropicModel | None]] = build_model,
+    platforms: Platforms | None = None,
+    model_of: ModelOf = build_model,
     built_ins: Callable[[Config], Sequence[BuiltIn]] = _no_built_ins,
     patience: Patience = _USUAL,
 ) -> AsyncIterator[Gateway]:
     """Build the gateway of a home and close it again. `channels` False: only the terminal, to act alone. `platforms`
-    and `model_of` make the channels and the models, others in tests; `built_ins` jobs in place of Daybook's own. A
-    model is told by which name people know the home's `.env`.
+    and `model_of` make the channels and the models, others in tests; `built_ins`: jobs beside Daybook's own. A model
+    is told by which name people know the home's `.env`.
 
     Raises `HomeBusy` or `HomeError` where the home cannot be used, `StoreUnavailable` where its database cannot."""
-    clock, env_file = clock or Clock(config.zone), shown(home.env_file)
     async with AsyncExitStack() as stack:
         stack.enter_context(home.hold())
-        database = await Database.open(home.database)
-        stack.push_async_callback(database.aclose)
-        ledger = UsageLedger(database, clock)
-        await ledger.load()
-        choices = Choices(database)
-        await choices.load()
-        access = await _access(config, database, clock, choices)
-        agents, models = await _agents(stack, home, config, clock, lambda one: model_of(one, ledger, clock, env_file))
-        sessions = _sessions(home, config, access)
-        table = all_commands()
-        terminal = TerminalChannel()
-        web_house = WebHouse(web_token.place(config.channels.web, home))
-        web_record = StoredRecord(database)
-        platforms = platforms or partial(build_channels, home=home, web_house=web_house, web_record=web_record)
-        listening = platforms(config, table.menu, database) if channels else []
-        by_name: dict[str, Channel] = {one.name: one for one in [terminal, *listening]}
-        for channel in by_name.values():
-            stack.push_async_callback(channel.aclose)
-        sources = [Supervised(channel) for channel in by_name.values()]
-        _hold_tokens(stack, tokens(config), sources)
-        inbox = Inbox(database, clock)
-        outbox = Outbox(database, clock, by_name, first_chat=access.first_chat_id)
-        spawner = Spawner()
-        queues = {name: QueueRule(one.session.queue, one.session.queue_cap) for name, one in config.agents.items()}
-        acknowledgement = Acknowledgement(by_name, signs(config), spawner.spawn)
-        schedule = Schedule(
-            database,
-            clock,
-            home.workspace(config.agents[config.default_agent].workspace),
-            home.last_good_schedule,
-            outbox,
-            access,
-            by_name,
-            schedule_rules(config, patience.tick),
-        )
-        journaling = Journaling(
-            clock, sessions, agents, [name for name, one in config.agents.items() if one.memory.journal]
-        )
-        daily = Daily(
-            database, clock, access, outbox, sessions, agents, choices, schedule, journaling, summary_rules(config)
-        )
-        heartbeat = Heartbeat(
-            database,
-            clock,
-            outbox,
-            sessions,
-            agents[config.default_agent],
-            ledger,
-            schedule.reports,
-            heartbeat_rules(config),
-        )
-        memory_tests = MemoryTests(agents, clock, home.memory_tests, schedule.reports.tell_owner)
-        own = (journaling.built_in, *await daily.built_ins(), heartbeat.built_in, memory_tests.built_in)
-        schedule.offer(*own, *built_ins(config))
-        book = Book(schedule, access, {*by_name, *tokens(config)})
-        outgoing = Outgoing(home.outgoing)
-        scheduling = ScheduleTools(book, sessions)
-        messages = MessageTools(database, clock, access, sessions, outbox, outgoing, by_name)
-        intake = build_intake(config.media, home.state, by_name, patience.fetch)
-        rooms = Rooms(
-            database=database,
-            inbox=inbox,
-            outbox=outbox,
-            long_answers=LongAnswers(clock, by_name, outgoing),
-            choices=choices,
-            intake=intake,
-            acknowledgement=acknowledgement,
-            channels=by_name,
-            agents=agents,
-            queues=queues,
-            conversation=sessions.of_row,
-            tools=lambda row: (*scheduling.of_row(row), *messages.of_row(row)),
-        )
-        turns = Turns(rooms, disk_wait=patience.disk)
-        questions = Questions(database, clock)
-        await questions.load()
-        rewording = Rewording(database, inbox, outbox, questions)
-        house = House(
-            database=database,
-            clock=clock,
-            access=access,
-            inbox=inbox,
-            outbox=outbox,
-            outgoing=outgoing,
-            pairing=Pairing(database, clock, access, outbox),
-            choices=choices,
-            turns=turns,
-            agents=agents,
-            default_agent=config.default_agent,
-            channels=by_name,
-            sources=sources,
-            ledger=ledger,
-            book=book,
-            questions=questions,
-            rewording=rewording,
-            forgetting=Forgetting(database, clock, access, sessions, web_record),
-            daily=daily,
-            dispatch=lambda row: router.dispatch(row),
-        )
-        table.open(house)
+        ground = await _open_ground(stack, home, config, clock or Clock(config.zone), patience)
+        staff = await _open_staff(stack, ground, model_of)
+        commands = all_commands()
+        front = _open_front(stack, ground, commands.menu, platforms, is_alone=not channels)
+        post = await _post(ground, front)
+        calendar = await _calendar(ground, staff, front, post, built_ins(config))
+        turns = _turns(ground, staff, front, post, calendar)
         router = Router(
-            database,
-            clock,
-            access,
-            sessions,
-            inbox,
-            outbox,
+            ground.database,
+            ground.clock,
+            ground.access,
+            staff.sessions,
+            post.inbox,
+            post.outbox,
             turns,
-            table,
-            rewording,
-            acknowledgement,
-            by_name,
-            spawner.spawn,
+            commands,
+            post.rewording,
+            post.acknowledgement,
+            front.channels,
+            ground.spawner.spawn,
         )
-        operations = {**all_operations(house, schedule), **web_house.table()}
-        web_house.open(sources, operations["status"])
-        housekeeping = Housekeeping(database, clock, outgoing, intake, home.sessions)
+        house = _house(ground, staff, front, post, calendar, turns, router)
+        commands.open(house)
+        operations = {**all_operations(house, calendar.schedule), **front.web_house.table()}
+        front.web_house.open(front.sources, operations["status"])
         yield Gateway(
-            terminal,
-            web_house if "web" in by_name else None,
-            operations,
-            sources,
-            schedule,
-            router,
-            turns,
-            outbox,
-            agents.values(),
-            spawner,
-            housekeeping,
-            models if channels else [],
-            patience,
+            terminal=front.terminal,
+            web=front.web_house if "web" in front.channels else None,
+            operations=operations,
+            sources=front.sources,
+            schedule=calendar.schedule,
+            router=router,
+            turns=turns,
+            outbox=post.outbox,
+            agents=staff.agents.values(),
+            commands=ground.spawner,
+            housekeeping=Housekeeping(ground.database, ground.clock, post.outgoing, post.intake, home.sessions),
+            warm=staff.warm if channels else [],
+            patience=patience,
         )
 
 
-async def _access(config: Config, database: Database, clock: Clock, choices: Choices) -> Access:
+@dataclass(frozen=True, slots=True)
+class _Ground:
+    """What everything stands on: what is configured, and what is known of people. `spawner` runs what is done beside
+    everything else."""
+
+    home: Home
+    config: Config
+    clock: Clock
+    patience: Patience
+    spawner: Spawner
+    database: Database
+    ledger: UsageLedger
+    choices: Choices
+    access: Access
+
+
+async def _open_ground(stack: AsyncExitStack, home: Home, config: Config, clock: Clock, patience: Patience) -> _Ground:
+    database = await Database.open(home.database)
+    stack.push_async_callback(database.aclose)
+    ledger = UsageLedger(database, clock)
+    await ledger.load()
+    choices = Choices(database)
+    await choices.load()
     people = {name: frozenset(accounts) for name, accounts in config.people.items()}
     access = Access(database, clock, rules(config), frozenset(config.owners), people, choices.activation)
     await access.load()
-    return access
+    return _Ground(home, config, clock, patience, Spawner(), database, ledger, choices, access)
 
 
-async def _agents(
-    stack: AsyncExitStack,
-    home: Home,
-    config: Config,
-    clock: Clock,
-    model_of: Callable[[ModelConfig], tuple[Model, AnthropicModel | None]],
-) -> tuple[dict[str, Agent], list[AnthropicModel]]:
-    """The agents by their names, and the models that can be warmed up. `stack` closes them."""
+@dataclass(frozen=True, slots=True)
+class _Staff:
+    """Who answers, and which of them whom. `warm`: the models that can be warmed up."""
+
+    agents: dict[str, Agent]
+    warm: list[AnthropicModel]
+    sessions: Sessions
+
+
+async def _open_staff(stack: AsyncExitStack, ground: _Ground, model_of: ModelOf) -> _Staff:
+    home, config, clock = ground.home, ground.config, ground.clock
     agents: dict[str, Agent] = {}
-    models: list[AnthropicModel] = []
+    warm: list[AnthropicModel] = []
     embedders = Embedders()
     stack.callback(embedders.close)
     for name, one in config.agents.items():
-        model, anthropic = model_of(one.model)
+        model, anthropic = model_of(one.model, ground.ledger, clock, shown(home.env_file))
         stack.push_async_callback(model.aclose)
-        models += [anthropic] if anthropic else []
+        warm += [anthropic] if anthropic else []
         agents[name] = await build_agent(name, one, home, model, clock, embedders)
         stack.callback(agents[name].close)
-    return agents, models
-
-
-def _sessions(home: Home, config: Config, access: Access) -> Sessions:
     homes = {
         name: AgentHome(home.workspace(one.workspace), one.memory.group_daily_logs)
         for name, one in config.agents.items()
     }
-    return Sessions(access, homes, config.default_agent, config.routes)
+    return _Staff(agents, warm, Sessions(ground.access, homes, config.default_agent, config.routes))
+
+
+@dataclass(frozen=True, slots=True)
+class _Front:
+    """Where people speak. `channels` by their names; `sources`: the same, as they are run."""
+
+    terminal: TerminalChannel
+    channels: dict[str, Channel]
+    sources: list[Supervised]
+    web_house: WebHouse
+    web_record: StoredRecord
+
+
+def _open_front(
+    stack: AsyncExitStack,
+    ground: _Ground,
+    menu: Sequence[CommandInfo],
+    platforms: Platforms | None,
+    *,
+    is_alone: bool,
+) -> _Front:
+    """`is_alone`: nobody is listened to but the terminal."""
+    home, config, database = ground.home, ground.config, ground.database
+    terminal = TerminalChannel()
+    web_house = WebHouse(web_token.place(config.channels.web, home))
+    web_record = StoredRecord(database)
+    platforms = platforms or partial(build_channels, home=home, web_house=web_house, web_record=web_record)
+    others = [] if is_alone else platforms(config, menu, database)
+    channels: dict[str, Channel] = {one.name: one for one in (terminal, *others)}
+    for channel in channels.values():
+        stack.push_async_callback(channel.aclose)
+    sources = [Supervised(channel) for channel in channels.values()]
+    _hold_tokens(stack, tokens(config), sources)
+    return _Front(terminal, channels, sources, web_house, web_record)
 
 
 def _hold_tokens(stack: AsyncExitStack, held: Mapping[str, str], sources: list[Supervised]) -> None:
@@ -269,3 +238,131 @@ def _hold_tokens(stack: AsyncExitStack, held: Mapping[str, str], sources: list[S
         except TokenBusy as error:
             log.error("%s stays off: %s", source.source.name, error)
             source.failure = ChannelStatus(Health.DOWN, str(error))
+
+
+@dataclass(frozen=True, slots=True)
+class _Post:
+    """What comes in and goes out, and what is kept of it until it is done with."""
+
+    inbox: Inbox
+    outbox: Outbox
+    outgoing: Outgoing
+    intake: Intake
+    acknowledgement: Acknowledgement
+    questions: Questions
+    rewording: Rewording
+
+
+async def _post(ground: _Ground, front: _Front) -> _Post:
+    home, config, database, clock = ground.home, ground.config, ground.database, ground.clock
+    inbox = Inbox(database, clock)
+    outbox = Outbox(database, clock, front.channels, first_chat=ground.access.first_chat_id)
+    questions = Questions(database, clock)
+    await questions.load()
+    return _Post(
+        inbox,
+        outbox,
+        Outgoing(home.outgoing),
+        build_intake(config.media, home.state, front.channels, ground.patience.fetch),
+        Acknowledgement(front.channels, signs(config), ground.spawner.spawn),
+        questions,
+        Rewording(database, inbox, outbox, questions),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Calendar:
+    """What happens by the clock. `book`: the jobs as people and models change them."""
+
+    schedule: Schedule
+    book: Book
+    daily: Daily
+
+
+async def _calendar(ground: _Ground, staff: _Staff, front: _Front, post: _Post, more: Sequence[BuiltIn]) -> _Calendar:
+    """`more`: jobs that are offered beside Daybook's own."""
+    home, config, database, clock, access = ground.home, ground.config, ground.database, ground.clock, ground.access
+    agents, sessions, outbox = staff.agents, staff.sessions, post.outbox
+    schedule = Schedule(
+        database,
+        clock,
+        home.workspace(config.agents[config.default_agent].workspace),
+        home.last_good_schedule,
+        outbox,
+        access,
+        front.channels,
+        schedule_rules(config, ground.patience.tick),
+    )
+    reports = schedule.reports
+    journaling = Journaling(
+        clock, sessions, agents, [name for name, one in config.agents.items() if one.memory.journal]
+    )
+    daily = Daily(
+        database, clock, access, outbox, sessions, agents, ground.choices, schedule, journaling, summary_rules(config)
+    )
+    heartbeat = Heartbeat(
+        database,
+        clock,
+        outbox,
+        sessions,
+        agents[config.default_agent],
+        ground.ledger,
+        reports,
+        heartbeat_rules(config),
+    )
+    memory_tests = MemoryTests(agents, clock, home.memory_tests, reports.tell_owner)
+    own = (journaling.built_in, *await daily.built_ins(), heartbeat.built_in, memory_tests.built_in)
+    schedule.offer(*own, *more)
+    return _Calendar(schedule, Book(schedule, access, {*front.channels, *tokens(config)}), daily)
+
+
+def _turns(ground: _Ground, staff: _Staff, front: _Front, post: _Post, calendar: _Calendar) -> Turns:
+    scheduling = ScheduleTools(calendar.book, staff.sessions)
+    messages = MessageTools(
+        ground.database, ground.clock, ground.access, staff.sessions, post.outbox, post.outgoing, front.channels
+    )
+    rooms = Rooms(
+        database=ground.database,
+        inbox=post.inbox,
+        outbox=post.outbox,
+        long_answers=LongAnswers(ground.clock, front.channels, post.outgoing),
+        choices=ground.choices,
+        intake=post.intake,
+        acknowledgement=post.acknowledgement,
+        channels=front.channels,
+        agents=staff.agents,
+        queues={
+            name: QueueRule(one.session.queue, one.session.queue_cap) for name, one in ground.config.agents.items()
+        },
+        conversation=staff.sessions.of_row,
+        tools=lambda row: (*scheduling.of_row(row), *messages.of_row(row)),
+    )
+    return Turns(rooms, disk_wait=ground.patience.disk)
+
+
+def _house(
+    ground: _Ground, staff: _Staff, front: _Front, post: _Post, calendar: _Calendar, turns: Turns, router: Router
+) -> House:
+    database, clock, access = ground.database, ground.clock, ground.access
+    return House(
+        database=database,
+        clock=clock,
+        access=access,
+        inbox=post.inbox,
+        outbox=post.outbox,
+        outgoing=post.outgoing,
+        pairing=Pairing(database, clock, access, post.outbox),
+        choices=ground.choices,
+        turns=turns,
+        agents=staff.agents,
+        default_agent=ground.config.default_agent,
+        channels=front.channels,
+        sources=front.sources,
+        ledger=ground.ledger,
+        book=calendar.book,
+        questions=post.questions,
+        rewording=post.rewording,
+        forgetting=Forgetting(database, clock, access, staff.sessions, front.web_record),
+        daily=calendar.daily,
+        dispatch=router.dispatch,
+    )
