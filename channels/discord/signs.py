@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 
 import discord
 
 from channels.discord.errors import CALL_FAILED, redacted
 from channels.discord.session import Session
 from channels.message import Address
-from channels.tasks import Pause, end
+from channels.tasks import Pause, beside
 
 log = logging.getLogger(__name__)
 
@@ -58,13 +58,8 @@ class Signs:
             if len(self._reactions) > _MOST_REACTIONS:
                 del self._reactions[next(iter(self._reactions))]
 
-    @asynccontextmanager
-    async def typing(self, address: Address) -> AsyncIterator[None]:
-        sign = asyncio.create_task(self._keep_typing(address), name=f"typing in {address}")
-        try:
-            yield
-        finally:
-            await end(sign, redacted)
+    def typing(self, address: Address) -> AbstractAsyncContextManager[None]:
+        return beside(self._keep_typing(address), f"typing in {address}", redacted)
 
     async def _keep_typing(self, address: Address) -> None:
         chat = self._rooms.get(address.chat_id, address.chat_id)

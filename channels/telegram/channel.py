@@ -45,7 +45,7 @@ from channels.message import (
     Refused,
 )
 from channels.split import split
-from channels.tasks import Pause, end
+from channels.tasks import Pause, beside
 from channels.telegram import format as look
 from channels.telegram.connection import connect
 from channels.telegram.downloads import Downloads
@@ -137,10 +137,8 @@ class TelegramChannel:
         is offered again by the next run."""
         self._receive = receive
         self._report(ChannelStatus(Health.DEGRADED, "connecting to Telegram"))
-        menu: asyncio.Task[None] | None = None
         try:
             bot = await self._who_am_i()
-            menu = asyncio.create_task(self._register_commands(), name="Telegram's menu of commands")
             poller = Poller(
                 f"{self._bot.base_url}/getUpdates",
                 lambda: connect(self._base_url, read_timeout=float(LONG_POLL), connections=2),
@@ -149,7 +147,8 @@ class TelegramChannel:
                 pause=self._pause,
                 long_poll=self._long_poll,
             )
-            await poller.run(lambda updates: self._offer(updates, bot, receive))
+            async with beside(self._register_commands(), "Telegram's menu of commands", redacted):
+                await poller.run(lambda updates: self._offer(updates, bot, receive))
         except Exception as error:
             self._report(ChannelStatus(Health.DOWN, redacted(error)))
             raise
@@ -158,8 +157,6 @@ class TelegramChannel:
             raise
         finally:
             self._receive = None
-            if menu is not None:
-                await end(menu, redacted)
 
     async def _who_am_i(self) -> BotIdentity:
         """The bot's own id and name; asks until Telegram answers. Raises `SourceFailed` for a wrong token."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
 
 from telegram import Bot
 from telegram.constants import ChatAction, ReactionEmoji
 from telegram.error import Forbidden, RetryAfter, TelegramError
 
 from channels.message import Address, Refused
-from channels.tasks import Pause, end
+from channels.tasks import Pause, beside
 from channels.telegram.errors import ODD_ANSWER, redacted, seconds
 from channels.telegram.outbound import number, topic
 
@@ -50,13 +50,8 @@ class Signs:
         except (Refused, TelegramError, *ODD_ANSWER) as error:
             log.debug("no reaction in %s: %s", address, redacted(error))
 
-    @asynccontextmanager
-    async def typing(self, address: Address) -> AsyncIterator[None]:
-        sign = asyncio.create_task(self._keep_typing(address), name=f"typing in {address}")
-        try:
-            yield
-        finally:
-            await end(sign, redacted)
+    def typing(self, address: Address) -> AbstractAsyncContextManager[None]:
+        return beside(self._keep_typing(address), f"typing in {address}", redacted)
 
     async def _keep_typing(self, address: Address) -> None:
         try:
