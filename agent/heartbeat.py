@@ -22,7 +22,7 @@ from agent.model.base import REFUSED, Message, Model, ModelRequest
 from agent.model.offline import NAME as OFFLINE
 from agent.settings import ModelSettings
 from agent.silence import NO_REPLY, spoken
-from agent.talk import asked
+from agent.talk import ask
 
 _log = logging.getLogger(__name__)
 
@@ -72,7 +72,7 @@ async def _heartbeat(
         cache="off",
         is_current=reading.is_current,
     )
-    answer = await asked(model, request)
+    answer = await ask(model, request)
     if answer.model == OFFLINE or answer.stop_reason == REFUSED:
         return ""
     return said(answer.text)

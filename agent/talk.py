@@ -120,7 +120,7 @@ def settled(entries: Sequence[Entry]) -> Sequence[Entry]:
     return [one for at, one in enumerate(entries) if at <= last or not isinstance(one, MessageEntry)]
 
 
-async def asked(model: Model, request: ModelRequest) -> Completed:
+async def ask(model: Model, request: ModelRequest) -> Completed:
     """Ask for an answer that is not shown to anybody. Raises `ModelError`: `Outdated` where the request may not be sent
     any more."""
     if not request.is_current():

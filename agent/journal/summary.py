@@ -27,7 +27,7 @@ from agent.model.base import REFUSED, Message, Model, ModelError, ModelRequest
 from agent.model.offline import NAME as OFFLINE
 from agent.settings import ModelSettings
 from agent.silence import spoken
-from agent.talk import asked
+from agent.talk import ask
 
 _log = logging.getLogger(__name__)
 
@@ -148,7 +148,7 @@ async def _told(model: Model, settings: ModelSettings, session: str, today: _Day
         cache="off",
         is_current=reading.is_current,
     )
-    answer = await asked(model, request)
+    answer = await ask(model, request)
     if answer.model == OFFLINE or answer.stop_reason == REFUSED:
         return _from_lines(today.lines, today.day)
     return spoken(answer.text)

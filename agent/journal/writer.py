@@ -37,7 +37,7 @@ from agent.model.offline import NAME as OFFLINE
 from agent.session.archive import Archive, SessionInfo
 from agent.session.transcript import Transcript, Unusable
 from agent.settings import AgentSettings
-from agent.talk import asked
+from agent.talk import ask
 from agent.turn import SessionKey
 from agent.windows import Windows
 
@@ -264,7 +264,7 @@ class Journal:
         session, open_ = str(work.info.key), [*known.values()]
         request = telling.request(self._settings.model, session, work.day, part, open_, work.reading)
         try:
-            answer = await asked(self._model, request)
+            answer = await ask(self._model, request)
         except ContextOverflow:
             raise
         except Outdated:

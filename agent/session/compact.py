@@ -20,7 +20,7 @@ from agent.session.pictures import in_words
 from agent.session.replay import id_of, in_context, summary_block
 from agent.session.summary import Useless, backed, checked, extract, instruction, with_identifiers
 from agent.session.unflushed import unflushed
-from agent.talk import Talk, asked, settled
+from agent.talk import Talk, ask, settled
 
 _log = logging.getLogger(__name__)
 
@@ -226,7 +226,7 @@ class _Summarising:
             text = instruction(self._room, kept, self._focus, failed, in_turn=self._in_turn)
             words = self._talk.words_of_ours(text)
             request = self._talk.request([*messages, words], self._reading, PURPOSE, 2 * self._room, aside=True)
-            answer = await asked(self._talk.model, request)
+            answer = await ask(self._talk.model, request)
             try:
                 return checked(answer, replaced, self._room)
             except Useless as problem:

@@ -32,7 +32,7 @@ from agent.session.reading import lines
 from agent.session.replay import id_of, in_context
 from agent.session.unflushed import unflushed
 from agent.silence import spoken
-from agent.talk import Talk, asked
+from agent.talk import Talk, ask
 
 _log = logging.getLogger(__name__)
 
@@ -181,7 +181,7 @@ async def _findings(talk: Talk, reading: Reading, said: str) -> Findings:
         cache="off",
         is_current=reading.is_current,
     )
-    return _read(await asked(talk.model, request))
+    return _read(await ask(talk.model, request))
 
 
 def _keep(scope: Scope, clock: Clock, found: Findings, source: str, extract: bool) -> None:

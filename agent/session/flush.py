@@ -33,7 +33,7 @@ from agent.session.entries import CompactionEntry, Entry, MarkEntry, MessageEntr
 from agent.session.fitting import fitted
 from agent.session.replay import id_of
 from agent.silence import NO_REPLY
-from agent.talk import Talk, asked, settled
+from agent.talk import Talk, ask, settled
 from agent.tools.arguments import checked, text
 from agent.tools.base import Arguments, Tool, ToolError
 
@@ -246,7 +246,7 @@ class _Flush:
         for round in range(MOST_ROUNDS):
             try:
                 request = self._talk.request(messages, self._reading, PURPOSE, most, aside=True)
-                answer = await asked(self._talk.model, request)
+                answer = await ask(self._talk.model, request)
             except ContextOverflow:
                 if round:
                     return
