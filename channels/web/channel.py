@@ -11,13 +11,11 @@ import asyncio
 import hashlib
 import logging
 import secrets
-from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import ParamSpec
 
 from channels.message import (
     Address,
@@ -39,13 +37,12 @@ from channels.message import (
     SourceFailed,
 )
 from channels.split import split
-from channels.web import frames
 from channels.web.chat import NotKept
-from channels.web.connection import Connection
 from channels.web.frames import MAX_TEXT, MOST_FILES, Press, SaidFile, Say
 from channels.web.guard import Guard
 from channels.web.house import House
 from channels.web.listener import listening, url_host
+from channels.web.pages import Pages
 from channels.web.reception import STRANGER_SECONDS
 from channels.web.record import By, Entry, NotRecorded, Record, ShownFile
 from channels.web.server import Server
@@ -53,7 +50,6 @@ from channels.web.uploads import PICTURE_TYPES, Uploads, picture_type
 
 log = logging.getLogger(__name__)
 
-P = ParamSpec("P")
 Sleep = Callable[[float], Awaitable[None]]
 
 NAME = "web"
@@ -64,10 +60,6 @@ _INTERVAL = 0.1
 _LARGEST_FILE = 200_000_000
 _KNOWN_FOR = 30 * 86_400.0
 """Seconds. A repeat is known as long as the record holds the message, which is longer than the outbox tries."""
-_RECENT = 50
-"""Messages that are shown when a page is opened, and each time that more is wanted."""
-_THREAD_FROM = 2_000
-"""Characters from which a text is drawn beside the loop: it takes milliseconds."""
 _TIDY_EVERY = 3_600.0
 """Seconds between two looks for uploads that nobody names."""
 _STOPPING = "Daybook is stopping; it will be sent when it runs again"
@@ -119,18 +111,12 @@ class WebChannel:
         self._uploads = Uploads(uploads)
         self._host = host
         self._port = port
-        self._commands = commands
         self._sender = Sender("owner", person)
         self._sleep = sleep
-        self._server = Server(self, house, record, self._uploads, largest_upload, patience)
-        self._largest_upload = largest_upload
+        self._pages = Pages(record, commands, largest_upload)
+        self._server = Server(self, self._pages, house, record, self._uploads, largest_upload, patience)
         self._said: asyncio.Queue[_Said] = asyncio.Queue()
         self._takes = False
-        self._pages: defaultdict[str, list[Connection]] = defaultdict(list)
-        self._drafts: defaultdict[str, dict[str, str]] = defaultdict(dict)
-        self._busy: Counter[str] = Counter()
-        self._showing: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
-        record.watch(self._show)
         self._status = ChannelStatus(Health.OFF)
 
     # Channel
@@ -204,8 +190,8 @@ class WebChannel:
             kept = await self._record.keep(entry)
         except NotRecorded as error:
             raise NotSent(str(error)) from error
-        self._drafts[kept.chat].pop(kept.turn, None)
-        await self._show(kept.id)
+        self._pages.drop_draft(kept.chat, kept.turn)
+        await self._pages.show(kept.id)
         return kept.id
 
     async def edit(self, platform_id: str, message: OutboundMessage) -> None:
@@ -215,15 +201,10 @@ class WebChannel:
             raise NotSent(str(error)) from error
         if changed is None:
             raise Refused("that message stands in the chat no longer")
-        await self._show(changed.id)
+        await self._pages.show(changed.id)
 
     async def draft(self, draft_id: int, message: OutboundMessage) -> None:
-        chat, turn = message.address.chat_id, _turn_of(message.key)
-        self._drafts[chat][turn] = message.text
-        if self._pages[chat]:
-            frame = await _drawn(message.text, frames.draft, turn, message.text)
-            for page in tuple(self._pages[chat]):
-                page.show(frame, draft=turn)
+        await self._pages.draft(message.address.chat_id, _turn_of(message.key), message.text)
 
     async def fetch(self, attachment: Attachment, to: Path, most: int) -> None:
         try:
@@ -237,40 +218,12 @@ class WebChannel:
         """A page has no signs on messages."""
 
     def typing(self, address: Address) -> AbstractAsyncContextManager[None]:
-        return self._typing(address.chat_id)
+        return self._pages.typing(address.chat_id)
 
     async def aclose(self) -> None:
         await self._server.aclose()
 
     # Chat
-
-    @contextmanager
-    def attached(self, page: Connection) -> Iterator[None]:
-        self._pages[page.chat].append(page)
-        try:
-            yield
-        finally:
-            self._pages[page.chat].remove(page)
-
-    async def begin(self, page: Connection) -> None:
-        async with self._showing[page.chat]:
-            entries = await self._record.recent(page.chat, _RECENT + 1)
-            frame = await asyncio.to_thread(
-                frames.opened,
-                page.chat,
-                entries[-_RECENT:],
-                tuple(self._drafts[page.chat].items()),
-                self._commands,
-                more=len(entries) > _RECENT,
-                busy=self._busy[page.chat] > 0,
-                largest_file=self._largest_upload,
-            )
-            page.show(frame)
-
-    async def older(self, page: Connection, before: int) -> None:
-        async with self._showing[page.chat]:
-            entries = await self._record.recent(page.chat, _RECENT + 1, before)
-            page.show(await asyncio.to_thread(frames.older, entries[-_RECENT:], more=len(entries) > _RECENT))
 
     async def say(self, chat: str, said: Say) -> None:
         if len(said.text) > MAX_TEXT:
@@ -346,45 +299,11 @@ class WebChannel:
         else:
             self._status = ChannelStatus(Health.OK)
             said.settle()
-            await self._show(said.message.id)
+            await self._pages.show(said.message.id)
 
     def _refuse_waiting(self) -> None:
         while not self._said.empty():
             self._said.get_nowait().settle(NotKept(_STOPPING))
-
-    # what is shown
-
-    async def _show(self, id: str) -> None:
-        """On every page, also the one that it comes from. Of a chat, what was read is shown before anything is read
-        again, so that the frame that a page gets last is what stands in the record."""
-        try:
-            entry = await self._record.find(id)
-            if entry is None or not self._pages[entry.chat]:
-                return
-            async with self._showing[entry.chat]:
-                if entry := await self._record.find(id):
-                    frame = await _drawn(entry.text, frames.message, entry)
-                    for page in tuple(self._pages[entry.chat]):
-                        page.show(frame)
-        except NotRecorded as error:
-            log.warning("what changed in a chat is shown when the page is opened again: %s", error)
-
-    @asynccontextmanager
-    async def _typing(self, chat: str) -> AsyncIterator[None]:
-        self._busy[chat] += 1
-        self._show_busy(chat)
-        try:
-            yield
-        finally:
-            self._busy[chat] -= 1
-            if not self._busy[chat]:
-                self._drafts[chat].clear()
-            self._show_busy(chat)
-
-    def _show_busy(self, chat: str) -> None:
-        frame = frames.busy(self._busy[chat] > 0)
-        for page in tuple(self._pages[chat]):
-            page.show(frame)
 
     async def _kept_tidy(self) -> None:
         """Uploads that nobody names are in nobody's way: what cannot be done now is done the next time."""
@@ -419,9 +338,3 @@ def _sent_files(message: OutboundMessage) -> tuple[ShownFile, ...]:
     except OSError as error:
         raise Refused(f"{message.file.name} cannot be read any more: {error.strerror}") from error
     return (ShownFile(message.file.name, shown_as, message.file.path),)
-
-
-async def _drawn(text: str, draw: Callable[P, str], *args: P.args, **kwargs: P.kwargs) -> str:
-    if len(text) < _THREAD_FROM:
-        return draw(*args, **kwargs)
-    return await asyncio.to_thread(draw, *args, **kwargs)

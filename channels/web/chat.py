@@ -1,11 +1,9 @@
-"""What an open page talks with."""
+"""Who takes what a person says on a page."""
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
 from typing import Protocol
 
-from channels.web.connection import Connection
 from channels.web.frames import Press, Say
 
 
@@ -18,15 +16,6 @@ class NotKept(Exception):
 
 
 class Chat(Protocol):
-    def attached(self, page: Connection) -> AbstractContextManager[None]:
-        """Show a page what comes while inside."""
-
-    async def begin(self, page: Connection) -> None:
-        """Show it where its chat stands. Raises `NotRecorded`."""
-
-    async def older(self, page: Connection, before: int) -> None:
-        """Show it what was said before. Raises `NotRecorded`."""
-
     async def say(self, chat: str, said: Say) -> None:
         """Returns when it is on disk; a repeat is known and does nothing. Raises `NotKept`."""
 

@@ -14,6 +14,7 @@ from channels.web.door import Door
 from channels.web.format import file_name
 from channels.web.house import House
 from channels.web.page import page
+from channels.web.pages import Pages
 from channels.web.reception import Reception
 from channels.web.record import NotRecorded, Record
 from channels.web.sockets import CLOSING, Sockets
@@ -42,10 +43,17 @@ class Server:
     """`protocol` is one connection, for the listening end."""
 
     def __init__(
-        self, chat: Chat, house: House, record: Record, uploads: Uploads, largest_upload: int, patience: float
+        self,
+        chat: Chat,
+        pages: Pages,
+        house: House,
+        record: Record,
+        uploads: Uploads,
+        largest_upload: int,
+        patience: float,
     ) -> None:
         self.door = Door(self._let_in)
-        self._sockets = Sockets(chat)
+        self._sockets = Sockets(chat, pages)
         self._house = house
         self._record = record
         self._uploads = uploads

@@ -1,4 +1,4 @@
-"""The page's WebSocket: what it says is handed to the chat, and what the chat shows is sent, until one of them ends."""
+"""A page's WebSocket: what it says goes to the chat, and what it is to be shown is sent, until one of them ends."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from channels.web import frames
 from channels.web.chat import Chat, NotKept
 from channels.web.connection import Connection
 from channels.web.frames import BadFrame, Older, Open, Press, Say
+from channels.web.pages import Pages
 from channels.web.record import NotRecorded
 
 log = logging.getLogger(__name__)
@@ -28,8 +29,9 @@ CLOSING = 1.0
 class Sockets:
     """All that are open."""
 
-    def __init__(self, chat: Chat) -> None:
+    def __init__(self, chat: Chat, pages: Pages) -> None:
         self._chat = chat
+        self._pages = pages
         self._open: dict[web.WebSocketResponse, str] = {}
 
     async def aclose(self) -> None:
@@ -79,7 +81,7 @@ class Sockets:
 
     async def _shown(self, request: web.Request, socket: web.WebSocketResponse, connection: Connection) -> None:
         """Talk with a page until it leaves, or takes too little."""
-        with self._chat.attached(connection):
+        with self._pages.attached(connection):
             async with asyncio.TaskGroup() as group:
                 hearing = group.create_task(self._heard(socket, connection))
                 showing = group.create_task(_pumped(socket, connection))
@@ -93,7 +95,7 @@ class Sockets:
 
     async def _heard(self, socket: web.WebSocketResponse, connection: Connection) -> None:
         try:
-            await self._chat.begin(connection)
+            await self._pages.begin(connection)
             async for received in socket:
                 try:
                     await self._answer(connection, _read(received.type, received.data))
@@ -118,7 +120,7 @@ class Sockets:
                 else:
                     connection.show(frames.kept(asked.id))
             case Older(before):
-                await self._chat.older(connection, before)
+                await self._pages.older(connection, before)
             case Open():
                 raise BadFrame("a chat is open already")
 

@@ -1,0 +1,125 @@
+"""The pages that are open, and what each is shown: where its chat stands, what changes there, and what is under way.
+
+What stands in a chat is in the record; a preview, and that somebody is answered, is known here alone and is gone with
+the process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from typing import ParamSpec
+
+from channels.message import CommandInfo
+from channels.web import frames
+from channels.web.connection import Connection
+from channels.web.record import NotRecorded, Record
+
+log = logging.getLogger(__name__)
+
+P = ParamSpec("P")
+
+_RECENT = 50
+"""Messages that are shown when a page is opened, and each time that more is wanted."""
+_THREAD_FROM = 2_000
+"""Characters from which a text is drawn beside the loop: it takes milliseconds."""
+
+
+class Pages:
+    """`commands` and `largest_upload` (in bytes) are what a page is told of its house."""
+
+    def __init__(self, record: Record, commands: Sequence[CommandInfo], largest_upload: int) -> None:
+        self._record = record
+        self._commands = commands
+        self._largest_upload = largest_upload
+        self._open: defaultdict[str, list[Connection]] = defaultdict(list)
+        self._drafts: defaultdict[str, dict[str, str]] = defaultdict(dict)
+        self._busy: Counter[str] = Counter()
+        self._showing: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        record.watch(self.show)
+
+    # One page
+
+    @contextmanager
+    def attached(self, page: Connection) -> Iterator[None]:
+        """Show a page what comes while inside."""
+        self._open[page.chat].append(page)
+        try:
+            yield
+        finally:
+            self._open[page.chat].remove(page)
+
+    async def begin(self, page: Connection) -> None:
+        """Show it where its chat stands. Raises `NotRecorded`."""
+        async with self._showing[page.chat]:
+            entries = await self._record.recent(page.chat, _RECENT + 1)
+            frame = await asyncio.to_thread(
+                frames.opened,
+                page.chat,
+                entries[-_RECENT:],
+                tuple(self._drafts[page.chat].items()),
+                self._commands,
+                more=len(entries) > _RECENT,
+                busy=self._busy[page.chat] > 0,
+                largest_file=self._largest_upload,
+            )
+            page.show(frame)
+
+    async def older(self, page: Connection, before: int) -> None:
+        """Show it what was said before the entry of that number. Raises `NotRecorded`."""
+        async with self._showing[page.chat]:
+            entries = await self._record.recent(page.chat, _RECENT + 1, before)
+            page.show(await asyncio.to_thread(frames.older, entries[-_RECENT:], more=len(entries) > _RECENT))
+
+    # All pages of a chat
+
+    async def show(self, id: str) -> None:
+        """An entry as it stands in the record, also on the page that it comes from. Of a chat, what was read is shown
+        before anything is read again, so that the frame that a page gets last is what stands in the record."""
+        try:
+            entry = await self._record.find(id)
+            if entry is None or not self._open[entry.chat]:
+                return
+            async with self._showing[entry.chat]:
+                if entry := await self._record.find(id):
+                    self._tell(entry.chat, await _drawn(entry.text, frames.message, entry))
+        except NotRecorded as error:
+            log.warning("what changed in a chat is shown when the page is opened again: %s", error)
+
+    async def draft(self, chat: str, turn: str, text: str) -> None:
+        """What a turn has written so far."""
+        self._drafts[chat][turn] = text
+        if self._open[chat]:
+            self._tell(chat, await _drawn(text, frames.draft, turn, text), draft=turn)
+
+    def drop_draft(self, chat: str, turn: str) -> None:
+        """Its answer stands in the record; pages take that in its place."""
+        self._drafts[chat].pop(turn, None)
+
+    @asynccontextmanager
+    async def typing(self, chat: str) -> AsyncIterator[None]:
+        self._busy[chat] += 1
+        self._tell_busy(chat)
+        try:
+            yield
+        finally:
+            self._busy[chat] -= 1
+            if not self._busy[chat]:
+                self._drafts[chat].clear()
+            self._tell_busy(chat)
+
+    def _tell_busy(self, chat: str) -> None:
+        self._tell(chat, frames.busy(self._busy[chat] > 0))
+
+    def _tell(self, chat: str, frame: str, draft: str = "") -> None:
+        for page in self._open[chat]:
+            page.show(frame, draft)
+
+
+async def _drawn(text: str, draw: Callable[P, str], *args: P.args, **kwargs: P.kwargs) -> str:
+    if len(text) < _THREAD_FROM:
+        return draw(*args, **kwargs)
+    return await asyncio.to_thread(draw, *args, **kwargs)
