@@ -189,7 +189,10 @@ class History:
             self._add(db, id, by, edit)
 
     def withdraw(self, id: str) -> None:
-        """Take back the last edit of a change, and the change with its only one."""
+        """Take back the last edit of a change, and the change with its only one. Where the history cannot be written
+        an entry without effect stays, which is less than what has just failed."""
+        if kept := self._second_thoughts.get(id):
+            kept.edits.pop()
         with suppress(HistoryUnavailable), self._writing() as db:
             db.execute("DELETE FROM edits WHERE number = (SELECT max(number) FROM edits WHERE change = ?)", [id])
             db.execute("DELETE FROM changes WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM edits WHERE change = ?1)", [id])

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import pytest
 
+from agent.memory import disk
 from agent.memory.forget import Finding, find, forget, speaks_of
 from agent.memory.history import FORGET, SECOND_THOUGHTS
 from agent.memory.reach import FileError
@@ -209,3 +210,18 @@ def test_in_a_talk_all_words_are_meant_where_the_phrase_is_nowhere(book: Book) -
     by_words, by_phrase = speaks_of(find(book.scope, "blue car")), speaks_of(find(book.scope, "car"))
     assert by_words("is the car still blue?") and not by_words("blue sky")
     assert by_phrase("a car") and not by_phrase("Carla")
+
+
+def test_what_a_forgetting_could_not_write_is_no_hindrance_to_its_undoing(book: Book) -> None:
+    """The second file cannot be written, so the forgetting fails; the first one can be brought back."""
+    book.write("MEMORY.md", "- tea\n- Luna is a cat\n")
+    book.write(PAST, "# 2026-11-02\n\n- 09:00 Luna ate\n")
+    before = book.state()
+    in_the_way = book.scope.folder / "memory" / disk.SCRATCH
+    in_the_way.mkdir()
+    with pytest.raises(FileError, match="was not written"):
+        forgotten(book, "Luna")
+    in_the_way.rmdir()
+    assert "Luna" not in book.read("MEMORY.md") and "Luna" in book.read(PAST)
+    assert book.undo() == ("MEMORY.md",)
+    assert book.state() == before
