@@ -46,8 +46,9 @@ from agent.promise import Promise
 from agent.room import Room
 from agent.session.archive import Archive, SessionInfo
 from agent.session.compact import Compacted, compact, is_one_turn, made_for
+from agent.session.cycle import Loss
 from agent.session.entries import RedactionEntry
-from agent.session.flush import Loss, before_context_loss
+from agent.session.flush import before_context_loss
 from agent.session.owed import Debts
 from agent.session.past_talks import PastTalks
 from agent.session.reading import markdown

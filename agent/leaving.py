@@ -19,8 +19,9 @@ from agent.open_talks import OpenTalks
 from agent.session.archive import SessionInfo
 from agent.session.compact import Compacted
 from agent.session.consolidate import concerned, consolidate
+from agent.session.cycle import Loss
 from agent.session.entries import MessageEntry
-from agent.session.flush import Loss, before_context_loss
+from agent.session.flush import before_context_loss
 from agent.session.owed import Debts, Owed
 from agent.session.reading import snapshot
 from agent.session.steps import turns_of_said

@@ -14,8 +14,8 @@ from agent.context.freshness import seen_by
 from agent.context.skill_list import KEY as SKILLS
 from agent.model.base import ToolSpec
 from agent.session.compact import compactions
+from agent.session.cycle import flushes
 from agent.session.entries import NO_FILE, Entry, MessageEntry, Recalled, Seen
-from agent.session.flush import flushes
 from agent.session.replay import in_context, system_of
 from agent.session.transcript import Transcript
 

@@ -17,9 +17,10 @@ from agent.context.budget import Budget
 from agent.ending import TOO_LONG
 from agent.model.base import ContextOverflow, ModelError
 from agent.session.compact import Compacted, NotCompacted, NothingToCompact, compact, failure_of, uncompacted_entry
+from agent.session.cycle import Loss, ends_a_flush
 from agent.session.entries import MessageEntry
 from agent.session.fitting import tight
-from agent.session.flush import Loss, before_context_loss, is_done
+from agent.session.flush import before_context_loss
 from agent.session.prune import KEPT_TURNS, LONGEST, older_than, prune_entry
 from agent.session.replay import in_context
 from agent.talk import Talk
@@ -167,7 +168,7 @@ class Room:
     def _is_cache_cold(self) -> bool:
         """Whether the server has forgotten the last request."""
         for entry in reversed(self._talk.transcript.entries):
-            if is_done(entry) or (isinstance(entry, MessageEntry) and entry.role == "assistant"):
+            if ends_a_flush(entry) or (isinstance(entry, MessageEntry) and entry.role == "assistant"):
                 age = self._talk.clock.instant() - datetime.fromisoformat(entry.ts)
                 return age > _CACHE_LASTS.get(self._talk.settings.model.cache, timedelta(0))
         return False

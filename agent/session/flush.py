@@ -14,10 +14,8 @@ call that only looks, was refused or failed is answered, and then the model is a
 from __future__ import annotations
 
 import asyncio
-import enum
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from agent import tools
@@ -29,7 +27,8 @@ from agent.memory.files import FileError, check_writable
 from agent.memory.forgettings import Forgotten
 from agent.memory.slug import slug
 from agent.model.base import CUT, REFUSED, Block, Completed, ContextOverflow, Json, Message, ModelError, Outdated
-from agent.session.entries import CompactionEntry, Entry, MarkEntry, MessageEntry
+from agent.session.cycle import FLUSH, SINCE, Loss, State, answered_since, cycle_of
+from agent.session.entries import MarkEntry
 from agent.session.fitting import fitted
 from agent.session.replay import id_of
 from agent.silence import NO_REPLY
@@ -39,10 +38,7 @@ from agent.tools.base import Arguments, Tool, ToolError
 
 _log = logging.getLogger(__name__)
 
-FLUSH = "flush"
 PURPOSE = "flush"
-SINCE = "since"
-"""Field of a flush that was shown a part of the talk: the first message of that part."""
 NO_ROOM = "No part of the talk fits the model's window."
 MOST_TRIES = 3
 """In one cycle."""
@@ -70,77 +66,12 @@ Nobody reads your answer. Go on with no task, answer no question.
 - Nothing to add: answer {silence} alone."""
 
 
-class Loss(enum.StrEnum):
-    """Why context is about to be lost."""
-
-    THRESHOLD = "threshold"  # it will be soon
-    COMPACTION = "compaction"
-    COMMAND = "compact-command"
-    OVERFLOW = "overflow"
-    NEW = "new"
-    SWITCH = "switch"
-    IDLE = "idle"
-
-    @property
-    def leaves(self) -> bool:
-        """The talk is left as it is: what is said in it later is of another cycle."""
-        return self in (Loss.NEW, Loss.SWITCH, Loss.IDLE)
-
-
-class State(enum.StrEnum):
-    STARTED = "started"
-    DONE = "done"
-    FAILED = "failed"
-    SKIPPED = "skipped"
-
-
-@dataclass(frozen=True, slots=True)
-class Cycle:
-    """Where a talk stands. `flushed` is the last cycle that needs no flush any more: None before the first."""
-
-    number: int
-    flushed: int | None
-    tries: int
-
-
-def cycle_of(entries: Sequence[Entry]) -> Cycle:
-    """A cycle ends with each compaction, and where the talk was left."""
-    number, flushed, tries = 0, None, 0
-    for entry in entries:
-        if isinstance(entry, CompactionEntry):
-            number, tries = number + 1, 0
-        elif isinstance(entry, MarkEntry) and entry.type == FLUSH:
-            match entry.fields.get("state"):
-                case State.STARTED:
-                    tries += 1
-                case State.DONE | State.SKIPPED:
-                    flushed = number
-                    if entry.fields.get("reason") in [loss for loss in Loss if loss.leaves]:
-                        number, tries = number + 1, 0
-    return Cycle(number, flushed, tries)
-
-
-def flushes(entries: Sequence[Entry]) -> int:
-    """How many flushes a talk has had."""
-    return sum(map(is_done, entries))
-
-
-def is_done(entry: Entry) -> bool:
-    """Whether it is the end of a flush that was made."""
-    return _state_of(entry) == State.DONE
-
-
-def _state_of(entry: Entry) -> Json:
-    """That of a flush; None for any other entry."""
-    return entry.fields.get("state") if isinstance(entry, MarkEntry) and entry.type == FLUSH else None
-
-
 async def before_context_loss(talk: Talk, reason: Loss) -> None:
     """Let the model write down what lasts, unless that was done in this cycle. Never raises for what a model or a
     workspace does; raises `NotJournaled`, and is done over where it was cancelled."""
     transcript = talk.transcript
     cycle = cycle_of(transcript.entries)
-    if cycle.flushed == cycle.number or cycle.tries >= MOST_TRIES or not _has_talk(transcript.entries):
+    if cycle.flushed == cycle.number or cycle.tries >= MOST_TRIES or not answered_since(transcript.entries):
         return
     record = _Record(talk, reason, cycle.number)
     if not talk.settings.session.flush.enabled:
@@ -321,13 +252,3 @@ class _Flush:
         except FileError:
             return False
         return any(slug(note.name) == slug(name) for note in known)
-
-
-def _has_talk(entries: Sequence[Entry]) -> bool:
-    """Whether an answer was given since the last flush or compaction."""
-    for entry in reversed(entries):
-        if isinstance(entry, MessageEntry) and entry.role == "assistant":
-            return True
-        if isinstance(entry, CompactionEntry) or _state_of(entry) in (State.DONE, State.SKIPPED):
-            return False
-    return False

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent.memory.scope import Audience, GroupLogs, Scope
-from agent.session.flush import Loss
+from agent.session.cycle import Loss
 
 _SUFFIX = ".owed"
 

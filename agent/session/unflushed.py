@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from agent.session.cycle import FLUSH, SINCE, State
 from agent.session.entries import Entry, MarkEntry, MessageEntry
-from agent.session.flush import FLUSH, SINCE, State
 from agent.session.replay import id_of, in_context
 from agent.talk import settled
 

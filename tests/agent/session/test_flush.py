@@ -17,8 +17,9 @@ from agent.context.repair import repair
 from agent.memory.logs import append_log
 from agent.model.base import AccessDenied, ContextOverflow, ModelRequest
 from agent.model.scripted import Answer, Call, Hold, Reply, Step
+from agent.session.cycle import cycle_of
 from agent.session.entries import CompactionEntry, Entry, MarkEntry
-from agent.session.flush import MOST_ROUNDS, cycle_of
+from agent.session.flush import MOST_ROUNDS
 from agent.settings import FlushSettings
 from agent.turn import EndKind
 from tests.agent.home import tool
