@@ -9,6 +9,9 @@ from typing import TypeAlias
 
 from agent.model.base import Block, Json, Usage
 
+RESET = "reset"
+"""Type of the mark behind which the context starts anew. It is read because the format has it (SPEC 4); Daybook itself
+begins another transcript."""
 NO_FILE = ""
 """`Seen.sha` of a file that did not exist when the session looked."""
 
@@ -137,6 +140,11 @@ class RedactionEntry:
     lifts: str = ""
     system: tuple[str, ...] = ()
     files: Mapping[str, Seen] = field(default_factory=dict)
+
+
+def is_reset(entry: Entry) -> bool:
+    """Whether the context starts anew behind it."""
+    return isinstance(entry, MarkEntry) and entry.type == RESET
 
 
 Entry: TypeAlias = MessageEntry | CompactionEntry | RedactionEntry | MarkEntry

@@ -14,7 +14,7 @@ from agent.memory.index.cutting import Passage, passages
 from agent.memory.index.sources import Source, Talk, read, signature_of
 from agent.memory.scope import Audience, Scope
 from agent.session.archive import Archive
-from agent.session.entries import CompactionEntry, Entry, MarkEntry, MessageEntry
+from agent.session.entries import RESET, CompactionEntry, Entry, MessageEntry, is_reset
 from agent.session.jsonl import read_entry
 from agent.session.reading import lines
 from agent.session.redaction import redacted
@@ -22,7 +22,7 @@ from agent.session.redaction import redacted
 _JOBS = "jobs"
 """In a session's path: a job's own, isolated session."""
 _ME = "Assistant"
-_LEAVES = (b'"type":"compaction"', b'"type":"reset"')
+_LEAVES = (b'"type":"compaction"', f'"type":"{RESET}"'.encode())
 """Entries with which a part of a talk leaves the context."""
 _REDACTS = b'"type":"redaction"'
 _LONGEST_MARK = max(map(len, (*_LEAVES, _REDACTS)))
@@ -143,7 +143,7 @@ def _left_behind(entries: Sequence[Entry]) -> str:
         entry = entries[at]
         if isinstance(entry, CompactionEntry):
             return entry.first_kept
-        if isinstance(entry, MarkEntry) and entry.type == "reset":
+        if is_reset(entry):
             return entry.id
     return entries[0].id if entries else ""
 

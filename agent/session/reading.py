@@ -11,7 +11,7 @@ from datetime import datetime
 from agent.clock import Clock
 from agent.model.base import REFUSED
 from agent.model.offline import NAME as OFFLINE
-from agent.session.entries import CompactionEntry, Entry, MarkEntry, MessageEntry
+from agent.session.entries import CompactionEntry, Entry, MarkEntry, MessageEntry, is_reset
 from agent.session.steps import calls_of, said_in, text_of
 from agent.session.transcript import Transcript
 from agent.silence import spoken
@@ -86,7 +86,7 @@ def markdown(transcript: Transcript, clock: Clock) -> str:
                 parts.append(f"> `{entry.meta.tool}` {outcome}: {_short(result)}")
             case CompactionEntry():
                 parts.append(f"---\n\n_Summary of the above:_\n\n{entry.summary}")
-            case MarkEntry(type="reset"):
+            case MarkEntry() if is_reset(entry):
                 parts.append("---")
     if transcript.damage:
         parts.append(f"_{len(transcript.damage)} damaged lines of the transcript are left out._")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from agent.model.base import REFUSED, THINKING, Block, Message
-from agent.session.entries import CompactionEntry, Entry, Header, MarkEntry, MessageEntry, RedactionEntry
+from agent.session.entries import CompactionEntry, Entry, Header, MessageEntry, RedactionEntry, is_reset
 from agent.session.pictures import Pictures
 from agent.session.prune import Shortenings
 
@@ -63,13 +63,12 @@ def in_context(entries: Sequence[Entry], *, pictures: bool = True) -> Iterator[M
     """What of a transcript still counts: what follows the last reset, the older part of it replaced by its summary,
     old tool results shortened where a `prune` says so, and older pictures as words. An entry that is shown in another
     way than it was written has another id (see `id_of`)."""
-    marks = [at for at, entry in enumerate(entries) if not isinstance(entry, MessageEntry)]
-    start = max((at + 1 for at in marks if _is_reset(entries[at])), default=0)
+    marks = [(at, entry) for at, entry in enumerate(entries) if not isinstance(entry, MessageEntry)]
+    start = max((at + 1 for at, mark in marks if is_reset(mark)), default=0)
     live = entries[start:]
-    cut = max((at - start for at in marks if at >= start and isinstance(entries[at], CompactionEntry)), default=None)
-    if cut is not None:
-        compaction = live[cut]
-        assert isinstance(compaction, CompactionEntry)
+    compactions = [(at - start, mark) for at, mark in marks if at >= start and isinstance(mark, CompactionEntry)]
+    if compactions:
+        cut, compaction = compactions[-1]
         first = next((at for at, entry in enumerate(live[:cut]) if entry.id == compaction.first_kept), cut)
         yield compaction
         live = [*(entry for entry in live[:first] if entry.id in compaction.said), *live[first:]]
@@ -81,10 +80,6 @@ def in_context(entries: Sequence[Entry], *, pictures: bool = True) -> Iterator[M
 def id_of(shown: MessageEntry | CompactionEntry) -> str:
     """The id of an entry of `in_context` in its transcript."""
     return shown.id.partition("~")[0]
-
-
-def _is_reset(entry: Entry) -> bool:
-    return isinstance(entry, MarkEntry) and entry.type == "reset"
 
 
 def _stands(entry: MessageEntry) -> bool:
