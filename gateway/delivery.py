@@ -148,17 +148,15 @@ class Preview:
             log.error("a preview broke", exc_info=bug)
 
     async def _follow(self, reply: Reply) -> None:
-        wait = 0.0
-        started = False
+        wait: float | None = None
         while await self._next_change():
             style = self._channel.pace(self._address).preview
             if self.uncertain:
                 await self._ask_again()
             if style is PreviewStyle.NONE or self.uncertain:
                 continue
-            if not started:
+            if wait is None:
                 wait = _BEFORE_FIRST_EDIT if style is PreviewStyle.EDIT else _BEFORE_FIRST_DRAFT
-            started = True
             if await self._pause(wait):
                 return
             text = reply.shown
@@ -167,16 +165,16 @@ class Preview:
 
     async def _next_change(self) -> bool:
         """Wait for news; a draft that stands still is refreshed. False when the preview closes."""
-        while not self._closing:
-            is_draft = self._shown and self._channel.pace(self._address).preview is PreviewStyle.DRAFT
-            try:
-                async with asyncio.timeout(_DRAFT_LIFE if is_draft else None):
-                    await self._changed.wait()
-            except TimeoutError:
-                self._shown = ""
-            self._changed.clear()
-            return not self._closing
-        return False
+        if self._closing:
+            return False
+        is_draft = self._shown and self._channel.pace(self._address).preview is PreviewStyle.DRAFT
+        try:
+            async with asyncio.timeout(_DRAFT_LIFE if is_draft else None):
+                await self._changed.wait()
+        except TimeoutError:
+            self._shown = ""
+        self._changed.clear()
+        return not self._closing
 
     async def _pause(self, seconds: float) -> bool:
         """Keep the pace; True when the preview closed meanwhile."""
