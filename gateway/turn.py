@@ -12,6 +12,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from agent.agent import Agent
 from agent.model.base import Usage
@@ -52,6 +53,8 @@ _GAVE_UP = (
 _SEALED = {FILE: "no job is made, changed or removed from inside a job. Say in your answer what should be scheduled."}
 """What a job's turn may not change."""
 
+QueueMode = Literal["steer", "collect", "interrupt"]
+
 SessionLane = Lane[str, int]
 """A session's waiting messages, as their numbers in the inbox."""
 
@@ -62,11 +65,10 @@ def no_tools(_: InboxRow) -> tuple[Tool, ...]:
 
 @dataclass(frozen=True, slots=True)
 class QueueRule:
-    """What a message does to a running turn. `mode`: steer, collect or interrupt; `cap`: the most messages that one
-    turn takes. What is over the cap waits for the next turn, nothing is dropped; while more than `cap` wait, every mode
-    collects."""
+    """What a message does to a running turn. `cap`: the most messages that one turn takes. What is over the cap waits
+    for the next turn, nothing is dropped; while more than `cap` wait, every mode collects."""
 
-    mode: str = "steer"
+    mode: QueueMode = "steer"
     cap: int = 20
 
 

@@ -7,14 +7,14 @@ import logging
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from channels.message import OutboundMessage, SendError
 from gateway.lanes import Lanes
 from gateway.locks import Locks
 from gateway.store.database import StoreUnavailable
 from gateway.store.inbox_rows import InboxRow
-from gateway.turn import Rooms, SessionLane, Turn
+from gateway.turn import QueueMode, Rooms, SessionLane, Turn
 
 log = logging.getLogger(__name__)
 
@@ -27,8 +27,8 @@ _DISK = (
     "as soon as there is room again."
 )
 
-
 T = TypeVar("T")
+Wish = Literal["stop", "interrupt", "suspend"]
 
 
 class WasStopped(Exception):
@@ -37,13 +37,13 @@ class WasStopped(Exception):
 
 @dataclass(slots=True)
 class Running:
-    """`wish`: why the turn is being cancelled from outside: stop, interrupt, suspend."""
+    """`wish`: why the turn is being cancelled from outside; None: it is not."""
 
     turn: Turn
     task: asyncio.Task[None]
-    wish: str = ""
+    wish: Wish | None = None
 
-    def cancel(self, wish: str) -> bool:
+    def cancel(self, wish: Wish) -> bool:
         """False: its end is being written, it is too late. A stop outranks an interruption under way."""
         if self.turn.ended:
             return False
@@ -150,7 +150,7 @@ class Turns:
         for running in self._running.values():
             running.cancel("suspend")
 
-    def _mode(self, row: InboxRow) -> str:
+    def _mode(self, row: InboxRow) -> QueueMode:
         return self._rooms.queues[self._rooms.conversation(row).session.agent].mode
 
     async def _serve(self, lane: SessionLane) -> None:
