@@ -81,11 +81,12 @@ class Debts:
         fresh.replace(place)
 
     def done(self, owed: Owed) -> None:
+        """Where its file cannot be removed, it is done once more by the next process, which adds nothing."""
         with contextlib.suppress(OSError):
             self._place(owed).unlink(missing_ok=True)
 
     def all(self) -> list[Owed]:
-        """Oldest first. What cannot be read is left out."""
+        """Oldest first. What cannot be read is left out; `doctor` tells of it."""
         found: list[Owed] = []
         for folder, _, names in os.walk(self._folder):
             for name in names:
