@@ -25,9 +25,9 @@ from agent.session.flush import before_context_loss
 from agent.session.owed import Debts, Owed
 from agent.session.reading import snapshot
 from agent.session.steps import turns_of_said
+from agent.session.talk import Talk
 from agent.session.transcript import Transcript
 from agent.settings import AgentSettings
-from agent.talk import Talk
 from agent.turn import SessionKey, TurnRequest
 
 _log = logging.getLogger(__name__)

@@ -27,10 +27,10 @@ from agent.model.base import Model, ToolSpec
 from agent.session.archive import Archive, new_id
 from agent.session.entries import Header, MessageEntry
 from agent.session.past_talks import PastTalks
+from agent.session.talk import Talk
 from agent.session.transcript import Transcript, Unusable
 from agent.settings import AgentSettings
 from agent.skills import Skills
-from agent.talk import Talk
 from agent.tools.base import Tool
 from agent.turn import SessionKey
 from agent.windows import Windows

@@ -23,7 +23,7 @@ from agent.session.fitting import tight
 from agent.session.flush import before_context_loss
 from agent.session.prune import KEPT_TURNS, LONGEST, older_than, prune_entry
 from agent.session.replay import in_context
-from agent.talk import Talk
+from agent.session.talk import Talk
 from agent.turn import Discard
 
 _log = logging.getLogger(__name__)

@@ -23,11 +23,11 @@ from agent.memory.daily import log_path
 from agent.memory.files import FileError, read_text
 from agent.memory.forgettings import Forgettings, Reading
 from agent.memory.scope import Scope
+from agent.model.ask import ask
 from agent.model.base import REFUSED, Message, Model, ModelError, ModelRequest
 from agent.model.offline import NAME as OFFLINE
 from agent.settings import ModelSettings
 from agent.silence import spoken
-from agent.talk import ask
 
 _log = logging.getLogger(__name__)
 

@@ -32,12 +32,12 @@ from agent.memory.forgettings import Forgettings, Forgotten, Reading
 from agent.memory.history import History
 from agent.memory.logs import append_day
 from agent.memory.scope import Scope
+from agent.model.ask import ask
 from agent.model.base import ContextOverflow, InvalidRequest, Model, ModelError, Outdated
 from agent.model.offline import NAME as OFFLINE
 from agent.session.archive import Archive, SessionInfo
 from agent.session.transcript import Transcript, Unusable
 from agent.settings import AgentSettings
-from agent.talk import ask
 from agent.turn import SessionKey
 from agent.windows import Windows
 

@@ -17,8 +17,8 @@ from agent.session.entries import CompactionEntry, Entry, MarkEntry
 from agent.session.replay import id_of, in_context
 from agent.session.summarising import Summarising, room_of
 from agent.session.summary import Useless, backed, with_identifiers
+from agent.session.talk import Talk
 from agent.session.unflushed import unflushed
-from agent.talk import Talk
 
 _log = logging.getLogger(__name__)
 

@@ -24,15 +24,16 @@ from agent.memory.files import FileError
 from agent.memory.forgettings import Forgotten, Reading
 from agent.memory.logs import append_history
 from agent.memory.scope import Scope
+from agent.model.ask import ask
 from agent.model.base import REFUSED, Completed, Json, Message, ModelError, ModelRequest, ToolSpec
 from agent.session.cut import Shown
 from agent.session.entries import CompactionEntry, Entry
 from agent.session.owed import Unsettled
 from agent.session.reading import lines
 from agent.session.replay import id_of, in_context
+from agent.session.talk import Talk
 from agent.session.unflushed import unflushed
 from agent.silence import spoken
-from agent.talk import Talk, ask
 
 _log = logging.getLogger(__name__)
 

@@ -26,13 +26,14 @@ from agent.memory.daily import log_path
 from agent.memory.files import FileError, check_writable
 from agent.memory.forgettings import Forgotten
 from agent.memory.slug import slug
+from agent.model.ask import ask
 from agent.model.base import CUT, REFUSED, Block, Completed, ContextOverflow, Json, Message, ModelError, Outdated
 from agent.session.cycle import FLUSH, SINCE, Loss, State, answered_since, cycle_of
 from agent.session.entries import MarkEntry
 from agent.session.fitting import fitted
-from agent.session.replay import id_of
+from agent.session.replay import id_of, settled
+from agent.session.talk import Talk
 from agent.silence import NO_REPLY
-from agent.talk import Talk, ask, settled
 from agent.tools.arguments import checked, text
 from agent.tools.base import Arguments, Tool, ToolError
 

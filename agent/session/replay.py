@@ -77,6 +77,14 @@ def in_context(entries: Sequence[Entry], *, pictures: bool = True) -> Iterator[M
     yield from (seen.shown(shortenings.shown(entry)) for entry in live if isinstance(entry, MessageEntry))
 
 
+def settled(entries: Sequence[Entry]) -> Sequence[Entry]:
+    """The entries without a question at their end that nobody has begun to answer: what the last request sent, and the
+    answer to it."""
+    begun = [isinstance(one, MessageEntry) and (one.role == "assistant" or bool(one.meta.tool)) for one in entries]
+    last = max((at for at, yes in enumerate(begun) if yes), default=len(entries))
+    return [one for at, one in enumerate(entries) if at <= last or not isinstance(one, MessageEntry)]
+
+
 def id_of(shown: MessageEntry | CompactionEntry) -> str:
     """The id of an entry of `in_context` in its transcript."""
     return shown.id.partition("~")[0]

@@ -10,14 +10,15 @@ from dataclasses import dataclass
 
 from agent.context.budget import estimate, shortened
 from agent.memory.forgettings import Reading
+from agent.model.ask import ask
 from agent.model.base import THINKING, Block, ContextOverflow, Message
 from agent.model.offline import NAME as OFFLINE
 from agent.session.cut import Shown, passes, size_of
 from agent.session.entries import CompactionEntry, MessageEntry
 from agent.session.pictures import in_words
-from agent.session.replay import summary_block
+from agent.session.replay import settled, summary_block
 from agent.session.summary import Useless, checked, extract, instruction
-from agent.talk import Talk, ask, settled
+from agent.session.talk import Talk
 
 _log = logging.getLogger(__name__)
 

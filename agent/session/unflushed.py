@@ -11,8 +11,7 @@ from collections.abc import Sequence
 
 from agent.session.cycle import FLUSH, SINCE, State
 from agent.session.entries import Entry, MarkEntry, MessageEntry
-from agent.session.replay import id_of, in_context
-from agent.talk import settled
+from agent.session.replay import id_of, in_context, settled
 
 
 def unflushed(entries: Sequence[Entry]) -> frozenset[str]:

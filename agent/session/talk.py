@@ -21,9 +21,8 @@ from agent.memory.forgettings import Reading
 from agent.memory.history import Author
 from agent.memory.scope import Scope
 from agent.memory.search import Search
-from agent.model.base import Block, Completed, Message, Model, ModelError, ModelRequest, Outdated, ToolSpec
-from agent.model.closing import closing
-from agent.session.entries import Entry, MessageEntry
+from agent.model.base import Block, Message, Model, ModelRequest, ToolSpec
+from agent.session.entries import Entry
 from agent.session.replay import Context, context, system_of
 from agent.session.transcript import Transcript
 from agent.settings import AgentSettings
@@ -110,26 +109,3 @@ def _basis(model: str, system: tuple[str, ...], specs: tuple[ToolSpec, ...]) -> 
     basis = [model, *system]
     basis += [json.dumps([spec.name, spec.description, spec.schema]) for spec in specs]
     return hashlib.sha256(json.dumps(basis).encode()).hexdigest()
-
-
-def settled(entries: Sequence[Entry]) -> Sequence[Entry]:
-    """The entries without a question at their end that nobody has begun to answer: what the last request sent, and the
-    answer to it."""
-    begun = [isinstance(one, MessageEntry) and (one.role == "assistant" or bool(one.meta.tool)) for one in entries]
-    last = max((at for at, yes in enumerate(begun) if yes), default=len(entries))
-    return [one for at, one in enumerate(entries) if at <= last or not isinstance(one, MessageEntry)]
-
-
-async def ask(model: Model, request: ModelRequest) -> Completed:
-    """Ask for an answer that is not shown to anybody. Raises `ModelError`: `Outdated` where the request may not be sent
-    any more."""
-    if not request.is_current():
-        raise Outdated
-    answer: Completed | None = None
-    async with closing(model.stream(request)) as events:
-        async for event in events:
-            if isinstance(event, Completed):
-                answer = event
-    if answer is None:
-        raise ModelError("The model's answer ended before it was complete.")
-    return answer
