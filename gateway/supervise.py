@@ -27,6 +27,15 @@ class Supervised:
         self.failure: ChannelStatus | None = None
         self._sleep = sleep
 
+    @property
+    def status(self) -> ChannelStatus:
+        """What is known of its failure, else what the source says of itself; one that says nothing of itself (the
+        schedule) is up."""
+        if self.failure is not None:
+            return self.failure
+        status: ChannelStatus = getattr(self.source, "status", ChannelStatus(Health.OK))
+        return status
+
     async def run(self, receive: Receive) -> None:
         """Run the source until cancelled. A source that cannot be helped by starting it again stays down, for which
         this ends quietly: the house goes on without it."""

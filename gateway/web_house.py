@@ -12,7 +12,6 @@ from agent.model.base import Json
 from channels.message import Health
 from channels.web.record import NotRecorded
 from gateway.control import Operation, Params
-from gateway.health import channel_status
 from gateway.metrics import prometheus
 from gateway.store.database import StoreUnavailable
 from gateway.supervise import Supervised
@@ -47,7 +46,7 @@ class WebHouse:
 
     async def tell_address(self, _: Params) -> Json:
         """`{address, why}`; the first is empty while the page cannot be opened, and the other says why."""
-        states = (channel_status(one) for one in self._sources if one.source.name == "web")
+        states = (one.status for one in self._sources if one.source.name == "web")
         return {"address": self.address, "why": "" if self.address else next((it.last_error for it in states), "")}
 
     def listens(self, address: str) -> None:
@@ -57,7 +56,7 @@ class WebHouse:
         self.begun.set()
 
     async def channels(self) -> Mapping[str, Health]:
-        return {one.source.name: channel_status(one).state for one in self._sources}
+        return {one.source.name: one.status.state for one in self._sources}
 
     async def metrics(self) -> str:
         async with self._asking:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from gateway.access import NoSuchCode, Role
 from gateway.commands import Ask, Command, CommandError, For
-from gateway.health import channel_status
 
 
 async def status(ask: Ask) -> str:
@@ -21,7 +20,7 @@ async def status(ask: Ask) -> str:
     if ask.conversation.role is Role.OWNER and ask.conversation.is_private:
         waiting, unsent = await house.inbox.counts(), await house.outbox.counts()
         others = waiting.waiting - 1  # this command waits too, until it is answered
-        states = (f"{one.source.name} {channel_status(one).state}" for one in house.sources)
+        states = (f"{one.source.name} {one.status.state}" for one in house.sources)
         lines += [
             f"- Channels: {', '.join(states)}",
             f"- Waiting: {others} to answer, {unsent.waiting} to send; {unsent.repeated} sent twice in doubt",

@@ -9,7 +9,6 @@ from channels.message import Health
 from channels.terminal import NAME as TERMINAL
 from gateway.commands import House
 from gateway.control import Operation, Params
-from gateway.health import channel_status
 from gateway.operations.parameters import required
 from gateway.operations.schedule import jobs_json
 from gateway.schedule.book import OPERATOR
@@ -31,7 +30,7 @@ class StatusOperations:
         house = self._house
         channels: dict[str, Json] = {name: {"state": str(Health.OFF), "last_error": ""} for name in PLATFORMS}
         for source in house.sources:
-            known = channel_status(source)
+            known = source.status
             channels[source.source.name] = {"state": str(known.state), "last_error": known.last_error}
         inbox, outbox = await house.inbox.counts(), await house.outbox.counts()
         today = await house.ledger.sums(1)

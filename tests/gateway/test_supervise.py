@@ -9,7 +9,6 @@ import pytest
 
 from channels.message import Event, Health, Receive, SourceFailed
 from channels.scripted import ScriptedChannel
-from gateway.health import channel_status
 from gateway.supervise import Supervised
 from tests.gateway.conftest import Daybook, Gate, Sleeps
 
@@ -54,7 +53,7 @@ async def test_invariant_13_a_source_that_dies_is_started_again(death: Exception
     await source.up.wait()
     assert source.starts == 3
     assert len(sleeps.asked) == 2
-    assert channel_status(supervised).state is Health.OK
+    assert supervised.status.state is Health.OK
     await cancelled(task)
 
 
@@ -77,12 +76,12 @@ async def test_while_it_is_down_status_says_why() -> None:
     supervised = Supervised(source, gate)
     task = asyncio.create_task(supervised.run(receive))
     await gate.reached.wait()
-    status = channel_status(supervised)
+    status = supervised.status
     assert status.state is Health.DOWN
     assert status.last_error == "ZeroDivisionError: a bug"
     gate.opened.set()
     await source.up.wait()
-    assert channel_status(supervised).state is Health.OK
+    assert supervised.status.state is Health.OK
     await cancelled(task)
 
 
@@ -92,7 +91,7 @@ async def test_a_fatal_failure_stays_and_nothing_is_tried_again() -> None:
     await supervised.run(receive)
     assert source.starts == 1
     assert sleeps.asked == []
-    assert channel_status(supervised).last_error == "the token is wrong"
+    assert supervised.status.last_error == "the token is wrong"
 
 
 async def test_the_waits_grow_and_end_at_a_minute() -> None:
