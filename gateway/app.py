@@ -15,7 +15,6 @@ from agent.model.anthropic import AnthropicModel
 from agent.model.base import Model
 from channels.message import Channel, ChannelStatus, CommandInfo, Health
 from channels.terminal import TerminalChannel
-from gateway import web_token
 from gateway.access import Access
 from gateway.acknowledgement import Acknowledgement
 from gateway.agents import build_agent
@@ -58,8 +57,9 @@ from gateway.tools.schedule import ScheduleTools
 from gateway.turn import QueueRule, Rooms
 from gateway.turns import Turns
 from gateway.usage import UsageLedger
-from gateway.web_house import WebHouse
-from gateway.web_record import StoredRecord
+from gateway.web import token as web_token
+from gateway.web.house import WebHouse
+from gateway.web.record import StoredRecord
 
 log = logging.getLogger(__name__)
 

@@ -38,7 +38,7 @@ from gateway.sessions import Sessions, belongs_to
 from gateway.store import chat_rows, word_rows
 from gateway.store.database import Database
 from gateway.store.word_rows import Place, Struck
-from gateway.web_record import StoredRecord
+from gateway.web.record import StoredRecord
 
 
 @dataclass(frozen=True, slots=True)

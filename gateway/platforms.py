@@ -7,15 +7,15 @@ from functools import partial
 
 from channels.message import Channel, CommandInfo
 from channels.registry import load
-from gateway import web_token
 from gateway.access import ChannelRules, DmPolicy, GroupRule, ServerRule
 from gateway.config import Config
 from gateway.config.model import GroupConfig, GuildConfig
 from gateway.home import Home
 from gateway.seen import StoredSeen
 from gateway.store.database import Database
-from gateway.web_house import WebHouse
-from gateway.web_record import StoredRecord
+from gateway.web import token as web_token
+from gateway.web.house import WebHouse
+from gateway.web.record import StoredRecord
 
 
 def rules(config: Config) -> dict[str, ChannelRules]:

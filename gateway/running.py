@@ -17,7 +17,7 @@ from gateway.schedule.schedule import Schedule
 from gateway.spawner import Spawner
 from gateway.supervise import Supervised
 from gateway.turns import Turns
-from gateway.web_house import WebHouse
+from gateway.web.house import WebHouse
 
 _WARM_UP_AFTER = 0.1
 """Seconds: the model's SDK takes one to import, so it is left until the channels have begun to listen."""

@@ -9,11 +9,11 @@ import socket
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from gateway import web_token
 from gateway.config import WebConfig
 from gateway.control import NotRunning, OperationError, connect
 from gateway.doctor.finding import Finding
 from gateway.home import Home
+from gateway.web import token as web_token
 
 _ANSWERED_WITHIN = 10.0
 """Seconds."""

@@ -17,7 +17,6 @@ from agent.model.base import Json
 from channels.message import Address, Attachment, Button, Health, InboundMessage, Origin
 from channels.scripted import ScriptedChannel
 from channels.web.record import By, Entry, NotRecorded
-from gateway import web_token
 from gateway.cli import daybook
 from gateway.config import Config, WebConfig
 from gateway.config.checks import cautions
@@ -28,8 +27,9 @@ from gateway.metrics import prometheus
 from gateway.platforms import build_channels
 from gateway.store.database import Database, StoreUnavailable
 from gateway.supervise import Supervised
-from gateway.web_house import WebHouse
-from gateway.web_record import StoredRecord
+from gateway.web import token as web_token
+from gateway.web.house import WebHouse
+from gateway.web.record import StoredRecord
 from tests.gateway.conftest import Daybook, Moment, Say, full_disk
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
