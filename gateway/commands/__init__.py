@@ -192,7 +192,8 @@ class Commands:
     def find(self, message: InboundMessage) -> Wanted | None:
         """What a message asks for, `/new now` as (`new`, `now`); a bare yes or no to what was just asked is an
         /answer. None: it is said to the model."""
-        question = self._house.questions.answered_by(message) if self._house is not None else None
+        assert self._house is not None
+        question = self._house.questions.answered_by(message)
         if match := _COMMAND.match(message.text.strip()):
             return Wanted(match[1].lower(), (match[2] or "").strip())
         return Wanted(_ANSWER, f"{question.id} {message.text.strip()}") if question is not None else None
