@@ -1,9 +1,8 @@
 """What a talk leaves behind when its older part is dropped, or when it ends (SPEC 4 and 7): one paragraph in
 HISTORY.md, and what of it belongs into the curated memory.
 
-The model answers with one tool-like call, `save_memory`. Its changes are edits of passages, never a rewrite; a change
-that would drop more than a quarter of the file is not made but kept as a proposal for the owner. Runs behind the
-answer. Where the model cannot be asked, an extract stands in HISTORY.md until it can.
+The model answers with one tool-like call, `save_memory`; `memory.curated` brings what it found into the files. Runs
+behind the answer. Where the model cannot be asked, an extract stands in HISTORY.md until it can.
 """
 
 from __future__ import annotations
@@ -12,17 +11,15 @@ import asyncio
 import dataclasses
 import logging
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from agent.clock import Clock
 from agent.context import marked
 from agent.context.budget import estimate, shortened
 from agent.memory import files, notes
-from agent.memory.edit import added, edited
+from agent.memory.curated import Edit, Findings, keep
 from agent.memory.files import FileError
 from agent.memory.forgettings import Forgotten, Reading
-from agent.memory.logs import append_history
 from agent.memory.scope import Scope
 from agent.model.ask import ask
 from agent.model.base import REFUSED, Completed, Json, Message, ModelError, ModelRequest, ToolSpec
@@ -43,14 +40,8 @@ _MOST_TALK_TOKENS = 16_000
 _LEAST_TALK_TOKENS = 1_000
 UNWRITTEN = "unwritten"
 """Names the part of the talk of which nothing has been written down."""
-_MOST_PARAGRAPH_CHARS = 4_000
 _EXTRACT_CHARS = 200
 _MOST_EDITS = 12
-_TOO_MUCH = "it would have dropped more than a quarter of the file"
-_REFUSED = "the file could not be written ({why})"
-_SAFE_SHARE = 4
-"""A change may drop at most one part in so many of the file."""
-
 _SYSTEM = """\
 You keep the long-term memory of a personal assistant. You are shown a part of a talk that has ended or is \
 being shortened, and the file {name} as it stands. Call save_memory once.
@@ -83,26 +74,6 @@ _SAVE = ToolSpec(
         "required": ["history_entry", "memory_update"],
     },
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Edit:
-    old_text: str
-    new_text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Findings:
-    history: str
-    edits: tuple[Edit, ...] = ()
-
-
-class TooMuch(FileError):
-    """The change would drop more than a quarter of the file. `after` is what the file would have said."""
-
-    def __init__(self, after: bytes) -> None:
-        super().__init__("the change would drop more than a quarter of the file")
-        self.after = after
 
 
 def _said(entries: Sequence[Entry], clock: Clock, room: int) -> str:
@@ -157,7 +128,7 @@ async def _written(talk: Talk, reading: Reading, found: Findings, source: str, *
     try:
         async with reading.writing():
             with talk.author.writes(PURPOSE):
-                await asyncio.to_thread(_keep, talk.scope, talk.clock, found, source, extract)
+                await asyncio.to_thread(keep, talk.scope, talk.clock, found, source, extract=extract)
     except Forgotten:
         raise Unsettled("words of the talk were forgotten while it was read") from None
     except FileError as problem:
@@ -185,25 +156,6 @@ async def _findings(talk: Talk, reading: Reading, said: str) -> Findings:
     return _read(await ask(talk.model, request))
 
 
-def _keep(scope: Scope, clock: Clock, found: Findings, source: str, extract: bool) -> None:
-    """Write the paragraph and make the edits. Blocks. Raises `FileError` where the paragraph cannot be written; an edit
-    that does not fit the file any more is passed over. Where the file takes none, they are kept as a proposal. Doing it
-    twice adds nothing."""
-    if found.history.strip():
-        append_history(scope, clock, found.history[:_MOST_PARAGRAPH_CHARS], source, extract=extract)
-    if not found.edits:
-        return
-    path = notes.index_path(scope)
-    try:
-        files.rewrite(path, scope.folder, clock.today(), lambda before: _changed(before or b"", found.edits, path.name))
-    except TooMuch as refused:
-        _propose(scope, clock, path, refused.after, source, _TOO_MUCH)
-    except FileError as problem:
-        wished = "\n".join(edit.new_text for edit in found.edits if edit.new_text.strip())
-        _log.warning("%s was not brought up to date: %s", path, problem)
-        _propose(scope, clock, path, files.clean(wished).encode() + b"\n", source, _REFUSED.format(why=problem))
-
-
 def _extract(entries: Sequence[Entry], clock: Clock) -> str:
     """A paragraph without a model: how the talk began and how it went on."""
     asked_for = [" ".join(line.text.split())[:_EXTRACT_CHARS] for line in lines(entries, clock) if line.who]
@@ -229,50 +181,6 @@ def _edits(given: Json) -> list[Edit]:
             if isinstance(old, str) and isinstance(new, str) and (old or new.strip()):
                 found.append(Edit(old, new))
     return found[:_MOST_EDITS]
-
-
-def _changed(before: bytes, edits: Sequence[Edit], name: str) -> bytes:
-    """Raises `TooMuch`, and `Unreadable` where the file is no UTF-8 text."""
-    files.text_of(before, name)
-    after = before
-    for edit in edits:
-        try:
-            after = _edited(after, edit, name)
-        except FileError as problem:
-            _log.info("an edit of %s was passed over: %s", name, problem)
-    if _lost(before, after) * _SAFE_SHARE > len(before):
-        raise TooMuch(after)
-    return after
-
-
-def _edited(before: bytes, edit: Edit, name: str) -> bytes:
-    if edit.old_text:
-        return edited(before, edit.old_text, edit.new_text, name)
-    if files.clean(edit.new_text).strip("\n").encode() in before.replace(b"\r\n", b"\n"):
-        return before
-    return added(before, edit.new_text, name)
-
-
-def _lost(before: bytes, after: bytes) -> int:
-    """Bytes of lines that are no longer there."""
-    kept = set(after.splitlines())
-    return sum(len(line) + 1 for line in before.splitlines() if line not in kept)
-
-
-def _propose(scope: Scope, clock: Clock, path: Path, after: bytes, source: str, why: str) -> None:
-    """Keep a refused change beside the memory, for the owner to take over or throw away."""
-    now = clock.now()
-    folder = scope.folder / "memory" / "proposals"
-    place = folder / f"{now:%Y-%m-%d-%H%M}-{path.stem.lower()}.md"
-    note = (
-        f"<!-- Proposed for {path.name} on {now:%Y-%m-%d %H:%M} ({source}); not done, for {why}. "
-        "Copy over what is right, then delete this. -->\n\n"
-    )
-    try:
-        files.rewrite(place, scope.folder, clock.today(), lambda before: (before or b"") + note.encode() + after)
-        _log.warning("a change of %s was not made, for %s; it is kept as %s", path.name, why, place)
-    except FileError as problem:
-        _log.warning("a proposal for %s could not be kept: %s", path.name, problem)
 
 
 def _known(index: Path, scope: Scope) -> str:
