@@ -15,6 +15,8 @@ CHAT = "chat"
 """The purpose of a turn that answers people."""
 JOB = "job"
 """The purpose of a turn that the clock asks for."""
+JOBS = "jobs"
+"""Below a chat's session: those of the jobs that report to it, one each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,11 @@ class SessionKey:
 
     def __str__(self) -> str:
         return f"{self.agent}/{self.path}"
+
+    @property
+    def is_job(self) -> bool:
+        """Whether nobody talks in it. A chat or a person may be called `jobs`: then nothing stands behind that."""
+        return f"/{JOBS}/" in self.path
 
 
 @dataclass(frozen=True, slots=True)

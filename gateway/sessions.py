@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from agent.memory.scope import Audience, GroupLogs, Scope
-from agent.turn import SessionKey
+from agent.turn import JOBS, SessionKey
 from channels.message import ChatKind, InboundMessage, Sender
 from channels.terminal import MAIN_CHAT
 from gateway.access import LOCAL_CHANNELS, Access, Admitted, Role
@@ -19,9 +19,6 @@ from gateway.store.chat_rows import KnownChat
 from gateway.store.inbox_rows import InboxRow
 
 _UNSAFE = re.compile(r"[^\w-]+")
-
-JOBS = "jobs"
-"""Below a chat's session: those of the jobs that report to it, one each."""
 
 
 def belongs_to(key: SessionKey, scope: Scope) -> bool:
@@ -106,7 +103,7 @@ class Sessions:
         ours."""
         audience, _, rest = key.path.partition("/")
         home = self._agents.get(key.agent)
-        if home is None or audience not in tuple(Audience) or f"/{JOBS}/" in f"/{rest}":
+        if home is None or audience not in tuple(Audience) or key.is_job:
             return None
         id = "" if audience == Audience.OWNER else rest.split("/")[0]
         try:

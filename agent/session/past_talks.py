@@ -19,8 +19,6 @@ from agent.session.jsonl import read_entry
 from agent.session.reading import lines
 from agent.session.redaction import redacted
 
-_JOBS = "jobs"
-"""In a session's path: a job's own, isolated session."""
 _ME = "Assistant"
 _LEAVES = (b'"type":"compaction"', f'"type":"{RESET}"'.encode())
 """Entries with which a part of a talk leaves the context."""
@@ -87,7 +85,7 @@ class PastTalks:
             return
         path = "owner" if scope.audience is Audience.OWNER else f"person/{scope.id}"
         for key, id, file in self._archive.files(path):
-            if _JOBS in key.path.split("/"):
+            if key.is_job:
                 continue
             try:
                 status = file.stat()

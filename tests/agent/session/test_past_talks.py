@@ -109,6 +109,14 @@ async def test_a_transcript_that_cannot_be_opened_costs_only_itself(
     assert any(NEW in gap for gap in found.gaps)
 
 
+@pytest.mark.parametrize(("path", "scope"), [("owner/jobs", owner), ("person/jobs", lambda at: person(at, "jobs"))])
+async def test_a_chat_that_is_called_jobs_is_found(talks: Talks, path: str, scope: Callable[[Path], Scope]) -> None:
+    await talks.talk(path, OLD, said(1, "windmill"))
+    await talks.talk(path, NEW, current=True)
+    await talks.talk(f"{path}/jobs/water", "20261002-080000-000-cccc", said(1, "windmill of a job"))
+    assert talks.find(scope(talks.workspace), "windmill") == ["10:00 Alice: windmill"]
+
+
 async def test_jobs_are_not_found(talks: Talks) -> None:
     await talks.talk("owner/jobs/water", OLD, said(1, "windmill"))
     await talks.talk("owner", NEW, current=True)
