@@ -130,7 +130,7 @@ class Lanes(Generic[K, T]):
                     await self._serve(lane)
                 except Exception:
                     log.exception("lane %s: what serves it failed", lane.key)
-                    if lane and len(lane) >= before:
+                    if len(lane) >= before:  # it took nothing, and would be called for ever
                         lane.take()
         finally:
             del self._tasks[lane.key]

@@ -85,8 +85,9 @@ class Outbox:
         answer_with: str = "",
     ) -> list[Draft]:
         """Cut a reply into messages of its platform, ready to be written down. `edits`: the preview that the first of
-        them replaces. The first one answers `reply_to`, or each the message whose `answer_with` it is; the last text
-        has the `buttons`, and each of `files` is a message of its own behind the text."""
+        them replaces; `repeat`: the first may stand in the chat already. The first one answers `reply_to`, or each the
+        message whose `answer_with` it is; the last text has the `buttons`, and each of `files` is a message of its own
+        behind the text."""
         channel = self._channels.get(address.channel)
         texts = channel.split(text) if channel else [text]
         pieces = [*((piece, None) for piece in texts), *(("", file) for file in files)]

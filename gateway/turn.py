@@ -59,10 +59,6 @@ SessionLane = Lane[str, int]
 """A session's waiting messages, as their numbers in the inbox."""
 
 
-def no_tools(_: InboxRow) -> tuple[Tool, ...]:
-    return ()
-
-
 @dataclass(frozen=True, slots=True)
 class QueueRule:
     """What a message does to a running turn. `cap`: the most messages that one turn takes. What is over the cap waits
@@ -88,7 +84,7 @@ class Rooms:
     agents: Mapping[str, Agent]
     queues: Mapping[str, QueueRule]
     conversation: Callable[[InboxRow], Conversation]
-    tools: Callable[[InboxRow], tuple[Tool, ...]] = no_tools
+    tools: Callable[[InboxRow], tuple[Tool, ...]]
 
 
 class Turn:

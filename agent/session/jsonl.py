@@ -80,7 +80,7 @@ def read_header(line: bytes) -> Header:
         key=_text(data, "key"),
         agent=_text(data, "agent"),
         started=_text(data, "started"),
-        system=tuple(_string(part) for part in _array(data.get("system"))),
+        system=_strings(data.get("system")),
         files=_read_files(data.get("files", {})),
     )
 
@@ -100,24 +100,24 @@ def read_entry(line: bytes) -> Entry:
             return CompactionEntry(
                 id,
                 ts,
-                _text(data, "summary"),
-                _text(data, "first_kept"),
-                _int(data, "tokens_before"),
-                tuple(_string(part) for part in _array(data.get("system", []))),
-                _read_files(data.get("files", {})),
-                tuple(_string(id) for id in _array(data.get("said", []))),
-                _text(data, "asked", ""),
+                summary=_text(data, "summary"),
+                first_kept=_text(data, "first_kept"),
+                tokens_before=_int(data, "tokens_before"),
+                system=_strings(data.get("system", [])),
+                files=_read_files(data.get("files", {})),
+                said=_strings(data.get("said", [])),
+                asked=_text(data, "asked", ""),
             )
         case "redaction":
             return RedactionEntry(
                 id,
                 ts,
-                _text(data, "day"),
-                {id: _read_lines(places) for id, places in _object(data.get("lines", {})).items()},
-                _text(data, "change", ""),
-                _text(data, "lifts", ""),
-                tuple(_string(part) for part in _array(data.get("system", []))),
-                _read_files(data.get("files", {})),
+                day=_text(data, "day"),
+                lines={id: _read_lines(places) for id, places in _object(data.get("lines", {})).items()},
+                change=_text(data, "change", ""),
+                lifts=_text(data, "lifts", ""),
+                system=_strings(data.get("system", [])),
+                files=_read_files(data.get("files", {})),
             )
         case _:
             return MarkEntry(
@@ -158,7 +158,7 @@ def _read_meta(data: Mapping[str, Json]) -> Meta:
     usage = data.get("usage")
     return Meta(
         turn=_text(data, "turn", ""),
-        said=tuple(_string(id) for id in _array(data.get("said", []))),
+        said=_strings(data.get("said", [])),
         sender=_text(data, "sender", ""),
         model=_text(data, "model", ""),
         usage=None if usage is None else Usage(*_ints(usage, 4)),
@@ -219,6 +219,10 @@ def _string(value: Json) -> str:
     if not isinstance(value, str):
         raise ValueError("a text was expected")
     return value
+
+
+def _strings(value: Json) -> tuple[str, ...]:
+    return tuple(_string(one) for one in _array(value))
 
 
 def _text(data: Mapping[str, Json], name: str, default: str | None = None) -> str:
