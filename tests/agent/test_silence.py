@@ -62,7 +62,7 @@ near = st.lists(
 ).map("".join)
 
 
-@settings(max_examples=1_000, deadline=None)
+@settings(max_examples=1_000)
 @given(near, st.data())
 def test_invariant_10_stream_and_whole_text_agree_for_every_text_and_cut(text: str, data: st.DataObject) -> None:
     places = sorted(data.draw(st.sets(st.integers(0, len(text)), max_size=6)))
@@ -71,7 +71,7 @@ def test_invariant_10_stream_and_whole_text_agree_for_every_text_and_cut(text: s
     assert "".join(streamed(pieces)).strip() == spoken(text)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(near, st.data())
 def test_invariant_10_what_is_shown_is_never_taken_back(text: str, data: st.DataObject) -> None:
     places = sorted(data.draw(st.sets(st.integers(0, len(text)), max_size=6)))

@@ -221,7 +221,7 @@ def test_any_front_matter_makes_a_skill_or_a_reason(head: dict[str, object]) -> 
     assert "\n" not in skill.description
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.binary(max_size=300))
 def test_any_bytes_on_the_disk_disturb_nothing(data: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:

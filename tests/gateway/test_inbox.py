@@ -167,7 +167,7 @@ _messages = st.builds(
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(messages=st.lists(_messages, min_size=1, max_size=5))
 def test_every_message_comes_back_as_it_was(
     messages: list[InboundMessage], tmp_path_factory: pytest.TempPathFactory

@@ -134,7 +134,7 @@ scopes = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(scopes, st.sampled_from(GroupLogs), st.sets(st.sampled_from(["USER.md", "MEMORY.md", "memory.md", "GROUP.md"])))
 def test_invariant_08_no_byte_of_another_audience_is_in_the_prompt(
     whose: tuple[Audience, str], logs: GroupLogs, missing: set[str]

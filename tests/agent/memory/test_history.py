@@ -347,7 +347,7 @@ ACTIONS = st.one_of(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(ACTIONS, max_size=8))
 async def test_any_writes_undone_in_reverse_give_back_the_first_bytes(
     actions: list[tuple[str, dict[str, str]]],

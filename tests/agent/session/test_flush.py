@@ -58,7 +58,7 @@ async def test_a_flush_asks_on_the_prefix_of_the_last_request(tmp_path: Path) ->
     assert talk.model.requests[-1].messages[: len(before.messages)] == before.messages
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(st.lists(st.integers(50, 1_200), min_size=1, max_size=12))
 def test_five_cycles_flush_exactly_five_times_each_before_its_compaction(sizes: list[int]) -> None:
     async def cycles(talk: LongTalk) -> None:

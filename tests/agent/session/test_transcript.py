@@ -88,7 +88,7 @@ def made(folder: Path, *written: Entry, header: Header = HEADER) -> Path:
     return path
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(entries, max_size=4))
 def test_replay_gives_back_what_was_appended(written: Sequence[Entry]) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -98,7 +98,7 @@ def test_replay_gives_back_what_was_appended(written: Sequence[Entry]) -> None:
     assert not read.damage
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(entries, min_size=1, max_size=3), st.data())
 def test_a_file_cut_anywhere_keeps_every_whole_line_and_takes_new_ones(
     written: Sequence[Entry], data: st.DataObject

@@ -116,7 +116,7 @@ def _word_for_word(request: ModelRequest) -> str:
     return "\n".join(text for text in texts if not text.startswith("[Summary"))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.integers(0, 1_500),
     st.lists(st.tuples(st.integers(1, 900), st.sampled_from([1, 500, 5_000, 9_000])), min_size=12, max_size=24),

@@ -21,7 +21,7 @@ def test_a_text_looks_as_somebody_has_seen_it(source: Path) -> None:
     assert shown(source.read_text(encoding="utf-8")) == seen
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(WRITTEN, st.integers(120, 600))
 def test_what_is_seen_is_what_was_written_whatever_the_split(written: Written, limit: int) -> None:
     pieces = split(written.markdown, length, limit)

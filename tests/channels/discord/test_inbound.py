@@ -213,7 +213,7 @@ FIELDS += ["message_snapshots", "webhook_id", "data", "token", "user", "message"
 
 
 @given(st.dictionaries(st.sampled_from(FIELDS), JSON, max_size=4), st.booleans())
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_no_event_raises(changed: dict[str, Any], edit: bool) -> None:
     directory = Directory("900")
     directory.server_seen(SERVER)
@@ -225,7 +225,7 @@ def test_no_event_raises(changed: dict[str, Any], edit: bool) -> None:
 
 
 @given(JSON)
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_the_directory_takes_anything(data: Any) -> None:
     directory = Directory("900")
     for event in (data, {"id": "1", "channels": data, "roles": data, "threads": data, "guild_id": data, "role": data}):
