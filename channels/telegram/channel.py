@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -36,7 +36,6 @@ from channels.message import (
     CommandInfo,
     Event,
     Health,
-    Migrated,
     OutboundMessage,
     OutcomeUnknown,
     Pace,
@@ -60,6 +59,7 @@ from channels.telegram.errors import (
     send_error,
 )
 from channels.telegram.inbound import ALLOWED_UPDATES, CHANNEL, BotIdentity, migrated, read, unreadable
+from channels.telegram.moves import Moves
 from channels.telegram.outbound import Attempt, keyboard, library_entities, reply_to
 from channels.telegram.poller import LONG_POLL, Poller, Trouble
 from channels.telegram.signs import Signs
@@ -115,10 +115,8 @@ class TelegramChannel:
         self._long_poll = long_poll
         self._identity: BotIdentity | None = None
         self._status = ChannelStatus(Health.OFF)
-        self._receive: Receive | None = None
-        self._moved: dict[int, int] = {}
-        self._signs = Signs(self._bot, pause, self._moved)
-        self._unannounced: list[Migrated] = []
+        self._moves = Moves()
+        self._signs = Signs(self._bot, pause, self._moves.ids)
         self._chats_without_drafts: set[str] = set()
         self._drafts_exist = True
 
@@ -135,28 +133,29 @@ class TelegramChannel:
     async def run(self, receive: Receive) -> None:
         """Polls until cancelled. Raises `SourceFailed` for a wrong token, and what `receive` raises; what it refused
         is offered again by the next run."""
-        self._receive = receive
         self._report(ChannelStatus(Health.DEGRADED, "connecting to Telegram"))
         try:
-            bot = await self._who_am_i()
-            poller = Poller(
-                f"{self._bot.base_url}/getUpdates",
-                lambda: connect(self._base_url, read_timeout=float(LONG_POLL), connections=2),
-                allowed_updates=ALLOWED_UPDATES,
-                report=self._report,
-                pause=self._pause,
-                long_poll=self._long_poll,
-            )
-            async with beside(self._register_commands(), "Telegram's menu of commands", redacted):
-                await poller.run(lambda updates: self._offer(updates, bot, receive))
+            with self._moves.told_to(receive):
+                await self._listen(receive)
         except Exception as error:
             self._report(ChannelStatus(Health.DOWN, redacted(error)))
             raise
         except asyncio.CancelledError:
             self._report(ChannelStatus(Health.OFF))
             raise
-        finally:
-            self._receive = None
+
+    async def _listen(self, receive: Receive) -> None:
+        bot = await self._who_am_i()
+        poller = Poller(
+            f"{self._bot.base_url}/getUpdates",
+            lambda: connect(self._base_url, read_timeout=float(LONG_POLL), connections=2),
+            allowed_updates=ALLOWED_UPDATES,
+            report=self._report,
+            pause=self._pause,
+            long_poll=self._long_poll,
+        )
+        async with beside(self._register_commands(), "Telegram's menu of commands", redacted):
+            await poller.run(lambda updates: self._offer(updates, bot, receive))
 
     async def _who_am_i(self) -> BotIdentity:
         """The bot's own id and name; asks until Telegram answers. Raises `SourceFailed` for a wrong token."""
@@ -176,14 +175,8 @@ class TelegramChannel:
                 return self._identity
 
     async def _offer(self, updates: Sequence[object], bot: BotIdentity, receive: Receive) -> None:
-        known = list(self._unannounced)
-        events: list[Event] = [*known, *(event for update in updates if (event := _event(update, bot)))]
-        if events:
-            await receive(events)
-        self._announced(known)
-        for event in events:
-            if isinstance(event, Migrated):
-                self._moved[int(event.old.chat_id)] = int(event.new.chat_id)
+        events = [event for update in updates if (event := _event(update, bot))]
+        await self._moves.offer(events, receive)
         for update in updates:
             if isinstance(update, Mapping) and isinstance(press := update.get("callback_query"), Mapping):
                 await self._quietly(self._bot.answer_callback_query(str(press.get("id", ""))))
@@ -332,7 +325,7 @@ class TelegramChannel:
 
     def _first_attempt(self, message: OutboundMessage) -> Attempt:
         attempt = Attempt.of(message)
-        new = self._moved.get(attempt.chat_id)
+        new = self._moves.ids.get(attempt.chat_id)
         return attempt if new is None else replace(attempt, chat_id=new, thread_id=None, moved=True)
 
     async def _other_way(self, attempt: Attempt, error: TelegramError, markdown: str) -> Attempt | None:
@@ -344,26 +337,9 @@ class TelegramChannel:
         if is_about_picture(error) and attempt.upload is not None and attempt.upload.is_photo:
             return replace(attempt, upload=replace(attempt.upload, is_photo=False))
         if isinstance(error, ChatMigrated) and not attempt.moved:
-            await self._announce(migrated(attempt.chat_id, error.new_chat_id))
+            await self._moves.learn(migrated(attempt.chat_id, error.new_chat_id))
             return replace(attempt, chat_id=error.new_chat_id, thread_id=None, moved=True)
         return None
-
-    async def _announce(self, event: Migrated) -> None:
-        """Tell that a chat moved: now or, where nobody takes it now, with the next updates."""
-        self._moved[int(event.old.chat_id)] = int(event.new.chat_id)
-        self._unannounced.append(event)
-        if self._receive is None:
-            return
-        try:
-            await self._receive([event])
-        except Exception as error:
-            log.warning("that %s has moved is told later: %s", event.old, redacted(error))
-        else:
-            self._announced([event])
-
-    def _announced(self, told: Collection[Event]) -> None:
-        """The next updates may have told of a move, too, while it was being told."""
-        self._unannounced = [one for one in self._unannounced if one not in told]
 
     def _has_drafts(self, address: Address) -> bool:
         private = not address.chat_id.startswith("-")
