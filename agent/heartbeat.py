@@ -32,6 +32,7 @@ _OK = "HEARTBEAT_OK"
 _MOST_TOKENS = 512
 _MOST_LIST_CHARS = 8_000
 _MOST_LOG_TOKENS = 2_000
+_TOKEN_AT_AN_END = re.compile(rf"\A\W*{_OK}\b[\s*_`.!:,;–—-]*|\s*[*`]*(?<!\w){_OK}\W*\Z", re.IGNORECASE)
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _HEADING = re.compile(r"[ \t]*(?:#.*|[-*+][ \t]*(?:\[ \][ \t]*)?|[-=_*]{3,}[ \t]*)?")
 _SYSTEM = f"""\
@@ -79,9 +80,12 @@ async def _heartbeat(
 
 
 def said(answer: str) -> str:
-    """What of an answer is to be delivered: nothing of HEARTBEAT_OK or NO_REPLY alone, however they are dressed."""
+    """What of an answer is to be delivered: nothing of HEARTBEAT_OK or NO_REPLY alone, however they are dressed, and real
+    text without the token before or behind it."""
     bare = answer.strip().strip("*_`.!\"' \n").upper()
-    return "" if bare in (_OK, NO_REPLY) else spoken(answer).removesuffix(_OK).strip()
+    if bare in (_OK, NO_REPLY):
+        return ""
+    return _TOKEN_AT_AN_END.sub("", spoken(answer)).strip()
 
 
 def _list(scope: Scope) -> str:

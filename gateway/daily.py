@@ -1,7 +1,8 @@
 """The daily summary: to whom, when, and once (SPEC 8).
 
-A target is a chat. Its summary is made of its own scope alone, and has a name in the outbox made of the chat and the
-day, so that whatever a crash cuts off, a day is told once. In the morning the day that is told is the one before.
+A target is a chat. Its summary is made of its own scope alone, and has a name in the outbox made of the chat, the day
+and what it was made of, so that whatever a crash cuts off, a day is told once. By hand it is told again, where there is
+something new to tell. In the morning the day that is told is the one before.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ from gateway.words import WORDS
 log = logging.getLogger(__name__)
 
 _NOON = time(12)
+_BY_THE_CLOCK = "clock"
+_NOTHING = "nothing"
 _MOST_COMING = 10
 _MOST_BUTTONS = 6
 _SHOWN = 80
@@ -57,12 +60,22 @@ class SummaryRules:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """`language`: in which it is told. `is_empty`: it only says that there was nothing."""
+    """`language`: in which it is told. `basis`: as in `Summary`. `is_empty`: it only says that there was nothing."""
 
     text: str
     language: Language
+    basis: str
     buttons: Buttons = ()
     is_empty: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Name:
+    """Of a summary in the outbox: which day was to be told, by which run, and made of what."""
+
+    day: date
+    run: str
+    basis: str
 
 
 class Daily:
@@ -203,32 +216,46 @@ class Daily:
     async def _deliver(self, target: Target, due: DueTime) -> bool:
         """Write a day's summary into the outbox, unless it is there. Whether there was anything to tell."""
         days = told_days(due)
-        again = f":{utc_stamp(due.moment)}" if due.by_hand else ""
-        key = f"daily:{self._name(target.address)}:{days[0].isoformat()}{again}"
+        run = utc_stamp(due.moment) if due.by_hand else _BY_THE_CLOCK
         async with self._one_at_a_time:
-            if await self._database.run(outbox_rows.is_known, f"{key}:0"):
+            before = [name for day in days for name in await self._names_of(target.address, day)]
+            if (days[0], run) in ((name.day, name.run) for name in before):
                 return True
             message = target.message("", "", DueJob(DAILY_SUMMARY, due.moment), self._clock.now())
             told = await self._first_told(self._sessions.of(message), target.address, days)
-            if told.is_empty and not due.by_hand:
+            if (told.is_empty and not due.by_hand) or told.basis in (name.basis for name in before):
                 return False
             text = f"{told.text}\n\n{late_mark(due.moment, told.language)}" if due.late else told.text
-            await self._outbox.write(self._outbox.drafts(f"{key}:{{}}", target.address, text, buttons=told.buttons))
+            key = f"{self._key(target.address, days[0])}{run}:{told.basis}:{{}}"
+            await self._outbox.write(self._outbox.drafts(key, target.address, text, buttons=told.buttons))
             return True
 
+    def _key(self, address: Address, day: date) -> str:
+        """With what the names of a day's summaries begin."""
+        return f"daily:{self._name(address)}:{day.isoformat()}:"
+
+    async def _names_of(self, address: Address, day: date) -> Sequence[_Name]:
+        """Of the summaries of a day that were written into the outbox."""
+        prefix = self._key(address, day)
+        keys = await self._database.run(outbox_rows.known_below, prefix)
+        parts = [key.removeprefix(prefix).rsplit(":", 2) for key in keys]
+        return [_Name(day, run, basis) for run, basis, _ in parts]
+
     async def now(self, conversation: Conversation, address: Address) -> Told:
-        """The day so far, for whoever asks."""
+        """The day so far, for whoever asks; in the morning, where there is nothing yet, the day before."""
         async with self._one_at_a_time:
-            return await self._told(conversation, address, self._clock.today())
+            return await self._first_told(conversation, address, told_days(DueTime(self._clock.now(), by_hand=True)))
 
     async def _first_told(self, conversation: Conversation, address: Address, days: Sequence[date]) -> Told:
-        """The first of the days on which there was anything; else that there was nothing on the first."""
+        """The first of the days on which there was anything, under its date where it is another than the one that is
+        expected; else that there was nothing on the first."""
         first, *others = days
         told = nothing = await self._told(conversation, address, first)
         for day in others:
             if not told.is_empty:
                 break
             told = await self._told(conversation, address, day)
+            told = replace(told, text=_dated(told.text, day))
         return nothing if told.is_empty else told
 
     async def _told(self, conversation: Conversation, address: Address, day: date) -> Told:
@@ -243,8 +270,9 @@ class Daily:
         summary = await self._agents[session.agent].summary(session, scope, day, coming)
         language = await self._database.run(chat_rows.language, address)
         if summary is None:
-            return Told(WORDS[language].nothing_said.format(day=day.isoformat()), language, is_empty=True)
-        return Told(summary.text, summary.language or language, _buttons(summary.open))
+            nothing = WORDS[language].nothing_said.format(day=day.isoformat())
+            return Told(nothing, language, f"{_NOTHING}-{day.isoformat()}", is_empty=True)
+        return Told(summary.text, summary.language or language, summary.basis, _buttons(summary.open))
 
     async def _coming(self, conversation: Conversation, address: Address, day: date) -> Sequence[Coming]:
         """What is due on the next day in this chat; the owner's private chats have what is for the owner too."""
@@ -265,6 +293,11 @@ def told_days(due: DueTime) -> Sequence[date]:
         return (today,)
     yesterday = today - timedelta(days=1)
     return (today, yesterday) if due.by_hand else (yesterday, today)
+
+
+def _dated(text: str, day: date) -> str:
+    heading = f"**{day.isoformat()}**"
+    return text if text.startswith(heading) else f"{heading}\n\n{text}"
 
 
 def _time(choice: str) -> time | None:

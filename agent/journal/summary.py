@@ -7,6 +7,7 @@ log's own lines. Either way they are in the language of the chat, which is that 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -58,10 +59,12 @@ class Coming:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """`open` are the promises that it shows. `language`: that of the day's log, None where it cannot be told."""
+    """`open` are the promises that it shows. `basis`: the same for two summaries of the same day in which nothing
+    changed between them. `language`: that of the day's log, None where it cannot be told."""
 
     text: str
     open: tuple[Promise, ...]
+    basis: str
     language: Language | None = None
 
 
@@ -116,7 +119,8 @@ async def _summary(
     if today.lines and not told:
         return None
     text = "\n\n".join(part for part in (told, _lists(today)) if part)
-    return Summary(text, tuple(today.open[:MOST_OPEN]), language_of_day(today.lines))
+    basis = hashlib.sha256(_shown(today).encode()).hexdigest()[:16]
+    return Summary(text, tuple(today.open[:MOST_OPEN]), basis, language_of_day(today.lines))
 
 
 def _read(scope: Scope, day: date, coming: Sequence[Coming]) -> _Day:

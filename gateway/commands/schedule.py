@@ -14,6 +14,7 @@ from gateway.schedule import phrases
 from gateway.schedule import when as when_
 from gateway.schedule.book import Asker, NotBooked, Row, Wish
 from gateway.schedule.due import resolved
+from gateway.schedule.job import Job, Kind
 from gateway.schedule.moments import local
 from gateway.schedule.when import At, BadWhen, Cron
 from gateway.store import chat_rows
@@ -166,9 +167,15 @@ def _when(row: Row) -> str:
     if isinstance(job.when, At) and job.enabled and row.next_run is not None:
         return f"once, {local(row.next_run, row.zone)}"
     if row.next_run is None:
-        return f"{when_.in_words(job.when)}, {'no next run' if job.enabled else 'off'}"
+        return f"{when_.in_words(job.when)}, {_resting(job)}"
     when = when_.in_words(job.when) if job.enabled else "in the jobs of its chats"
     return f"{when}, next {local(row.next_run, row.zone)}"
+
+
+def _resting(job: Job) -> str:
+    if job.enabled:
+        return "no next run"
+    return "off" if job.kind is Kind.BUILT_IN else "paused"
 
 
 def _last(row: Row) -> str:

@@ -103,7 +103,7 @@ class Book:
         return await asyncio.to_thread(look)  # ten thousand jobs take a second
 
     async def add(self, asker: Asker, wish: Wish) -> Booked:
-        """Raises `NotBooked`. What is there already, to the letter, is not added again."""
+        """Raises `NotBooked`. What is there already, to the letter, is not added again, unless another id is asked for."""
         await self._schedule.load()
         own = await self._own_chats(asker)
         job = self._read(asker, wish)
@@ -111,7 +111,7 @@ class Book:
             raise NotBooked(f"From here, jobs can only report to this chat, not to {job.to}.")
         said = self._said(job)
         present = self._schedule.jobs
-        same = next((one for one in present.values() if _is_same(one, job)), None)
+        same = next((one for one in present.values() if wish.id in ("", one.id) and _is_same(one, job)), None)
         if same is not None:
             return Booked(same, said)
         self._check_room(asker, own)

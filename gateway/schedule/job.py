@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import re
+import unicodedata
 import zoneinfo
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -111,7 +112,8 @@ def written(job: Job) -> dict[str, str | dict[str, str]]:
 
 def new_id(text: str, taken: Collection[str]) -> str:
     """An id that tells what the job is about and that no other has."""
-    words = [word for word in slug(text).encode("ascii", "ignore").decode().split("-") if word][:4]
+    plain = unicodedata.normalize("NFKD", slug(text)).encode("ascii", "ignore").decode()
+    words = [word for word in plain.split("-") if word][:4]
     base = "-".join(words)[:40].strip("-") or "job"
     return next(
         name for number in range(1, len(taken) + 3) if (name := _numbered(base, number)) not in {*taken, *RESERVED}

@@ -29,7 +29,7 @@ class Jobs:
     twice (an editor may be in the midst of writing); empty where nothing is."""
 
     def __init__(self, workspace: Path, clock: Clock, good: Path) -> None:
-        """`good`: where the file is kept as it was when it last could be read."""
+        """`good`: where the jobs are kept that held when the file last could be read."""
         self.path = workspace / FILE
         self.jobs: dict[str, Job] = {}
         self.trouble = ""
@@ -105,8 +105,7 @@ class Jobs:
 
     def _read(self) -> None:
         try:
-            text = self._text()
-            found = jobs_file.read(text)
+            found = jobs_file.read(self._text())
         except (BadFile, FileError) as error:
             return self._suspect(
                 f"`{FILE}` has a mistake and cannot be read: nothing in it has taken effect, and all jobs go on as "
@@ -114,10 +113,11 @@ class Jobs:
             )
         kept = self._as_before(found)
         self.jobs = {job.id: job for job in found.jobs} | kept
+        self._keep()
         if found.problems:
             return self._suspect(_told(found.problems, kept))
         self._suspected = self.trouble = ""
-        return self._keep(text)
+        return None
 
     def _as_before(self, found: Read) -> dict[str, Job]:
         """What the file said of jobs that cannot be read now."""
@@ -144,11 +144,12 @@ class Jobs:
         with contextlib.suppress(OSError, ValueError):
             self.jobs = {job.id: job for job in jobs_file.read(self._good.read_text("utf-8")).jobs}
 
-    def _keep(self, text: str) -> None:
-        """For a start with a file that cannot be read. Where that fails, such a start begins without jobs."""
+    def _keep(self) -> None:
+        """What holds now, for a start with a file that cannot be read. Where that fails, such a start begins without
+        jobs."""
         fresh = self._good.with_suffix(".new")
         with contextlib.suppress(OSError):
-            fresh.write_text(text, encoding="utf-8")
+            fresh.write_text(jobs_file.as_text(self.jobs.values()), encoding="utf-8")
             fresh.chmod(0o600)
             fresh.replace(self._good)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -116,6 +116,11 @@ def with_job(text: str, job: Job) -> str:
     else:
         raise NotEditable("its jobs are written in one line; write each on lines of its own, beginning with `- id:`")
     return _proved(edited, (*found.jobs, job))
+
+
+def as_text(jobs: Iterable[Job]) -> str:
+    """A file that says these jobs, and nothing else."""
+    return "".join(["jobs:\n", *(_block(job, 2) for job in jobs)])
 
 
 def without_job(text: str, id: str) -> str:

@@ -48,8 +48,23 @@ _SHORT = re.compile(r"(?:\d{1,4}\s*(?:min|[smhdw])\s*)+\b")
 _ISO = re.compile(r"(?P<day>\d{4}-\d{2}-\d{2})[T\s]+")
 _GERMAN = re.compile(r"(?:am\s+)?(?P<d>\d{1,2})\.(?P<m>\d{1,2})\.(?P<y>\d{4})?\s+")
 _MINUTES = re.compile(rf"\s*,?\s*(?:and|und)?\s*(\d{{1,3}})\s*(?:{_UNITS['m']})\b")
-_GOES_ON = re.compile(rf"\s*,?\s*(?:and|und)\s+\d+\s*(?:{'|'.join(_UNITS.values())})\b", re.IGNORECASE)
-"""More of when, which is not understood here."""
+_CLOCK = r"\d{1,2}(?:[:.]\d\d\b|\s*(?:[ap]\.?m\b|uhr\b|o'clock\b))"
+_SPAN = rf"\d+\s*(?:{'|'.join(_UNITS.values())})\b"
+_GOES_ON = re.compile(
+    rf"\s*,?\s*(?:"
+    rf"(?:(?:and|und|or|oder|&)\s+)?(?:(?:at|um)\s+)?{_CLOCK}"
+    rf"|(?:and|und|or|oder|&|for|für)\s+{_SPAN}"
+    rf"|(?:and|und|or|oder|&|except|außer)\s+(?:(?:on|am)\s+)?(?:{_DAY})s?\b"
+    rf"|(?:{_DAY})s?\s+(?:(?:at|um)\s+)?\d"
+    rf"|(?:at|um|@|on|am|from|von|ab|between|zwischen|until|till|bis|starting|beginning|except|außer)\s+"
+    rf"(?:(?:on|at|am|um|from|the)\s+)*(?:\d|(?:{_DAY})s?\b|(?:noon|mid(?:day|night)|night|mittag|mitternacht)\b"
+    r"|(?:today|tomorrow|heute|morgen|abend|vormittag|nachmittag)\b)"
+    r"|(?:in\s+the|this|in\s+der)\s+(?:morning|afternoon|evening|night|früh|nacht)\b"
+    r"|(?:morgens|früh|vormittags|mittags|nachmittags|abends|nachts|utc|gmt|cet|cest|mez|mesz)\b"
+    r")",
+    re.IGNORECASE,
+)
+"""More of when, which is not understood here: left out, it would ring at another time than was said."""
 _JOINS = re.compile(r"\s*(?:[,:;–-]\s*|(?:to|that|daran,?(?:\s+dass)?|dass)\s+)?", re.IGNORECASE)
 
 
@@ -130,9 +145,10 @@ def _every(text: str, now: datetime) -> _Found:
     lower = text.lower()
     if match := re.match(rf"(?:every|each|alle|jede[rnsm]?)\s+(?:(?P<number>\d{{1,4}})\s*)?(?:{_UNIT})\b", lower):
         unit = next(unit for unit in _UNITS if match[unit])
-        timed = _time(lower, match.end()) if unit == "d" and not match["number"] else None
+        timed = _time(lower, match.end()) if unit == "d" else None
         if timed is not None:
-            return _cron(timed, "*"), timed.end
+            days = int(match["number"] or 1)
+            return (_cron(timed, "*") if days == 1 else _days_apart(timed, days, now)), timed.end
         if unit == "d" and not match["number"]:
             return None  # at what time?
         return Every(interval(f"{match['number'] or 1}{unit}")), match.end()
@@ -217,6 +233,14 @@ def _at(day: date, timed: _Timed | None, *, evening: bool = False) -> _Found:
         return None
     hour = timed.hour + 12 if evening and 4 < timed.hour < 12 else timed.hour
     return At(datetime(day.year, day.month, day.day, hour, timed.minute)), timed.end  # noqa: DTZ001  wall clock
+
+
+def _days_apart(timed: _Timed, days: int, now: datetime) -> Every:
+    """First the next time that a clock shows it."""
+    length = interval(f"{days}d")
+    first = datetime.combine(now.date(), time(timed.hour, timed.minute))
+    is_over = (timed.hour, timed.minute) <= (now.hour, now.minute)
+    return Every(length, first + timedelta(days=1 if is_over else 0) - length)
 
 
 def _cron(timed: _Timed, days: str) -> Cron:

@@ -83,11 +83,11 @@ def plan_from(timing: Timing, first: datetime | None, now: datetime) -> Wait | R
     """As `plan`, where the first due time that is not settled is known already."""
     if first is None or first > now:
         return Wait(first)
-    if (calm := _calm(timing, now)) > now:
-        return Wait(calm)
+    if (until := calm(timing, now)) > now:
+        return Wait(until)
     last, then = last_until(timing.when, timing.zone, first, now)
     due = last or first
-    late = now - _calm(timing, due)
+    late = now - calm(timing, due)
     if late > max(timing.catch_up, LATE_AFTER):
         return Missed(due, then)
     return Run(due, late > LATE_AFTER, then)
@@ -102,8 +102,9 @@ def next_run(timing: Timing, settled: datetime, now: datetime) -> datetime | Non
             due = next_after(timing.when, timing.zone, now)
         case Wait(due):
             pass
-    return None if due is None else _calm(timing, due)
+    return None if due is None else calm(timing, due)
 
 
-def _calm(timing: Timing, moment: datetime) -> datetime:
+def calm(timing: Timing, moment: datetime) -> datetime:
+    """When what is due at `moment` may run: after the quiet hours, where it heeds them."""
     return timing.quiet.over_at(moment) if timing.quiet is not None else moment

@@ -66,7 +66,7 @@ class Schedule:
         rules: Rules,
         built_ins: Sequence[BuiltIn] = (),
     ) -> None:
-        """`good_file`: where `schedule.yaml` is kept as it was when it last could be read."""
+        """`good_file`: where the jobs are kept that held when `schedule.yaml` last could be read."""
         self.clock = clock
         self.file = Jobs(workspace, clock, good_file)
         self.ledger = Ledger(database, clock)
@@ -223,7 +223,7 @@ class Schedule:
             return None
         known = self._waits[job.id]
         if known is not None and known > self.clock.now():
-            return known
+            return plan.calm(self.timing(job), known)
         return plan.next_run(self.timing(job), self.ledger.settled(job.id), self.clock.now())
 
     async def _look(self) -> None:

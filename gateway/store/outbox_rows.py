@@ -177,6 +177,12 @@ def is_known(connection: sqlite3.Connection, key: str) -> bool:
     return connection.execute("SELECT 1 FROM outbox WHERE key = ?", (key,)).fetchone() is not None
 
 
+def known_below(connection: sqlite3.Connection, prefix: str) -> list[str]:
+    """The keys that begin with `prefix`, as `is_known` knows them."""
+    query = "SELECT key FROM outbox WHERE key >= :prefix AND key < :prefix || char(1114111)"
+    return [row[0] for row in connection.execute(query, {"prefix": prefix})]
+
+
 def prune(connection: sqlite3.Connection, days: int = 30) -> None:
     """Forget what was sent so long ago, and previews of turns that the inbox has forgotten."""
     connection.execute("DELETE FROM preview WHERE turn NOT IN (SELECT turn FROM inbox)")

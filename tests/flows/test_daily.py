@@ -189,6 +189,38 @@ async def test_asked_for_in_the_morning_it_tells_what_was_said_since_midnight(tm
         assert "A full day" in newest and "Yesterday's news" not in newest
 
 
+async def test_run_by_name_again_it_is_told_only_where_something_is_new(tmp_path: Path) -> None:
+    """Once per target and day (SPEC 8); the summary at its own time too, where nothing was said since."""
+    async with a_day(tmp_path) as (told, _), awake(told) as gateway:
+
+        async def run(runs: int) -> str:
+            at(told, f"{DAY} 20:{runs:02}")
+            await gateway.operations["schedule.run"]({"id": "daily-summary"})
+            return await ran(gateway, "daily-summary", runs)
+
+        await says(told, f"{DAY} 09:00", "I'll call the plumber by 2026-11-24")
+        assert [await run(1), await run(2)] == ["done", "silent"]
+        await says(told, f"{DAY} 20:30", "/done plumber")
+        assert await run(3) == "done"
+        at(told, f"{DAY} 21:00")
+        assert await ran(gateway, "daily-summary", 4) == "silent"
+        await says(told, f"{DAY} 21:10", "More news")
+        assert await run(5) == "done"
+        await told.hears("More news")
+        first, second, third = (text for text in told.heard() if "A full day" in text)
+        assert "☐" in first and "☐" not in second and "More news" in third
+
+
+async def test_asked_for_after_midnight_the_day_that_has_ended_is_told_under_its_date(tmp_path: Path) -> None:
+    async with a_day(tmp_path) as (told, _), awake(told):
+        await says(told, f"{DAY} 23:50", "We take the blue tiles")
+        await says(told, "2026-11-22 00:03", "/daily now")
+        assert "blue tiles" in (summary := await told.hears("A full day")).text
+        assert summary.text.startswith(f"{DAY}\n")
+        await says(told, "2026-11-22 12:03", "/daily now")
+        await told.hears("Nothing was said here on 2026-11-22")
+
+
 async def test_a_morning_summary_tells_the_new_day_where_the_day_before_was_empty(tmp_path: Path) -> None:
     async with a_day(tmp_path, schedule={"daily_summary": {"time": "08:30"}}) as (told, _), awake(told) as gateway:
         await says(told, "2026-11-22 07:00", "Good morning")

@@ -114,7 +114,7 @@ async def test_jobs_are_paused_resumed_run_and_deleted(daybook: Daybook) -> None
     async with daybook.running():
         await ask(daybook, "/remind every day 09:00 pills")
         assert "is paused" in await ask(daybook, "/jobs pause pills")
-        assert "`pills` 09:00 every day, off" in await ask(daybook, "/jobs")
+        assert "`pills` 09:00 every day, paused" in await ask(daybook, "/jobs")
         assert "next: 2026-11-21 Sat 09:00" in await ask(daybook, "/jobs resume pills")
         assert "runs now" in await ask(daybook, "/jobs run pills")
         await daybook.chat.wait_until(lambda: "pills" in daybook.chat.heard(OWNER))
@@ -132,6 +132,10 @@ async def test_neighbours_ask_by_operation(daybook: Daybook) -> None:
         jobs = await gateway.status("jobs")
         own = ["daily-summary", "journal"]
         assert isinstance(jobs, list) and [job["id"] for job in jobs] == [*own, "up"]
+        same = await gateway.ask("schedule.add", text="Stand up", when="every weekday at 10")
+        other = await gateway.ask("schedule.add", text="Stand up", when="every weekday at 10", id="other")
+        assert isinstance(same, dict) and same["id"] == "up" and isinstance(other, dict) and other["id"] == "other"
+        await gateway.ask("schedule.remove", id="other")
         with pytest.raises(OperationError, match="no job x"):
             await gateway.ask("schedule.remove", id="x")
         with pytest.raises(OperationError, match="already"):

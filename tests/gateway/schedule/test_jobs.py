@@ -35,3 +35,15 @@ def test_what_cannot_be_taken_out_keeps_nothing_else_from_going(tmp_path: Path, 
     with pytest.raises(NotChanged):
         jobs.remove_all(["a", "b"])
     assert "id: a" not in (tmp_path / "schedule.yaml").read_text("utf-8")
+
+
+def test_after_a_start_with_a_broken_file_those_jobs_hold_that_held_before(tmp_path: Path, moment: Moment) -> None:
+    """Also where the file had a mistake already: what was right in it had taken effect."""
+    good = [f"{{id: {id}, text: 'say: \"{id}\"', {WHEN}}}" for id in "abc"]
+    jobs = looked(tmp_path, moment, f"jobs: [{', '.join(good)}]\n")
+    held = jobs.jobs
+    (tmp_path / "schedule.yaml").write_text(f"jobs: [{{id: a, text: [x], {WHEN}}}, {good[2]}, {{id: d}}]\n", "utf-8")
+    jobs.look()
+    assert list(jobs.jobs) == ["c", "a"]
+    again = looked(tmp_path, moment, "jobs: [[[")
+    assert again.jobs == jobs.jobs == {id: held[id] for id in "ca"}

@@ -187,6 +187,7 @@ def test_ids_tell_what_a_job_is_about() -> None:
     assert new_id("Call Ann about the invoice of May!", []) == "call-ann-about-the"
     assert new_id("Buy milk", ["buy-milk", "buy-milk-2"]) == "buy-milk-3"
     assert new_id("買牛奶", []) == "job"
+    assert new_id("Müll und Gemüse für Zoë", []) == "mull-und-gemuse-fur"
     assert new_id("Journal", []) == "journal-2"
 
 

@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.schedule.due import next_after
 from gateway.schedule.phrases import read
 from gateway.schedule.when import BadWhen, fields
 
-NOW = datetime(2026, 11, 21, 8, 30, tzinfo=ZoneInfo("Europe/Berlin"))
+ZONE = ZoneInfo("Europe/Berlin")
+NOW = datetime(2026, 11, 21, 8, 30, tzinfo=ZONE)
 
 
 @pytest.mark.parametrize(
@@ -52,6 +54,10 @@ NOW = datetime(2026, 11, 21, 8, 30, tzinfo=ZoneInfo("Europe/Berlin"))
         ("every monday and sunday 9:30 gym", "30 9 * * 1,0", "gym"),
         ("alle 2 Stunden trinken", "2h", "trinken"),
         ("every hour stand up", "1h", "stand up"),
+        ("tomorrow 15:00 and bring 2 eggs", "2026-11-22T15:00", "and bring 2 eggs"),
+        ("tomorrow 15:00 Monday's report", "2026-11-22T15:00", "Monday's report"),
+        ("tomorrow 15:00 from Ann: the keys", "2026-11-22T15:00", "from Ann: the keys"),
+        ("in 20 minutes on the boat: sails", "2026-11-21T08:50+01:00", "on the boat: sails"),
     ],
 )
 def test_understood(said: str, when: str, rest: str) -> None:
@@ -73,11 +79,42 @@ def test_understood(said: str, when: str, rest: str) -> None:
         "in May",
         "in 2 days and 3 hours tea",
         "every 2 hours and 30 minutes tea",
+        "every day at 8am and 8pm pills",
+        "every day at 8:00, 20:00 pills",
+        "every monday at 9 and thursday at 10 gym",
+        "every day at 8 except sunday pills",
+        "every 2 weeks on monday 9:00 bins",
+        "every 2 weeks monday 9:00 bins",
+        "every week at 9:00 bins",
+        "every 2 hours from 9 to 17 water",
+        "every 2 hours between 9 and 17 water",
+        "every hour until 18:00 water",
+        "alle 2 Stunden von 9 bis 17 Uhr trinken",
+        "in a week on monday call",
+        "in 3 days at noon lunch",
+        "tomorrow at 8 in the evening call Ann",
+        "morgen um 8 Uhr abends anrufen",
+        "tomorrow 15:00 UTC call",
         "",
     ],
 )
 def test_left_to_the_model(said: str) -> None:
     assert read(said, NOW) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "first"),
+    [
+        ("every 2 days at 9:00 water", "2026-11-21T09:00"),
+        ("alle 3 Tage um 8 Uhr gießen", "2026-11-22T08:00"),
+        ("every 1 day 7:00 run", "2026-11-22T07:00"),
+    ],
+)
+def test_every_few_days_begins_with_the_next_such_time(said: str, first: str) -> None:
+    found = read(said, NOW)
+    assert found is not None
+    due = next_after(found.when, ZONE, NOW)
+    assert due is not None and due.astimezone(ZONE).strftime("%Y-%m-%dT%H:%M") == first
 
 
 @pytest.mark.parametrize(

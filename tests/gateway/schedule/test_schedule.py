@@ -184,6 +184,9 @@ async def test_in_quiet_hours_jobs_wait_and_reminders_ring(daybook: Daybook) -> 
     write(daybook, WATER, WEATHER)
     daybook.model.then("It rains.")
     async with awake(daybook) as gateway:
+        await daybook.ticks()
+        assert (await listed(gateway, "weather"))["next_run"] == "2026-11-21T10:00:00+01:00"
+        assert (await listed(gateway, "water"))["next_run"] == "2026-11-21T09:00:00+01:00"
         daybook.moment.pass_(HALF_HOUR)
         await daybook.chat.wait_heard(1, chat=OWNER)
         assert (await listed(gateway, "weather"))["next_run"] == "2026-11-21T10:00:00+01:00"
