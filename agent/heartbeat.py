@@ -80,7 +80,7 @@ async def _heartbeat(
 
 
 def said(answer: str) -> str:
-    """What of an answer is to be delivered: nothing of HEARTBEAT_OK or NO_REPLY alone, however they are dressed, and real
+    """What of an answer is to be delivered: nothing of HEARTBEAT_OK or NO_REPLY alone, however they are dressed; real
     text without the token before or behind it."""
     bare = answer.strip().strip("*_`.!\"' \n").upper()
     if bare in (_OK, NO_REPLY):

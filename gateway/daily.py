@@ -128,8 +128,12 @@ class Daily:
         return BuiltIn(summary_of(chat), daily_at(at), partial(self._run_for, chat), text=text)
 
     async def hour(self, address: Address) -> time | None:
-        """When a chat gets its summary; None: never."""
-        choice = self._choices.dailies.get(self._name(address))
+        """When a chat gets its summary; None: never, or the job is paused."""
+        chat = self._name(address)
+        choice = self._choices.dailies.get(chat)
+        await self._schedule.load()
+        if self._schedule.is_paused(DAILY_SUMMARY if choice is None else summary_of(chat)):
+            return None
         if choice is not None:
             return _time(choice)
         targets = await self._schedule.reports.targets()
@@ -141,13 +145,16 @@ class Daily:
         return str(replace(address, chat_id=self._access.first_chat_id(address.channel, address.chat_id)))
 
     async def choose(self, address: Address, at: time | None) -> None:
-        """A chat gets its summary at this time from now on; None: not at all. Raises `StoreUnavailable`."""
+        """A chat gets its summary at this time from now on, also where that was paused; None: not at all. Raises
+        `StoreUnavailable`."""
         chat = self._name(address)
         await self._choices.choose_daily(chat, f"{at:%H:%M}" if at is not None else OFF)
         if at is None:
             self._schedule.withdraw(summary_of(chat))
         else:
             self._schedule.offer(self._built_in(chat, at))
+            if self._schedule.is_paused(summary_of(chat)):
+                await self._schedule.switch(summary_of(chat), enabled=True)
         self._schedule.offer(await self._usual())
 
     # to whom ---------------------------------------------------------------------------------------------------

@@ -103,7 +103,8 @@ class Book:
         return await asyncio.to_thread(look)  # ten thousand jobs take a second
 
     async def add(self, asker: Asker, wish: Wish) -> Booked:
-        """Raises `NotBooked`. What is there already, to the letter, is not added again, unless another id is asked for."""
+        """Raises `NotBooked`. What is there already, to the letter, is not added again, but for another id that is
+        asked for."""
         await self._schedule.load()
         own = await self._own_chats(asker)
         job = self._read(asker, wish)

@@ -189,7 +189,7 @@ class Schedule:
 
     def _listed(self) -> Mapping[str, Job]:
         own = {
-            one.id: Job(one.id, Kind.BUILT_IN, one.text, one.when, enabled=one.enabled and not self._is_paused(one.id))
+            one.id: Job(one.id, Kind.BUILT_IN, one.text, one.when, enabled=one.enabled and not self.is_paused(one.id))
             for one in self._built_ins.values()
         }
         paused = {id: dataclasses.replace(self.file.jobs[id], enabled=False) for id in self._paused_here()}
@@ -204,7 +204,8 @@ class Schedule:
         """Jobs whose file could not be changed to say so."""
         return [id for id in self.ledger.paused if id in self.file.jobs]
 
-    def _is_paused(self, id: str) -> bool:
+    def is_paused(self, id: str) -> bool:
+        """Whether somebody let the job rest, where its file does not say so; the list must be loaded."""
         row = self.ledger.job(id)
         return row is not None and row.paused
 
@@ -382,7 +383,7 @@ class Schedule:
         else:
             if self.file.jobs[id].enabled != enabled:
                 await asyncio.to_thread(self.file.switch, id, enabled=enabled)
-            if self._is_paused(id):
+            if self.is_paused(id):
                 await self._set_paused(id, paused=False)
         await self._meet()
         if not enabled:

@@ -278,6 +278,26 @@ async def test_a_chat_chooses_its_own_hour(tmp_path: Path) -> None:
         assert len([text for text in told.heard() if "A full day" in text]) == 1
 
 
+async def test_a_summary_that_is_paused_comes_again_where_somebody_asks_for_it(tmp_path: Path) -> None:
+    async with a_day(tmp_path) as (told, _), awake(told) as gateway:
+
+        async def answer(minute: int, words: str) -> str:
+            await says(told, f"{DAY} 09:{minute:02}", words)
+            return told.heard()[-1]
+
+        await answer(0, "News")
+        await answer(1, "/jobs pause daily-summary")
+        assert "No daily summary comes here" in await answer(2, "/daily")
+        await answer(3, "/daily 20:00")
+        await answer(4, f"/jobs pause daily-summary-telegram-{ALICE}")
+        assert "No daily summary comes here" in await answer(5, "/daily")
+        assert "I tell the day here at 20:15" in await answer(6, "/daily 20:15")
+        assert "comes here at 20:15" in await answer(7, "/daily")
+        assert await _next(gateway, f"daily-summary-telegram-{ALICE}") == f"{DAY}T20:15:00+01:00"
+        at(told, f"{DAY} 20:15")
+        await told.hears("A full day")
+
+
 async def test_where_others_keep_the_usual_hour_it_is_the_next(tmp_path: Path) -> None:
     schedule = {"daily_summary": {"to": ["owner", f"telegram:{GROUP}"]}}
     async with a_day(tmp_path, schedule=schedule) as (told, _), awake(told) as gateway:
