@@ -28,7 +28,9 @@ class Journaling:
     def built_in(self) -> BuiltIn:
         """Delivers nothing, so that quiet hours are no hindrance."""
         text = "Write the day's talks into their logs"
-        return BuiltIn(JOURNAL, NIGHTLY, self.run, enabled=bool(self._agents), heeds_quiet=False, text=text)
+        return BuiltIn(
+            JOURNAL, NIGHTLY, self.run, enabled=bool(self._agents), heeds_quiet=False, text=text, reports=False
+        )
 
     async def run(self, due: DueTime) -> Outcome:
         """Of all talks, up to the end of the day before; by hand, up to now."""

@@ -85,8 +85,18 @@ class ScheduleOperations:
 
     async def run(self, parameters: Params) -> Json:
         job = await _done(self._book.run(OPERATOR, required(parameters, "id")))
-        now = "now" if self._schedule.is_running else "as soon as the gateway runs (`daybook gateway`)"
-        return {"id": job.id, "message": f"{job.id} runs {now}."}
+        return {"id": job.id, "message": f"{job.id} {await self._running(job.id)}."}
+
+    async def _running(self, id: str) -> str:
+        """What has become of a run that was asked for just now."""
+        if self._schedule.is_running:
+            return "runs now"
+        (run,) = await self._schedule.ledger.history(id, 1)
+        if run.ended_at:
+            return f"has run: {run.state}"
+        if run.error:
+            return f"failed: {run.error.rstrip('.')}; it is tried again as soon as the gateway runs (`daybook gateway`)"
+        return "runs as soon as the gateway runs (`daybook gateway`)"
 
     async def history(self, parameters: Params) -> Json:
         """`{id?, n?}`: a list of `{id, due, timezone, result, late, attempts, started, ended, to, error}`, the newest

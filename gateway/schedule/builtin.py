@@ -72,7 +72,8 @@ def _always() -> bool:
 class BuiltIn:
     """`run` raises `JobFailed`; any other exception is a bug, told like a failure. `heeds_quiet`: waits in quiet hours.
     `is_of_use`: whether it stands in lists now; blocks for no longer than a look at the disk. `instead`: ids of jobs
-    that do its work while it is off; its next run is the first of theirs.
+    that do its work while it is off; its next run is the first of theirs. `reports`: what it has to say goes to a
+    chat, so that it needs a gateway.
 
     A job that is not `enabled` still runs by name."""
 
@@ -84,6 +85,7 @@ class BuiltIn:
     text: str = ""
     is_of_use: Callable[[], bool] = _always
     instead: tuple[str, ...] = ()
+    reports: bool = True
 
 
 async def _nothing_yet(_: DueTime) -> Outcome:

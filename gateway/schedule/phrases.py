@@ -147,8 +147,8 @@ def _every(text: str, now: datetime) -> _Found:
         unit = next(unit for unit in _UNITS if match[unit])
         timed = _time(lower, match.end()) if unit == "d" else None
         if timed is not None:
-            days = int(match["number"] or 1)
-            return (_cron(timed, "*") if days == 1 else _days_apart(timed, days, now)), timed.end
+            apart = int(match["number"] or 1)
+            return (_cron(timed, "*") if apart == 1 else _days_apart(timed, apart, now)), timed.end
         if unit == "d" and not match["number"]:
             return None  # at what time?
         return Every(interval(f"{match['number'] or 1}{unit}")), match.end()

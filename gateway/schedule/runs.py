@@ -161,6 +161,17 @@ class Runs:
         if messages:
             await receive(messages)
 
+    async def work_alone(self, run: Run) -> None:
+        """A built-in job that waits, done now and to its end, while nobody else looks after it."""
+        running = dataclasses.replace(run, attempts=run.attempts + 1, next_try="", state=State.RUNNING)
+        await self._ledger.change([running])
+        await self._work(running)
+        result = self._results.pop(running.key)
+        if isinstance(result, State):
+            await self._ledger.ended([(running, result)])
+        else:
+            await self._failed(running, result)
+
     def _set_to_work(self, runs: Sequence[Run]) -> None:
         for run in runs:
             if self.group is not None and run.key not in self._working and run.key not in self._results:

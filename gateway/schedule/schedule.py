@@ -400,12 +400,16 @@ class Schedule:
         await self.ledger.ended([(run, State.STOPPED) for run in retries])
 
     async def run_now(self, job: Job) -> bool:
-        """Run a job by hand, as soon as a gateway runs. False: a run of it is under way."""
+        """Run a job by hand, as soon as a gateway runs; at once, and to its end, where none does and none is needed.
+        False: a run of it is under way."""
         async with self._lock:
             if job.id in self.ledger.busy:
                 return False
             due = f"{BY_HAND}{utc_stamp(self.clock.now())}"
             taken = await self.ledger.take_up([self._run(job, due)], settles=False)
+            own = self._built_ins.get(job.id)
+            if taken and own is not None and not own.reports and not self.is_running:
+                await self._runs.work_alone(taken[0])
         self.ring()
         return bool(taken)
 

@@ -51,6 +51,16 @@ def test_a_job_from_its_beginning_to_its_end(home: Path) -> None:
     assert "water" not in {one["id"] for one in told(home, "list")}
 
 
+def test_the_journal_is_written_by_name_without_a_gateway(home: Path) -> None:
+    assert shell(home, "chat", "-m", "We take the blue tiles").returncode == 0
+    assert told(home, "run", "journal")["message"] == "journal has run: done."
+    (log,) = (home / "workspace/memory").glob("2*.md")
+    assert "blue tiles" in log.read_text("utf-8")
+    assert told(home, "run", "journal")["message"] == "journal has run: silent."
+    assert [run["result"] for run in told(home, "history", "journal")] == ["silent", "done"]
+    assert "as soon as the gateway runs" in told(home, "run", "daily-summary")["message"]
+
+
 def test_moments_as_people_read_them(home: Path) -> None:
     """In the zone of each job, as in `/jobs`; ISO is for programs."""
     told(home, "add", "Drink", "--cron", "0 8 * * *", "--id", "water", "--timezone", "Asia/Kathmandu")
