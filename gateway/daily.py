@@ -43,6 +43,8 @@ log = logging.getLogger(__name__)
 _NOON = time(12)
 _BY_THE_CLOCK = "clock"
 _NOTHING = "nothing"
+_PARTS = 3
+"""Of a name behind its day: run, basis, which message of it."""
 _MOST_COMING = 10
 _MOST_BUTTONS = 6
 _SHOWN = 80
@@ -246,7 +248,7 @@ class Daily:
         prefix = self._key(address, day)
         keys = await self._database.run(outbox_rows.known_below, prefix)
         parts = [key.removeprefix(prefix).rsplit(":", 2) for key in keys]
-        return [_Name(day, run, basis) for run, basis, _ in parts]
+        return [_Name(day, *part[:2]) for part in parts if len(part) == _PARTS]
 
     async def now(self, conversation: Conversation, address: Address) -> Told:
         """The day so far, for whoever asks; in the morning, where there is nothing yet, the day before."""
