@@ -1,4 +1,4 @@
-"""Connections to the Bot API, through the library's HTTP layer."""
+"""Connections to the Bot API, as the library's HTTP layer."""
 
 from __future__ import annotations
 
@@ -7,28 +7,42 @@ import logging
 import ssl
 from functools import cache
 from typing import Any
+from urllib.request import getproxies
 
 import httpx
 from telegram.error import TimedOut
-from telegram.request import HTTPXRequest
+from telegram.request import HTTPXRequest, RequestData
 
 from channels.loopback import is_here
+from channels.telegram.light import LightCalls
 
 for talkative in ("httpx", "httpcore"):  # they log addresses, and Telegram's contain the token
     logging.getLogger(talkative).setLevel(logging.WARNING)
 logging.getLogger("telegram.request.BaseRequest").setLevel(logging.CRITICAL)  # whole pages of proxies
 
 
+_CONNECT_WITHIN = 10.0
+"""Seconds for a new connection."""
+
+
 class _InLine(HTTPXRequest):
     """Calls beyond the number of connections wait before the pool, not in it: for each that waits there, the pool looks
-    at all connections whenever a call begins or ends."""
+    at all connections whenever a call begins or ends. What carries no file goes by `light`, where that is given."""
 
-    def __init__(self, connections: int, free_within: float, **settings: Any) -> None:
+    def __init__(self, connections: int, free_within: float, light: LightCalls | None, **settings: Any) -> None:
         super().__init__(connection_pool_size=connections, pool_timeout=free_within, **settings)
         self._free = asyncio.Semaphore(connections)
         self._free_within = free_within
+        self._light = light
 
-    async def do_request(self, *args: Any, **kwargs: Any) -> tuple[int, bytes]:
+    async def shutdown(self) -> None:
+        await super().shutdown()
+        if self._light is not None:
+            await self._light.aclose()
+
+    async def do_request(
+        self, url: str, method: str, request_data: RequestData | None = None, *args: Any, **kwargs: Any
+    ) -> tuple[int, bytes]:
         """As the library's. Raises `TimedOut` because of `httpx.PoolTimeout`, as it does, where all are in use."""
         try:
             async with asyncio.timeout(self._free_within):
@@ -36,20 +50,29 @@ class _InLine(HTTPXRequest):
         except TimeoutError:
             raise TimedOut("all connections are in use") from httpx.PoolTimeout("all connections are in use")
         try:
-            return await super().do_request(*args, **kwargs)
+            if self._light is None or method != "POST" or request_data is None or request_data.contains_files:
+                return await super().do_request(url, method, request_data, *args, **kwargs)
+            silence = kwargs.get("read_timeout", self.DEFAULT_NONE)
+            return await self._light.post(
+                url,
+                request_data.url_encoded_parameters(),
+                self.read_timeout if silence is self.DEFAULT_NONE else silence,
+            )
         finally:
             self._free.release()
 
 
 def connect(base_url: str, *, read_timeout: float, connections: int, free_within: float = 10.0) -> HTTPXRequest:
     """A pool of at most so many connections, for one of which a call waits `free_within` seconds; `read_timeout` in
-    seconds of silence."""
+    seconds of silence. Where a proxy may be in between all goes through httpx, which knows every kind of them."""
+    has_proxy = not is_here(base_url) and bool(getproxies())
     return _InLine(
         connections,
         free_within,
+        None if has_proxy else LightCalls(connections, _tls(), _CONNECT_WITHIN),
         read_timeout=read_timeout,
         write_timeout=20.0,
-        connect_timeout=10.0,
+        connect_timeout=_CONNECT_WITHIN,
         httpx_kwargs={"verify": _tls(), "trust_env": not is_here(base_url)},
     )
 

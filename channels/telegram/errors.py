@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 
+import aiohttp
 import httpx
 from telegram.error import (
     BadRequest,
@@ -32,6 +33,9 @@ _NEVER_SENT = (
     httpx.ProxyError,
     httpx.UnsupportedProtocol,
     httpx.InvalidURL,
+    aiohttp.ClientConnectorError,
+    aiohttp.ConnectionTimeoutError,
+    aiohttp.InvalidURL,
 )
 _REJECTED_TOKEN_PAUSE = 30.0
 
