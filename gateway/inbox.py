@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from agent.clock import Clock, utc_stamp
 from channels.message import InboundMessage, Unreadable
+from gateway.outbox import Begin
 from gateway.store import inbox_rows, outbox_rows, question_rows
 from gateway.store.database import Database
 from gateway.store.inbox_rows import Fate, InboxCounts, InboxRow
@@ -92,10 +93,15 @@ class Inbox:
         return await self._database.run(inbox_rows.overheard_before, session, before)
 
     async def finish(
-        self, rows: Iterable[InboxRow], outcome: str, replies: Sequence[Draft] = (), settled: str = ""
+        self,
+        rows: Iterable[InboxRow],
+        outcome: str,
+        replies: Sequence[Draft] = (),
+        settled: str = "",
+        begin: Begin | None = None,
     ) -> None:
         """The one end of messages: their outcome and the reply to them, in one commit, and in it the end of the
-        question of id `settled`."""
+        question of id `settled`, and what `Outbox.sending` gives."""
         seqs = [row.seq for row in rows]
         now = self._now()
 
@@ -104,6 +110,8 @@ class Inbox:
             outbox_rows.add(connection, replies, now)
             if settled:
                 question_rows.close(connection, settled)
+            if begin is not None:
+                begin(connection)
 
         await self._database.run(write)
         for seq in seqs:

@@ -97,6 +97,11 @@ class Lanes(Generic[K, T]):
         return self._lanes.get(key)
 
     @property
+    def is_running(self) -> bool:
+        """Whether what is posted is served at once."""
+        return self._group is not None and self._accepting
+
+    @property
     def busy(self) -> int:
         """Lanes being served or about to be."""
         return len(self._lanes)

@@ -11,7 +11,8 @@ import asyncio
 import logging
 import random
 import sqlite3
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from typing import Concatenate, ParamSpec, TypeVar
 
@@ -27,6 +28,7 @@ from channels.message import (
     SendError,
 )
 from gateway.lanes import Lane, Lanes
+from gateway.locks import Locks
 from gateway.store import outbox_rows
 from gateway.store.database import Database, StoreUnavailable
 from gateway.store.outbox_rows import Buttons, Draft, OutboxCounts, OutboxRow
@@ -46,6 +48,7 @@ FirstChat = Callable[[str, str], str]
 T = TypeVar("T")
 P = ParamSpec("P")
 Sleep = Callable[[float], Awaitable[None]]
+Begin = Callable[[sqlite3.Connection], None]
 
 
 def _as_it_is(_: str, chat_id: str) -> str:
@@ -70,6 +73,8 @@ class Outbox:
         self._first_chat = first_chat
         self._ending = False
         self._chats: Lanes[Chat, Address] = Lanes(self._serve)
+        self._beginning: Locks[Chat] = Locks()
+        self._begun: dict[Chat, tuple[OutboxRow, ...]] = {}
 
     def drafts(
         self,
@@ -108,7 +113,32 @@ class Outbox:
     async def write(self, drafts: list[Draft]) -> None:
         """Write messages down that answer nothing in the inbox, and send them."""
         now = utc_stamp(self._clock.now())
-        await self._database.run(outbox_rows.add, drafts, now)
+        async with self.sending(drafts) as begin:
+
+            def write(connection: sqlite3.Connection) -> None:
+                outbox_rows.add(connection, drafts, now)
+                begin(connection)
+
+            await self._database.run(write)
+
+    @asynccontextmanager
+    async def sending(self, drafts: list[Draft]) -> AsyncIterator[Begin]:
+        """Around the commit in which drafts are written down, which is to end with what is given; behind it they are
+        sent. Where nothing else is on its way to their chat, the first send is begun in it, and needs no commit of its
+        own."""
+        address = drafts[0].address if drafts else None
+        if address is None or not self._may_begin(address):
+            yield lambda _: None
+            self.wake(drafts)
+            return
+        chat, taken = self._chat(address), list[tuple[OutboxRow, ...]]()
+
+        def begin(connection: sqlite3.Connection) -> None:
+            taken.append(outbox_rows.take_up(connection, address, utc_stamp(self._clock.now())))
+
+        async with self._beginning.alone(chat):
+            yield begin
+            self._begun[chat] = taken[0]
         self.wake(drafts)
 
     def wake(self, drafts: list[Draft]) -> None:
@@ -122,6 +152,12 @@ class Outbox:
     def is_clear(self, address: Address) -> bool:
         """Whether nothing waits to be sent to a chat, in none of its threads."""
         return self._chats.get(self._chat(address)) is None
+
+    def _may_begin(self, address: Address) -> bool:
+        """Whether what is written now would be sent at once. Until what the last process left is looked through,
+        whatever is being sent counts as its."""
+        channel = self._channels.get(address.channel)
+        return self._chats.is_running and self.is_clear(address) and channel is not None and channel.reachable(address)
 
     def _chat(self, address: Address) -> Chat:
         return address.channel, address.account, self._first_chat(address.channel, address.chat_id)
@@ -151,7 +187,11 @@ class Outbox:
             log.warning("a reply for %s waits: that channel is off", woken[0])
             return
         chats = list({address.chat_id: address for address in woken}.values())
-        if len(chats) == 1 and channel.reachable(chats[0]):
+        async with self._beginning.alone(lane.key):
+            begun = self._begun.pop(lane.key, ())
+        if begun and len(woken) == 1:
+            found = begun
+        elif len(chats) == 1 and channel.reachable(chats[0]):
             found = await self._written(outbox_rows.take_up, chats[0], utc_stamp(self._clock.now()))
         else:
             found = tuple([row for one in chats for row in await self._written(outbox_rows.open_rows, one)])

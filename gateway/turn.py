@@ -300,8 +300,9 @@ class Turn:
             repeat=uncertain,
             files=answer.files,
         )
-        await inbox.finish([*self.rows, *await self._overheard()], outcome or str(end.kind), drafts)
-        self._rooms.outbox.wake(drafts)
+        rows = [*self.rows, *await self._overheard()]
+        async with self._rooms.outbox.sending(drafts) as begin:
+            await inbox.finish(rows, outcome or str(end.kind), drafts, begin=begin)
         self._rooms.acknowledgement.ended(self.rows)
 
     async def _end_of_job(self, due: DueJob, end: End, outcome: str) -> tuple[End, str]:

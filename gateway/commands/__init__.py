@@ -247,12 +247,12 @@ class Commands:
         while True:
             try:
                 await ask.begin()
-                await house.inbox.finish([row], "command", drafts, settles.id if settles else "")
-                break
+                async with house.outbox.sending(drafts) as begin:
+                    await house.inbox.finish([row], "command", drafts, settles.id if settles else "", begin)
+                return
             except StoreUnavailable as error:
                 log.error("the answer to a command in %s waits for the disk: %s", message.address, error)
                 await asyncio.sleep(_DISK_WAIT)
-        return house.outbox.wake(drafts)
 
     async def _leave_to_model(self, ask: Ask) -> None:
         """The answer will stand in the chat; where the platform owes one to the giver alone, they hear so."""

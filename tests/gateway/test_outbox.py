@@ -137,6 +137,44 @@ async def test_invariant_03_a_chunk_is_not_sent_before_its_predecessor(post: Pos
     assert post.slept.asked == [3.0, 3.0]
 
 
+async def test_a_reply_to_a_quiet_chat_is_begun_in_the_commit_that_writes_it_down(post: Post) -> None:
+    async with post.running():
+        await post.write("Hi")
+        await post.drained()
+        drafts = post.outbox.drafts("hello:{}", Address("telegram", "1"), "Hello")
+        async with post.outbox.sending(drafts) as begin:
+            await post.database.run(lambda connection: (outbox_rows.add(connection, drafts, ""), begin(connection)))
+            assert [(row.sending, row.attempts) for row in await post.open()] == [(True, 1)]
+        await post.drained()
+    assert post.sent() == ["Hi", "Hello"]
+
+
+async def test_what_is_written_before_the_outbox_runs_is_sent_once_and_without_a_mark(post: Post) -> None:
+    await post.write("Hello")
+    assert [row.sending for row in await post.open()] == [False]
+    async with post.running():
+        await post.drained()
+    assert post.sent() == ["Hello"]
+
+
+async def test_two_who_write_to_a_chat_at_once_are_each_sent_once(post: Post) -> None:
+    async with post.running():
+        for number in range(20):
+            await asyncio.gather(post.write(f"{number} a"), post.write(f"{number} b"), post.write(f"{number} c"))
+        await post.drained()
+    assert post.sent() == [f"{number} {one}" for number in range(20) for one in "abc"]
+
+
+async def test_a_send_that_was_begun_and_not_written_down_is_none(post: Post) -> None:
+    async with post.running():
+        with pytest.raises(RuntimeError):
+            async with post.outbox.sending(post.outbox.drafts("k", Address("telegram", "1"), "lost")):
+                raise RuntimeError
+        await post.write("Hello")
+        await post.drained()
+    assert post.sent() == ["Hello"]
+
+
 async def test_a_chat_keeps_its_order(post: Post) -> None:
     async with post.running():
         for number in range(30):
