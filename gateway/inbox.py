@@ -18,11 +18,13 @@ from gateway.store.outbox_rows import Draft
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A message on its way in, and the session it belongs to. `overheard`: kept as context only."""
+    """A message on its way in, and the session it belongs to. `overheard`: kept as context only; `turn`: the one that
+    it begins as soon as it is on disk, empty where it has to wait."""
 
     message: InboundMessage
     session: str
     overheard: bool = False
+    turn: str = ""
 
 
 class Inbox:
@@ -30,6 +32,7 @@ class Inbox:
         self._database = database
         self._clock = clock
         self._open: dict[int, InboxRow] = {}
+        self._bound: set[int] = set()
 
     def _now(self) -> str:
         return utc_stamp(self._clock.now())
@@ -53,7 +56,7 @@ class Inbox:
             for one in arrivals:
                 one = _called_by_its_album(connection, one)
                 row = inbox_rows.admit(
-                    connection, one.message, one.session, overheard=one.overheard, at=now, today=today
+                    connection, one.message, one.session, one.turn, overheard=one.overheard, at=now, today=today
                 )
                 if row is not None and one.message.album and not one.overheard:
                     rows += inbox_rows.rest_of_album(connection, one.message, one.session)
@@ -62,6 +65,7 @@ class Inbox:
 
         rows = await self._database.run(write)
         self._open.update((row.seq, row) for row in rows if not row.overheard)
+        self._bound.update(row.seq for row in rows if row.turn)
         return rows
 
     async def reword(self, edited: InboundMessage) -> bool:
@@ -75,9 +79,12 @@ class Inbox:
         return self._open[seq]
 
     async def take(self, rows: Iterable[InboxRow], turn: str) -> str | None:
-        """Bind messages to the turn that answers them, before it begins. Gives what stands of an earlier begin of it,
-        as `outbox_rows.preview_of`."""
+        """Bind messages to the turn that answers them, before it begins; what was bound to it as it came needs no more.
+        Gives what stands of an earlier begin of it, as `outbox_rows.preview_of`."""
         seqs = [row.seq for row in rows]
+        if self._bound.issuperset(seqs):
+            self._bound.difference_update(seqs)
+            return None
 
         def write(connection: sqlite3.Connection) -> str | None:
             inbox_rows.take(connection, seqs, turn, again=True)
@@ -116,6 +123,7 @@ class Inbox:
         await self._database.run(write)
         for seq in seqs:
             self._open.pop(seq, None)
+        self._bound.difference_update(seqs)
 
     async def fate(self, channel: str, account: str, message_id: str) -> Fate:
         """What became of a message."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import logging
 import sqlite3
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from agent.clock import Clock, utc_stamp
@@ -27,6 +28,7 @@ from gateway.inbox import Arrival, Inbox
 from gateway.outbox import Outbox
 from gateway.rates import SenderRate
 from gateway.rewording import Rewording
+from gateway.saying import said_id
 from gateway.sessions import Sessions
 from gateway.store import access_rows, chat_rows, inbox_rows, outbox_rows
 from gateway.store.database import Database, StoreUnavailable
@@ -114,7 +116,7 @@ class Router:
         if not arrivals and not unreadable:
             return
         try:
-            rows = await self._inbox.admit(arrivals, unreadable)
+            rows = await self._inbox.admit(self._bound(arrivals), unreadable)
         except StoreUnavailable:
             await self._tell_of_disk(arrivals)
             raise
@@ -147,6 +149,21 @@ class Router:
                 log.info("a message in %s is ignored: %s", message.address, why)
                 self._turn_away(message, _NOBODY_ELSE)
         return None
+
+    def _bound(self, arrivals: Sequence[Arrival]) -> list[Arrival]:
+        """Each that nothing stands before, and nothing can belong to, with the turn that it begins at once."""
+        many = Counter(one.session for one in arrivals)
+        return [
+            dataclasses.replace(one, turn=said_id(one.message))
+            if many[one.session] == 1 and self._begins_turn(one)
+            else one
+            for one in arrivals
+        ]
+
+    def _begins_turn(self, arrival: Arrival) -> bool:
+        message = arrival.message
+        waits = arrival.overheard or message.album or message.continues or not self._turns.is_idle(arrival.session)
+        return not waits and (message.due is not None or self._commands.find(message) is None)
 
     def _turn_away(self, message: InboundMessage, text: str) -> None:
         """Answer a command from the platform's menu that comes to nothing: its giver alone sees it, and sees that an

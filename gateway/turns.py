@@ -84,6 +84,10 @@ class Turns:
     def is_running(self, session: str) -> bool:
         return session in self._running
 
+    def is_idle(self, session: str) -> bool:
+        """Whether a turn of what comes now begins at once."""
+        return not self.is_busy(session) and self.lanes.get(session) is None
+
     def is_busy(self, session: str) -> bool:
         """Whether `alone` would have to wait."""
         return session in self._locks

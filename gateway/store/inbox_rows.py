@@ -79,20 +79,30 @@ def _writable_message(message: InboundMessage) -> InboundMessage:
 
 
 def admit(
-    connection: sqlite3.Connection, message: InboundMessage, session: str, *, overheard: bool, at: str, today: str
+    connection: sqlite3.Connection,
+    message: InboundMessage,
+    session: str,
+    turn: str = "",
+    *,
+    overheard: bool,
+    at: str,
+    today: str,
 ) -> InboxRow | None:
-    """Write a message down. `today`: the user's day, as ISO 8601. None: it is a repeat of one already here."""
+    """Write a message down, bound to the `turn` that it begins at once. `today`: the user's day, as ISO 8601. None: it
+    is a repeat of one already here."""
     message = _writable_message(message)
-    address = message.address
+    address, attempts = message.address, int(bool(turn))
     cursor = connection.execute(
-        "INSERT OR IGNORE INTO inbox (channel, account, id, state, session, chat_id, platform_id, message, received_at)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT OR IGNORE INTO inbox (channel, account, id, state, session, turn, attempts, chat_id, platform_id,"
+        " message, received_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             address.channel,
             address.account,
             message.id,
             "overheard" if overheard else "waiting",
             session,
+            turn,
+            attempts,
             address.chat_id,
             message.platform_id,
             _MESSAGE.dump_json(message).decode(),
@@ -107,7 +117,7 @@ def admit(
         chat_rows.spoke(connection, message, at, today)
         web_rows.said(connection, message, at)
     assert cursor.lastrowid is not None
-    return InboxRow(cursor.lastrowid, session, message, overheard=overheard)
+    return InboxRow(cursor.lastrowid, session, message, turn, attempts, overheard)
 
 
 def rest_of_album(connection: sqlite3.Connection, message: InboundMessage, session: str) -> tuple[InboxRow, ...]:

@@ -74,6 +74,21 @@ async def test_what_has_no_end_comes_back_in_order(database: Database, moment: M
     assert [(row.message.text, row.turn, row.attempts) for row in left] == [("one", "turn-1", 1), ("three", "", 0)]
 
 
+async def test_what_begins_a_turn_at_once_is_bound_to_it_as_it_comes(
+    inbox: Inbox, database: Database, say: Say
+) -> None:
+    (row,) = await inbox.admit([Arrival(say("Hello"), SESSION, turn="turn-1")])
+
+    async def on_disk() -> list[tuple[str, int]]:
+        return [(one.turn, one.attempts) for one in await database.run(inbox_rows.open_rows)]
+
+    assert await on_disk() == [(row.turn, row.attempts)] == [("turn-1", 1)]
+    await inbox.take([row], "turn-1")
+    assert await on_disk() == [("turn-1", 1)], "the same beginning is counted once"
+    await inbox.take([row], "turn-1")
+    assert await on_disk() == [("turn-1", 2)], "another one counts"
+
+
 async def test_an_edit_rewords_what_waits_and_nothing_else(inbox: Inbox, say: Say) -> None:
     asked = say("Bay milk")
     (row,) = await inbox.admit(to(SESSION, asked))

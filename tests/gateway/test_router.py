@@ -12,6 +12,8 @@ from agent.model.scripted import Answer, Hold, ScriptedModel
 from channels.message import Attachment, Health, Unreadable
 from channels.scripted import ScriptedChannel, Typing
 from gateway.app import open_gateway
+from gateway.store import inbox_rows
+from gateway.store.database import reading
 from tests.gateway.conftest import ALICE, GROUP, OWNER, STRANGER, Daybook, full_disk, moved
 
 
@@ -27,6 +29,26 @@ async def test_invariant_01_a_batch_is_on_disk_before_the_platform_is_told(daybo
         async with daybook.running():
             await daybook.chat.wait_heard(chat="1")
     assert "first" in daybook.everything_asked()
+
+
+async def test_only_what_nothing_stands_before_is_bound_to_its_turn_as_it_comes(daybook: Daybook) -> None:
+    """What waits is not: it may be reworded, steer a turn, or be answered together with something else."""
+    hold = Hold()
+    daybook.model.then(Answer("one", hold=hold), "two", "three")
+    daybook.queue("collect")
+    async with daybook.running():
+        daybook.chat.say("first")
+        await hold.reached.wait()
+        daybook.chat.say("second")
+        await daybook.chat.wait_until(lambda: daybook.chat.offered == 2)
+        with reading(daybook.home.database) as other:
+            waiting = inbox_rows.open_rows(other)
+        assert [(row.message.text, bool(row.turn), row.attempts) for row in waiting] == [
+            ("first", True, 1),
+            ("second", False, 0),
+        ]
+        hold.released.set()
+        await daybook.chat.wait_heard(2)
 
 
 async def test_a_repeat_is_answered_once(daybook: Daybook) -> None:
