@@ -10,6 +10,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
+from pydantic_core import to_json
+
 from agent.model.base import THINKING, Block, Json, Message, ModelRequest
 
 Body = dict[str, Json]
@@ -34,9 +36,13 @@ def body_of(request: ModelRequest) -> Body:
 
 
 def encoded(body: Body) -> bytes:
-    """As it goes over the wire. Lone surrogates, which have no UTF-8 form, are question marks, the same every time."""
-    text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return text.encode("utf-8", "replace")
+    """As it goes over the wire. Lone surrogates, which have no UTF-8 form, are question marks, the same every time;
+    numbers that JSON has not are null."""
+    try:
+        return to_json(body, inf_nan_mode="null")  # a third of the time of `json`, which for a long talk is milliseconds of the event loop
+    except ValueError:
+        text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        return text.encode("utf-8", "replace")
 
 
 def _mark(cache: str) -> Block | None:

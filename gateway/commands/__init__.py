@@ -249,7 +249,7 @@ class Commands:
                 await ask.begin()
                 async with house.outbox.sending(drafts) as begin:
                     await house.inbox.finish([row], "command", drafts, settles.id if settles else "", begin)
-                return
+                return None
             except StoreUnavailable as error:
                 log.error("the answer to a command in %s waits for the disk: %s", message.address, error)
                 await asyncio.sleep(_DISK_WAIT)

@@ -92,6 +92,20 @@ def test_a_body_can_always_be_sent_and_says_what_it_said(value: Json) -> None:
     assert json.loads(encoded({"said": ["\ud800x"]})) == {"said": ["?x"]}
 
 
+def test_numbers_that_json_has_not_do_not_lock_a_talk() -> None:
+    """Python reads them in a model's call of a tool, which is sent again with every request."""
+    assert encoded({"input": {"share": float("nan"), "most": float("inf"), "least": 1.5}}) == (
+        b'{"input":{"share":null,"most":null,"least":1.5}}'
+    )
+
+
+def test_what_lies_deep_goes_out_as_it_is() -> None:
+    deep: Json = "end"
+    for _ in range(400):
+        deep = [deep]
+    assert json.loads(encoded({"input": deep})) == {"input": deep}
+
+
 junk = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
