@@ -121,7 +121,7 @@ class Transcript:
         """
         data = b"".join(entry_line(entry) for entry in entries)
         async with self._writing:
-            writing = asyncio.create_task(asyncio.to_thread(self._append, data))
+            writing = asyncio.get_running_loop().run_in_executor(None, self._append, data)
             cancelled: asyncio.CancelledError | None = None
             while not writing.done():
                 try:
