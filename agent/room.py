@@ -10,6 +10,7 @@ import asyncio
 import dataclasses
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
 from datetime import datetime, timedelta
 
 from agent.clock import utc_stamp
@@ -62,10 +63,14 @@ class Room:
     def talk(self) -> Talk:
         return self._talk
 
-    def before_call(self) -> AsyncGenerator[Discard, None]:
+    async def before_call(self) -> AsyncGenerator[Discard, None]:
         """Make room for the next request; yields notes for the person where that takes long. Raises `ContextOverflow`
         where there is none to be made."""
-        return self._noted(self._before_call())
+        if self._has_room and not self._is_cache_cold():
+            return
+        async with aclosing(self._noted(self._before_call())) as notes:
+            async for note in notes:
+                yield note
 
     def after_overflow(self) -> AsyncGenerator[Discard, None]:
         """The last request or its answer did not fit: make it smaller, so that it can be made again. Raises
@@ -75,10 +80,9 @@ class Room:
     async def _before_call(self) -> None:
         if self._is_cache_cold():
             await self._prune(older_than(self._talk.transcript.entries, KEPT_TURNS), LONGEST)
-        size = self._talk.projected()
-        if size < self._talk.budget.flush_at and self._talk.budget.fits(size):
+        if self._has_room:
             return
-        if size >= self._talk.budget.flush_at:
+        if self._talk.projected() >= self._talk.budget.flush_at:
             await before_context_loss(self._talk, Loss.THRESHOLD)
         if self._talk.is_crowded:
             await self._make_room()
@@ -86,6 +90,11 @@ class Room:
             await self._prune("", self._tight)
         if not self._talk.budget.fits(self._talk.projected()):
             raise ContextOverflow(TOO_LONG)
+
+    @property
+    def _has_room(self) -> bool:
+        size = self._talk.projected()
+        return size < self._talk.budget.flush_at and self._talk.budget.fits(size)
 
     async def _make_room(self) -> None:
         """Shorten results where that alone suffices; else summarise, which drops most of them anyway."""
