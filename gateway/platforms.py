@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from agent.importing import kept_from_the_collector
 from channels.message import Channel, CommandInfo
 from channels.registry import load
 from gateway.access import ChannelRules, DmPolicy, GroupRule, ServerRule
@@ -56,6 +57,11 @@ def tokens(config: Config) -> dict[str, str]:
     return {name: token.get_secret_value() for name, token in on.items() if token}
 
 
+def _loaded(name: str) -> type:
+    with kept_from_the_collector():
+        return load(name)
+
+
 def build_channels(
     config: Config,
     menu: Sequence[CommandInfo],
@@ -69,12 +75,12 @@ def build_channels(
     on = tokens(config)
     channels: list[Channel] = []
     if token := on.get("telegram"):
-        make = load("telegram")
+        make = _loaded("telegram")
         channels.append(
             make(token, base_url=telegram.base_url, base_file_url=telegram.base_file_url, commands=menu),
         )
     if token := on.get("discord"):
-        make = load("discord")
+        make = _loaded("discord")
         listed = rules(config)["discord"]
         channels.append(
             make(
@@ -86,7 +92,7 @@ def build_channels(
             )
         )
     if (web := config.channels.web).enabled:
-        make = load("web")
+        make = _loaded("web")
         channels.append(
             make(
                 partial(web_token.read, web, home),

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
+from agent.importing import kept_from_the_collector
 from agent.model.anthropic_answer import Assembly
 from agent.model.base import AccessDenied, ModelEvent, ModelRequest
 
@@ -83,19 +83,7 @@ class AnthropicModel:
 
 
 def _load(key: str, base_url: str, timeout_s: float) -> AnthropicClient:
-    with _kept_from_the_collector():
+    with kept_from_the_collector():
         from agent.model.anthropic_client import AnthropicClient  # noqa: PLC0415 (imports the SDK)
 
     return AnthropicClient(key, base_url, timeout_s)
-
-
-@contextlib.contextmanager
-def _kept_from_the_collector() -> Iterator[None]:
-    """What an import makes stays as long as the process. Python's cycle collector would look through it some three
-    hundred times on the way (a fifth of the SDK's import), and a tenth of a second each time it looks through all."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        gc.enable()

@@ -7,6 +7,7 @@ import os
 
 import click
 
+from agent.importing import kept_from_the_collector
 from gateway.cli.place import Place
 from gateway.home import HomeError, find_home
 from gateway.version import version
@@ -36,7 +37,9 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = getattr(importlib.import_module(f"gateway.cli.{cmd_name}"), f"{cmd_name}_command")
+        with kept_from_the_collector():
+            module = importlib.import_module(f"gateway.cli.{cmd_name}")
+        command: click.Command = getattr(module, f"{cmd_name}_command")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
