@@ -39,9 +39,8 @@ def encoded(body: Body) -> bytes:
     """As it goes over the wire. Lone surrogates, which have no UTF-8 form, are question marks, the same every time;
     numbers that JSON has not are null."""
     try:
-        return to_json(
-            body, inf_nan_mode="null"
-        )  # a third of the time of `json`, which for a long talk is milliseconds of the event loop
+        # a third of the time of `json`, which for a long talk is milliseconds of the event loop
+        return to_json(body, inf_nan_mode="null")
     except ValueError:
         text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         return text.encode("utf-8", "replace")
