@@ -133,7 +133,7 @@ class DiscordChannel:
             await self._begin(session)
             names = frozenset(command.name for command in self._commands)
             bot = BotIdentity(session.user_id, session.user_name, names)
-            intake = Intake(bot, self._hears, self._seen, self._interactions, self._connected)
+            intake = Intake(bot, self._hears, self._seen, self._interactions, self._connected, self._pause)
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._register_commands(session))
                 group.create_task(intake.run(session, receive))

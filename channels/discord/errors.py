@@ -114,6 +114,13 @@ def retry_after(error: discord.HTTPException) -> float:
     return seconds_of(error.response.headers) or _UNNAMED_PAUSE
 
 
+def seconds_told(headers: Mapping[str, str], body: object) -> float:
+    """As `seconds_of`, and where the headers name none, that of the body."""
+    told = body.get("retry_after") if isinstance(body, Mapping) else None
+    named = isinstance(told, int | float) and math.isfinite(told) and told > 0
+    return seconds_of(headers) or (seconds_of({"Retry-After": str(told)}) if named else 0.0)
+
+
 def seconds_of(headers: Mapping[str, str]) -> float:
     """The pause that the headers of a 429 name; 0 for none. At most a day: nobody would notice its end."""
     for name in ("Retry-After", "X-RateLimit-Reset-After"):

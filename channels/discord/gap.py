@@ -6,6 +6,7 @@ message that is on disk is kept for each chat, private ones too: a bot cannot as
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 
 import discord
@@ -13,6 +14,7 @@ import discord
 from channels.discord.errors import CALL_FAILED, UNKNOWN_CHANNEL, code, redacted, source_failed
 from channels.discord.session import Session
 from channels.fields import Json
+from channels.message import SourceFailed
 
 PAGE = 100
 """The most messages of one answer."""
@@ -26,21 +28,24 @@ class NoHistory(Exception):
         self.gone = gone
 
 
-async def missed(session: Session, chat_id: str, after: str) -> AsyncIterator[Sequence[Json]]:
-    """The messages behind `after`, oldest first, page by page. Raises `NoHistory`, and `SourceFailed` where it
-    cannot be had now."""
+async def missed(session: Session, chat_id: str, after: str, within: float) -> AsyncIterator[Sequence[Json]]:
+    """The messages behind `after`, oldest first, page by page, each of them `within` so many seconds. Raises
+    `NoHistory`, and `SourceFailed` where it cannot be had now."""
     path = "/channels/{channel_id}/messages"
     while True:
         query = {"after": after, "limit": str(PAGE)}
         try:
-            answer: object = await session.call("GET", path, {"channel_id": chat_id}, query=query)
+            async with asyncio.timeout(within):
+                answer: object = await session.call("GET", path, {"channel_id": chat_id}, query=query)
         except discord.NotFound as error:
             raise NoHistory(redacted(error), gone=code(error) == UNKNOWN_CHANNEL) from None
         except discord.Forbidden as error:
             raise NoHistory(redacted(error)) from None
         except CALL_FAILED as error:
             raise source_failed(error) from None
-        found = [one for one in answer if isinstance(one, dict)] if isinstance(answer, list) else []
+        if not isinstance(answer, list):
+            raise SourceFailed(f"Discord's history of {chat_id} is no list of messages")
+        found = [one for one in answer if isinstance(one, dict)]
         page = sorted((one for one in found if str(one.get("id")).isdecimal()), key=lambda one: int(one["id"]))
         if page:
             yield page

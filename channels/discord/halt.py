@@ -7,13 +7,15 @@ known by the lack of the header `Via`, which every answer of Discord's servers h
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Mapping
 from types import SimpleNamespace
+from weakref import WeakKeyDictionary
 
 import aiohttp
 
-from channels.discord.errors import seconds_of
+from channels.discord.errors import seconds_told
 
 SHORT = 30.0
 """Seconds that a call waits by itself; for longer ones its caller is told."""
@@ -29,6 +31,7 @@ class Halt:
     def __init__(self) -> None:
         self._all_until = 0.0
         self._shut_until = 0.0
+        self._named: WeakKeyDictionary[object, float] = WeakKeyDictionary()
 
     def trace(self) -> aiohttp.TraceConfig:
         """Sees every answer, also those that the library keeps to itself."""
@@ -57,15 +60,29 @@ class Halt:
         self, _session: aiohttp.ClientSession, _context: SimpleNamespace, seen: aiohttp.TraceRequestEndParams
     ) -> None:
         if seen.response.status == 429:
-            self.met(seen.response.headers)
+            try:
+                body: object = json.loads(await seen.response.read())
+            except (aiohttp.ClientError, ValueError):
+                body = None
+            self._named[seen.response] = seconds_told(seen.response.headers, body)
+            self.met(seen.response.headers, body)
 
-    def met(self, headers: Mapping[str, str]) -> None:
+    def named(self, answer: object) -> float:
+        """The seconds that a 429 named; 0 for none. The library keeps nothing of its body."""
+        return self._named.get(answer, 0.0)
+
+    def met(self, headers: Mapping[str, str], body: object = None) -> None:
         """Take note of what a 429 says of other calls."""
-        wait = seconds_of(headers)
-        if not headers.get("Via"):
+        wait = seconds_told(headers, body)
+        if not headers.get("Via") and not _names_a_limit(headers):
             self._shut_until = max(self._shut_until, time.monotonic() + (wait or _CLOUDFLARE))
-        elif headers.get("X-RateLimit-Global"):
+        elif headers.get("X-RateLimit-Global") or (isinstance(body, Mapping) and body.get("global") is True):
             self._all_until = max(self._all_until, time.monotonic() + (wait or 1.0))
+
+
+def _names_a_limit(headers: Mapping[str, str]) -> bool:
+    """Whether a limit of Discord's is named, which Cloudflare knows nothing of, whatever stands between."""
+    return any(headers.get(f"X-RateLimit-{name}") for name in ("Bucket", "Scope", "Global"))
 
 
 def _spoken(seconds: float) -> str:

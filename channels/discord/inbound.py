@@ -102,7 +102,7 @@ def unreadable(data: object, why: str) -> Unreadable:
 def _message(data: Json, bot: BotIdentity, place: Place, directory: Directory, *, edit: bool) -> InboundMessage | None:
     message_id = str(int(need(data, "id", str)))
     author = need_object(data, "author")
-    if need(author, "id", str) == bot.id or get(data, "type", int) not in _WRITTEN_TYPES:
+    if need(author, "id", str) == bot.id or (get(data, "type", int) or 0) not in _WRITTEN_TYPES:
         return None
     edited = get(data, "edited_timestamp", str)
     if edit and edited is None:
@@ -119,7 +119,7 @@ def _message(data: Json, bot: BotIdentity, place: Place, directory: Directory, *
         kind=ChatKind.PRIVATE if private else ChatKind.GROUP,
         sender=_sender(author, object_of(data, "member"), is_bot="webhook_id" in data),
         text=written.spoken,
-        sent_at=_moment(edited) if edit and edited else _moment(need(data, "timestamp", str)),
+        sent_at=_moment(edited) if edit and edited else _sent_at(data, message_id),
         platform_id=message_id,
         attachments=(*attachments, *_quoted_files(data)),
         quote=forwarded or _quote(data, bot, place, directory),
@@ -168,8 +168,10 @@ class _Written:
         named = any(calls(match) for match in _MARKUP.finditer(content))
         mentioned = any(get(one, "id", str) == bot.id for one in objects_of(data, "mentions"))
         by_role = not its_roles.isdisjoint(strings_of(data, "mention_roles"))
-        # A reply's ping is in `mentions` too; it calls because it is a reply, which `_answers` knows.
-        self.calls = named or by_role or (mentioned and not _is_reply(data)) or _is_command(command, bot)
+        # A reply's ping is in `mentions` too; it calls because it is a reply, which `_answers` knows. Where Discord
+        # does not say what it answers, that ping is all there is.
+        knows_answered = _is_reply(data) and "referenced_message" in data
+        self.calls = named or by_role or (mentioned and not knows_answered) or _is_command(command, bot)
 
 
 def _is_command(command: re.Match[str] | None, bot: BotIdentity) -> bool:
@@ -305,6 +307,11 @@ def _name(person: Json, member: Json | None) -> str:
     nick = text_of(member, "nick") if member else ""
     name = nick or text_of(person, "global_name") or text_of(person, "username")
     return " ".join(name.split()) or str(person.get("id", "somebody"))
+
+
+def _sent_at(data: Json, message_id: str) -> datetime:
+    stamp = get(data, "timestamp", str)
+    return _moment(stamp) if stamp else moment(message_id)
 
 
 def _moment(stamp: str) -> datetime:

@@ -19,7 +19,8 @@ from channels.discord.interactions import Interactions
 from channels.discord.seen import LastSeen, Seen, newest
 from channels.discord.session import Session
 from channels.fields import Json, get, object_of, objects_of
-from channels.message import Event, InboundMessage, Receive
+from channels.message import Event, InboundMessage, Receive, SourceFailed
+from channels.tasks import Pause
 
 log = logging.getLogger(__name__)
 
@@ -29,6 +30,13 @@ _FIRST_BY_CLOCK = snowflake(datetime(2020, 1, 1, tzinfo=UTC))
 """Ids below it say no time: whoever made them, another server than Discord's own, does not count by the clock."""
 ACKNOWLEDGE_AFTER = 1.5
 """Seconds that the disk has to take a command before Discord is told that it came; 3 are allowed for both."""
+
+FIND_WITHIN = 3.0
+"""Seconds to ask what a channel is: whatever else is said waits behind it."""
+READ_WITHIN = 8.0
+"""Seconds for a page of history, behind which what is said now waits."""
+AGAIN_AFTER = 30.0
+"""Seconds until what Discord did not tell is asked for again."""
 
 _AT_ONCE = 100
 _CHATS_AT_ONCE = 8
@@ -41,9 +49,15 @@ class Intake:
     """For one connection. `offer` takes what the gateway tells; `run` passes it on until cancelled."""
 
     def __init__(
-        self, bot: BotIdentity, hears: Hears, seen: Seen, interactions: Interactions, connected: Callable[[], None]
+        self,
+        bot: BotIdentity,
+        hears: Hears,
+        seen: Seen,
+        interactions: Interactions,
+        connected: Callable[[], None],
+        pause: Pause,
     ) -> None:
-        """`connected` is told when the gateway listens to us (again)."""
+        """`connected` is told when the gateway listens to us (again). `pause` waits between tries at a history."""
         self._bot = bot
         self._hears = hears
         self._seen = seen
@@ -55,6 +69,10 @@ class Intake:
         self._known_servers: set[str] = set()
         self._marks: dict[str, LastSeen] = {}
         self._since = ""
+        self._pause = pause
+        self._behind: dict[str, tuple[Place, str]] = {}
+        self._is_behind = asyncio.Event()
+        self._ask_again_at: dict[str, float] = {}
 
     def offer(self, name: str, data: Json) -> None:
         if name == "INTERACTION_CREATE":
@@ -64,13 +82,14 @@ class Intake:
             self._queue.put_nowait((name, data))
 
     async def run(self, session: Session, receive: Receive) -> None:
-        """Raises what `receive` and the disk raise, and `SourceFailed` where the history cannot be had: nothing counts
-        as seen that was not passed on."""
+        """Raises what `receive` and the disk raise, and `SourceFailed` where Discord takes the bot no more. Nothing
+        counts as seen that was not passed on: in a chat whose history cannot be had now, nothing does."""
         marks = await self._seen.load()
         self._marks = {one.chat_id: one for one in marks}
         self._since = newest(self._marks)
         async with asyncio.TaskGroup() as group:
             group.create_task(self._pass_on(session, receive))
+            group.create_task(self._catch_up_later(session, receive))
             while True:
                 data = await self._commands.get()
                 group.create_task(self._command(session, receive, data))
@@ -113,6 +132,8 @@ class Intake:
         for data, place in said:
             message_id = get(data, "id", str) or ""
             before = newer.get(place.id) or self._marks.get(place.id)
+            if place.id in self._behind:
+                continue
             if place.id and message_id.isdecimal() and (before is None or int(before.message_id) < int(message_id)):
                 newer[place.id] = LastSeen(place.id, place.server, message_id)
         if newer:
@@ -130,10 +151,16 @@ class Intake:
             return self._directory.private(place_id)
         if known := self._directory.place(place_id):
             return known
+        now = asyncio.get_running_loop().time()
+        if now < self._ask_again_at.get(place_id, 0.0):
+            return Place(place_id, server)
         try:
-            described: object = await session.call("GET", "/channels/{channel_id}", {"channel_id": place_id})
+            async with asyncio.timeout(FIND_WITHIN):
+                described: object = await session.call("GET", "/channels/{channel_id}", {"channel_id": place_id})
         except CALL_FAILED as error:
-            log.warning("it is not known what channel %s is: %s", place_id, redacted(error))
+            if place_id not in self._ask_again_at:
+                log.warning("it is not known what channel %s is: %s", place_id, redacted(error))
+            self._ask_again_at[place_id] = asyncio.get_running_loop().time() + AGAIN_AFTER
             return Place(place_id, server)
         return self._directory.place_seen(described, server) if isinstance(described, dict) else None
 
@@ -194,8 +221,12 @@ class Intake:
 
         async def one(place: Place, after: str) -> None:
             by_clock = int(after) >= int(_FIRST_BY_CLOCK)
+            after = max(after, oldest, key=int) if by_clock else after
             async with room:
-                await self._catch_up_with(session, receive, place, max(after, oldest, key=int) if by_clock else after)
+                if self._behind:  # one wait for a history that does not come is enough
+                    self._put_off(place, after)
+                else:
+                    await self._catch_up_with(session, receive, place, after)
 
         async with asyncio.TaskGroup() as group:
             for place, after in chats:
@@ -203,13 +234,39 @@ class Intake:
 
     async def _catch_up_with(self, session: Session, receive: Receive, place: Place, after: str) -> None:
         try:
-            async for page in missed(session, place.id, after):
+            async for page in missed(session, place.id, after, READ_WITHIN):
                 log.info("missed in %s and read now: %d", place.id, len(page))
                 await self._offer(receive, [(data, place, False) for data in page])
+                after = str(page[-1]["id"])
         except NoHistory as error:
             log.warning("the history of %s cannot be read: %s", place.id, error)
+            self._behind.pop(place.id, None)
             if error.gone:
                 await self._seen.forget(place.id)
+        except SourceFailed as error:
+            if error.fatal:
+                raise
+            if not self._behind:
+                log.warning("what was missed in %s is read later: %s", place.id, error)
+            self._put_off(place, after)
+        else:
+            if self._behind.pop(place.id, None):
+                await self._note([({"id": after}, place)])
+
+    async def _catch_up_later(self, session: Session, receive: Receive) -> None:
+        """Read what could not be had at first. What was said meanwhile was passed on without waiting for it."""
+        tries = 0
+        while await self._is_behind.wait():
+            await self._pause(min(AGAIN_AFTER, 2.0**tries))
+            for place, after in list(self._behind.values()):
+                await self._catch_up_with(session, receive, place, after)
+            tries = tries + 1 if self._behind else 0
+            if not self._behind:
+                self._is_behind.clear()
+
+    def _put_off(self, place: Place, after: str) -> None:
+        self._behind[place.id] = (place, after)
+        self._is_behind.set()
 
     # Commands and presses
 
@@ -232,7 +289,8 @@ class Intake:
             await self._note([({"id": interaction_id}, place)])
 
     def _place_of_command(self, data: Json) -> Place | None:
-        place_id = get(data, "channel_id", str)
+        channel = object_of(data, "channel")
+        place_id = get(data, "channel_id", str) or (get(channel, "id", str) if channel else None)
         if place_id is None:
             return None
         server = get(data, "guild_id", str)
@@ -240,5 +298,4 @@ class Intake:
             return self._directory.private(place_id)
         if known := self._directory.place(place_id):
             return known
-        channel = object_of(data, "channel")
         return (self._directory.place_seen(channel, server) if channel else None) or Place(place_id, server)

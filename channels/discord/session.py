@@ -22,9 +22,11 @@ from discord.gateway import DiscordWebSocket
 from discord.http import HTTPClient, Ratelimit, Route
 from discord.state import ConnectionState
 
-from channels.discord.errors import ODD_ANSWER, source_failed
+from channels.discord.answered import parsed, told_by
+from channels.discord.errors import CALL_FAILED, ODD_ANSWER, redacted, source_failed
 from channels.discord.halt import SHORT, Halt
-from channels.fields import Json
+from channels.discord.socket import Socket
+from channels.fields import Json, get
 from channels.tasks import Pause
 
 log = logging.getLogger(__name__)
@@ -50,7 +52,9 @@ EVENTS = (
     "MESSAGE_UPDATE",
     "INTERACTION_CREATE",
 )
-LOGIN_TIMEOUT = 60.0
+LOGIN_TIMEOUT = CONNECT_TIMEOUT = 60.0
+PATIENCE = 10.0
+"""Seconds for what can be done without."""
 
 _STEADY = 30.0
 """Seconds: a connection that lasted so long is followed by the next at once."""
@@ -112,7 +116,7 @@ class Session:
         Raises `SourceFailed` where the gateway cannot be heard any more."""
         self._client.on_event, self._client.on_lost = on_event, on_lost
         try:
-            await self._client.connect(reconnect=False)
+            await self._client.connect()
         except Exception as error:
             raise source_failed(error) from None
         finally:
@@ -167,7 +171,9 @@ class _Http(HTTPClient):
             route.url = self._api_url + route.url.removeprefix(Route.BASE)
         await self._wait_out_halt(route)
         try:
-            return await super().request(route, **more)
+            return parsed(await super().request(route, **more))
+        except discord.HTTPException as error:
+            raise told_by(error, self._halt.named(error.response)) from None
         except asyncio.CancelledError:
             # A call that waits for the end of a global limit holds all others up, and cancelled it would for ever.
             self._global_over.set()
@@ -185,9 +191,16 @@ class _Http(HTTPClient):
             await asyncio.sleep(left)
 
     async def find_gateway(self) -> None:
-        """Ask where the gateway is. Raises what calls raise."""
-        answer = await self.request(Route("GET", "/gateway"))
-        self._gateway = yarl.URL(answer["url"])
+        """Ask where the gateway is, at the address for bots where the public one has no answer. Raises what calls
+        raise."""
+        try:
+            async with asyncio.timeout(PATIENCE):
+                answer = await self.request(Route("GET", "/gateway"))
+            url = answer["url"]
+        except (discord.HTTPException, TimeoutError, *ODD_ANSWER):
+            answer = await self.request(Route("GET", "/gateway/bot"))
+            url = answer["url"]
+        self._gateway = yarl.URL(url)
 
     async def ws_connect(self, url: str, *, compress: int = 0) -> aiohttp.ClientWebSocketResponse:
         """Connect to the gateway; not without a break where connections last but a moment."""
@@ -199,7 +212,7 @@ class _Http(HTTPClient):
         self._connected_at = loop.time()
         wanted = yarl.URL(url)
         if self._gateway is not None and wanted.host == DiscordWebSocket.DEFAULT_GATEWAY.host:
-            wanted = self._gateway.with_query(wanted.query)
+            wanted = self._gateway.update_query(wanted.query)
         self._socket = await super().ws_connect(str(wanted), compress=compress)
         return self._socket
 
@@ -236,6 +249,50 @@ class _Client(discord.Client):
             heartbeat_timeout=silence,
             member_cache_flags=discord.MemberCacheFlags.none(),
         )
+
+    async def login(self, token: str) -> None:
+        """As the library's, which insists on fields of the bot and of its application that nobody here reads."""
+        if self.loop is discord.client._loop:
+            await self._async_setup_hook()
+        described: object = await self.own_http.static_login(token.strip())
+        if not isinstance(described, dict) or not described.get("id"):
+            raise ConnectionError("the answer does not say who the bot is")
+        named = {"username": "", "discriminator": "0", "avatar": None} | described
+        self._connection.user = discord.ClientUser(state=self._connection, data=named)  # type: ignore[arg-type]
+        self._connection.application_id = await self._find_application() or self._connection.user.id
+
+    async def _find_application(self) -> int:
+        """The id under which commands and their answers are kept; 0 where Discord does not tell it. For all but the
+        oldest bots it is the bot's own, so nobody needs to stay deaf without it."""
+        try:
+            async with asyncio.timeout(PATIENCE):
+                answer: object = await self.own_http.request(Route("GET", "/oauth2/applications/@me"))
+        except CALL_FAILED as error:
+            log.warning("Discord does not tell the bot's application: %s", redacted(error))
+            return 0
+        told = get(answer, "id", str) if isinstance(answer, dict) else None
+        return int(told) if told and told.isdecimal() else 0
+
+    async def connect(self, **_: Any) -> None:
+        """Hear the gateway, taking its session up again where it asks for that. As the library's without its long
+        waits, over a socket of ours. Raises what breaks."""
+        known: dict[str, Any] = {}
+        while True:
+            try:
+                ws = await asyncio.wait_for(Socket.from_client(self, initial=not known, **known), CONNECT_TIMEOUT)
+                self.ws = ws
+                known = {"resume": False}
+                while True:
+                    await ws.poll_event()
+            except discord.gateway.ReconnectWebSocket as again:
+                self.dispatch("disconnect")
+                if self.ws is None:
+                    raise ConnectionError("the gateway closed the connection before it had said a word") from None
+                known = {"resume": again.resume, "session": self.ws.session_id, "sequence": self.ws.sequence}
+                known |= {"gateway": self.ws.gateway} if again.resume else {}
+            except (OSError, discord.DiscordException, aiohttp.ClientError):
+                self.dispatch("disconnect")
+                raise
 
     def _get_state(self, **options: Any) -> ConnectionState[Any]:
         """Called by the library as it builds itself: the place to give it our HTTP and our parsers."""

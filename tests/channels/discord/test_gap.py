@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
@@ -132,10 +134,24 @@ async def test_a_history_that_cannot_be_had_now_is_not_given_up(house: House) ->
         await house.receiver.message("first")
     await house.discord.say(alice, dm, "missed")
     house.discord.fail_next("GET", "/messages$", status=503)
-    channel = house.channel()
-    with pytest.raises(Exception, match="Discord does not answer"):
-        async with asyncio.timeout(10):
-            await channel.run(house.receiver)
-    await channel.aclose()
+    async with house.running():
+        await house.receiver.message("missed")
+
+
+@pytest.mark.parametrize("answer", [{"status": 501, "text": "<html>"}, {"status": 400}, {"status": 200, "text": "<p>"}])
+async def test_without_any_history_there_is_still_a_talk(house: House, answer: Mapping[str, Any]) -> None:
+    """And what is said in it does not hide what was missed before."""
+    alice = house.discord.user("Alice")
+    dm = house.discord.dm(alice)
+    async with house.running():
+        await house.discord.say(alice, dm, "first")
+        await house.receiver.message("first")
+    await house.discord.say(alice, dm, "missed")
+    broken = house.discord.fail_next("GET", "/messages$", times=None, **answer)
+    async with house.running():
+        await house.discord.say(alice, dm, "now")
+        await house.receiver.message("now")
+    assert "missed" not in house.receiver.texts
+    broken.cancel()
     async with house.running():
         await house.receiver.message("missed")

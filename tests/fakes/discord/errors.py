@@ -68,11 +68,10 @@ def throttled(retry_after: float, *, scope: str = "user", code: int = 0, via: bo
     is_global = scope == "global"
     message = "This action cannot be performed due to slowmode rate limit." if code else "You are being rate limited."
     error = ApiError(code, 429, message, retry_after=round(retry_after, 3), **{"global": is_global})
-    error.headers = {"Retry-After": str(int(retry_after) + 1), "X-RateLimit-Scope": scope}
-    if is_global:
-        error.headers["X-RateLimit-Global"] = "true"
+    error.headers = {"Retry-After": str(int(retry_after) + 1)}
     if via:
-        error.headers["Via"] = "1.1 google"
+        error.headers |= {"Via": "1.1 google", "X-RateLimit-Scope": scope}
+        error.headers |= {"X-RateLimit-Global": "true"} if is_global else {}
     return error
 
 

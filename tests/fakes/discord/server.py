@@ -53,13 +53,14 @@ class _Answer:
 
 
 class DiscordServer(Interactions):
-    """A Discord at `api_url` and `gateway_url`."""
+    """A Discord at `api_url` and `gateway_url`. `json_type` is what its answers say that they are."""
 
     def __init__(self, token: str = PLAUSIBLE_TOKEN, *, rate_limits: bool = True) -> None:
         super().__init__(token)
         self.calls: list[Call] = []
         self.port = 0
         self.limits: Limits | None = Limits() if rate_limits else None
+        self.json_type = "application/json"
         self._faults: list[Fault] = []
         self._holds: list[Hold] = []
         self._runner: web.AppRunner | None = None
@@ -183,7 +184,7 @@ class DiscordServer(Interactions):
         self._log(call, arrived, answer)
         if answer.status == 0 and request.transport is not None:
             request.transport.abort()
-        return _response(answer)
+        return _response(answer, self.json_type)
 
     def _log(self, call: Request, arrived: float, answer: _Answer) -> None:
         done = time.monotonic()
@@ -265,12 +266,11 @@ def _refusal(error: ApiError) -> _Answer:
     return _Answer(error.status, error.body(), headers=dict(error.headers), code=error.code)
 
 
-def _response(answer: _Answer) -> web.Response:
+def _response(answer: _Answer, json_type: str) -> web.Response:
     if answer.status == 204:
         return web.Response(status=204, headers=answer.headers)
     if answer.json is None or answer.json is NO_CONTENT:
         text = answer.text or "<html><head><title>502 Bad Gateway</title></head></html>"
         return web.Response(status=answer.status or 500, text=text, content_type="text/html", headers=answer.headers)
-    # Exactly this content type: discord.py takes a body with a charset in it for text.
-    headers = {"Content-Type": "application/json"} | answer.headers
+    headers = {"Content-Type": json_type} | answer.headers
     return web.Response(status=answer.status, body=json.dumps(answer.json).encode(), headers=headers)
