@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+import dataclasses
+from collections.abc import AsyncGenerator, AsyncIterator
 from typing import TYPE_CHECKING
 
 from agent.importing import kept_from_the_collector
 from agent.model.anthropic_answer import Assembly
-from agent.model.base import AccessDenied, ModelEvent, ModelRequest
+from agent.model.anthropic_errors import most_tokens
+from agent.model.base import AccessDenied, InvalidRequest, ModelEvent, ModelRequest
 
 if TYPE_CHECKING:
     from agent.model.anthropic_client import AnthropicClient
@@ -33,6 +35,7 @@ class AnthropicModel:
         self._client: AnthropicClient | None = None
         self._opening = asyncio.Lock()
         self._windows: dict[str, int] = {}
+        self._most: dict[str, int] = {}
 
     def __repr__(self) -> str:
         return f"AnthropicModel(base_url={self._base_url!r})"
@@ -44,12 +47,24 @@ class AnthropicModel:
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         self._check_key()
         client = await self._opened()
-        answer = Assembly(request.model)
-        async with contextlib.aclosing(client.events(request)) as events:
+        try:
+            async with contextlib.aclosing(_answer(client, self._allowed(request))) as events:
+                async for event in events:
+                    yield event
+            return
+        except InvalidRequest as error:
+            most = most_tokens(str(error))
+            if not most or most >= request.max_tokens or most == self._most.get(request.model):
+                raise
+            self._most[request.model] = most  # refused before anything was said
+        async with contextlib.aclosing(_answer(client, self._allowed(request))) as events:
             async for event in events:
-                for told in answer.feed(event):
-                    yield told
-        yield answer.completed()
+                yield event
+
+    def _allowed(self, request: ModelRequest) -> ModelRequest:
+        """With an answer no longer than the server has said that the model's may be."""
+        most = self._most.get(request.model, request.max_tokens)
+        return request if most >= request.max_tokens else dataclasses.replace(request, max_tokens=most)
 
     async def context_window(self, model: str) -> int | None:
         if model not in self._windows and self._key_problem() is None:
@@ -80,6 +95,15 @@ class AnthropicModel:
         if not (self._key.isascii() and self._key.isprintable() and " " not in self._key):
             return "The API key has characters that no key has. Check ANTHROPIC_API_KEY in .env."
         return None
+
+
+async def _answer(client: AnthropicClient, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+    answer = Assembly(request.model)
+    async with contextlib.aclosing(client.events(request)) as events:
+        async for event in events:
+            for told in answer.feed(event):
+                yield told
+    yield answer.completed()
 
 
 def _load(key: str, base_url: str, timeout_s: float) -> AnthropicClient:

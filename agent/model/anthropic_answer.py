@@ -30,7 +30,6 @@ class Assembly:
         self._blocks: dict[int, _Block] = {}
         self._usage: dict[str, int] = {}
         self._stop_reason = ""
-        self.ended = False
 
     def feed(self, event: Event) -> Iterator[ModelEvent]:
         """Take one event; yields what it means to the caller."""
@@ -46,12 +45,11 @@ class Assembly:
             case "message_delta":
                 self._stop_reason = _string(_object(event.get("delta")).get("stop_reason")) or self._stop_reason
                 self._count(event.get("usage"))
-            case "message_stop":
-                self.ended = True
 
     def completed(self) -> Completed:
-        """The whole answer. Raises `TryLater` where the stream ended without the server having finished it."""
-        if not self.ended or not self._stop_reason:
+        """The whole answer. Raises `TryLater` where the stream ended without the server having finished it: why it
+        stopped is told behind the last block, and some servers tell nothing more."""
+        if not self._stop_reason:
             raise TryLater("The model's answer broke off before its end.")
         invalid: dict[str, str] = {}
         content = tuple(self._blocks[index].finished(invalid) for index in sorted(self._blocks))
@@ -88,6 +86,18 @@ class Assembly:
         )
 
 
+def events_of(message: Json) -> Iterator[Event]:
+    """A whole message, which some servers answer though a stream was asked for, as the events that it would be."""
+    whole = _object(message)
+    yield {"type": "message_start", "message": whole}
+    content = whole.get("content")
+    for index, block in enumerate(content if isinstance(content, list) else []):
+        yield {"type": "content_block_start", "index": index, "content_block": block}
+        yield {"type": "content_block_stop", "index": index}
+    yield {"type": "message_delta", "delta": {"stop_reason": whole.get("stop_reason")}, "usage": whole.get("usage")}
+    yield {"type": "message_stop"}
+
+
 class _Block:
     """A content block that is being streamed."""
 
@@ -121,6 +131,8 @@ class _Block:
         """The block; tool input that is no JSON object is noted in `invalid` under the call's id and sent on as {}."""
         text = "".join(self._input)
         if not text.strip():
+            if self._block.get("type") == "tool_use" and not isinstance(self._block.get("input"), dict):
+                self._block["input"] = {}
             return self._block
         given = _parsed(text)
         if given is None and self._block.get("type") == "tool_use":

@@ -17,13 +17,14 @@ from urllib.parse import urlsplit
 import anthropic
 import httpx2
 
-from agent.model.anthropic_answer import Event
+from agent.model.anthropic_answer import Event, events_of
 from agent.model.anthropic_body import body_of, encoded
 from agent.model.anthropic_errors import quoted, refusal, retry_after, status_of
 from agent.model.base import InvalidRequest, ModelError, ModelRequest, TryLater
 
 CONNECT_S = 10.0
-WINDOW_S = 10.0
+WINDOW_S = 3.0
+"""Seconds to ask for the window's size, for which a first answer waits."""
 DRAIN_S = 0.5
 
 
@@ -48,6 +49,13 @@ class AnthropicClient:
         """Ask, and yield the stream's events up to message_stop as they were sent. Raises `ModelError`."""
         with self._translated(request.model):
             async with await self._asked(request) as stream:
+                if _is_whole(stream.response.headers):
+                    message = _decoded((await stream.response.aread()).decode("utf-8", "replace"))
+                    if message.get("type") == "error":
+                        raise self._error_event(message, request.model)
+                    for event in events_of(message):
+                        yield event
+                    return
                 raw = stream.raw_events(stream.response)
                 async for sse in raw:
                     event = _decoded(sse.data)
@@ -107,6 +115,11 @@ class AnthropicClient:
         error = told if isinstance(told, Mapping) else {}
         kind, said = str(error.get("type") or ""), str(error.get("message") or "")
         return refusal(status_of(kind), kind, quoted(said, self._key), model=model)
+
+
+def _is_whole(headers: Mapping[str, str]) -> bool:
+    """Whether the answer is one piece of JSON, from a server that does not stream."""
+    return headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json"
 
 
 def _decoded(data: str) -> Event:

@@ -39,6 +39,7 @@ _TOO_LONG = re.compile(
 """Anthropic's own wording, and those of vLLM, llama.cpp, LM Studio and OpenRouter."""
 _THINKING = re.compile(r"thinking.*(signature|bound to|block)|signature.*thinking", re.IGNORECASE | re.DOTALL)
 _PLACE = re.compile(r"\bmessages\.(\d{1,6})\.content\.(\d{1,6})\b")
+_MOST_TOKENS = re.compile(r"max_tokens: \d{1,9} > (\d{1,9})\b")
 _CREDIT = re.compile(r"credit balance|billing|insufficient (funds|balance|credit)", re.IGNORECASE)
 _SECRET = re.compile(r"\b(sk|key|tok)-[\w-]{6,}")
 _LONGEST_QUOTE = 300
@@ -127,6 +128,12 @@ def _not_found(kind: str, model: str) -> ModelError:
 def _place(said: str) -> tuple[int, int] | None:
     match = _PLACE.search(said)
     return (int(match[1]), int(match[2])) if match else None
+
+
+def most_tokens(said: str) -> int:
+    """The longest answer of a model, where a refusal says that a longer one was asked for; else 0."""
+    match = _MOST_TOKENS.search(said)
+    return int(match[1]) if match else 0
 
 
 def _because(said: str) -> str:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from agent.context.budget import estimate
-from agent.model.base import REFUSED, Completed
+from agent.model.base import CUT, FULL, PAUSED, REFUSED, Completed
 from agent.session.cut import Shown
 from agent.session.entries import CompactionEntry, MessageEntry
 from agent.session.steps import said_in, text_of
@@ -84,7 +84,7 @@ def checked(answer: Completed, replaced: int, room: int) -> str:
         raise Useless("it called a tool.")
     if not text:
         raise Useless("it was empty.")
-    if answer.stop_reason not in ("end_turn", "stop_sequence"):
+    if answer.stop_reason in (CUT, FULL, PAUSED):
         raise Useless("it was cut off before its end; it must be shorter.")
     if estimate(text) >= replaced:
         raise Useless("it is longer than what it replaces.")

@@ -108,3 +108,24 @@ async def test_a_refused_key_is_said_and_the_talk_goes_on(talk: Talk, fake: Fake
     assert end.kind is EndKind.ERROR and end.text and fake.api_key not in end.text
     fake.answer("Hello.")
     assert (await talk.say("again")).text == "Hello."
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        {"type": "text", "text": ""},
+        {"type": "text", "text": "\n\n"},
+        {"type": "text", "text": "So.", "citations": None},
+        {"type": "redacted_thinking", "data": "abc"},
+    ],
+)
+async def test_blocks_beside_a_call_are_valid_to_send_back(
+    tmp_path: Path, fake: FakeAnthropic, block: dict[str, object]
+) -> None:
+    talk = Talk(tmp_path, fake)
+    fake.answer(blocks=[block], tool=("memory_append", {"text": "likes tea"}))
+    fake.answer("Noted.")
+    assert (await talk.say("I like tea")).text.endswith("Noted.")
+    fake.answer("Tea.")
+    assert (await talk.say("What do I like?")).text == "Tea."
+    assert {request.status for request in fake.requests} == {200}

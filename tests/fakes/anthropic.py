@@ -107,7 +107,8 @@ def last_user_text(body: JsonObject) -> str:
 
 
 class FakeAnthropic:
-    """See the module. Answers, faults and holds are used up in the order given; a fault or hold applies to the next
+    """See the module. `streams` False: a whole message answers every call; `says_stop` False: no message_stop ends a
+    stream. Answers, faults and holds are used up in the order given; a fault or hold applies to the next
     call, and a call that fails does not use up an answer."""
 
     def __init__(self, api_key: str = "sk-ant-fake-0123456789abcdef") -> None:
@@ -130,6 +131,8 @@ class FakeAnthropic:
         self.one_byte_chunks = False
         self.unknown_events = False
         self.without_usage = False
+        self.streams = True
+        self.says_stop = True
         self.delta_delay = 0.0
         self._answers: deque[Answer] = deque()
         self._faults: deque[Refuse | Break | Held] = deque()
@@ -364,7 +367,7 @@ class FakeAnthropic:
         received.status = 200
         self._note(received)
         answer = self._next_answer(body, keep=isinstance(fault, Break))
-        if body.get("stream"):
+        if body.get("stream") and self.streams:
             return await self._stream(http, body, answer, fault)
         return web.json_response(self._whole(body, answer))
 
@@ -463,7 +466,8 @@ class FakeAnthropic:
             delta = {"stop_reason": answer.ends_with, "stop_sequence": None}
             usage = {} if self.without_usage else {"usage": {"output_tokens": output}}
             await self._send(response, {"type": "message_delta", "delta": delta} | usage)
-        await self._send(response, {"type": "message_stop"})
+        if self.says_stop:
+            await self._send(response, {"type": "message_stop"})
         await response.write_eof()
 
     async def _disturbed(

@@ -415,3 +415,30 @@ def test_the_sdk_is_imported_only_when_it_is_needed() -> None:
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ}, check=True)
     assert run.stdout.strip() == "[]"
+
+
+async def test_a_whole_message_instead_of_a_stream(fake: FakeAnthropic, model: AnthropicModel) -> None:
+    fake.streams = False
+    fake.answer("Noted.", tool=("memory_append", {"text": "tea"}))
+    events = [event async for event in model.stream(request(user("I like tea"), tools=(APPEND,)))]
+    assert "Noted." in [event.text for event in events if isinstance(event, TextDelta)]
+    completed = events[-1]
+    assert isinstance(completed, Completed) and completed.stop_reason == "tool_use" and completed.usage.output > 0
+    assert completed.content[-1]["input"] == {"text": "tea"}
+
+
+async def test_a_stream_without_its_last_event(fake: FakeAnthropic, model: AnthropicModel) -> None:
+    fake.says_stop = False
+    fake.answer("All of it.")
+    events = [event async for event in model.stream(request(user("hi")))]
+    assert isinstance(events[-1], Completed) and events[-1].text == "All of it."
+
+
+async def test_a_model_whose_answers_are_shorter(fake: FakeAnthropic, model: AnthropicModel) -> None:
+    """The limit that the server names is kept to from then on."""
+    fake.models["small"] = FakeModelInfo("small", 32_000, 4096)
+    asked = request(user("hi"), model="small", max_tokens=8192)
+    for _ in range(2):
+        events = [event async for event in model.stream(asked)]
+        assert isinstance(events[-1], Completed)
+    assert [body["max_tokens"] for body in fake.bodies] == [8192, 4096, 4096]
