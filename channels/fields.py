@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
@@ -18,8 +19,10 @@ Scalar = TypeVar("Scalar", int, str)
 
 
 def get(parent: Json, field: str, kind: type[Scalar]) -> Scalar | None:
-    """A field of the expected type; None where it is missing or of another."""
+    """A field of the expected type; None where it is missing or of another. JSON knows one kind of number: 7.0 is 7."""
     value = parent.get(field)
+    if kind is int and isinstance(value, float) and math.isfinite(value):
+        value = int(value)
     return value if isinstance(value, kind) and not isinstance(value, bool) else None
 
 

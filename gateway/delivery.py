@@ -40,6 +40,8 @@ _LOOK_AGAIN = 0.2
 """Seconds between looks whether what waits for the chat has been sent."""
 _CLOSING = 10.0
 """How long, in seconds, a preview in flight may hold up the reply: its message's id is wanted for the last edit."""
+_CLOSING_DRAFT = 1.0
+"""The same for a draft, which has no id, and should only not come behind the reply."""
 
 
 def _always() -> bool:
@@ -128,7 +130,7 @@ class Preview:
         finally:
             self._closing = True
             self._changed.set()
-            await self._finish(task)
+            await self._finish(task, _CLOSING if self._makes_messages() else _CLOSING_DRAFT)
             if self.uncertain:
                 await self._ask_again()
 
@@ -136,11 +138,14 @@ class Preview:
         """The reply has more to show."""
         self._changed.set()
 
+    def _makes_messages(self) -> bool:
+        return bool(self.message) or self._channel.pace(self._address).preview is not PreviewStyle.DRAFT
+
     @staticmethod
-    async def _finish(task: asyncio.Task[None]) -> None:
+    async def _finish(task: asyncio.Task[None], patience: float) -> None:
         """Let a call in flight end, for the id it brings; then stop. A preview that broke takes nothing with it."""
         try:
-            await asyncio.wait({task}, timeout=_CLOSING)
+            await asyncio.wait({task}, timeout=patience)
         finally:
             task.cancel()
             await asyncio.wait({task})

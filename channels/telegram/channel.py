@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TypeVar
 
 from telegram import (
-    Bot,
     BotCommand,
     BotCommandScopeAllGroupChats,
     BotCommandScopeAllPrivateChats,
@@ -23,9 +22,11 @@ from telegram import (
     LinkPreviewOptions,
 )
 from telegram.error import (
+    BadRequest,
     ChatMigrated,
     EndPointNotFound,
     InvalidToken,
+    RetryAfter,
     TelegramError,
 )
 
@@ -42,25 +43,29 @@ from channels.message import (
     PreviewStyle,
     Receive,
     Refused,
+    SendError,
 )
 from channels.split import split
-from channels.tasks import Pause, beside
+from channels.tasks import Pause, beside, end
 from channels.telegram import format as look
+from channels.telegram.bot import LenientBot
 from channels.telegram.connection import connect
 from channels.telegram.downloads import Downloads
+from channels.telegram.edits import Edits, Place
 from channels.telegram.errors import (
     ODD_ANSWER,
     is_about_markup,
     is_about_picture,
     is_about_topic,
     is_unchanged,
+    never_sent,
     redacted,
     refuses_drafts,
     send_error,
 )
 from channels.telegram.inbound import ALLOWED_UPDATES, CHANNEL, BotIdentity, migrated, read, unreadable
 from channels.telegram.moves import Moves
-from channels.telegram.outbound import Attempt, keyboard, library_entities, reply_to
+from channels.telegram.outbound import Attempt, keyboard, library_entities, number, reply_to
 from channels.telegram.poller import LONG_POLL, Poller, Trouble
 from channels.telegram.signs import Signs
 from channels.telegram.uploads import MAX_UPLOAD, prepared
@@ -75,6 +80,14 @@ GROUP_PACE = Pace(PreviewStyle.EDIT, interval=3.5)
 CONNECTIONS = 8
 """At most so many calls at once: more than Telegram's 30 messages a second need, at a quarter of a second each. The
 library's pool looks at every connection twice at every call, which with a hundred of them costs more than the calls."""
+DRAFT_TIMEOUT = 5.0
+"""Seconds for a draft, which is out of date by then."""
+EDIT_TIMEOUT = 8.0
+"""Seconds for an edit, which may be made again as often as one likes."""
+MOST_LOST_DRAFTS = 2
+"""Drafts in a row that came to nothing, after which edits are shown instead."""
+WITHOUT = 3600.0
+"""Seconds for which drafts or edits are not tried where the Bot API server has none."""
 _UPLOAD_PATIENCE = 4
 """A file's answer may take so many times longer than a text's: Telegram looks at it before it answers."""
 
@@ -101,7 +114,7 @@ class TelegramChannel:
         `answer_timeout` (how long an answer to a send may take) in seconds."""
         self._base_url = base_url
         self._request = connect(self._base_url, read_timeout=answer_timeout, connections=CONNECTIONS)
-        self._bot = Bot(
+        self._bot = LenientBot(
             token,
             base_url=base_url,
             base_file_url=base_file_url,
@@ -118,7 +131,10 @@ class TelegramChannel:
         self._moves = Moves()
         self._signs = Signs(self._bot, pause, self._moves.ids)
         self._chats_without_drafts: set[str] = set()
-        self._drafts_exist = True
+        self._no_drafts_until = self._no_edits_until = 0.0
+        self._lost_drafts = 0
+        self._edits = Edits()
+        self._answering: set[asyncio.Task[None]] = set()
 
     @property
     def name(self) -> str:
@@ -155,7 +171,11 @@ class TelegramChannel:
             long_poll=self._long_poll,
         )
         async with beside(self._register_commands(), "Telegram's menu of commands", redacted):
-            await poller.run(lambda updates: self._offer(updates, bot, receive))
+            try:
+                await poller.run(lambda updates: self._offer(updates, bot, receive))
+            finally:
+                for task in tuple(self._answering):
+                    await end(task, redacted)
 
     async def _who_am_i(self) -> BotIdentity:
         """The bot's own id and name; asks until Telegram answers. Raises `SourceFailed` for a wrong token."""
@@ -179,7 +199,17 @@ class TelegramChannel:
         await self._moves.offer(events, receive)
         for update in updates:
             if isinstance(update, Mapping) and isinstance(press := update.get("callback_query"), Mapping):
-                await self._quietly(self._bot.answer_callback_query(str(press.get("id", ""))))
+                self._answer_press(str(press.get("id", "")))
+
+    def _answer_press(self, press: str) -> None:
+        """Beside the polling: what people say next does not wait for a button to stop turning."""
+
+        async def answer() -> None:
+            await self._quietly(self._bot.answer_callback_query(press))
+
+        task = asyncio.create_task(answer(), name="answer to a press")
+        self._answering.add(task)
+        task.add_done_callback(self._answering.discard)
 
     async def _register_commands(self) -> None:
         """The menu: everything in private chats, without the owner's commands in groups."""
@@ -198,9 +228,11 @@ class TelegramChannel:
     # Out
 
     def pace(self, address: Address) -> Pace:
-        if address.chat_id.startswith("-"):
-            return GROUP_PACE
-        return PRIVATE_PACE if self._has_drafts(address) else PRIVATE_PACE_WITHOUT_DRAFTS
+        if self._has_drafts(address):
+            return PRIVATE_PACE
+        pace = GROUP_PACE if address.chat_id.startswith("-") else PRIVATE_PACE_WITHOUT_DRAFTS
+        has_edits = asyncio.get_running_loop().time() >= self._no_edits_until
+        return pace if has_edits else replace(pace, preview=PreviewStyle.NONE)
 
     def reachable(self, address: Address) -> bool:
         return True  # Telegram keeps it for who is away
@@ -249,6 +281,7 @@ class TelegramChannel:
                 reply_parameters=reply_parameters,
                 reply_markup=reply_markup,
             )
+            self._edits.shown((attempt.chat_id, sent.message_id), attempt, message.buttons)
             return str(sent.message_id)
         post = self._bot.send_photo if attempt.upload.is_photo else self._bot.send_document
         sent = await post(
@@ -265,25 +298,43 @@ class TelegramChannel:
 
     async def edit(self, platform_id: str, message: OutboundMessage) -> None:
         attempt = self._first_attempt(message)
-        while True:
+        place = (attempt.chat_id, number(platform_id, "message"))
+        while not self._edits.stands(place, attempt, message.buttons):
             try:
                 await self._bot.edit_message_text(
                     attempt.text,
                     chat_id=attempt.chat_id,
-                    message_id=int(platform_id),
+                    message_id=place[1],
                     entities=library_entities(attempt.entities),
                     link_preview_options=NO_PREVIEW,
                     reply_markup=keyboard(message.buttons),
+                    read_timeout=EDIT_TIMEOUT,
                 )
-                return
             except TelegramError as error:
                 if is_unchanged(error):
-                    return
+                    break
                 if not is_about_markup(error) or attempt.plain:
-                    raise send_error(error) from None
+                    raise await self._edit_failed(place, send_error(error), error) from None
                 attempt = attempt.as_plain(message.text)
             except ODD_ANSWER as error:
-                raise OutcomeUnknown(f"Telegram's answer cannot be read: {redacted(error)}") from None
+                odd = OutcomeUnknown(f"Telegram's answer cannot be read: {redacted(error)}")
+                raise await self._edit_failed(place, odd, error) from None
+            else:
+                self._edits.taken()
+                break
+        self._edits.shown(place, attempt, message.buttons)
+
+    async def _edit_failed(self, place: Place, failed: SendError, error: Exception) -> SendError:
+        """`failed`, or that Telegram takes no edits: where it does answer, but to them again and again not."""
+        if isinstance(error, RetryAfter) or not self._edits.failed(place, at_once=isinstance(error, InvalidToken)):
+            return failed
+        if await self._quietly(self._bot.get_me(read_timeout=EDIT_TIMEOUT)) is None:
+            return failed
+        self._no_edits_until = asyncio.get_running_loop().time() + WITHOUT
+        log.warning(
+            "Telegram takes no edits, so answers come whole for %.0f minutes: %s", WITHOUT / 60, redacted(error)
+        )
+        return failed if isinstance(failed, Refused) else Refused(f"Telegram takes no edits: {redacted(error)}")
 
     async def draft(self, draft_id: int, message: OutboundMessage) -> None:
         address = message.address
@@ -298,16 +349,31 @@ class TelegramChannel:
                 message_thread_id=attempt.thread_id,
                 entities=library_entities(attempt.entities),
                 api_kwargs={"can_stop": True},  # Bot API 10.3: a Stop button, told as stopped_message_generation
+                read_timeout=DRAFT_TIMEOUT,
             )
         except (InvalidToken, EndPointNotFound) as error:  # a Bot API server older than 9.3 answers 404
-            self._drafts_exist = False
+            self._do_without_drafts(redacted(error))
             raise Refused(f"this Bot API server has no drafts: {redacted(error)}") from None
         except ODD_ANSWER as error:
+            self._draft_lost(redacted(error))
             raise OutcomeUnknown(f"Telegram's answer cannot be read: {redacted(error)}") from None
         except TelegramError as error:
             if refuses_drafts(error):
                 self._chats_without_drafts.add(address.chat_id)
+            elif not isinstance(error, RetryAfter | BadRequest) and not never_sent(error):
+                self._draft_lost(redacted(error))
             raise send_error(error) from None
+        self._lost_drafts = 0
+
+    def _draft_lost(self, why: str) -> None:
+        self._lost_drafts += 1
+        if self._lost_drafts >= MOST_LOST_DRAFTS:
+            self._do_without_drafts(why)
+
+    def _do_without_drafts(self, why: str) -> None:
+        self._lost_drafts = 0
+        self._no_drafts_until = asyncio.get_running_loop().time() + WITHOUT
+        log.info("no drafts for the next %.0f minutes, edits instead: %s", WITHOUT / 60, why)
 
     async def fetch(self, attachment: Attachment, to: Path, most: int) -> None:
         await self._downloads.fetch(attachment, to, most)
@@ -343,7 +409,8 @@ class TelegramChannel:
 
     def _has_drafts(self, address: Address) -> bool:
         private = not address.chat_id.startswith("-")
-        return private and self._drafts_exist and address.chat_id not in self._chats_without_drafts
+        there_are = asyncio.get_running_loop().time() >= self._no_drafts_until
+        return private and there_are and address.chat_id not in self._chats_without_drafts
 
     async def _quietly(self, call: Awaitable[T]) -> T | None:
         """For what people would not miss; None where it failed."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
+import math
 import ssl
 from functools import cache
 from typing import Any
@@ -20,7 +22,10 @@ for talkative in ("httpx", "httpcore"):  # they log addresses, and Telegram's co
     logging.getLogger(talkative).setLevel(logging.WARNING)
 logging.getLogger("telegram.request.BaseRequest").setLevel(logging.CRITICAL)  # whole pages of proxies
 
-
+_LONGEST_REFUSAL = 4096
+"""Bytes; a longer answer is none, and is not read twice."""
+_UNNAMED_WAIT, _LONGEST_WAIT = 3, 86_400
+"""Seconds after a 429 that names none, and the most that one is believed."""
 _CONNECT_WITHIN = 10.0
 """Seconds for a new connection."""
 
@@ -50,16 +55,50 @@ class _InLine(HTTPXRequest):
         except TimeoutError:
             raise TimedOut("all connections are in use") from httpx.PoolTimeout("all connections are in use")
         try:
-            if self._light is None or method != "POST" or request_data is None or request_data.contains_files:
-                return await super().do_request(url, method, request_data, *args, **kwargs)
-            silence = kwargs.get("read_timeout", self.DEFAULT_NONE)
-            return await self._light.post(
-                url,
-                request_data.url_encoded_parameters(),
-                self.read_timeout if silence is self.DEFAULT_NONE else silence,
-            )
+            return _by_status(*await self._posted(url, method, request_data, *args, **kwargs))
         finally:
             self._free.release()
+
+    async def _posted(
+        self, url: str, method: str, request_data: RequestData | None, *args: Any, **kwargs: Any
+    ) -> tuple[int, bytes]:
+        if self._light is None or method != "POST" or request_data is None or request_data.contains_files:
+            return await super().do_request(url, method, request_data, *args, **kwargs)
+        silence = kwargs.get("read_timeout", self.DEFAULT_NONE)
+        return await self._light.post(
+            url,
+            request_data.url_encoded_parameters(),
+            self.read_timeout if silence is self.DEFAULT_NONE else silence,
+        )
+
+
+def _by_status(code: int, payload: bytes) -> tuple[int, bytes]:
+    """A refusal under the status that it names: the library looks at nothing else. A wait without words is one, too."""
+    if code == httpx.codes.TOO_MANY_REQUESTS:
+        return code, _named_wait(payload)
+    if not httpx.codes.is_success(code) or len(payload) > _LONGEST_REFUSAL or not (told := _object(payload)):
+        return code, payload
+    named = told.get("error_code")
+    if told.get("ok") is not False or not isinstance(named, int) or httpx.codes.is_success(named):
+        return code, payload
+    return named, payload
+
+
+def _named_wait(payload: bytes) -> bytes:
+    """A 429 whose wait the library reads; it takes one without for a server that is out of order."""
+    told = _object(payload)
+    parameters = told.get("parameters")
+    wait = parameters.get("retry_after") if isinstance(parameters, dict) else None
+    seconds = math.ceil(wait) if isinstance(wait, int | float) and 0 < wait < _LONGEST_WAIT else _UNNAMED_WAIT
+    return json.dumps({**told, "parameters": {"retry_after": seconds}}).encode()
+
+
+def _object(payload: bytes) -> dict[str, object]:
+    try:
+        told = json.loads(payload)
+    except ValueError:
+        return {}
+    return told if isinstance(told, dict) else {}
 
 
 def connect(base_url: str, *, read_timeout: float, connections: int, free_within: float = 10.0) -> HTTPXRequest:

@@ -95,7 +95,7 @@ async def _written(answer: httpx.Response, to: Path, most: int) -> None:
     size = 0
     file: BinaryIO = await asyncio.to_thread(to.open, "wb")
     try:
-        async for part in answer.aiter_raw(256 * 1024):
+        async for part in answer.aiter_bytes(256 * 1024):
             size += len(part)
             if size > most:
                 raise _too_big(None, most)

@@ -16,6 +16,7 @@ from telegram.error import Conflict, EndPointNotFound, InvalidToken, RetryAfter,
 from telegram.request import BaseRequest, RequestData
 from telegram.request._requestparameter import RequestParameter  # what RequestData is made of; not exported
 
+from channels.fields import get
 from channels.message import ChannelStatus, Health, SourceFailed
 from channels.tasks import Pause
 from channels.telegram.errors import ODD_ANSWER, redacted, seconds
@@ -35,7 +36,11 @@ _CONFLICT_PATIENCE, _CONFLICT_DELAY = 60.0, 5.0
 _DOWN_AFTER = 120.0
 _REBUILD_AFTER = 3
 _REJECTIONS_BEFORE_FATAL = 5
-_TOO_FAST = 0.2
+_TOO_FAST, _BETWEEN = 0.2, 0.4
+"""Seconds: an empty answer within the first does not wait for updates, and is asked for again after the second."""
+FORGET_AFTER = 86_400.0
+"""Seconds without an update after which all is confirmed, and the next may have any id: after a week they begin
+anywhere (Bot API, Update)."""
 
 BAD_TOKEN = (
     "Telegram does not accept the bot's token: check channels.telegram.token (TELEGRAM_BOT_TOKEN); "
@@ -116,6 +121,7 @@ class Poller:
         pause: Pause = asyncio.sleep,
         long_poll: int = LONG_POLL,
         slack: float = ANSWER_SLACK,
+        forget_after: float = FORGET_AFTER,
     ) -> None:
         """`url` is that of getUpdates, token included: it is never shown. `report` learns of every change."""
         self._url = url
@@ -125,10 +131,13 @@ class Poller:
         self._pause = pause
         self._long_poll = long_poll
         self._slack = slack
+        self._forget_after = forget_after
 
     async def run(self, deliver: Deliver) -> None:
         """Raises `SourceFailed` where going on is pointless, and whatever `deliver` raises."""
         offset: int | None = None
+        moment = asyncio.get_running_loop().time
+        heard_at = moment()
         trouble = Trouble(known_good=True)
         request = self._make_request()
         await request.initialize()
@@ -147,9 +156,11 @@ class Poller:
                     continue
                 trouble = Trouble(known_good=True)
                 self._report(trouble.status)
+                if not updates and moment() - heard_at > self._forget_after:
+                    offset = None
                 if updates:
                     await deliver(updates)
-                    offset = offset_after
+                    offset, heard_at = offset_after, moment()
                     if len(updates) < LIMIT:
                         await asyncio.sleep(BREATH)
         finally:
@@ -179,7 +190,7 @@ class Poller:
         if not isinstance(result, list):
             raise _Junk(f"the result is of the type {type(result).__name__}")
         if long_poll and not result and asyncio.get_running_loop().time() - started < _TOO_FAST:
-            await self._pause(1.0)  # a server that does not hold requests must not be asked without a break
+            await self._pause(_BETWEEN)  # a server that does not hold requests must not be asked without a break
         return result
 
 
@@ -190,7 +201,9 @@ class _Junk(Exception):
 def _offset_after(updates: Sequence[object], offset: int | None) -> int | None:
     """The offset that confirms all of `updates`. Raises `_Junk` where none of them can be confirmed."""
     ids = [
-        number for update in updates if isinstance(update, dict) and isinstance(number := update.get("update_id"), int)
+        number
+        for update in updates
+        if isinstance(update, dict) and (number := get(update, "update_id", int)) is not None
     ]
     if updates and not ids:
         raise _Junk("the updates have no ids")

@@ -77,4 +77,4 @@ async def test_a_server_that_does_not_hold_requests_is_not_asked_without_a_break
             await paused.wait()
         polling.cancel()
         await asyncio.wait([polling])
-    assert set(pauses) == {1.0}
+    assert set(pauses) == {0.4}

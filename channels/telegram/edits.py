@@ -1,0 +1,50 @@
+"""What edits have made of messages, and which messages take none. Telegram refuses an edit that changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from channels.message import Button
+from channels.telegram.outbound import Attempt
+
+Place = tuple[int, int]
+"""The ids of a chat and of a message in it."""
+Shown = tuple[object, ...]
+
+_MOST_KEPT = 256
+_MOST_FAILURES = 3
+"""Edits in a row that came to nothing, after which it is asked whether anything else does."""
+
+
+class Edits:
+    def __init__(self) -> None:
+        self._shown: dict[Place, Shown] = {}
+        self._failures = 0
+
+    def stands(self, place: Place, attempt: Attempt, buttons: Sequence[Sequence[Button]]) -> bool:
+        """Whether the message reads so already."""
+        return self._shown.get(place) == _looks(attempt, buttons)
+
+    def shown(self, place: Place, attempt: Attempt, buttons: Sequence[Sequence[Button]]) -> None:
+        self._shown.pop(place, None)
+        self._shown[place] = _looks(attempt, buttons)
+        if len(self._shown) > _MOST_KEPT:
+            del self._shown[next(iter(self._shown))]
+
+    def taken(self) -> None:
+        """Telegram took an edit."""
+        self._failures = 0
+
+    def failed(self, place: Place, *, at_once: bool) -> bool:
+        """An edit came to nothing, or perhaps did; whether that is reason enough to do without (`at_once`: it is)."""
+        self._shown.pop(place, None)
+        self._failures += 1
+        if self._failures < _MOST_FAILURES and not at_once:
+            return False
+        self._failures = 0
+        return True
+
+
+def _looks(attempt: Attempt, buttons: Sequence[Sequence[Button]]) -> Shown:
+    """Trimmed, as Telegram does it."""
+    return attempt.text.strip(), attempt.entities, tuple(tuple(row) for row in buttons)
