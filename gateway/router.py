@@ -221,7 +221,7 @@ class Router:
         await self._database.run(write)
         self._access.asked(request)
         self._outbox.wake(drafts)
-        log.info("%s asks to be let in: daybook pair approve %s", message.address, request.code)
+        log.info("%s asks to be let in (daybook pair list)", message.address)  # a log is shown to others: no code
 
     async def _migrate(self, event: Migrated) -> None:
         """A chat has a new id: its session, rules and waiting replies go with it."""

@@ -78,7 +78,8 @@ def _changed(before: bytes, edits: Sequence[Edit], name: str) -> bytes:
         try:
             after = _edited(after, edit, name)
         except FileError as problem:
-            _log.info("an edit of %s was passed over: %s", name, problem)
+            # why, but not in its words: they show the nearest passage, and a log holds no memories
+            _log.info("an edit of %s was passed over (%s)", name, type(problem).__name__)
     if _lost(before, after) * _SAFE_SHARE > len(before):
         raise _TooMuch(after)
     return after

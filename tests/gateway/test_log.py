@@ -18,10 +18,12 @@ TELEGRAM = "123456789:AAF0123456789abcdefghijklmnopqrstuv"
 @pytest.fixture(autouse=True)
 def _logging_as_before() -> Iterator[None]:
     root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
+    handlers = root.handlers[:]
+    levels = {logger: logger.level for logger in (root, *map(logging.getLogger, ("agent", "channels", "gateway")))}
     yield
     root.handlers[:] = handlers
-    root.setLevel(level)
+    for logger, level in levels.items():
+        logger.setLevel(level)
     logging.captureWarnings(False)
 
 
@@ -63,6 +65,26 @@ def test_libraries_are_quiet_and_the_level_counts() -> None:
     logging.getLogger("gateway.test").info("news")
     logging.getLogger("httpx").info("HTTP Request")
     assert stream.getvalue() == ""
+
+
+@pytest.mark.parametrize("library", ["httpx", "aiohttp.client", "telegram.Bot", "discord.gateway", "of.next.year"])
+def test_the_news_of_libraries_stay_out_at_debug_too(library: str) -> None:
+    """They tell whole requests there: addresses with tokens, and what people wrote."""
+    stream = written("text", "debug")
+    logging.getLogger(library).debug("sent {'text': 'my secret plan'}")
+    logging.getLogger(library).info("sent {'text': 'my secret plan'}")
+    logging.getLogger("channels.test").debug("ours")
+    assert "my secret plan" not in stream.getvalue()
+    assert "ours" in stream.getvalue()
+
+
+def test_a_call_of_discords_is_not_shown_with_its_token() -> None:
+    stream = written("text")
+    token = "aW50ZXJhY3Rpb246" * 8
+    for path in (f"webhooks/123456789012345678/{token}", f"interactions/123456789012345678/{token}/callback"):
+        logging.getLogger("discord.http").warning("429: POST https://discord.com/api/v10/%s", path)
+    assert token not in stream.getvalue()
+    assert stream.getvalue().count(log.HIDDEN) == 2
 
 
 def test_ordinary_text_is_left_alone() -> None:

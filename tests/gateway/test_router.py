@@ -126,6 +126,20 @@ async def test_a_stranger_gets_one_answer_with_a_code_and_no_model(daybook: Dayb
     assert len(codes) == 1
 
 
+async def test_the_log_tells_that_somebody_asked_and_not_the_code(
+    daybook: Daybook, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A log is shown to others, when something does not work."""
+    with caplog.at_level("DEBUG"):
+        async with daybook.running() as gateway:
+            daybook.chat.say("Hello?", chat="5", sender=STRANGER)
+            await daybook.chat.wait_heard(chat="5")
+            (code,) = await gateway.codes()
+    assert "asks to be let in" in caplog.text
+    assert code not in caplog.text
+    assert "Hello?" not in caplog.text
+
+
 async def test_a_fourth_stranger_is_not_answered(daybook: Daybook) -> None:
     async with daybook.running():
         for number in range(4):

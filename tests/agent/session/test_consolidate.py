@@ -6,6 +6,8 @@ import itertools
 import re
 from pathlib import Path
 
+import pytest
+
 from agent.behind import MOST_TRIES
 from agent.model.base import AccessDenied, ModelRequest
 from agent.model.scripted import Answer, Call, Reply
@@ -37,6 +39,16 @@ async def test_an_ended_talk_leaves_a_paragraph_and_edits(tmp_path: Path) -> Non
     assert {change.by for change in talk.agent.history.changes()} >= {"consolidation"}
     (asked,) = talk.asked_for("consolidation")
     assert "My boat is called Luna" in told(asked) and "likes tea" in told(asked)
+
+
+async def test_the_log_holds_no_words_of_the_memory(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """An edit that fits nowhere is refused with the nearest passage: for the model, not for the log."""
+    talk = LongTalk(tmp_path, consolidation=save("They spoke.", ("my safe's code is 4712", "my safe's code is 9")))
+    (talk.workspace / "MEMORY.md").write_text("- my safe's code is 4711\n")
+    with caplog.at_level("DEBUG"):
+        await ended(talk)
+    assert "an edit of MEMORY.md was passed over" in caplog.text
+    assert "safe" not in caplog.text
 
 
 async def test_a_change_that_drops_too_much_is_kept_as_a_proposal(tmp_path: Path) -> None:
