@@ -308,7 +308,7 @@ class Agent:
             said, among = await redact(talks, holds, self._clock, done.change, fixed)
             await asyncio.to_thread(self.journal.forget, [talk.header.id for talk in talks], holds)
             unpurged = await self._unpurged(scope)
-        return Removal(finding, done.change, done.files, said, among, unpurged)
+        return Removal(finding, done.change, done.files, said, among, unpurged, done.kept)
 
     async def _unpurged(self, scope: Scope) -> str:
         """Purge the index; why that could not be done, else "". All else is forgotten by then."""

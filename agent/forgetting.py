@@ -19,7 +19,7 @@ from agent.session.transcript import Transcript
 class Removal:
     """What a forgetting removed: what it found in memory, the `files` that changed, and how many `messages` of how many
     `talks`. `change`: its entry in the change history, empty where memory held nothing. `unpurged`: why the search
-    index on disk still has it, the end of a sentence, else empty."""
+    index on disk still has it, the end of a sentence, else empty. `kept` as in `agent.memory.forget.Forgotten`."""
 
     finding: Finding
     change: str
@@ -27,6 +27,7 @@ class Removal:
     messages: int
     talks: int
     unpurged: str = ""
+    kept: tuple[tuple[str, str], ...] = ()
 
 
 Holds = Callable[[str], bool]

@@ -6,6 +6,7 @@ Facts and notes lose what was found; logs and HISTORY.md, which otherwise only g
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -51,10 +52,12 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """`files` that changed, and the id of the change, empty where there is none."""
+    """`files` that changed, and the id of the change, empty where there is none. `kept`: files that still have the
+    words, for they could not be changed, with the reason, a sentence that names the file."""
 
     files: tuple[str, ...]
     change: str
+    kept: tuple[tuple[str, str], ...] = ()
 
 
 def find(scope: Scope, wanted: str) -> Finding:
@@ -75,20 +78,25 @@ def up_to_date(shown: Finding, scope: Scope) -> Finding:
     """What was shown, and what was written of the same since. Raises `FileError`."""
     now = find(scope, shown.wanted)
     known = {(place.path, place.text) for place in shown.places}
-    return replace(shown, places=(*shown.places, *(one for one in now.places if (one.path, one.text) not in known)))
+    more = (one for one in now.places if (one.path, one.text) not in known)
+    return replace(shown, places=(*shown.places, *more), unread=now.unread)
 
 
 def forget(history: History, scope: Scope, clock: Clock, session: str, finding: Finding) -> Forgotten:
-    """Remove what was found, where it still stands as it was shown. For ten minutes the change can be undone, then
-    nothing of it is left. Raises `FileError`, `HistoryUnavailable`."""
+    """Remove what was found, where it still stands as it was shown, from every file that lets itself be changed. For
+    ten minutes the change can be undone, then nothing of it is left. Raises `HistoryUnavailable`."""
     by_path: dict[str, list[Place]] = {}
     for place in finding.places:
         by_path.setdefault(place.path, []).append(place)
     changed: list[str] = []
+    kept: list[tuple[str, str]] = []
     with history.author(scope, session).writes(FORGET) as unit:
         for path, places in by_path.items():
             before = unit.edits
-            _remove(scope, clock, path, places)
+            try:
+                _remove(scope, clock, path, places)
+            except FileError as problem:
+                kept.append((path, str(problem)))
             changed += [path] if unit.edits > before else []
     gone = frozenset(line.strip() for place in finding.places for line in place.text.splitlines() if line.strip())
     deleted = frozenset(place.path for place in finding.places if place.whole)
@@ -98,7 +106,7 @@ def forget(history: History, scope: Scope, clock: Clock, session: str, finding: 
         return path in deleted or any(line.strip() in gone or holds(line) for line in text.splitlines())
 
     history.forget(scope.name, held)
-    return Forgotten(tuple(changed), unit.id)
+    return Forgotten(tuple(changed), unit.id, tuple(kept))
 
 
 def speaks_of(finding: Finding) -> Callable[[str], bool]:
@@ -141,6 +149,7 @@ def _bare(line: str) -> str:
 
 
 def _remove(scope: Scope, clock: Clock, path: str, places: Sequence[Place]) -> None:
+    """Raises `FileError`."""
     file = scope.folder / path
     today = clock.today()
     if any(place.whole for place in places):
@@ -149,7 +158,7 @@ def _remove(scope: Scope, clock: Clock, path: str, places: Sequence[Place]) -> N
         return
     redacts = _only_grows(file)
     mark = f"[forgotten {today.isoformat()}]" if redacts else ""
-    files.put_back(file, scope.folder, today, partial(_without, places, mark), redacts=redacts)
+    files.put_back(file, scope.folder, today, partial(_without, file.name, places, mark), redacts=redacts)
 
 
 def _unlist(scope: Scope, clock: Clock, note: str) -> None:
@@ -158,25 +167,28 @@ def _unlist(scope: Scope, clock: Clock, note: str) -> None:
         files.rewrite(index, scope.folder, clock.today(), lambda now: index_lines.without_line(now or b"", note))
 
 
-def _without(places: Sequence[Place], mark: str, now: bytes | None) -> bytes | None:
-    """The file without the passages, each taken out where it stands now."""
+def _without(name: str, places: Sequence[Place], mark: str, now: bytes | None) -> bytes | None:
+    """The file without the passages, each taken out where it stands now. Bytes that are no UTF-8 are compared as they
+    were shown, and stay as they are in what is left. Raises `Unreadable` for what is no text any more."""
     if now is None:
         return None
-    lines = now.decode("utf-8", "surrogateescape").split("\n")
+    files.text_of(now, name)
+    start = codecs.BOM_UTF8 if now.startswith(codecs.BOM_UTF8) else b""
+    lines = now.removeprefix(start).split(b"\n")
+    shown = [line.decode("utf-8", "replace").rstrip() for line in lines]
     for place in sorted(places, key=lambda place: -place.line):
-        passage = place.text.encode("utf-8", "surrogateescape").decode("utf-8", "surrogateescape").split("\n")
-        at = _nearest(lines, passage, place.line - 1)
+        passage = place.text.split("\n")
+        at = _nearest(shown, passage, place.line - 1)
         if at is not None:
-            kept = [daily.struck(lines[at], mark)] if mark else []
-            lines[at : at + len(passage)] = kept
-    return "\n".join(lines).encode("utf-8", "surrogateescape")
+            left = [daily.struck(shown[at], mark)] if mark else []
+            lines[at : at + len(passage)] = [line.encode() for line in left]
+            shown[at : at + len(passage)] = left
+    return start + b"\n".join(lines)
 
 
 def _nearest(lines: Sequence[str], passage: Sequence[str], wanted: int) -> int | None:
     size = len(passage)
-    found = [
-        at for at in range(len(lines) - size + 1) if [line.rstrip() for line in lines[at : at + size]] == list(passage)
-    ]
+    found = [at for at in range(len(lines) - size + 1) if lines[at : at + size] == list(passage)]
     return min(found, key=lambda at: abs(at - wanted), default=None)
 
 

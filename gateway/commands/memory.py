@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 
 from pydantic import TypeAdapter
 
+from agent.forgetting import Removal
 from agent.memory.edits import Conflict
 from agent.memory.files import FileError
 from agent.memory.forget import Finding, Place, find, speaks_of, still_in
@@ -127,9 +128,10 @@ async def _forget(ask: Ask, shown: Finding) -> str:
     session, scope = str(ask.conversation.session), ask.conversation.scope
     removed, on_page = await ask.house.forgetting.forget(ask.agent, scope, session, shown)
     ask.until_answered.callback(ask.house.database.purge)  # with the answer, the question goes
-    if not removed.files and not removed.messages and not on_page:
-        return "It was gone already."
     finding = removed.finding
+    kept = _kept(removed)
+    if not removed.files and not removed.messages and not on_page:
+        return f"Nothing was forgotten.{kept}" if kept else "It was gone already."
     places = [_files(_unspoken(removed.files, finding))] if removed.files else []
     talks = "a talk" if removed.talks == 1 else f"{removed.talks} talks"
     places += [f"{_messages(removed.messages)} of {talks}"] if removed.messages else []
@@ -144,8 +146,19 @@ async def _forget(ask: Ask, shown: Finding) -> str:
         f"Forgotten in {' and '.join(places)}. {second}"
         "I no longer see, search or send the words. The transcripts' files under `state/sessions` still have them, "
         "until `daybook sessions prune` deletes those talks; files that came or were sent stay as they are for a "
-        f"month.{index}{own}{platform}"
+        f"month.{index}{own}{platform}{kept}"
     )
+
+
+def _kept(removed: Removal) -> str:
+    """What could not be struck or looked into, and why; empty where all could."""
+    kept, finding = dict(removed.kept), removed.finding
+    still = [why.replace(path, *_unspoken((path,), finding)) for path, why in kept.items()]
+    unread = [f"Not looked into: {why}" for why in finding.unread if not why.startswith(tuple(kept))]
+    if still:
+        listed = "\n".join(f"- {why}" for why in still)
+        unread.insert(0, f"The words are still there where I could not strike them; mend that and ask again:\n{listed}")
+    return "".join(f"\n\n{paragraph}" for paragraph in unread)
 
 
 def _unspoken(files: tuple[str, ...], finding: Finding) -> tuple[str, ...]:

@@ -112,6 +112,26 @@ async def test_people_hear_where_the_words_still_are(daybook: Daybook) -> None:
     assert "2026-01-02" not in answer and "luna" not in answer.lower()
 
 
+async def test_a_file_that_became_unreadable_before_the_yes_still_has_the_words(daybook: Daybook) -> None:
+    (daybook.workspace / "memory" / "notes").mkdir(parents=True)
+    note = daybook.workspace / "memory" / "notes" / "luna.md"
+    note.write_text("---\nname: Luna\ndescription: a cat\n---\nGrey.\n")
+    memory = daybook.workspace / "MEMORY.md"
+    memory.write_text("- The cat is Luna\n")
+    async with daybook.running():
+        daybook.chat.say("/forget luna")
+        await daybook.chat.wait_heard(1)
+        for path in (memory, note):
+            path.write_text(path.read_text(), encoding="utf-16")
+            path.chmod(0o400)
+        daybook.chat.say("yes")
+        answer = (await daybook.chat.wait_heard(2))[-1]
+    assert answer.startswith("Nothing was forgotten.") and "The words are still there" in answer
+    assert "MEMORY.md was not written: its owner has made it read-only" in answer
+    assert "memory/notes/… " in answer and "luna" not in answer.lower()
+    assert "gone already" not in answer
+
+
 async def test_every_field_loses_its_words_and_gets_them_back(database: Database, moment: Moment, say: Say) -> None:
     inbox = Inbox(database, moment.clock)
     address = Address("telegram", "1")

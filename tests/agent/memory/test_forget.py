@@ -226,3 +226,36 @@ def test_what_a_forgetting_could_not_write_is_no_hindrance_to_its_undoing(book: 
     assert "Luna" not in book.read("MEMORY.md") and "Luna" in book.read(PAST)
     assert book.undo() == ("MEMORY.md",)
     assert book.state() == before
+
+
+@pytest.mark.parametrize(
+    "before",
+    [b"\xef\xbb\xbf- Luna is a cat\n- tea\n", b"- Luna is a caf\xe9 cat\n- tea\n", b"- Luna is a cat\r\n- t\xe9a\r\n"],
+    ids=["begun with a mark of its bytes' order", "no UTF-8 in the passage", "no UTF-8 elsewhere"],
+)
+async def test_bytes_of_other_programs_do_not_keep_words(book: Book, before: bytes) -> None:
+    path = book.scope.folder / "MEMORY.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(before)
+    assert forgotten(book, "luna")[1] == ("MEMORY.md",)
+    assert path.read_bytes() == before.replace(before[before.index(b"- L") : before.index(b"\n") + 1], b"")
+
+
+@pytest.mark.parametrize("turned", ["UTF-16", "a folder", "read-only"])
+async def test_a_file_that_cannot_be_changed_is_named_and_keeps_no_other(book: Book, turned: str) -> None:
+    book.write("MEMORY.md", "- Luna is a cat\n")
+    book.write(PAST, "# 2026-11-02\n\n- 09:00 Luna ate\n")
+    finding = find(book.scope, "luna")
+    path = book.scope.folder / "MEMORY.md"
+    match turned:
+        case "UTF-16":
+            path.write_text("- Luna is a cat\n", encoding="utf-16")
+        case "a folder":
+            path.unlink()
+            path.mkdir()
+        case _:
+            path.chmod(0o400)
+    done = forget(book.history, book.scope, book.watch.clock, "main/owner", finding)
+    ((kept, why),) = done.kept
+    assert kept == "MEMORY.md" and why.startswith("MEMORY.md ")
+    assert done.files == (PAST,) and "Luna" not in book.read(PAST)
