@@ -16,7 +16,7 @@ from channels.registry import CHANNELS
 from gateway.access import LOCAL_CHANNELS
 from gateway.config.problem import did_you_mean
 from gateway.schedule import when as when_
-from gateway.schedule.builtin import RESERVED
+from gateway.schedule.builtin import RESERVED, summary_of
 from gateway.schedule.when import BadWhen, When
 
 OWNER = "owner"
@@ -26,6 +26,8 @@ _KEYS = ("id", "kind", "text", "when", "to", "timezone", "enabled", "catch_up")
 _WHENS = ("at", "every", "cron")
 _WHEN_FORMS = 'write `when: {at: "2026-11-22T15:00"}`, `{every: 2h}` or `{cron: "0 8 * * 1-5"}`'
 _CHANNELS = tuple(sorted({*CHANNELS, *LOCAL_CHANNELS}))
+_SUMMARIES = tuple(summary_of(f"{channel}:") for channel in _CHANNELS)
+"""How the ids of chats' own daily summaries begin."""
 _TRUE = frozenset({"true", "yes", "on"})
 _FALSE = frozenset({"false", "no", "off"})
 LONGEST_TEXT = 20_000
@@ -115,9 +117,9 @@ def new_id(text: str, taken: Collection[str]) -> str:
     plain = unicodedata.normalize("NFKD", slug(text)).encode("ascii", "ignore").decode()
     words = [word for word in plain.split("-") if word][:4]
     base = "-".join(words)[:40].strip("-") or "job"
-    return next(
-        name for number in range(1, len(taken) + 3) if (name := _numbered(base, number)) not in {*taken, *RESERVED}
-    )
+    base = f"job-{base}" if _is_reserved(f"{base}-") else base
+    names = (_numbered(base, number) for number in range(1, len(taken) + 3))
+    return next(name for name in names if name not in taken and not _is_reserved(name))
 
 
 def _numbered(base: str, number: int) -> str:
@@ -126,11 +128,15 @@ def _numbered(base: str, number: int) -> str:
 
 def checked_id(id: str) -> str:
     """Raises `BadJob`."""
-    if id in RESERVED:
-        raise BadJob(f"`id` is {id!r}, which is a job of Daybook's own; take another name")
+    if _is_reserved(id):
+        raise BadJob(f"`id` is {id[:80]!r}, which is a name of Daybook's own jobs; take another")
     if not _ID.fullmatch(id):
         raise BadJob(f"`id` is {id[:80]!r}; allowed: a name of a-z, 0-9 and -" if id else "`id` is missing")
     return id
+
+
+def _is_reserved(id: str) -> bool:
+    return id in RESERVED or id.startswith(_SUMMARIES)
 
 
 def checked_text(text: str) -> str:

@@ -61,6 +61,12 @@ def test_the_journal_is_written_by_name_without_a_gateway(home: Path) -> None:
     assert "as soon as the gateway runs" in told(home, "run", "daily-summary")["message"]
 
 
+def test_the_name_of_a_chats_own_summary_is_refused(home: Path) -> None:
+    ran = shell(home, "schedule", "add", "Milk", "--every", "2h", "--id", "daily-summary-telegram-1")
+    assert ran.returncode == 2
+    assert "`id` is 'daily-summary-telegram-1', which is a name of Daybook's own jobs; take another" in ran.stderr
+
+
 def test_moments_as_people_read_them(home: Path) -> None:
     """In the zone of each job, as in `/jobs`; ISO is for programs."""
     told(home, "add", "Drink", "--cron", "0 8 * * *", "--id", "water", "--timezone", "Asia/Kathmandu")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.schedule import job as job_
-from gateway.schedule.builtin import RESERVED
+from gateway.schedule.builtin import RESERVED, summary_of
 from gateway.schedule.job import BadJob, Job, new_id
 from gateway.schedule.jobs_file import BadFile, NotEditable, read, switched, with_job, without_job, without_jobs
 
@@ -194,3 +194,22 @@ def test_ids_tell_what_a_job_is_about() -> None:
 def test_a_text_that_is_too_long_is_refused() -> None:
     with pytest.raises(BadJob, match="20,000 are allowed"):
         job(text="x" * 20_001)
+
+
+OWN = [*sorted(RESERVED), summary_of("telegram:1"), summary_of("telegram:-1001"), summary_of("web:main")]
+
+
+@pytest.mark.parametrize("id", OWN)
+def test_no_job_takes_the_name_of_one_of_daybooks_own(id: str) -> None:
+    """It would stand in the other's place, which would not run any more."""
+    fields = {"id": id, "text": "x", "when": {"every": "2h"}}
+    with pytest.raises(BadJob, match=f"'{id}', which is a name of Daybook's own jobs; take another"):
+        job_.read(fields)
+    (problem,) = read(f"jobs:\n  - {{id: {id}, text: x, when: {{every: 2h}}}}\n").problems
+    assert "Daybook's own" in str(problem)
+    assert job_.checked_id(new_id(id.replace("-", " "), ())) not in OWN
+
+
+@pytest.mark.parametrize("id", ["daily-summary-of-sales", "daily-summary-telegram", "journal-2", "summary"])
+def test_names_that_only_sound_alike_are_free(id: str) -> None:
+    assert job_.checked_id(id) == id
