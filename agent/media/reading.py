@@ -8,7 +8,9 @@ of times, at last `{"end": REMARK, "ending": …}`; so a process that is ended l
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import json
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +26,8 @@ from agent.media.unreadable import TOO_MUCH, Unreadable
 MOST_MEMORY = 1024 * 1024 * 1024
 MOST_CPU = 30
 """Seconds."""
+_DEATH_SIGNAL = 1
+"""PR_SET_PDEATHSIG (prctl(2))."""
 _PIECE = 5_000
 """Characters of one line: twelve bytes each at most as JSON, and asyncio reads no line of more than 64 KiB."""
 _MARKUP = 8
@@ -32,6 +36,7 @@ _MARKUP = 8
 
 def main(arguments: list[str]) -> None:
     kind, file, target, chars, pages = arguments
+    _end_with_parent()
     _limit()
     ending = ""
     try:
@@ -91,6 +96,12 @@ def _write(texts: Iterator[str], most: int) -> str:
     if not any_text:
         raise Unreadable("there is no text in it")
     return ""
+
+
+def _end_with_parent() -> None:
+    """Linux kills us then. Elsewhere the limits end us, or the next line that nobody reads."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
 
 
 def _limit() -> None:

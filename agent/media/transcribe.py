@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from agent.media.reader import ended
+from agent.media import kept
 from agent.media.unreadable import Unreadable
 
 SECONDS = 300.0
@@ -61,25 +63,28 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """`command` with the file's path in place of `{file}`; what it writes to stdout are the words."""
+    """`command` with the file's path in place of `{file}`; what it writes to stdout are the words. It and what it
+    starts end with this process, however that ends."""
 
     command: tuple[str, ...]
 
     async def transcribe(self, file: Path) -> str:
         arguments = [part.replace(_FILE, str(file)) for part in self.command]
+        if shutil.which(arguments[0]) is None:
+            raise Unreadable(f"the transcriber {arguments[0]} cannot be started (there is no such program)")
         try:
             process = await asyncio.create_subprocess_exec(
-                *arguments,
-                stdin=asyncio.subprocess.DEVNULL,
+                *(sys.executable, "-I", "-S", kept.__file__, *arguments),
+                stdin=asyncio.subprocess.PIPE,  # held open for as long as we live
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.DEVNULL,
                 start_new_session=True,
             )
         except OSError as error:
             raise Unreadable(f"the transcriber {arguments[0]} cannot be started ({error.strerror})") from error
+        assert process.stdin is not None and process.stdout is not None
         try:
             async with asyncio.timeout(SECONDS):
-                assert process.stdout is not None
                 words = b""
                 while chunk := await process.stdout.read(_CHUNK):
                     words += chunk[: _MOST_BYTES - len(words)]
@@ -87,7 +92,8 @@ class Program:
         except TimeoutError as error:
             raise Unreadable("the transcriber took too long") from error
         finally:
-            await ended(process)
+            process.stdin.close()  # the sign for it to end
+            await process.wait()
         if code:
             raise Unreadable(f"the transcriber {arguments[0]} failed (exit code {code})")
         return _heard(words.decode("utf-8", "replace"))

@@ -6,6 +6,7 @@ import asyncio
 import io
 import json
 import os
+import select
 import sys
 from email.message import EmailMessage
 from pathlib import Path
@@ -255,6 +256,29 @@ async def test_a_picture_of_an_iphone_that_wants_more_room_than_there_is_is_not_
     )
     told, _ = await process.communicate()
     assert json.loads(told)["end"] == TOO_MUCH
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the limits end it")
+async def test_a_reading_process_ends_with_a_gateway_that_is_killed(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    life = (
+        "import asyncio, sys; from pathlib import Path; from agent.media.reader import Kind, Reader\n"
+        "asyncio.run(Reader(100, 1).text(Path(sys.argv[1]), Kind.TEXT))"
+    )
+    gateway = await asyncio.create_subprocess_exec(sys.executable, "-c", life, str(pipe))
+    try:
+        async with asyncio.timeout(20):
+            with await asyncio.to_thread(pipe.open, "wb", buffering=0) as writer:
+                gateway.kill()
+                await gateway.wait()
+                nobody_reads = select.poll()
+                nobody_reads.register(writer, 0)
+                assert await asyncio.to_thread(nobody_reads.poll, 10_000)
+    finally:
+        if gateway.returncode is None:
+            gateway.kill()
+            await gateway.wait()
 
 
 @pytest.mark.parametrize("kind", ["GIF", "WEBP", "PNG"])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -71,6 +74,46 @@ async def test_a_program_prints_the_words(voice: Path) -> None:
     assert "no words" in await refused(Program(("true", "{file}")), voice)
     lots = await Program(("sh", "-c", "head -c 3000000 /dev/zero | tr '\\0' a # $1", "-", "{file}")).transcribe(voice)
     assert len(lots) == 400_000
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sh")
+async def test_a_program_and_what_it_started_end_with_a_gateway_that_is_killed(tmp_path: Path) -> None:
+    """All of them hold `fifo` open, whose end is read when the last is gone."""
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    script = f"exec 3>'{fifo}'; echo started >&3; sleep 60 & sleep 60; : $1"
+    life = (
+        "import asyncio, sys; from pathlib import Path; from agent.media.transcribe import Program\n"
+        "asyncio.run(Program(('sh', '-c', sys.argv[1], '-', '{file}')).transcribe(Path('voice.ogg')))"
+    )
+    gateway = await asyncio.create_subprocess_exec(sys.executable, "-c", life, script)
+    try:
+        async with asyncio.timeout(20):
+            held = await asyncio.to_thread(fifo.open)
+            with held:
+                assert await asyncio.to_thread(held.readline) == "started\n"
+                gateway.kill()
+                await gateway.wait()
+                assert await asyncio.to_thread(held.read) == ""
+    finally:
+        if gateway.returncode is None:
+            gateway.kill()
+            await gateway.wait()
+
+
+async def test_a_program_that_is_stopped_leaves_nothing_behind(voice: Path, tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    program = Program(("sh", "-c", f"exec 3>'{fifo}'; echo started >&3; sleep 60 & sleep 60; : $1", "-", "{file}"))
+    working = asyncio.create_task(program.transcribe(voice))
+    async with asyncio.timeout(20):
+        held = await asyncio.to_thread(fifo.open)
+        with held:
+            await asyncio.to_thread(held.readline)
+            working.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await working
+            assert await asyncio.to_thread(held.read) == ""
 
 
 def test_a_key_is_not_shown() -> None:
