@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from pathlib import Path
 
-from agent.memory import files
+from agent.memory import files, notes
 from agent.memory.age import age_in_words
 from agent.memory.edit import edited
 from agent.memory.files import Entry, FileText, Kind
@@ -128,7 +128,7 @@ async def replace_passage(desk: Desk, path: Path, old_text: str, new_text: str) 
 
     def change(present: bytes | None) -> bytes:
         if present is None:
-            raise FileError(_missing(desk, path))
+            raise FileError(missing(desk, path))
         before[:] = [files.text_of(present, name)]
         return edited(present, old_text, new_text, name)
 
@@ -167,14 +167,25 @@ async def _present(desk: Desk, given: str) -> tuple[Path, FileText]:
     path = desk.path(given)
     file = await desk.blocking(files.read_text, path, desk.scope.folder)
     if file is None:
-        raise ToolError(await desk.blocking(_missing, desk, path))
+        raise ToolError(await desk.blocking(missing, desk, path))
     return path, file
 
 
-def _missing(desk: Desk, path: Path) -> str:
-    present = [entry.name for entry in files.entries(path.parent, desk.scope.folder) if entry.kind is Kind.FILE]
-    near = difflib.get_close_matches(path.name, present, n=3, cutoff=0.5)
-    return f"there is no file {desk.name(path)}" + (f"; its folder has {', '.join(near)}" if near else "")
+def missing(desk: Desk, path: Path) -> str:
+    """That there is no such file, with names like it: in its folder, else where memory is kept. Blocks. Raises
+    `FileError`."""
+    said, folder = f"there is no file {desk.name(path)}", desk.scope.folder
+    if near := _near(path.parent, path.name, folder):
+        return f"{said}; its folder has {', '.join(near)}"
+    for other in (folder / notes.FOLDER, folder / "memory", folder):
+        if near := _near(other, path.name, folder):
+            return f"{said}; there is {', '.join(desk.name(other / name) for name in near)}"
+    return said
+
+
+def _near(within: Path, name: str, root: Path) -> list[str]:
+    present = [entry.name for entry in files.entries(within, root) if entry.kind is Kind.FILE]
+    return difflib.get_close_matches(name, present, n=3, cutoff=0.5)
 
 
 def _first_difference(before: str, after: str) -> int:

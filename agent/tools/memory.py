@@ -14,7 +14,7 @@ from agent.tools import schema
 from agent.tools.arguments import integer, text, texts
 from agent.tools.base import Arguments, Tool, ToolError
 from agent.tools.desk import Desk, lines_of
-from agent.tools.files import replace_passage
+from agent.tools.files import missing, replace_passage
 
 _MOST_PASSAGE_CHARS = 900
 _MOST_CHARS = 20_000
@@ -72,7 +72,7 @@ def memory_tools(desk: Desk) -> tuple[Tool, ...]:
         desk.tool(
             schema.spec(
                 "memory_get",
-                "Text of a memory file, empty if there is none.",
+                "Text of a memory file.",
                 {"path": schema.string()},
                 {"from": schema.whole_number("first line"), "lines": schema.whole_number()},
             ),
@@ -161,10 +161,14 @@ async def _get(desk: Desk, arguments: Arguments) -> str:
     path = desk.path(text(arguments, "path"))
     file = await desk.blocking(files.read_text, path, desk.scope.folder)
     if file is None:
-        return await _talk(desk, arguments)
+        talk = await _talk(desk, arguments)
+        return f"[{_sentence(await desk.blocking(missing, desk, path))}]" if talk is None else talk
     lines = lines_of(file.text)
     first = integer(arguments, "from", 1)
-    wanted = lines[first - 1 :][: integer(arguments, "lines", len(lines) or 1)]
+    if first > len(lines):
+        desk.has_read(path, file, 1, 0)
+        return f"[{desk.name(path)} has only {len(lines)} lines]" if lines else f"[{desk.name(path)} is empty]"
+    wanted = lines[first - 1 :][: integer(arguments, "lines", len(lines))]
     shown, chars = 0, 0
     while shown < len(wanted) and chars + len(wanted[shown]) < _MOST_CHARS:
         chars += len(wanted[shown]) + 1
@@ -178,13 +182,17 @@ async def _get(desk: Desk, arguments: Arguments) -> str:
     return "\n".join(wanted[:shown]) + f"\n[Cut here: read on with from={first + shown}]"
 
 
-async def _talk(desk: Desk, arguments: Arguments) -> str:
-    """A past talk, where the path is one that a hit named; lines are those of its transcript."""
+def _sentence(said: str) -> str:
+    return said[:1].upper() + said[1:]
+
+
+async def _talk(desk: Desk, arguments: Arguments) -> str | None:
+    """A past talk, where the path is one that a hit named, else None; lines are those of its transcript."""
     said = (
         await desk.blocking(desk.talks.opened, desk.scope, text(arguments, "path"), desk.clock) if desk.talks else None
     )
     if not said:
-        return ""
+        return None
     first = integer(arguments, "from", 1)
     last = first + integer(arguments, "lines", said[-1].end) - 1
     shown: list[str] = []

@@ -154,13 +154,28 @@ async def test_an_overfull_index_is_told(tmp_path: Path) -> None:
     assert "MEMORY.md now has 9 lines" in saved
 
 
-async def test_getting_a_missing_file_is_empty_and_a_part_is_a_part(tmp_path: Path) -> None:
+async def test_getting_a_missing_file_says_so_and_names_near_ones(tmp_path: Path) -> None:
+    """It is no error (SPEC 6): that there is no such log is an answer."""
     talk = Talk(owner(tmp_path))
-    assert await talk.call("memory_get", path="memory/2020-01-01.md") == ""
+    assert await talk.call("memory_get", path="memory/2020-01-01.md") == "[There is no file memory/2020-01-01.md]"
+    for name in ("memory/2020-01-02.md", "memory/notes/boiler.md"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x")
+    near = "[There is no file memory/2020-01-01.md; its folder has 2020-01-02.md]"
+    assert await talk.call("memory_get", path="memory/2020-01-01.md") == near
+    for given in ("boilers.md", "notes/boiler.md", "memory/boiler.md"):
+        elsewhere = f"[There is no file {given}; there is memory/notes/boiler.md]"
+        assert await talk.call("memory_get", path=given) == elsewhere
+    (tmp_path / "empty.md").touch()
+    assert await talk.call("memory_get", path="empty.md") == "[empty.md is empty]"
+
+
+async def test_a_part_of_a_file_is_a_part(tmp_path: Path) -> None:
+    talk = Talk(owner(tmp_path))
     (tmp_path / "a.md").write_text("1\n2\n3\n4\n")
     assert await talk.call("memory_get", path="a.md") == "1\n2\n3\n4"
     assert await talk.call("memory_get", path="a.md", **{"from": 2, "lines": 2}) == "2\n3"
-    assert await talk.call("memory_get", path="a.md", **{"from": 9}) == ""
+    assert await talk.call("memory_get", path="a.md", **{"from": 9}) == "[a.md has only 4 lines]"
     (tmp_path / "a.md").write_text("x" * 99 + "\n" + "y" * 30_000)
     assert "read on with from=2" in await talk.call("memory_get", path="a.md")
     assert "30000 characters" in await talk.call("memory_get", path="a.md", **{"from": 2})
