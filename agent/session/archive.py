@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from agent.session.durable import write_whole
 from agent.session.jsonl import read_entry, read_header
 from agent.session.transcript import NotJournaled
 from agent.turn import SessionKey
@@ -63,18 +64,9 @@ class Archive:
 
     def make_current(self, key: SessionKey, id: str) -> None:
         """Raises `NotJournaled`."""
-        folder = self._of(key)
-        fresh = folder / f".{_CURRENT}-{secrets.token_hex(4)}"
         try:
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with fresh.open("w", encoding="ascii") as file:
-                file.write(id + "\n")
-                file.flush()
-                os.fsync(file.fileno())
-            fresh.replace(folder / _CURRENT)
+            write_whole(self._of(key) / _CURRENT, f"{id}\n")
         except OSError as error:
-            with contextlib.suppress(OSError):
-                fresh.unlink()
             raise NotJournaled(f"The choice of session could not be written to disk ({error.strerror}).") from error
 
     def sessions(self, key: SessionKey | None = None) -> tuple[SessionInfo, ...]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from agent.memory.scope import Audience, GroupLogs, Scope
 from agent.session.cycle import Loss
+from agent.session.durable import write_whole
 
 _SUFFIX = ".owed"
 
@@ -62,7 +63,6 @@ class Debts:
 
     def _write(self, owed: Owed, tries: int) -> None:
         place = self._place(owed)
-        place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         scope = owed.scope
         data = {
             "tries": tries,
@@ -73,12 +73,7 @@ class Debts:
             "reason": str(owed.reason),
             "upto": owed.upto,
         }
-        fresh = place.with_suffix(".new")
-        with fresh.open("w", encoding="utf-8") as file:
-            json.dump(data, file)
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(place)
+        write_whole(place, json.dumps(data))
 
     def done(self, owed: Owed) -> None:
         """Where its file cannot be removed, it is done once more by the next process, which adds nothing."""

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent.session.durable import make_folder, sync_folder
 from agent.session.entries import Entry, Header, RedactionEntry
 from agent.session.jsonl import entry_line, header_line, read_entry, read_header
 from agent.session.redaction import redacted
@@ -84,13 +85,13 @@ class Transcript:
         overwritten."""
         line = header_line(header)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_folder(path.parent)
             handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             try:
                 _write(handle, line)
             finally:
                 os.close(handle)
-            _sync_folder(path.parent)
+            sync_folder(path.parent)
         except OSError as error:
             raise NotJournaled(_sentence(error)) from error
         return cls(path, header, (), (), lines=1, size=len(line))
@@ -176,14 +177,6 @@ def _write(handle: int, data: bytes) -> None:
     while view:
         view = view[os.write(handle, view) :]
     os.fsync(handle)
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _sentence(error: OSError) -> str:

@@ -1,0 +1,46 @@
+"""Names that are there after a power cut: a file's content is synced, and then the folder that names it. Blocks."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from pathlib import Path
+
+
+def write_whole(place: Path, text: str) -> None:
+    """Give a file a new content in one step: at every moment, the old or the new one is there. Missing folders are made
+    (0700). Raises `OSError`; the old content stays."""
+    make_folder(place.parent)
+    fresh = place.with_name(f".{place.name}.{secrets.token_hex(4)}.new")
+    try:
+        with fresh.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(place)
+    except OSError:
+        with contextlib.suppress(OSError):
+            fresh.unlink()
+        raise
+    sync_folder(place.parent)
+
+
+def make_folder(folder: Path) -> None:
+    """With the missing ones above it (0700). Raises `OSError`."""
+    missing = [one for one in (folder, *folder.parents) if not one.is_dir()]
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for made in missing:
+        sync_folder(made.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Bring names added and changed to the disk; where folders cannot be opened (Windows), the system does so itself.
+    Raises `OSError`."""
+    if os.name == "nt":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,54 @@
+"""What a power cut must not take: a new name is on the disk only when its folder is."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from agent.memory.scope import Audience, Scope
+from agent.session.archive import Archive, new_id
+from agent.session.cycle import Loss
+from agent.session.owed import Debts, Owed
+from tests.agent.session.test_archive import DAY, OWNER
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="nothing tells what is synced")
+
+
+@pytest.fixture
+def synced(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path, frozenset[str]]]:
+    """Every folder that was synced, with the names that it had by then."""
+    told: list[tuple[Path, frozenset[str]]] = []
+    sync = os.fsync
+
+    def fsync(fd: int) -> None:
+        place = Path(f"/proc/self/fd/{fd}").readlink()
+        if place.is_dir():
+            told.append((place, frozenset(os.listdir(place))))
+        sync(fd)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    return told
+
+
+def names(synced: list[tuple[Path, frozenset[str]]], folder: Path) -> frozenset[str]:
+    return next((names for place, names in reversed(synced) if place == folder), frozenset())
+
+
+def test_the_choice_of_session(tmp_path: Path, synced: list[tuple[Path, frozenset[str]]]) -> None:
+    archive = Archive(tmp_path / "sessions" / "main", "main")
+    archive.make_current(OWNER, new_id(DAY))
+    assert "current" in names(synced, archive.folder / "owner")
+    assert "owner" in names(synced, archive.folder)
+    assert "sessions" in names(synced, tmp_path)
+
+
+def test_what_is_owed(tmp_path: Path, synced: list[tuple[Path, frozenset[str]]]) -> None:
+    debts = Debts(tmp_path / "sessions", tmp_path)
+    owed = Owed("owner", new_id(DAY), Scope(Audience.OWNER, tmp_path), Loss.NEW, "e1")
+    for note in (debts.note, debts.failed):
+        synced.clear()
+        note(owed)
+        assert f"{owed.session}-e1.owed" in names(synced, tmp_path / "sessions" / "owner")
+    assert debts.all() == [owed] and len(list((tmp_path / "sessions" / "owner").iterdir())) == 1
