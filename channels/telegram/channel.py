@@ -93,6 +93,8 @@ _UPLOAD_PATIENCE = 4
 
 NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 
+_LEFT_BEHIND = "the group became a supergroup, where messages count anew: that id may be another's there"
+
 T = TypeVar("T")
 
 
@@ -130,6 +132,7 @@ class TelegramChannel:
         self._status = ChannelStatus(Health.OFF)
         self._moves = Moves()
         self._signs = Signs(self._bot, pause, self._moves.ids)
+        self._sent_after_move: set[tuple[int, str]] = set()  # by who had the old id still
         self._chats_without_drafts: set[str] = set()
         self._no_drafts_until = self._no_edits_until = 0.0
         self._lost_drafts = 0
@@ -257,7 +260,7 @@ class TelegramChannel:
             attempt = replace(attempt, upload=await prepared(message.file))
         while True:
             try:
-                return await self._posted(attempt, message)
+                sent = await self._posted(attempt, message)
             except TelegramError as error:
                 other = await self._other_way(attempt, error, message.text)
                 if other is None:
@@ -265,6 +268,10 @@ class TelegramChannel:
                 attempt = other
             except ODD_ANSWER as error:
                 raise OutcomeUnknown(f"Telegram's answer cannot be read: {redacted(error)}") from None
+            else:
+                if attempt.moved:
+                    self._sent_after_move.add((attempt.chat_id, sent))
+                return sent
 
     async def _posted(self, attempt: Attempt, message: OutboundMessage) -> str:
         """One call; returns the id of the message that it made."""
@@ -299,6 +306,8 @@ class TelegramChannel:
     async def edit(self, platform_id: str, message: OutboundMessage) -> None:
         attempt = self._first_attempt(message)
         place = (attempt.chat_id, number(platform_id, "message"))
+        if attempt.moved and (attempt.chat_id, platform_id) not in self._sent_after_move:
+            raise Refused(_LEFT_BEHIND)
         while not self._edits.stands(place, attempt, message.buttons):
             try:
                 await self._bot.edit_message_text(
@@ -313,6 +322,9 @@ class TelegramChannel:
             except TelegramError as error:
                 if is_unchanged(error):
                     break
+                if isinstance(error, ChatMigrated):
+                    await self._moves.learn(migrated(attempt.chat_id, error.new_chat_id))
+                    raise Refused(_LEFT_BEHIND) from None
                 if not is_about_markup(error) or attempt.plain:
                     raise await self._edit_failed(place, send_error(error), error) from None
                 attempt = attempt.as_plain(message.text)

@@ -44,8 +44,10 @@ class Signs:
             return
         try:
             chat_id = number(address.chat_id, "chat")
+            if chat_id in self._moved:
+                return  # that id is another message's there
             await self._bot.set_message_reaction(
-                self._moved.get(chat_id, chat_id), number(platform_id, "message"), [reaction] if reaction else []
+                chat_id, number(platform_id, "message"), [reaction] if reaction else []
             )
         except (Refused, TelegramError, *ODD_ANSWER) as error:
             log.debug("no reaction in %s: %s", address, redacted(error))

@@ -357,6 +357,29 @@ async def test_a_moved_group_gets_its_message_and_the_move_is_told(desk: Desk) -
     assert (moves[0].old.chat_id, moves[0].new.chat_id) == ("-500", "-1009")
 
 
+@pytest.mark.parametrize("known", [True, False], ids=["told of the move", "the edit learns of it"])
+async def test_an_edit_never_reaches_another_message_of_a_group_that_moved(desk: Desk, known: bool) -> None:
+    """The ids of a supergroup's messages count anew: the same may be another message of ours."""
+    old, new = Address("telegram", "-500"), Address("telegram", "-1009")
+    desk.telegram.say("hi", chat=-500, chat_type="group")
+    async with desk.running():
+        await desk.received()
+        before = await desk.channel.send(OutboundMessage(old, "an answer that is being"))
+        desk.telegram.migrate(-500, -1009)
+        if known:
+            await desk.received(3)
+        else:
+            desk.telegram.drop_pending()
+        assert await desk.channel.send(OutboundMessage(new, "another")) == before
+        with pytest.raises(Refused, match="became a supergroup"):
+            await desk.channel.edit(before, OutboundMessage(old, "an answer that is being written"))
+        after = await desk.channel.send(OutboundMessage(old, "anew"))
+        await desk.channel.edit(after, OutboundMessage(old, "anew and edited"))
+        moves = [event for event in await desk.received(2) if isinstance(event, Migrated)]
+    assert {move.id for move in moves} == {"migrated:-500:-1009"}
+    assert [message.text for message in desk.telegram.messages(-1009) if message.text] == ["another", "anew and edited"]
+
+
 async def test_a_move_learnt_while_not_running_is_told_by_the_next_run(desk: Desk) -> None:
     desk.telegram.say("hi", chat=-500, chat_type="group")
     desk.telegram.migrate(-500, -1009)
