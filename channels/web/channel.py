@@ -133,9 +133,10 @@ class WebChannel:
         """Serve until cancelled. From then on nothing new is taken, and pages that are open see what is still sent."""
         try:
             token = await self._token_now()
+            ended = await self._logged_out()
             await self._server.start()
             async with listening(self._server.protocol, self._host, self._port) as ports:
-                self._server.door.guard = Guard(token, self._host, ports)
+                self._server.door.guard = Guard(token, self._host, ports, ended=ended)
                 self._status = ChannelStatus(Health.OK)
                 self._house.listens(f"http://{url_host(self._host)}:{ports[0]}")
                 self._takes = True
@@ -153,6 +154,12 @@ class WebChannel:
         try:
             return await asyncio.to_thread(self._token)
         except (OSError, ValueError) as error:
+            raise SourceFailed(str(error)) from error
+
+    async def _logged_out(self) -> frozenset[str]:
+        try:
+            return await self._record.logged_out()
+        except NotRecorded as error:
             raise SourceFailed(str(error)) from error
 
     def pace(self, address: Address) -> Pace:

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from aiohttp import web
 
-from channels.web.guard import SESSION_SECONDS, Guard
+from channels.web.guard import SESSION_SECONDS, Guard, Session
 
 _OPEN_FOR_ALL = frozenset({"/healthz", "/readyz", "/metrics"})
 _SERVES_STRANGERS = frozenset({"/", "/login", *_OPEN_FOR_ALL})
@@ -58,7 +58,7 @@ class Door:
     def _has_shown(self, request: web.Request) -> bool:
         kind, _, shown = request.headers.get("Authorization", "").partition(" ")
         if not kind:
-            return self.guard.is_session(self.session(request))
+            return self.guard.session(self.session(request)) is not None
         return kind.lower() == "bearer" and self._is_token(request, shown.strip())
 
     def session(self, request: web.Request) -> str:
@@ -102,8 +102,14 @@ class Door:
         )
         return response
 
-    async def log_out(self, request: web.Request) -> web.StreamResponse:
-        response = web.Response(status=204)
+    def log_out(self, request: web.Request) -> Session | None:
+        """The browser's cookie opens nothing any more; None where it did not anyway."""
+        session = self.guard.session(self.session(request))
+        if session is not None:
+            self.guard.end(session)
+        return session
+
+    def without_cookie(self, request: web.Request, response: web.Response) -> web.Response:
         response.del_cookie(self._cookie(request), httponly=True, samesite="Strict")
         return response
 

@@ -2,8 +2,8 @@
 
 Place: a request names this server by a name that only this machine gives it, so that no foreign name that was made to
 point here (DNS rebinding) is served. Page: a browser says which page asks; only our own may. Token: shown as a bearer
-token, or once at the login, for a cookie that is signed with it. So nothing is kept, a restart signs nobody out, and a
-new token signs everybody out.
+token, or once at the login, for a cookie that is signed with it. So a restart signs nobody out, and a new token signs
+everybody out. What is kept are the sessions that were logged out of: a copy of such a cookie must open nothing.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import secrets
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
 
 _HOST = re.compile(r"(?:\[(?P<v6>[0-9a-fA-F:.]+)\]|(?P<name>[A-Za-z0-9._-]+))(?::(?P<port>[0-9]{1,5}))?")
 _LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -34,10 +35,22 @@ _ADDRESSES = 1_000
 Now = Callable[[], float]
 
 
-class Guard:
-    """`host`: as configured; `ports`: those that are listened on; `token`: at least one character."""
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A browser that was let in, until that moment (seconds since 1970)."""
 
-    def __init__(self, token: str, host: str, ports: Collection[int], now: Now = time.time) -> None:
+    id: str
+    until: int
+
+
+class Guard:
+    """`host`: as configured; `ports`: those that are listened on; `token`: at least one character; `ended`: the ids of
+    sessions that were logged out of."""
+
+    def __init__(
+        self, token: str, host: str, ports: Collection[int], now: Now = time.time, ended: Collection[str] = ()
+    ) -> None:
+        self._ended = set(ended)
         self._token = token.encode()
         self._key = hashlib.sha256(b"daybook web session\0" + self._token).digest()
         self._names = _LOCAL | ({host.lower()} - _WILDCARDS)
@@ -77,11 +90,17 @@ class Guard:
         said = f"{int(self._now()) + SESSION_SECONDS}.{secrets.token_hex(8)}"
         return f"{said}.{self._signed(said)}"
 
-    def is_session(self, cookie: str) -> bool:
+    def session(self, cookie: str) -> Session | None:
+        """The session that a cookie stands for; None where it opens nothing."""
         said, _, signature = cookie.rpartition(".")
         if not hmac.compare_digest(signature.encode("utf-8", "replace"), self._signed(said).encode()):
-            return False
-        return int(said.partition(".")[0]) > self._now()
+            return None
+        until, _, id = said.partition(".")
+        return Session(id, int(until)) if int(until) > self._now() and id not in self._ended else None
+
+    def end(self, session: Session) -> None:
+        """From now on, its cookie opens nothing, wherever it is."""
+        self._ended.add(session.id)
 
     def _signed(self, said: str) -> str:
         return hmac.new(self._key, said.encode("utf-8", "replace"), hashlib.sha256).hexdigest()

@@ -79,5 +79,11 @@ class Record(Protocol):
         """From now on, call `changed` with the id of each entry that reads otherwise though nobody has called `change`
         (something in it was forgotten)."""
 
+    async def log_out(self, session: str, until: int) -> None:
+        """A session counts no more; it may be forgotten after that moment (seconds since 1970)."""
+
+    async def logged_out(self) -> frozenset[str]:
+        """The sessions that count no more."""
+
     async def handles(self) -> frozenset[str]:
         """Of every uploaded file that a message names."""

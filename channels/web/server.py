@@ -122,9 +122,17 @@ class Server:
         return await self._sockets.converse(request, self.door.session(request))
 
     async def _log_out(self, request: web.Request) -> web.StreamResponse:
-        """Every page of that browser, for they share its cookie."""
+        """Every page of that browser, for they share its cookie; and every copy of it, for good."""
+        session = self.door.log_out(request)
         await self._sockets.end(self.door.session(request))
-        return await self.door.log_out(request)
+        response = web.Response(status=204)
+        if session is not None:
+            try:
+                await self._record.log_out(session.id, session.until)
+            except NotRecorded as error:
+                log.error("a session that was logged out of is good again after a restart: %s", error)
+                response = web.Response(status=503, text=f"{error} Log in and out again when it does.\n")
+        return self.door.without_cookie(request, response)
 
     # files
 

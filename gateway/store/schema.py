@@ -184,6 +184,12 @@ _STEPS = (
     ALTER TABLE chat ADD COLUMN language TEXT NOT NULL DEFAULT '';     -- in which its people write; empty: not known
     ALTER TABLE chat ADD COLUMN language_day TEXT NOT NULL DEFAULT ''; -- the newest of the user's days that told it
     """,
+    """
+    CREATE TABLE web_logged_out (         -- sessions of browsers that count no more
+        session TEXT PRIMARY KEY,
+        until INTEGER NOT NULL            -- when they end by themselves, in seconds since 1970
+    );
+    """,
 )
 
 

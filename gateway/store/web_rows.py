@@ -61,6 +61,16 @@ def handles(connection: sqlite3.Connection) -> frozenset[str]:
     return frozenset(file.handle for row in rows for file in _FILES.validate_json(row["files"]))
 
 
+def log_out(connection: sqlite3.Connection, session: str, until: int) -> None:
+    """Those that have ended by themselves are forgotten."""
+    connection.execute("DELETE FROM web_logged_out WHERE until < CAST(strftime('%s', 'now') AS INTEGER)")
+    connection.execute("INSERT OR IGNORE INTO web_logged_out VALUES (?, ?)", (session, until))
+
+
+def logged_out(connection: sqlite3.Connection) -> frozenset[str]:
+    return frozenset(row["session"] for row in connection.execute("SELECT session FROM web_logged_out"))
+
+
 def _add(connection: sqlite3.Connection, entry: Entry) -> None:
     connection.execute(
         "INSERT OR IGNORE INTO web_message (id, chat_id, by, text, at, reply_to, turn, is_error, buttons, files)"

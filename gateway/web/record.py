@@ -33,6 +33,12 @@ class StoredRecord:
     async def change(self, id: str, text: str, buttons: Buttons) -> Entry | None:
         return await self._run(web_rows.change, id, text, buttons)
 
+    async def log_out(self, session: str, until: int) -> None:
+        await self._run(web_rows.log_out, session, until)
+
+    async def logged_out(self) -> frozenset[str]:
+        return await self._run(web_rows.logged_out)
+
     async def handles(self) -> frozenset[str]:
         return await self._run(web_rows.handles)
 

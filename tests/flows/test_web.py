@@ -261,6 +261,25 @@ async def test_a_foreign_page_or_address_gets_nothing(gateway: GatewayProcess) -
         assert unknown.value.status == 401
 
 
+async def test_a_copy_of_a_cookie_stays_worthless_after_a_restart(gateway: GatewayProcess) -> None:
+    address, token = await where(gateway)
+    async with browser(address) as one:
+        assert await one.log_in(token) == 204
+        async with one.get("/session") as let_in:
+            stolen = let_in.request_info.headers["Cookie"]
+        async with one.post("/logout") as left:
+            assert left.status == 204
+    name, _, value = stolen.partition("=")
+    await gateway.kill()
+    await gateway.start()
+    address, _ = await where(gateway)
+    port = urlsplit(address).port
+    async with browser(address) as thief:
+        for cookie in (stolen, f"daybook-{port}={value}"):
+            async with thief.get("/session", headers={"Cookie": cookie}) as refused:
+                assert refused.status == 401, name
+
+
 async def test_probes_tell_how_the_house_is(telegram: FakeTelegram, gateway: GatewayProcess) -> None:
     address, _ = await where(gateway)
     async with browser(address) as one:

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import socket
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
@@ -57,6 +58,14 @@ def said(say: Say, text: str, **more: object) -> InboundMessage:
 
 
 # the record
+
+
+async def test_a_session_that_was_logged_out_of_is_known_until_it_would_have_ended(record: StoredRecord) -> None:
+    now = int(time.time())
+    await record.log_out("long past", now - 1)
+    await record.log_out("a", now + 60)
+    await record.log_out("a", now + 60)
+    assert await record.logged_out() == {"a"}
 
 
 async def test_what_we_say_stands_once_and_in_order(record: StoredRecord) -> None:

@@ -40,6 +40,7 @@ class RecordForNow:
         self.entries: list[Entry] = []
         self.failure: NotRecorded | None = None
         self.gate: Gate | None = None
+        self.ended: set[str] = set()
 
     def said(self, message: InboundMessage) -> None:
         files = tuple(ShownFile(one.name, one.media_type, handle=one.handle) for one in message.attachments)
@@ -76,6 +77,13 @@ class RecordForNow:
         """As the gateway does, past the channel."""
         self.entries = [dataclasses.replace(one, text=text) if one.id == id else one for one in self.entries]
         await self.changed(id)
+
+    async def log_out(self, session: str, until: int) -> None:
+        self._check()
+        self.ended.add(session)
+
+    async def logged_out(self) -> frozenset[str]:
+        return frozenset(self.ended)
 
     async def handles(self) -> frozenset[str]:
         self._check()

@@ -95,23 +95,23 @@ def test_only_the_page_that_was_given_out_under_that_host_may_ask(origin: str, o
 def test_a_session_is_known_after_a_restart_and_ends_with_its_time_or_its_token() -> None:
     time = Time()
     session = guard(time=time).new_session()
-    assert guard(time=time).is_session(session)
-    assert not guard(token="another", time=time).is_session(session)
+    assert guard(time=time).session(session)
+    assert not guard(token="another", time=time).session(session)
     time.now += SESSION_SECONDS + 1
-    assert not guard(time=time).is_session(session)
+    assert not guard(time=time).session(session)
 
 
 @pytest.mark.parametrize(
     "cookie", ["", ".", "9999999999", "9999999999.", "9999999999.abc", "x.y.z", "9999999999.\ud800"]
 )
 def test_no_session_is_made_by_hand(cookie: str) -> None:
-    assert not guard().is_session(cookie)
+    assert not guard().session(cookie)
 
 
 def test_a_session_is_not_prolonged_by_hand() -> None:
     until, _, rest = guard().new_session().partition(".")
-    assert guard().is_session(f"{until}.{rest}")
-    assert not guard().is_session(f"{int(until) + 1}.{rest}")
+    assert guard().session(f"{until}.{rest}")
+    assert not guard().session(f"{int(until) + 1}.{rest}")
 
 
 def test_each_browser_has_a_session_of_its_own() -> None:

@@ -64,6 +64,33 @@ async def test_who_logs_out_closes_all_pages_of_that_browser_and_no_others(guest
         await elsewhere.told("kept", await elsewhere.say("still here"))
 
 
+async def test_a_copy_of_a_cookie_opens_nothing_once_its_browser_logged_out(guest: Browser, owner: Browser) -> None:
+    await guest.log_in(TOKEN)
+    async with guest.get("/session") as let_in:
+        assert let_in.status == 204
+        stolen = {"Cookie": let_in.request_info.headers["Cookie"]}
+    async with guest.post("/logout") as left:
+        assert left.status == 204
+    for path in ("/session", "/ws"):
+        async with guest.get(path, headers=stolen | {"Origin": guest.address}) as refused:
+            assert refused.status == 401
+    assert await guest.log_in(TOKEN) == 204, "a new login is a new session"
+    async with guest.get("/session") as let_in:
+        assert let_in.status == 204
+
+
+async def test_a_logout_that_cannot_be_written_down_says_so_and_holds_until_the_next_start(
+    guest: Browser, house: House
+) -> None:
+    await guest.log_in(TOKEN)
+    house.record.failure = NotRecorded("My disk takes no more writing.")
+    async with guest.post("/logout") as left:
+        assert left.status == 503 and "My disk takes no more writing." in await left.text()
+        stolen = {"Cookie": left.request_info.headers["Cookie"]}
+    async with guest.get("/session", headers=stolen) as refused:
+        assert refused.status == 401
+
+
 async def test_the_cookie_is_for_the_browser_alone(guest: Browser) -> None:
     async with guest.post("/login", json={"token": TOKEN}) as answered:
         cookie = answered.headers["Set-Cookie"]
