@@ -272,8 +272,16 @@ class Health(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ChannelStatus:
+    """`in_touch`: though it is degraded, it is connected; what is wrong is on our side (a disk that takes nothing)."""
+
     state: Health
     last_error: str = ""
+    in_touch: bool = False
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether people reach us through it now."""
+        return self.state is Health.OK or self.in_touch
 
 
 class SourceFailed(Exception):

@@ -150,7 +150,7 @@ class TerminalChannel:
                     _settle(kept, NotKept(_STOPPING))
                     raise
                 except Exception as error:
-                    self._status = ChannelStatus(Health.DEGRADED, str(error))
+                    self._status = ChannelStatus(Health.DEGRADED, str(error), in_touch=True)
                     not_kept = NotKept(str(error))
                     not_kept.__cause__ = error
                     _settle(kept, not_kept)

@@ -301,7 +301,7 @@ class WebChannel:
             said.settle(NotKept(_STOPPING))
             raise
         except Exception as error:
-            self._status = ChannelStatus(Health.DEGRADED, str(error))
+            self._status = ChannelStatus(Health.DEGRADED, str(error), in_touch=True)
             said.settle(NotKept(str(error)))
         else:
             self._status = ChannelStatus(Health.OK)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
-from channels.message import Health
+from channels.message import ChannelStatus
 
 
 class House(Protocol):
     def listens(self, address: str) -> None:
         """The page can be opened there; empty: nowhere now."""
 
-    async def channels(self) -> Mapping[str, Health]:
+    async def channels(self) -> Mapping[str, ChannelStatus]:
         """How each channel is that is on."""
 
     async def metrics(self) -> str:

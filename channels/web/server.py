@@ -8,7 +8,6 @@ from urllib.parse import quote
 
 from aiohttp import web
 
-from channels.message import Health
 from channels.web.chat import Chat
 from channels.web.door import Door
 from channels.web.format import file_name
@@ -200,10 +199,11 @@ class Server:
         return web.json_response({"status": "ok"})
 
     async def _readyz(self, request: web.Request) -> web.StreamResponse:
-        """Reasons are for who may ask `daybook status`: they may name what is nobody else's business."""
+        """Whether the channels are connected, each that is on (SPEC 11); a disk that takes nothing is no matter of theirs.
+        Reasons are for who may ask `daybook status`: they may name what is nobody else's business."""
         channels = await self._house.channels()
-        ready = all(state is Health.OK for state in channels.values())
-        states = {name: str(state) for name, state in channels.items()}
+        ready = all(status.is_connected for status in channels.values())
+        states = {name: str(status.state) for name, status in channels.items()}
         return web.json_response({"ready": ready, "channels": states}, status=200 if ready else 503)
 
     async def _metrics(self, request: web.Request) -> web.StreamResponse:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from agent.model.base import Json
-from channels.message import Health
+from channels.message import ChannelStatus
 from channels.web.record import NotRecorded
 from gateway.control import Operation, Params
 from gateway.metrics import prometheus
@@ -55,8 +55,8 @@ class WebHouse:
         self.address = address
         self.begun.set()
 
-    async def channels(self) -> Mapping[str, Health]:
-        return {one.source.name: one.status.state for one in self._sources}
+    async def channels(self) -> Mapping[str, ChannelStatus]:
+        return {one.source.name: one.status for one in self._sources}
 
     async def metrics(self) -> str:
         async with self._asking:

@@ -80,7 +80,7 @@ async def test_what_cannot_be_kept_is_told_and_the_next_is_taken() -> None:
         house.failure = OSError("the disk is full")
         with pytest.raises(NotKept, match="the disk is full"):
             await terminal.say("one")
-        assert terminal.status.state is Health.DEGRADED
+        assert terminal.status.state is Health.DEGRADED and terminal.status.is_connected
         house.failure = None
         await terminal.say("two")
         assert terminal.status.state is Health.OK

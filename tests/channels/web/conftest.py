@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from channels.message import Address, CommandInfo, Event, Health, InboundMessage, Origin, OutboundMessage
+from channels.message import Address, ChannelStatus, CommandInfo, Event, Health, InboundMessage, Origin, OutboundMessage
 from channels.web.channel import Sleep, WebChannel
 from channels.web.record import Buttons, By, Entry, NotRecorded, ShownFile
 from tests.channels.web.browser import Browser, browser
@@ -109,7 +109,7 @@ class House:
     record: RecordForNow = field(default_factory=RecordForNow)
     received: list[InboundMessage] = field(default_factory=list)
     failure: Exception | None = None
-    states: dict[str, Health] = field(default_factory=lambda: {"web": Health.OK})
+    states: dict[str, ChannelStatus] = field(default_factory=lambda: {"web": ChannelStatus(Health.OK)})
     address: str = ""
     begun: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -127,7 +127,7 @@ class House:
         self.address = address
         self.begun.set()
 
-    async def channels(self) -> Mapping[str, Health]:
+    async def channels(self) -> Mapping[str, ChannelStatus]:
         return self.states
 
     async def metrics(self) -> str:

@@ -57,7 +57,7 @@ async def test_what_cannot_be_kept_is_told_and_may_be_said_again(
         id = await tab.say("one")
         refused = await tab.told("refused", id)
         assert (refused["why"], refused["again"]) == ("the disk is full", True)
-        assert channel.status.state is Health.DEGRADED
+        assert channel.status.state is Health.DEGRADED and channel.status.is_connected
         house.failure = None
         await tab.say("one", id=id)
         await tab.told("kept", id)

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import aiohttp
 import pytest
 
-from channels.message import Health, OutboundFile, OutboundMessage, SourceFailed
+from channels.message import ChannelStatus, Health, OutboundFile, OutboundMessage, SourceFailed
 from channels.web import reception, sockets
 from channels.web.channel import WebChannel
 from channels.web.record import NotRecorded
@@ -266,10 +266,17 @@ async def test_probes_need_no_token(guest: Browser, house: House) -> None:
         assert (healthy.status, await healthy.json()) == (200, {"status": "ok"})
     async with guest.get("/readyz") as ready:
         assert (ready.status, await ready.json()) == (200, {"ready": True, "channels": {"web": "ok"}})
-    house.states["telegram"] = Health.DEGRADED
+    house.states["telegram"] = ChannelStatus(Health.DEGRADED, "connecting to Telegram")
     async with guest.get("/readyz") as unready:
         assert unready.status == 503
         assert await unready.json() == {"ready": False, "channels": {"web": "ok", "telegram": "degraded"}}
+    house.states["telegram"] = ChannelStatus(Health.OK)
+    house.states["web"] = ChannelStatus(Health.DEGRADED, "My disk is full.", in_touch=True)
+    async with guest.get("/readyz") as full:
+        assert (full.status, await full.json()) == (
+            200,
+            {"ready": True, "channels": {"web": "degraded", "telegram": "ok"}},
+        ), "they are connected (SPEC 11); that the disk is full is told by /metrics and `daybook status`"
     async with guest.get("/metrics") as figures:
         assert figures.headers["Content-Type"].startswith("text/plain; version=0.0.4")
         assert await figures.text() == "daybook_figure 1\n"
