@@ -199,7 +199,7 @@ class Server:
         return web.json_response({"status": "ok"})
 
     async def _readyz(self, request: web.Request) -> web.StreamResponse:
-        """Whether the channels are connected, each that is on (SPEC 11); a disk that takes nothing is no matter of theirs.
+        """Whether the channels are connected, each that is on (SPEC 11). A disk that takes nothing is not their matter.
         Reasons are for who may ask `daybook status`: they may name what is nobody else's business."""
         channels = await self._house.channels()
         ready = all(status.is_connected for status in channels.values())

@@ -153,7 +153,7 @@ async def _forget(ask: Ask, shown: Finding) -> str:
 def _kept(removed: Removal) -> str:
     """What could not be struck or looked into, and why; empty where all could."""
     kept, finding = dict(removed.kept), removed.finding
-    still = [why.replace(path, *_unspoken((path,), finding)) for path, why in kept.items()]
+    still = [why.replace(path, _unspoken((path,), finding)[0]) for path, why in kept.items()]
     unread = [f"Not looked into: {why}" for why in finding.unread if not why.startswith(tuple(kept))]
     if still:
         listed = "\n".join(f"- {why}" for why in still)

@@ -25,7 +25,7 @@ def synced(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path, frozenset[str]]]
     def fsync(fd: int) -> None:
         place = Path(f"/proc/self/fd/{fd}").readlink()
         if place.is_dir():
-            told.append((place, frozenset(os.listdir(place))))
+            told.append((place, frozenset(one.name for one in place.iterdir())))
         sync(fd)
 
     monkeypatch.setattr(os, "fsync", fsync)

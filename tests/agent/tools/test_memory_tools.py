@@ -163,9 +163,9 @@ async def test_getting_a_missing_file_says_so_and_names_near_ones(tmp_path: Path
         (tmp_path / name).write_text("x")
     near = "[There is no file memory/2020-01-01.md; its folder has 2020-01-02.md]"
     assert await talk.call("memory_get", path="memory/2020-01-01.md") == near
-    for given in ("boilers.md", "notes/boiler.md", "memory/boiler.md"):
-        elsewhere = f"[There is no file {given}; there is memory/notes/boiler.md]"
-        assert await talk.call("memory_get", path=given) == elsewhere
+    for wanted in ("boilers.md", "notes/boiler.md", "memory/boiler.md"):
+        elsewhere = f"[There is no file {wanted}; there is memory/notes/boiler.md]"
+        assert await talk.call("memory_get", path=wanted) == elsewhere
     (tmp_path / "empty.md").touch()
     assert await talk.call("memory_get", path="empty.md") == "[empty.md is empty]"
 
