@@ -162,7 +162,7 @@ async def _get(desk: Desk, arguments: Arguments) -> str:
     file = await desk.blocking(files.read_text, path, desk.scope.folder)
     if file is None:
         talk = await _talk(desk, arguments)
-        return f"[{_sentence(await desk.blocking(missing, desk, path))}]" if talk is None else talk
+        return f"[Empty: {await desk.blocking(missing, desk, path)}]" if talk is None else talk
     lines = lines_of(file.text)
     first = integer(arguments, "from", 1)
     if first > len(lines):
@@ -180,10 +180,6 @@ async def _get(desk: Desk, arguments: Arguments) -> str:
         return f"{wanted[0][:_MOST_CHARS]}\n[Line {first} is cut here: it has {len(wanted[0])} characters]"
     desk.has_read(path, file, first, first + shown - 1)
     return "\n".join(wanted[:shown]) + f"\n[Cut here: read on with from={first + shown}]"
-
-
-def _sentence(said: str) -> str:
-    return said[:1].upper() + said[1:]
 
 
 async def _talk(desk: Desk, arguments: Arguments) -> str | None:

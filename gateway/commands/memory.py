@@ -131,7 +131,9 @@ async def _forget(ask: Ask, shown: Finding) -> str:
     finding = removed.finding
     kept = _kept(removed)
     if not removed.files and not removed.messages and not on_page:
-        return f"Nothing was forgotten.{kept}" if kept else "It was gone already."
+        if kept:
+            raise CommandError(f"That could not be forgotten.{kept}")
+        return "It was gone already."
     places = [_files(_unspoken(removed.files, finding))] if removed.files else []
     talks = "a talk" if removed.talks == 1 else f"{removed.talks} talks"
     places += [f"{_messages(removed.messages)} of {talks}"] if removed.messages else []

@@ -126,7 +126,7 @@ async def test_a_file_that_became_unreadable_before_the_yes_still_has_the_words(
             path.chmod(0o400)
         daybook.chat.say("yes")
         answer = (await daybook.chat.wait_heard(2))[-1]
-    assert answer.startswith("Nothing was forgotten.") and "The words are still there" in answer
+    assert answer.startswith("That could not be forgotten.") and "The words are still there" in answer
     assert "MEMORY.md was not written: its owner has made it read-only" in answer
     assert "memory/notes/… " in answer and "luna" not in answer.lower()
     assert "gone already" not in answer

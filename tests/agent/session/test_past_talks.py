@@ -177,9 +177,9 @@ async def test_a_talk_that_was_found_can_be_opened_where_it_may_be_found(talks: 
         == "[2026-10-02]\n3: 10:00 Assistant: A red windmill, noted."
     )
     for scope in (person(talks.workspace), group(talks.workspace)):
-        assert await talks.tool("memory_get", scope)({"path": hit.path}) == f"[There is no file {hit.path}]"
+        assert await talks.tool("memory_get", scope)({"path": hit.path}) == f"[Empty: there is no file {hit.path}]"
     for path in (f"sessions/{job}.jsonl", "sessions/none.jsonl"):
-        assert await get({"path": path}) == f"[There is no file {path}]"
+        assert await get({"path": path}) == f"[Empty: there is no file {path}]"
 
 
 async def test_a_long_talk_is_opened_part_by_part(talks: Talks) -> None:

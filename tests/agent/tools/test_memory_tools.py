@@ -157,14 +157,15 @@ async def test_an_overfull_index_is_told(tmp_path: Path) -> None:
 async def test_getting_a_missing_file_says_so_and_names_near_ones(tmp_path: Path) -> None:
     """It is no error (SPEC 6): that there is no such log is an answer."""
     talk = Talk(owner(tmp_path))
-    assert await talk.call("memory_get", path="memory/2020-01-01.md") == "[There is no file memory/2020-01-01.md]"
+    missing = "[Empty: there is no file memory/2020-01-01.md]"
+    assert await talk.call("memory_get", path="memory/2020-01-01.md") == missing
     for name in ("memory/2020-01-02.md", "memory/notes/boiler.md"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("x")
-    near = "[There is no file memory/2020-01-01.md; its folder has 2020-01-02.md]"
+    near = "[Empty: there is no file memory/2020-01-01.md; its folder has 2020-01-02.md]"
     assert await talk.call("memory_get", path="memory/2020-01-01.md") == near
     for wanted in ("boilers.md", "notes/boiler.md", "memory/boiler.md"):
-        elsewhere = f"[There is no file {wanted}; there is memory/notes/boiler.md]"
+        elsewhere = f"[Empty: there is no file {wanted}; there is memory/notes/boiler.md]"
         assert await talk.call("memory_get", path=wanted) == elsewhere
     (tmp_path / "empty.md").touch()
     assert await talk.call("memory_get", path="empty.md") == "[empty.md is empty]"
