@@ -64,8 +64,11 @@ RULES: Mapping[str, tuple[Change, ...]] = {
     # how a score is made up
     "near": (_weightless("near"),),
     "context": (("near", "_FLOWS", {0: 1.0}),),
+    "context of lists": (("near", "_UNSPOKEN", 1.0),),
     "window": (_weightless("window"),),
     "date": (("daybook", "days_named", _nothing),),
+    "words of days": (("asked", "_OF_DAYS", 1.0), ("asked", "without_days", _same)),
+    "days beside": (("daybook", "_BESIDE", 1.0),),
     "days near by": (("daybook", "_date_match", _that_day),),
     "speaker": (_weightless("speaker"),),
     "first of several": (("daybook", "_FIRST_NAMED", 0.0),),
@@ -79,6 +82,7 @@ RULES: Mapping[str, tuple[Change, ...]] = {
     "words everywhere": (("asked", "_EVERYWHERE", 2.0),),
     "longer words": (("tokens", "_PREFIX", 1_000),),
     # words to tokens
+    "beginnings": (("asked", "beginnings", _nothing),),
     "stems": (("tokens", "stem", _same),),
     "irregular forms": (("stem", "_IRREGULAR", {}),),
     "stop words": (("tokens", "_STOP", frozenset()), ("tokens", "is_common", _never)),

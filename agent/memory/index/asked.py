@@ -6,8 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from agent.memory.index.dates import without_days
 from agent.memory.index.store import Store
-from agent.memory.index.tokens import Term, query_terms
+from agent.memory.index.tokens import Term, beginnings, query_terms
 
 _UNKNOWN = 0.5
 """Part of its weight with which a word that memory does not know keeps a score down."""
@@ -15,29 +16,47 @@ _COMMON_AT_LEAST = 2_000
 _COMMON_SHARE = 20
 """A word in more windows than this many, and this part of all, is not looked for beside rarer ones: it costs most and
 tells least."""
-_EVERYWHERE = 0.8
+_OF_DAYS = 0.25
+"""Part of its weight for a word that names a day: what is of that day need not say so. Unknown, it keeps no
+score down."""
+_EVERYWHERE = 0.9
 """Part of all windows from which on a word tells nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """`weights`: how much each term tells, by its token; `whole` what they add up to, with the unknown."""
+    """`weights`: how much each term tells, by its token; `whole` what they add up to, with the unknown. `share`: of
+    what words count at all, less where they name days and nothing else."""
 
     terms: Sequence[Term]
     weights: Mapping[str, float]
     whole: float
+    share: float = 1.0
 
 
-def asked(store: Store, query: str) -> Asked:
+def asked(store: Store, query: str, *, of_days: bool = False) -> Asked:
+    """`of_days`: it names days."""
     windows = store.windows
     limit = min(max(_COMMON_AT_LEAST, windows // _COMMON_SHARE), _EVERYWHERE * windows)
-    held = {term: store.frequency(term) for term in query_terms(query)}
+    wanted = query_terms(query)
+    beside = frozenset(query_terms(without_days(query)) if of_days else wanted)
+    shares = {term.token: 1.0 if term in beside else _OF_DAYS for term in wanted}
+    held = dict(_held(store, term) for term in wanted)
     known = {term: count for term, count in held.items() if count}
     rare = [term for term, count in known.items() if count <= limit]
     terms = rare or sorted(known, key=lambda term: known[term])[:2]
-    weights = {term.token: _telling(known[term], windows) for term in terms}
-    unknown = _UNKNOWN * (len(held) - len(known)) * _telling(0, windows)
-    return Asked(terms, weights, (sum(weights.values()) + unknown) or 1.0)
+    weights = {term.asked: shares[term.asked] * _telling(known[term], windows) for term in terms}
+    unknown = _UNKNOWN * sum(1 for term in held if term in beside and term not in known) * _telling(0, windows)
+    share = 1.0 if any(term in beside for term in wanted) else _OF_DAYS
+    return Asked(terms, weights, (sum(weights.values()) / share + unknown) or 1.0, share)
+
+
+def _held(store: Store, term: Term) -> tuple[Term, int]:
+    """A term, or what is looked for instead, and in how many windows it stands."""
+    if count := store.frequency(term):
+        return term, count
+    others = ((other, store.frequency(other)) for other in beginnings(term))
+    return next(((other, count) for other, count in others if count), (term, 0))
 
 
 def _telling(count: int, windows: int) -> float:

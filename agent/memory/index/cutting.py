@@ -5,18 +5,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import date
 
+from agent.memory.index.dates import written_day
 from agent.memory.words import fold, is_unspaced
 
-_HEADING = re.compile(r"#{1,6}[ \t]+(.*)")
+_HEADING = re.compile(r"(#{1,6})[ \t]+(.*)")
 _BULLET = re.compile(r"(?:[-*+]|\d{1,9}[.)])[ \t]")
+_TIME = r"\[?\d{1,2}:\d{2}(?::\d{2})?(?:[ ]?[ap]m)?\]?[ \t]+(?:[-–][ \t]+)?"
+_ISO_DAY = r"(?:\*\*)?\[?(\d{4}-\d{2}-\d{2})(?!\d)"
+_DATED_LINE = re.compile(rf"(?:[-*+][ \t]+)?{_ISO_DAY}")
+_OWN_LINE = re.compile(rf"{_TIME}|{_ISO_DAY}", re.IGNORECASE)
+_FENCE = re.compile(r"(?:[-*+][ \t]+)?(`{3,}|~{3,})")
 _SPEAKER = re.compile(
-    r"(?:[-*+][ \t]+)?(?:\d{1,2}:\d{2}[ \t]+)?"
-    r"([^\W\d_][\w.'’-]{0,24}(?:[ ][^\W\d_][\w.'’-]{0,24}){0,2})[ \t]?(?::[ \t]|：)"
+    rf"(?:[-*+][ \t]+)?(?:{_TIME})?(?:\*\*)?"
+    r"([^\W\d_][\w.'’-]{0,24}(?:[ ][^\W\d_][\w.'’-]{0,24}){0,2})"
+    r"(?:\*\*)?[ \t]?(?::(?:\*\*)?[ \t]|：)",
+    re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*[ \t]+|[。！？；]+")
+_LETTERS_OF_DAY = 20
+"""In the longest way to write a day: Wednesday, 24 September 2025."""
 _LONGEST = 1_200
 """Characters to which lines are joined."""
 _LONGEST_LINE = 1_600
@@ -27,8 +37,9 @@ _UNSPACED_WEIGHT = 4
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Lines `start` to `end` of a file, counted from 1. `heading`: the last one above; `section` counts the headings
-    above. `day`: where it has one of its own, whatever the file's is."""
+    """Lines `start` to `end` of a file, counted from 1. `heading`: those above, the outermost first; `section` is the
+    same for neighbours below the same ones that name the same day. `day`: where it has one of its own, whatever the
+    file's is. `names`: the day that it begins with, or a heading above."""
 
     start: int
     end: int
@@ -36,6 +47,7 @@ class Passage:
     heading: str = ""
     section: int = 0
     day: date | None = None
+    names: date | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +66,7 @@ def passages(text: str) -> Iterator[Passage]:
             yield whole
         else:
             for part in _parts(whole.text):
-                yield Passage(whole.start, whole.end, part, whole.heading, whole.section)
+                yield replace(whole, text=part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,33 +105,71 @@ def speech(text: str) -> Speech:
     return Speech(fold(match[1]), text[match.end() :]) if match else Speech("", text)
 
 
+@dataclass(slots=True)
+class _Above:
+    """The headings that a line stands below, by their levels, and the day that one of them names."""
+
+    open: list[tuple[int, str, date | None]] = field(default_factory=list)
+
+    def add(self, level: int, text: str) -> None:
+        while self.open and self.open[-1][0] >= level:
+            self.open.pop()
+        self.open.append((level, text, written_day(text)))
+
+    @property
+    def text(self) -> str:
+        return " / ".join(text for _, text, day in self.open if day is None or not _is_only_day(text))
+
+    @property
+    def day(self) -> date | None:
+        return next((day for _, _, day in reversed(self.open) if day is not None), None)
+
+
 def _whole(text: str) -> Iterator[Passage]:
-    heading, heading_line, section = "", 0, 0
-    told = True  # the heading has a passage below it
+    above = _Above()
+    heading_line = section = 0
+    told = True  # the heading has a passage or another heading below it
     held: list[str] = []
+    fence = ""
     start = size = 0
+    of: date | None = None  # the section's day
 
     def flush() -> Iterator[Passage]:
-        nonlocal held, told
-        body = "\n".join(held).rstrip()
-        if body:
-            told = True
-            yield Passage(start, start + body.count("\n"), body, heading, section)
+        nonlocal held, told, section, of
+        at = start
+        for turn in _turns(held):
+            body = "\n".join(turn).rstrip()
+            if body:
+                told = True
+                dated = _DATED_LINE.match(body)
+                day = (written_day(dated[1]) if dated else None) or above.day
+                section += day != of
+                of = day
+                yield Passage(at, at + body.count("\n"), body, above.text, section, names=day)
+            at += len(turn)
         held = []
 
     def untold() -> Iterator[Passage]:
-        if not told:
-            yield Passage(heading_line, heading_line, heading, "", section)
+        _, heading, day = above.open[-1] if above.open else (0, "", None)
+        if not told and heading and (day is None or not _is_only_day(heading)):
+            yield Passage(heading_line, heading_line, heading, "", section, names=day)
 
     for number, line in enumerate(_lines(text), 1):
-        if match := _HEADING.fullmatch(line):
+        if not fence and (match := _HEADING.fullmatch(line)):
             yield from flush()
-            yield from untold()
-            heading, heading_line, told = match[1].strip(), number, False
+            level = len(match[1])
+            if not above.open or above.open[-1][0] >= level:
+                yield from untold()
+            above.add(level, match[2].strip())
+            heading_line, told, of = number, False, above.day
             section += 1
             continue
-        if held and _ends(held, line, size):
+        if held and not fence and _ends(held, line, size):
             yield from flush()
+        if held and fence and size + len(line) > _LONGEST:
+            yield from flush()
+        if mark := _FENCE.match(line.lstrip()):
+            fence = "" if fence and mark[1].startswith(fence) else fence or mark[1]
         if not held:
             if not line:
                 continue
@@ -128,6 +178,22 @@ def _whole(text: str) -> Iterator[Passage]:
         size += len(line)
     yield from flush()
     yield from untold()
+
+
+def _turns(lines: list[str]) -> Iterator[list[str]]:
+    """A talk in lines without bullets: somebody speaks more than once. Else all of them."""
+    names = [match[1] if (match := _SPEAKER.match(line)) else "" for line in lines]
+    heard = [name for name in names if name]
+    if len(heard) == len(set(heard)) or _BULLET.match(lines[0]):
+        yield lines
+        return
+    begins = sorted({0, *(at for at, name in enumerate(names) if name)})
+    for begin, end in zip(begins, [*begins[1:], len(lines)], strict=True):
+        yield lines[begin:end]
+
+
+def _is_only_day(heading: str) -> bool:
+    return sum(one.isalpha() for one in heading) <= _LETTERS_OF_DAY
 
 
 def _lines(text: str) -> Iterator[str]:
@@ -144,7 +210,7 @@ def _ends(held: list[str], line: str, size: int) -> bool:
     in_bullet = _BULLET.match(held[0]) is not None
     if not line:
         return not in_bullet
-    if _BULLET.match(line) or size + len(line) > _LONGEST:
+    if _BULLET.match(line) or _OWN_LINE.match(line) or size + len(line) > _LONGEST:
         return True
     return not held[-1] and not line.startswith((" ", "\t"))
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from agent.memory.reach import make_private
 
-VERSION = "4"
+VERSION = "5"
 _BUSY = 5.0
 """Seconds to wait for another process that writes."""
 _CACHE_KB = 8_000

@@ -5,7 +5,8 @@
 near        BM25 of the passage with what stands before and behind it mixed in, less the farther away, as a share of
             what the question could reach at most: an answer often lacks the words that the turn before it had
 window      BM25 of the best window that holds it, as a share of the best one's
-date        1 on a day that the question names; less on those after it, when things are written down, and around it
+date        1 on a day that the question names; less on those after it, when things are written down, and around it, and
+            less again where something is of the day itself
 speaker     the person whom the question names is the one who speaks; of several, half for the first
 meaning     with an embedder: its own likeness to the question and that of its best window, each stretched over all;
             told as `around` where it is not very like the question itself
@@ -48,6 +49,10 @@ WEIGHTS: Mapping[str, float] = {
 _WINDOWS = 50
 _DATED = 200
 """Passages of named days that are looked at, whatever they say."""
+_SOONER, _LATER = 2, 10
+"""Days before and after those that are named, that may be meant too."""
+_BESIDE = 0.75
+"""Of what those count, where something is of the very days."""
 _SHORTLIST = 80
 _TELLING = frozenset({"near", "window", "date", "meaning"})
 _FIRST_NAMED = 0.5
@@ -75,19 +80,19 @@ def ranked(
 ) -> list[Ranked]:
     """The best passages for one question, best first."""
     spans = days_named(query, today)
-    question = asked(store, query)
+    question = asked(store, query, of_days=bool(spans))
     found = _windows(store, question.terms, limits)
     wanted = [(row.first, row.last) for row in found]
     wanted += [(passage, passage) for passage in (like.nearest_passages(_ALIKE_MOST) if like is not None else ())]
-    for first, last in spans:
-        wanted += store.of_days(first.toordinal(), last.toordinal(), _DATED, limits.since, limits.until, limits.below)
+    for span in spans:
+        wanted += _of_days(store, span, limits)
     rows = store.passages(_merged(wanted))
     sections = store.sections({row.section for row in rows})
     scored = {
         passage: _Scored(passage, {"near": one.words}, one.matched)
         for passage, one in near(question, rows, sections).items()
     }
-    _add_windows(scored, found)
+    _add_windows(scored, found, question.share)
     _add_dates(scored, rows, sections, spans)
     _add_speaker(scored, rows, _named(query, store.speakers))
     _add_likeness(scored, like)
@@ -110,6 +115,13 @@ def _windows(store: Store, terms: Sequence[Term], limits: Limits) -> Sequence[Wi
     return store.best_windows(terms, _WINDOWS, limits.since, limits.until, limits.below) if terms else ()
 
 
+def _of_days(store: Store, span: Span, limits: Limits) -> list[tuple[int, int]]:
+    """What is of those days; where nothing is, of those around, on which it may have been written down."""
+    first, last = span[0].toordinal(), span[1].toordinal()
+    where = (_DATED, limits.since, limits.until, limits.below)
+    return store.of_days(first, last, *where) or store.of_days(first - _SOONER, last + _LATER, *where)
+
+
 def _given(one: _Scored, row: FoundRow, whole: float, *, is_alike: bool) -> Ranked:
     score = min(1.0, max(0.0, one.total / whole))
     parts = {name: round(value / whole, 4) for name, value in one.parts.items() if value}
@@ -118,12 +130,12 @@ def _given(one: _Scored, row: FoundRow, whole: float, *, is_alike: bool) -> Rank
     return Ranked(row.id, row.id, row.path, (row.first, row.last), row.day, row.text, score, parts, one.matched)
 
 
-def _add_windows(scored: Mapping[int, _Scored], found: Sequence[WindowRow]) -> None:
+def _add_windows(scored: Mapping[int, _Scored], found: Sequence[WindowRow], most: float) -> None:
     best = max((row.bm25 for row in found), default=0.0)
     if best <= 0:
         return
     for row in found:
-        share = max(0.0, row.bm25 / best)
+        share = most * max(0.0, row.bm25 / best)
         for passage in range(row.first, row.last + 1):
             if (one := scored.get(passage)) is not None:
                 one.parts["window"] = max(share, one.parts.get("window", 0.0))
@@ -148,8 +160,10 @@ def _add_dates(
     match = {
         id: max(_date_match(span, one.day) for span in spans) if one.dated else 0.0 for id, one in sections.items()
     }
+    others = 1.0 if 1.0 not in match.values() else _BESIDE
     for row in rows:
-        scored[row.id].parts["date"] = match[row.section]
+        share = match[row.section]
+        scored[row.id].parts["date"] = share if share == 1.0 else others * share
 
 
 def _date_match(span: Span, day: int) -> float:
@@ -158,8 +172,8 @@ def _date_match(span: Span, day: int) -> float:
         return 1.0
     after, before = day - last, first - day
     if first == last:
-        return 0.8 if 0 < after <= 3 else 0.5 if 0 < after <= 10 or 0 < before <= 2 else 0.0
-    return 0.3 if 0 < after <= 3 else 0.2 if 0 < after <= 10 or 0 < before <= 2 else 0.0
+        return 0.8 if 0 < after <= 3 else 0.5 if 0 < after <= _LATER or 0 < before <= _SOONER else 0.0
+    return 0.3 if 0 < after <= 3 else 0.2 if 0 < after <= _LATER or 0 < before <= _SOONER else 0.0
 
 
 def _named(query: str, speakers: Collection[str]) -> tuple[str, ...]:

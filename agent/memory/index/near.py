@@ -17,6 +17,8 @@ _LEAST_LENGTH = 8
 """Tokens that a passage counts as at least: two words alone are no better than a sentence."""
 _FLOWS: Mapping[int, float] = {-2: 0.2, -1: 0.4, 0: 1.0, 1: 0.6, 2: 0.4, 3: 0.2}
 """How much of a passage's words the one so far behind (or before) it counts as its own."""
+_UNSPOKEN = 0.5
+"""Of that, outside of talk: bullets of a list answer one another less than turns do."""
 BEHIND, BEFORE = 3, 2
 """Passages into which a passage's words flow."""
 _HEAD = 0.5
@@ -69,19 +71,21 @@ def _flowing(rows: Sequence[PassageRow], own: Mapping[int, Counts]) -> dict[int,
     flowing: dict[int, Counts] = {}
     for at, counts in own.items():
         row = rows[at]
+        share = 1.0 if row.speaker else _UNSPOKEN
         for distance, part in _FLOWS.items():
             to = at + distance
             if not 0 <= to < len(rows) or rows[to].id != row.id + distance or rows[to].section != row.section:
                 continue
             into = flowing.setdefault(to, {})
             for token, count in counts.items():
-                into[token] = into.get(token, 0.0) + part * count
+                into[token] = into.get(token, 0.0) + (part * share if distance else part) * count
     return flowing
 
 
 def _counts(terms: Iterable[Term], texts: Sequence[str]) -> dict[int, Counts]:
     """How often each term stands in each text of tokens, by place, where any does. A longer token that begins like a
-    term counts half. One search in all of the texts together: most of them hold nothing."""
+    term counts half, and so does what is looked for instead of one. One search in all of the texts together: most of
+    them hold nothing."""
     starts: list[int] = []
     size = 0
     for text in texts:
@@ -98,7 +102,7 @@ def _counts(terms: Iterable[Term], texts: Sequence[str]) -> dict[int, Counts]:
             exact = whole[end] in " \n"
             if exact or term.prefix:
                 counts = found.setdefault(bisect_right(starts, at) - 1, {})
-                counts[token] = counts.get(token, 0.0) + (1.0 if exact else longer)
+                counts[term.asked] = counts.get(term.asked, 0.0) + (1.0 if exact and not term.instead else longer)
             at = whole.find(wanted, end)
     return found
 

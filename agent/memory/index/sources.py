@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import enum
 import os
+import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -24,6 +25,9 @@ from agent.memory.scope import Audience, Scope
 MAX_BYTES = 64_000_000
 _RULES = frozenset({"AGENTS.md", "CLAUDE.md", "SOUL.md", "IDENTITY.md"})  # how to work, not what is remembered
 _UNFILLED_NAMES = frozenset({"USER.md"})
+_DAY_IN_NAME = re.compile(
+    r"(?:^|/)((?:19|20)\d\d)([-_./]?)(\d\d)\2(\d\d)(?:(?!\d)[^/]*)?\.md$", re.IGNORECASE | re.ASCII
+)
 _DEEPEST = 40
 """Folders within folders."""
 
@@ -161,8 +165,8 @@ def new_file(
     created: date | None = None,
 ) -> NewFile:
     """`found` may know its days; else they are those of the file. `created`: when a file without a day was begun."""
-    own = daily.day_of(source.path)
-    day = own or day_of_change(source, clock)
+    own = daily.day_of(source.path) or _day_of_name(source)
+    changed = day_of_change(source, clock)
     heads: list[Passage] = []  # sections are runs: where a clock went back, a day comes twice
     places: list[int] = []
     for one in found:
@@ -175,12 +179,13 @@ def new_file(
         sha,
         [
             NewSection(
-                one.day or day,
-                (one.day or own) is not None,
+                day or changed,
+                day is not None,
                 tokens(f"{title} {one.heading}"),
                 one.day or own or created,
             )
             for one in heads
+            for day in (one.day or own or _past(one.names, changed),)
         ],
         [
             NewPassage(
@@ -197,6 +202,20 @@ def new_file(
         ],
         list(windows(found, cut)),
     )
+
+
+def _past(day: date | None, changed: date) -> date | None:
+    """What was written of a day to come is a plan: it was not written on it."""
+    return day if day is not None and day <= changed else None
+
+
+def _day_of_name(source: Source) -> date | None:
+    """Of a file that is named by its day in some other way: `2026-05-08 standup.md`, `20260508.md`, `2026/05/08.md`."""
+    match = _DAY_IN_NAME.search(source.inside)
+    try:
+        return date(int(match[1]), int(match[3]), int(match[4])) if match else None
+    except ValueError:
+        return None
 
 
 def _told(found: Iterable[Passage], going: Going) -> Iterator[Passage]:

@@ -6,9 +6,13 @@ some token wherever it stands.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from agent.memory.index.endings import without_endings
+from agent.memory.index.folding import folded
 from agent.memory.index.stem import stem
 from agent.memory.words import fold, is_common, is_unspaced, runs, terms
 
@@ -17,6 +21,10 @@ MOST_CHARS = 4_000
 MOST_TERMS = 32
 _PREFIX = 4
 """Letters from which on a word also finds longer ones that begin with it (Zahnarzt: Zahnarzttermin)."""
+_LEAST_BEGINNING = 5
+_MOST_LEFT_OFF = 4
+_UMLAUT = re.compile("([aou])e")
+_IS_HAN = re.compile("[\u3400-\u9fff]")
 _QUESTION_WORDS = """
     after again all also anything as because before both come could different does doing each ever every exactly
     few find get give go got had happen has have having her him into is it just kind kinds know like long
@@ -28,38 +36,51 @@ _QUESTION_WORDS = """
     welche welchen welcher welches wem wen wie wieso wollte wurde
     hay tengo tiene cuánto cuántos cuáles dónde cuándo qué cómo quién he ha fue era
     ai as avait combien comment est-ce où pourquoi quels quelles quelle était
+    а без был была были было быть в во вы где да для до его ее если есть же за и из или как какая какие какое какой
+    каком ко когда кого кому который кто куда ли мне меня моего моей моем мой моя мои мою мы на не него нее нет ни
+    но о об он она они от откуда по почему при про с сколько со так там то ты у уже чего чем что чтобы эта эти
+    это этот я
+    اي اين الى ان انا التي الذي على عن في قد كان كانت كم كيف لا لم لماذا ما ماذا متى مع من هذا هذه هل هو هي و
 """
 _UNSPACED_QUESTION_WORDS = """
     什么 怎么 为什 么样 哪个 哪些 哪里 哪儿 多少 几个 是否 有没 没有 还记
     记得 得我 你还 知道 我们 你们 他们 我的 你的 他的 的时 时候 有一 一次
     一个 我在 我曾 曾经 你和 和你 我和 了什 告诉 诉过 过我 我说 说过 给我 你给 是什 是哪 请问 吗 呢 的 了 我 你 是
+    뭐 뭐야 무엇 누구 어디 언제 왜 어떻 떻게 했어 했지 있어 있지 인가 는 은 이 가 을 를 에 의
     です ます した した か から まで ですか でした だっ った って は が を に の と で
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """What is looked for: a token, or (`prefix`) every token that begins so."""
+    """What is looked for: a token, or (`prefix`) every token that begins so. `instead`: of a token that memory does not
+    know."""
 
     token: str
     prefix: bool = False
+    instead: str = ""
+
+    @property
+    def asked(self) -> str:
+        """The token that was asked for."""
+        return self.instead or self.token
 
 
 def tokens(text: str) -> list[str]:
     """The tokens of a text that is indexed, in order."""
     found: list[str] = []
-    for word in runs(fold(text)):
+    for word in runs(folded(text)):
         if is_unspaced(word):
             found += [word[at : at + 2] for at in range(len(word))]
         else:
-            found.append(stem(word))
+            found.append(_root(word))
     return found
 
 
 def query_terms(query: str) -> list[Term]:
     """What a question looks for, each once, without the words that questions are made of; with them where there are no
     others."""
-    words = list(dict.fromkeys(terms(fold(query[:MOST_CHARS]))))
+    words = list(dict.fromkeys(terms(folded(query[:MOST_CHARS]))))
     telling = [word for word in words if word not in _STOP and not is_common(word)] or words
     return list(dict.fromkeys(_term(word) for word in telling))[:MOST_TERMS]
 
@@ -68,13 +89,34 @@ def query_terms(query: str) -> list[Term]:
 def _term(word: str) -> Term:
     if is_unspaced(word):
         return Term(word, prefix=len(word) == 1)
-    root = stem(word)
+    root = _root(word)
     return Term(root, prefix=len(root) >= _PREFIX and not root.isdecimal())
 
 
-_STOP = frozenset(fold(_QUESTION_WORDS).split()) | frozenset(fold(_UNSPACED_QUESTION_WORDS).split())
+def _root(word: str) -> str:
+    return stem(word) if word.isascii() else without_endings(word)
+
+
+def beginnings(term: Term) -> Iterator[Term]:
+    """What may be looked for where memory does not know a term, the likeliest first: the word as it is spelt without
+    umlauts, and words that begin like it (Gartenhäuser: Gartenhaus); of a Japanese verb its first character."""
+    token = term.token
+    if is_unspaced(token):
+        if len(token) == 2 and _IS_HAN.match(token) and not _IS_HAN.match(token[1]):
+            yield Term(token[0], prefix=True, instead=token)
+        return
+    if not token.isalpha():
+        return
+    if (plain := _UMLAUT.sub(r"\1", token)) != token:
+        yield Term(plain, prefix=len(plain) >= _PREFIX, instead=token)
+    least = max(_LEAST_BEGINNING if token.isascii() else _PREFIX, len(token) - _MOST_LEFT_OFF)
+    for size in range(len(token) - 1, least - 1, -1):
+        yield Term(token[:size], prefix=True, instead=token)
+
+
+_STOP = frozenset(folded(_QUESTION_WORDS).split()) | frozenset(folded(_UNSPACED_QUESTION_WORDS).split())
 
 
 def words_asked(query: str) -> dict[str, str]:
     """The token that stands for each word of a question, the word as `words.terms` gives it."""
-    return {word: _term(word).token for word in dict.fromkeys(terms(fold(query[:MOST_CHARS])))}
+    return {word: _term(folded(word)).token for word in dict.fromkeys(terms(fold(query[:MOST_CHARS])))}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.memory.index.dates import days_named
+from agent.memory.index.dates import days_named, without_days, written_day
 
 TODAY = date(2026, 11, 21)  # a Saturday
 
@@ -44,13 +44,51 @@ TODAY = date(2026, 11, 21)  # a Saturday
         ("during 2023", "2023-01-01", "2023-12-31"),
         ("去年去了哪里", "2025-01-01", "2025-12-31"),
         ("29 February", "2024-02-29", "2024-02-29"),
+        ("last night", "2026-11-20", "2026-11-20"),
+        ("a few weeks ago", "2026-10-10", "2026-11-07"),
+        ("the week before last", "2026-11-02", "2026-11-08"),
+        ("vor acht Tagen", "2026-11-11", "2026-11-17"),
+        ("vorletztes Jahr", "2024-01-01", "2024-12-31"),
+        ("Qu'est-ce que j'ai fait hier ?", "2026-11-20", "2026-11-20"),
+        ("hier soir", "2026-11-20", "2026-11-20"),
+        ("le week-end dernier", "2026-11-14", "2026-11-15"),
+        ("il y a une semaine", "2026-11-11", "2026-11-17"),
+        ("antes de ayer", "2026-11-19", "2026-11-19"),
+        ("hace dos meses", "2026-09-07", "2026-10-07"),
+        ("一昨日は?", "2026-11-19", "2026-11-19"),
+        ("先週の火曜日", "2026-11-10", "2026-11-10"),
+        ("火曜日に何をした", "2026-11-17", "2026-11-17"),
+        ("2か月前", "2026-09-07", "2026-10-07"),
+        ("去年の3月", "2025-03-01", "2025-03-31"),
+        ("上上个月", "2026-09-01", "2026-09-30"),
+        ("上週三", "2026-11-11", "2026-11-11"),
+        ("어제 뭐 했어?", "2026-11-20", "2026-11-20"),
+        ("지난주 화요일", "2026-11-10", "2026-11-10"),
+        ("지난 화요일", "2026-11-17", "2026-11-17"),
+        ("두 달 전", "2026-09-07", "2026-10-07"),
+        ("3월 14일", "2026-03-14", "2026-03-14"),
+        ("2023년 5월", "2023-05-01", "2023-05-31"),
+        ("Что я делал вчера?", "2026-11-20", "2026-11-20"),
+        ("на прошлой неделе", "2026-11-09", "2026-11-15"),
+        ("в прошлый вторник", "2026-11-17", "2026-11-17"),
+        ("два месяца назад", "2026-09-07", "2026-10-07"),
+        ("неделю назад", "2026-11-11", "2026-11-17"),
+        ("в мае 2023", "2023-05-01", "2023-05-31"),
+        ("ماذا فعلت أمس؟", "2026-11-20", "2026-11-20"),
+        ("أول أمس", "2026-11-19", "2026-11-19"),
+        ("الأسبوع الماضي", "2026-11-09", "2026-11-15"),
+        ("قبل شهرين", "2026-09-07", "2026-10-07"),
+        ("يوم الثلاثاء الماضي", "2026-11-17", "2026-11-17"),
+        ("14 مارس", "2026-03-14", "2026-03-14"),
     ],
 )
 def test_a_day_or_a_span_is_understood(query: str, first: str, last: str) -> None:
     assert days_named(query, TODAY) == ((date.fromisoformat(first), date.fromisoformat(last)),)
 
 
-@pytest.mark.parametrize("query", ["May I come in?", "room 2.30", "", "tea"])
+@pytest.mark.parametrize(
+    "query", ["May I come in?", "room 2.30", "", "tea", "Was war hier los?", "Wo ist hier der Laden?"]
+)
 def test_what_names_no_day_means_none(query: str) -> None:
     assert days_named(query, TODAY) == ()
 
@@ -91,3 +129,25 @@ PIECES = st.lists(
 @given(PIECES, st.sampled_from([date.min, date.max, TODAY, date(2024, 2, 29)]))
 def test_words_of_time_in_any_order_can_be_read(query: str, today: date) -> None:
     assert all(first <= last for first, last in days_named(query, today))
+
+
+@given(st.text(max_size=60))
+def test_what_is_left_of_any_text_can_be_read(query: str) -> None:
+    assert isinstance(without_days(query), str)
+    assert written_day(query) is None or query
+
+
+def test_what_is_left_names_no_day() -> None:
+    assert without_days("What did Anna eat on 3 May 2023?").split() == ["what", "did", "anna", "eat", "on", "?"]
+
+
+@pytest.mark.parametrize(
+    "heading", ["2026-02-10", "Tue, 10 February 2026", "10.2.2026", "February 10, 2026", "2026年2月10日"]
+)
+def test_a_day_that_is_written_out(heading: str) -> None:
+    assert written_day(heading) == date(2026, 2, 10)
+
+
+@pytest.mark.parametrize("heading", ["February", "10 February", "2026", "Plans", "2026-13-40", ""])
+def test_a_day_that_is_not(heading: str) -> None:
+    assert written_day(heading) is None
