@@ -1,8 +1,21 @@
-"""What holds for all tests: nobody looks at the clock on the wall, so no example is too slow on a busy machine."""
+"""What holds for all tests: nobody looks at the clock on the wall, so no example is too slow on a busy machine; and a
+test that sets up the log, as every command does, does so for itself."""
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterator
+
+import pytest
 from hypothesis import settings
 
 settings.register_profile("daybook", deadline=None)
 settings.load_profile("daybook")
+
+
+@pytest.fixture(autouse=True)
+def _log_levels_as_before() -> Iterator[None]:
+    levels = {logger: logger.level for logger in map(logging.getLogger, ("", "agent", "channels", "gateway"))}
+    yield
+    for logger, level in levels.items():
+        logger.setLevel(level)

@@ -38,6 +38,8 @@ _MOST_PASSAGES = 5
 _MOST_PASSAGE_CHARS = 600
 _MOST_LOG_CHARS = 6_000
 _MOST_EXTRACTED = 40
+_NOTHING_THERE = "[Empty"
+"""With what `memory_get` answers for a file that is not there, or has nothing in it."""
 _PASSAGE = re.compile(r"^(\S+\.(?:md|jsonl):\d+(?:-\d+)?) \((.*?), score [\d.]+(, context)?\)$", re.MULTILINE)
 _ENCLOSED = re.compile(r"^<daybook-(?:document|enclosed)\b", re.MULTILINE)
 _PATH = re.compile(r"\S+\.md\b")
@@ -162,7 +164,9 @@ def _result(call: Block, result: str, failed: bool, phrases: Phrases) -> str:
             return "\n\n".join([phrases.found, *passages])
         case "memory_get":
             log = _short(result.strip(), _MOST_LOG_CHARS, keep_end=True)
-            return f"{phrases.today.format(path=arguments.get('path', ''))}\n\n{log}" if log else phrases.today_empty
+            if not log or log.startswith(_NOTHING_THERE):
+                return phrases.today_empty
+            return f"{phrases.today.format(path=arguments.get('path', ''))}\n\n{log}"
         case _:
             return result
 

@@ -167,7 +167,9 @@ async def _get(desk: Desk, arguments: Arguments) -> str:
     first = integer(arguments, "from", 1)
     if first > len(lines):
         desk.has_read(path, file, 1, 0)
-        return f"[{desk.name(path)} has only {len(lines)} lines]" if lines else f"[{desk.name(path)} is empty]"
+        return (
+            f"[{desk.name(path)} has only {len(lines)} lines]" if lines else f"[Empty: {desk.name(path)} has no lines]"
+        )
     wanted = lines[first - 1 :][: integer(arguments, "lines", len(lines))]
     shown, chars = 0, 0
     while shown < len(wanted) and chars + len(wanted[shown]) < _MOST_CHARS:

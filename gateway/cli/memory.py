@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Mapping
+from datetime import datetime
 from functools import partial
 
 import click
@@ -54,10 +55,10 @@ def memory_command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
 def search(
-    place: Place, query: str, scope: str, number: int | None, now: object, agent: str | None, as_json: bool
+    place: Place, query: str, scope: str, number: int | None, now: datetime | None, agent: str | None, as_json: bool
 ) -> None:
     """Passages that answer QUERY, best first."""
-    day = f"{now:%Y-%m-%d}" if now else None
+    day = now.date().isoformat() if now else None
     most = number or (None if as_json else _SHOWN)
     asked = {"query": query, "scope": scope, "n": most, "now": day, "agent": agent, "explain": not as_json}
     value = ask_beside(place, "memory.search", asked, None).value

@@ -339,14 +339,19 @@ def test_the_offline_assistant_names_the_env_of_this_home(tmp_path: Path, folder
 # the time zone
 
 
+def configure(home: Path, text: str = "") -> None:
+    """Without a page: its port is one for all tests that run at once."""
+    home.mkdir(mode=0o700)
+    (home / "config.yaml").write_text(f"{text}channels: {{web: {{enabled: false}}}}\n", "utf-8")
+    (home / "config.yaml").chmod(0o600)
+
+
 @pytest.mark.parametrize("zone", ["CET-1CEST,M3.5.0,M10.5.0/3", "Europe/Berln", ":Mars/Base", "Europe"])
 def test_a_tz_that_is_no_zone_is_told_with_a_cure_unless_one_is_configured(home: Path, zone: str) -> None:
     found = {one["check"]: one for one in json.loads(invoke(home, "doctor", "--json", TZ=zone).stdout)}
     assert not found["time zone"]["ok"] and repr(zone) in found["time zone"]["message"]
     assert "`timezone: " in found["time zone"]["cure"]
-    home.mkdir(mode=0o700)
-    (home / "config.yaml").write_text("timezone: Europe/Lisbon\n", "utf-8")
-    (home / "config.yaml").chmod(0o600)
+    configure(home, "timezone: Europe/Lisbon\n")
     told = invoke(home, "doctor", "--json", TZ=zone)
     assert told.exit_code == 0 and "time zone" not in {one["check"] for one in json.loads(told.stdout)}
 
@@ -355,5 +360,6 @@ def test_a_tz_that_is_no_zone_is_told_with_a_cure_unless_one_is_configured(home:
     ("zone", "known"), [("Asia/Tokyo", "Asia/Tokyo"), (":Asia/Tokyo", "Asia/Tokyo"), ("CST6CDT", "CST6CDT")]
 )
 def test_a_tz_that_is_a_zone_is_taken(home: Path, zone: str, known: str) -> None:
+    configure(home)
     assert invoke(home, "doctor", TZ=zone).exit_code == 0
     assert f"timezone: {known}" in invoke(home, "config", "show", TZ=zone).stdout

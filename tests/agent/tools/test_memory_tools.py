@@ -168,7 +168,7 @@ async def test_getting_a_missing_file_says_so_and_names_near_ones(tmp_path: Path
         elsewhere = f"[Empty: there is no file {wanted}; there is memory/notes/boiler.md]"
         assert await talk.call("memory_get", path=wanted) == elsewhere
     (tmp_path / "empty.md").touch()
-    assert await talk.call("memory_get", path="empty.md") == "[empty.md is empty]"
+    assert await talk.call("memory_get", path="empty.md") == "[Empty: empty.md has no lines]"
 
 
 async def test_a_part_of_a_file_is_a_part(tmp_path: Path) -> None:
