@@ -12,7 +12,7 @@ import itertools
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
 from contextlib import aclosing
-from datetime import date, datetime
+from datetime import date, datetime, time
 from functools import partial
 from pathlib import Path
 
@@ -26,7 +26,7 @@ from agent.forgetting import Removal, bring_back, mentions, redact
 from agent.heartbeat import heartbeat
 from agent.incoming import Incoming
 from agent.indexing import keep_indexed
-from agent.journal.summary import Coming, Summary, summary
+from agent.journal.summary import Asked, Coming, Summary, summary
 from agent.journal.writer import Journal
 from agent.leaving import Begun, Leaving
 from agent.loop import run_turn
@@ -271,9 +271,13 @@ class Agent:
 
         return await asyncio.to_thread(look)
 
-    async def summary(self, key: SessionKey, scope: Scope, day: date, coming: Sequence[Coming]) -> Summary | None:
-        """A day of a scope in a few sentences, from its log; None where there is nothing to say. `key` is charged."""
-        return await summary(self._model, self.settings.model, str(key), scope, day, coming, self._forgettings)
+    async def summary(
+        self, key: SessionKey, scope: Scope, day: date, coming: Sequence[Coming], evening: time | None = None
+    ) -> Summary | None:
+        """A day of a scope in a few sentences, from its log; None where there is nothing to say. `evening`: from when
+        on the day before is to be told too. `key` is charged."""
+        asked = Asked(scope, day, coming, evening)
+        return await summary(self._model, self.settings.model, str(key), asked, self._forgettings)
 
     async def heartbeat(self, key: SessionKey, scope: Scope) -> str | None:
         """What HEARTBEAT.md's list calls for now; None where it is empty. `key` is charged. Raises `ModelError`."""

@@ -12,7 +12,7 @@ import contextlib
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, time, timedelta
+from datetime import date, datetime, time, timedelta
 from functools import partial
 
 from agent.agent import Agent
@@ -73,11 +73,12 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class _Name:
-    """Of a summary in the outbox: which day was to be told, by which run, and made of what."""
+    """Of a summary in the outbox: which day was to be told, by which run, made of what; and when it was written."""
 
     day: date
     run: str
     basis: str
+    written: datetime
 
 
 class Daily:
@@ -231,7 +232,8 @@ class Daily:
             if (days[0], run) in ((name.day, name.run) for name in before):
                 return True
             message = target.message("", "", DueJob(DAILY_SUMMARY, due.moment), self._clock.now())
-            told = await self._first_told(self._sessions.of(message), target.address, days)
+            evening = None if due.by_hand else await self._evening(target.address, days[0] - timedelta(days=1))
+            told = await self._first_told(self._sessions.of(message), target.address, days, evening)
             if (told.is_empty and not due.by_hand) or told.basis in (name.basis for name in before):
                 return False
             text = f"{told.text}\n\n{late_mark(due.moment, told.language)}" if due.late else told.text
@@ -246,20 +248,29 @@ class Daily:
     async def _names_of(self, address: Address, day: date) -> Sequence[_Name]:
         """Of the summaries of a day that were written into the outbox."""
         prefix = self._key(address, day)
-        keys = await self._database.run(outbox_rows.known_below, prefix)
-        parts = [key.removeprefix(prefix).rsplit(":", 2) for key in keys]
-        return [_Name(day, *part[:2]) for part in parts if len(part) == _PARTS]
+        known = await self._database.run(outbox_rows.known_below, prefix)
+        found = [(key.removeprefix(prefix).rsplit(":", 2), datetime.fromisoformat(at)) for key, at in known]
+        return [_Name(day, parts[0], parts[1], at) for parts, at in found if len(parts) == _PARTS]
+
+    async def _evening(self, address: Address, day: date) -> time | None:
+        """From when on nothing of a day was told on it; None: all of it was."""
+        told = [name.written.astimezone(self._clock.zone) for name in await self._names_of(address, day)]
+        if not told:
+            return await self.hour(address)
+        return max(told).time() if max(told).date() == day else None
 
     async def now(self, conversation: Conversation, address: Address) -> Told:
         """The day so far, for whoever asks; in the morning, where there is nothing yet, the day before."""
         async with self._one_at_a_time:
             return await self._first_told(conversation, address, told_days(DueTime(self._clock.now(), by_hand=True)))
 
-    async def _first_told(self, conversation: Conversation, address: Address, days: Sequence[date]) -> Told:
+    async def _first_told(
+        self, conversation: Conversation, address: Address, days: Sequence[date], evening: time | None = None
+    ) -> Told:
         """The first of the days on which there was anything, under its date where it is another than the one that is
-        expected; else that there was nothing on the first."""
+        expected; else that there was nothing on the first. `evening`: from when on the day before that is told too."""
         first, *others = days
-        told = nothing = await self._told(conversation, address, first)
+        told = nothing = await self._told(conversation, address, first, evening)
         for day in others:
             if not told.is_empty:
                 break
@@ -267,7 +278,7 @@ class Daily:
             told = replace(told, text=_dated(told.text, day))
         return nothing if told.is_empty else told
 
-    async def _told(self, conversation: Conversation, address: Address, day: date) -> Told:
+    async def _told(self, conversation: Conversation, address: Address, day: date, evening: time | None = None) -> Told:
         """The journal comes first, so that all that was said is in the log. In the language of the day's log; where
         that tells none, in the chat's."""
         session, scope = conversation.session, conversation.scope
@@ -276,7 +287,7 @@ class Daily:
         except OSError as error:
             log.error("the summary for %s has no journal: %s", address, error)
         coming = await self._coming(conversation, address, day + timedelta(days=1))
-        summary = await self._agents[session.agent].summary(session, scope, day, coming)
+        summary = await self._agents[session.agent].summary(session, scope, day, coming, evening)
         language = await self._database.run(chat_rows.language, address)
         if summary is None:
             nothing = WORDS[language].nothing_said.format(day=day.isoformat())

@@ -175,6 +175,54 @@ async def test_nothing_is_sent_on_an_empty_day_unless_asked(tmp_path: Path) -> N
         assert diarist.summaries == [] and diarist.journals == []
 
 
+async def test_what_was_said_after_a_summary_is_told_by_the_next(tmp_path: Path) -> None:
+    """Once, and beside that day's own; nothing that was told already."""
+    async with a_day(tmp_path) as (told, diarist), awake(told) as gateway:
+        await says(told, f"{DAY} 09:00", "We take the blue tiles")
+        at(told, f"{DAY} 21:00")
+        await told.hears("blue tiles")
+        await says(told, f"{DAY} 23:10", "The cat is back")
+        at(told, "2026-11-22 00:05")
+        assert await ran(gateway, "journal") == "done"
+        await says(told, "2026-11-22 10:00", "Nothing much today")
+        at(told, "2026-11-22 21:00")
+        second = (await told.hears("Nothing much")).text
+        assert "The cat is back" in second and "blue tiles" not in second
+        await says(told, "2026-11-23 10:00", "Rain")
+        at(told, "2026-11-23 21:00")
+        third = (await told.hears("Rain")).text
+        assert "cat" not in third and "Nothing much" not in third
+        assert "Late on the evening before:" in diarist.summaries[1]
+        assert not any("Late on" in diarist.summaries[at] for at in (0, 2))
+
+
+async def test_what_a_late_summary_told_of_the_evening_is_not_told_again(tmp_path: Path) -> None:
+    async with a_day(tmp_path) as (told, diarist):
+        async with awake(told):
+            await says(told, f"{DAY} 09:00", "We take the blue tiles")
+            await says(told, f"{DAY} 20:50", "One more thing")
+        at(told, "2026-11-22 07:00")
+        async with awake(told):
+            assert "One more thing" in (await told.hears("A full day")).text
+            await says(told, "2026-11-22 10:00", "Nothing much today")
+            at(told, "2026-11-22 21:00")
+            await told.hears("Nothing much")
+        assert not any("Late on" in shown for shown in diarist.summaries)
+
+
+async def test_without_a_model_the_evening_before_stands_above_the_day(tmp_path: Path) -> None:
+    async with a_day(tmp_path, model={"provider": "offline"}) as (told, _), awake(told) as gateway:
+        at(told, f"{DAY} 21:00")
+        assert await ran(gateway, "daily-summary") == "silent"
+        await says(told, f"{DAY} 23:10", "The cat is back")
+        at(told, "2026-11-22 00:05")
+        assert await ran(gateway, "journal") == "done"
+        await says(told, "2026-11-22 10:00", "The tiles are blue")
+        at(told, "2026-11-22 21:00")
+        told_of = (await told.hears("2026-11-22\n")).text
+        assert told_of.index(DAY) < told_of.index("The cat is back") < told_of.index("2026-11-22")
+
+
 async def test_asked_for_in_the_morning_it_tells_what_was_said_since_midnight(tmp_path: Path) -> None:
     """And the day before, where nothing was."""
     async with a_day(tmp_path, schedule={"daily_summary": {"time": "08:00"}}) as (told, _), awake(told) as gateway:
