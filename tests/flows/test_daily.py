@@ -260,7 +260,7 @@ async def test_run_by_name_again_it_is_told_only_where_something_is_new(tmp_path
 
 
 async def test_asked_for_after_midnight_the_day_that_has_ended_is_told_under_its_date(tmp_path: Path) -> None:
-    async with a_day(tmp_path) as (told, _), awake(told):
+    async with a_day(tmp_path, schedule={"daily_summary": {"enabled": False}}) as (told, _), awake(told):
         await says(told, f"{DAY} 23:50", "We take the blue tiles")
         await says(told, "2026-11-22 00:03", "/daily now")
         assert "blue tiles" in (summary := await told.hears("A full day")).text
