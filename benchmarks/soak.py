@@ -93,7 +93,7 @@ class Figures:
     seen: Seen
     in_error: int
     never: list[int]
-    marked_in_discord: int
+    marked_in_discord: list[str]
     thinking: int
     failed_sends: list[str]
     samples: list[Sample]
@@ -300,13 +300,14 @@ def _counted(
         seen=found,
         in_error=len(in_error.intersection(found.never)),
         never=[number for number in found.never if number not in in_error],
-        marked_in_discord=sum(
-            # Answers to commands and presses, as "Here is my answer to the new wording:", have no nonce.
-            is_marked(text) and (bool(numbers(text)) or "Shall I answer" in text)
+        marked_in_discord=[
+            f"{name}: {text}"
             for name, of in texts.items()
             if name.startswith("d")
             for text in of
-        ),
+            # Answers to commands and presses, as "Here is my answer to the new wording:", have no nonce.
+            if is_marked(text) and (numbers(text) or "Shall I answer" in text)
+        ],
         thinking=thinking,
         failed_sends=failed_sends(database),
         samples=samples,
@@ -372,7 +373,7 @@ def shown(figures: Figures) -> str:
         ["twice without the mark (must be 0)", len(figures.seen.twice)],
         ["never (must be 0)", len(figures.never)],
         ["replies out of order (must be 0)", len(figures.seen.disorder)],
-        ["marked on Discord (must be 0)", figures.marked_in_discord],
+        ["marked on Discord (must be 0)", len(figures.marked_in_discord)],
         ["commands still thinking (must be 0)", figures.thinking],
         ["sends given up (must be 0)", len(figures.failed_sends)],
         ["previews left half-written", figures.seen.half_written],

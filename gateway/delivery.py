@@ -11,7 +11,7 @@ import itertools
 import logging
 import zlib
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 from agent.silence import SilentFilter, spoken
 from agent.turn import Discard, StepDone, Text, TurnEvent
@@ -40,6 +40,8 @@ _LOOK_AGAIN = 0.2
 """Seconds between looks whether what waits for the chat has been sent."""
 _CLOSING = 10.0
 """How long, in seconds, a preview in flight may hold up the reply: its message's id is wanted for the last edit."""
+_BETWEEN_ASKS = 0.5
+"""Seconds between two questions for that id."""
 _CLOSING_DRAFT = 1.0
 """The same for a draft, which has no id, and should only not come behind the reply."""
 
@@ -131,8 +133,7 @@ class Preview:
             self._closing = True
             self._changed.set()
             await self._finish(task, _CLOSING if self._makes_messages() else _CLOSING_DRAFT)
-            if self.uncertain:
-                await self._ask_again()
+            await self._ask_until_known()
 
     def changed(self) -> None:
         """The reply has more to show."""
@@ -244,23 +245,32 @@ class Preview:
         self.message = platform_id
         await self._database.run(outbox_rows.preview_shown, self._turn, platform_id)
 
-    async def _ask_again(self) -> None:
-        """The id of a message that may stand, where sending it a second time does no more than tell that."""
+    async def _ask_until_known(self) -> None:
+        """A platform that is out of order takes the reply no sooner than it tells the id, so nothing is held up."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_CLOSING):
+                while self.uncertain and await self._ask_again():  # noqa: ASYNC110  the platform rings no bell
+                    await asyncio.sleep(_BETWEEN_ASKS)
+
+    async def _ask_again(self) -> bool:
+        """The id of a message that may stand, where sending it a second time does no more than tell that. Whether it
+        may be asked once more."""
         out = self._out("…")
         window = self._channel.repeat_window(out)
         if not window:
-            return
+            return False
         age = await self._database.run(outbox_rows.preview_age, self._turn)
         if age is None or age >= window:
-            return
+            return False
         try:
             async with asyncio.timeout(_CLOSING):
                 platform_id = await self._channel.send(out)
             await self._database.run(outbox_rows.preview_shown, self._turn, platform_id)
         except (SendError, TimeoutError) as error:
             log.info("whether a preview stands in %s is not known: %s", self._address, error)
-            return
+            return not isinstance(error, Refused)
         self.message, self.uncertain = platform_id, False
+        return False
 
     def _out(self, text: str) -> OutboundMessage:
         return OutboundMessage(self._address, text, key=f"{self._turn}:preview", reply_to=self._reply_to, preview=True)

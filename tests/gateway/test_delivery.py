@@ -253,6 +253,19 @@ async def test_a_preview_whose_answer_was_lost_is_asked_for_again(database: Data
     assert await database.run(outbox_rows.preview_of, "turn-1") == preview.message
 
 
+async def test_a_reply_waits_for_the_id_of_its_preview_while_the_platform_is_out_of_order(database: Database) -> None:
+    """Else it would come as a message of its own, marked as perhaps a repeat."""
+    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.EDIT, repeat_window=120.0), Reply()
+    chat.fail_next(AnswerLost("cut"), delivered=True)
+    chat.fail_next(NotSent("out of order"))
+    chat.fail_next(AnswerLost("out of order"))
+    async with open_preview(database, chat, reply) as preview:
+        await write(reply, preview, "Hello")
+        await chat.wait_until(lambda: bool(chat.heard()))
+    assert preview.message and not preview.uncertain
+    assert chat.heard() == ["Hello"]
+
+
 async def test_a_preview_in_flight_is_waited_for_since_its_id_is_wanted(database: Database) -> None:
     chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.EDIT), Reply()
     preview = Preview(database, chat, HERE, "turn-1", "", None)
