@@ -22,9 +22,7 @@ from telegram import (
     LinkPreviewOptions,
 )
 from telegram.error import (
-    BadRequest,
     ChatMigrated,
-    EndPointNotFound,
     InvalidToken,
     RetryAfter,
     TelegramError,
@@ -51,6 +49,7 @@ from channels.telegram import format as look
 from channels.telegram.bot import LenientBot
 from channels.telegram.connection import connect
 from channels.telegram.downloads import Downloads
+from channels.telegram.drafts import Drafts
 from channels.telegram.edits import Edits, Place
 from channels.telegram.errors import (
     ODD_ANSWER,
@@ -58,9 +57,7 @@ from channels.telegram.errors import (
     is_about_picture,
     is_about_topic,
     is_unchanged,
-    never_sent,
     redacted,
-    refuses_drafts,
     send_error,
 )
 from channels.telegram.inbound import ALLOWED_UPDATES, CHANNEL, BotIdentity, migrated, read, unreadable
@@ -80,14 +77,8 @@ GROUP_PACE = Pace(PreviewStyle.EDIT, interval=3.5)
 CONNECTIONS = 8
 """At most so many calls at once: more than Telegram's 30 messages a second need, at a quarter of a second each. The
 library's pool looks at every connection twice at every call, which with a hundred of them costs more than the calls."""
-DRAFT_TIMEOUT = 5.0
-"""Seconds for a draft, which is out of date by then."""
 EDIT_TIMEOUT = 8.0
 """Seconds for an edit, which may be made again as often as one likes."""
-MOST_LOST_DRAFTS = 2
-"""Drafts in a row that came to nothing, after which edits are shown instead."""
-WITHOUT = 3600.0
-"""Seconds for which drafts or edits are not tried where the Bot API server has none."""
 _UPLOAD_PATIENCE = 4
 """A file's answer may take so many times longer than a text's: Telegram looks at it before it answers."""
 
@@ -133,9 +124,7 @@ class TelegramChannel:
         self._moves = Moves()
         self._signs = Signs(self._bot, pause, self._moves.ids)
         self._sent_after_move: set[tuple[int, str]] = set()  # by who had the old id still
-        self._chats_without_drafts: set[str] = set()
-        self._no_drafts_until = self._no_edits_until = 0.0
-        self._lost_drafts = 0
+        self._drafts = Drafts(self._bot)
         self._edits = Edits()
         self._answering: set[asyncio.Task[None]] = set()
 
@@ -231,11 +220,10 @@ class TelegramChannel:
     # Out
 
     def pace(self, address: Address) -> Pace:
-        if self._has_drafts(address):
+        if self._drafts.exist(address):
             return PRIVATE_PACE
         pace = GROUP_PACE if address.chat_id.startswith("-") else PRIVATE_PACE_WITHOUT_DRAFTS
-        has_edits = asyncio.get_running_loop().time() >= self._no_edits_until
-        return pace if has_edits else replace(pace, preview=PreviewStyle.NONE)
+        return pace if self._edits.exist else replace(pace, preview=PreviewStyle.NONE)
 
     def reachable(self, address: Address) -> bool:
         return True  # Telegram keeps it for who is away
@@ -342,50 +330,11 @@ class TelegramChannel:
             return failed
         if await self._quietly(self._bot.get_me(read_timeout=EDIT_TIMEOUT)) is None:
             return failed
-        self._no_edits_until = asyncio.get_running_loop().time() + WITHOUT
-        log.warning(
-            "Telegram takes no edits, so answers come whole for %.0f minutes: %s", WITHOUT / 60, redacted(error)
-        )
+        self._edits.do_without(redacted(error))
         return failed if isinstance(failed, Refused) else Refused(f"Telegram takes no edits: {redacted(error)}")
 
     async def draft(self, draft_id: int, message: OutboundMessage) -> None:
-        address = message.address
-        if not self._has_drafts(address):
-            raise Refused(f"{address} has no drafts")
-        attempt = self._first_attempt(message)
-        try:
-            await self._bot.send_message_draft(
-                attempt.chat_id,
-                draft_id,
-                attempt.text,
-                message_thread_id=attempt.thread_id,
-                entities=library_entities(attempt.entities),
-                api_kwargs={"can_stop": True},  # Bot API 10.3: a Stop button, told as stopped_message_generation
-                read_timeout=DRAFT_TIMEOUT,
-            )
-        except (InvalidToken, EndPointNotFound) as error:  # a Bot API server older than 9.3 answers 404
-            self._do_without_drafts(redacted(error))
-            raise Refused(f"this Bot API server has no drafts: {redacted(error)}") from None
-        except ODD_ANSWER as error:
-            self._draft_lost(redacted(error))
-            raise OutcomeUnknown(f"Telegram's answer cannot be read: {redacted(error)}") from None
-        except TelegramError as error:
-            if refuses_drafts(error):
-                self._chats_without_drafts.add(address.chat_id)
-            elif not isinstance(error, RetryAfter | BadRequest) and not never_sent(error):
-                self._draft_lost(redacted(error))
-            raise send_error(error) from None
-        self._lost_drafts = 0
-
-    def _draft_lost(self, why: str) -> None:
-        self._lost_drafts += 1
-        if self._lost_drafts >= MOST_LOST_DRAFTS:
-            self._do_without_drafts(why)
-
-    def _do_without_drafts(self, why: str) -> None:
-        self._lost_drafts = 0
-        self._no_drafts_until = asyncio.get_running_loop().time() + WITHOUT
-        log.info("no drafts for the next %.0f minutes, edits instead: %s", WITHOUT / 60, why)
+        await self._drafts.show(draft_id, message.address, self._first_attempt(message))
 
     async def fetch(self, attachment: Attachment, to: Path, most: int) -> None:
         await self._downloads.fetch(attachment, to, most)
@@ -418,11 +367,6 @@ class TelegramChannel:
             await self._moves.learn(migrated(attempt.chat_id, error.new_chat_id))
             return replace(attempt, chat_id=error.new_chat_id, thread_id=None, moved=True)
         return None
-
-    def _has_drafts(self, address: Address) -> bool:
-        private = not address.chat_id.startswith("-")
-        there_are = asyncio.get_running_loop().time() >= self._no_drafts_until
-        return private and there_are and address.chat_id not in self._chats_without_drafts
 
     async def _quietly(self, call: Awaitable[T]) -> T | None:
         """For what people would not miss; None where it failed."""

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Sequence
 
 from channels.message import Button
+from channels.telegram.drafts import WITHOUT
 from channels.telegram.outbound import Attempt
+
+log = logging.getLogger(__name__)
 
 Place = tuple[int, int]
 """The ids of a chat and of a message in it."""
@@ -20,6 +25,17 @@ class Edits:
     def __init__(self) -> None:
         self._shown: dict[Place, Shown] = {}
         self._failures = 0
+        self._none_until = 0.0
+
+    @property
+    def exist(self) -> bool:
+        """Whether the server takes any, as far as is known."""
+        return asyncio.get_running_loop().time() >= self._none_until
+
+    def do_without(self, why: str) -> None:
+        """For an hour."""
+        self._none_until = asyncio.get_running_loop().time() + WITHOUT
+        log.warning("Telegram takes no edits, so answers come whole for %.0f minutes: %s", WITHOUT / 60, why)
 
     def stands(self, place: Place, attempt: Attempt, buttons: Sequence[Sequence[Button]]) -> bool:
         """Whether the message reads so already."""
