@@ -253,11 +253,12 @@ class Daily:
         return [_Name(day, parts[0], parts[1], at) for parts, at in found if len(parts) == _PARTS]
 
     async def _evening(self, address: Address, day: date) -> time | None:
-        """From when on nothing of a day was told on it; None: all of it was."""
+        """From when on nothing of a day was told on it; None: all of it was, or is left to the log."""
         told = [name.written.astimezone(self._clock.zone) for name in await self._names_of(address, day)]
-        if not told:
-            return await self.hour(address)
-        return max(told).time() if max(told).date() == day else None
+        if told:
+            return max(told).time() if max(told).date() == day else None
+        hour = await self.hour(address)
+        return hour if hour is not None and hour >= _NOON else None  # in the morning, a day is told that is over
 
     async def now(self, conversation: Conversation, address: Address) -> Told:
         """The day so far, for whoever asks; in the morning, where there is nothing yet, the day before."""

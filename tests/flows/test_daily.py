@@ -210,6 +210,20 @@ async def test_what_a_late_summary_told_of_the_evening_is_not_told_again(tmp_pat
         assert not any("Said on the day before" in shown for shown in diarist.summaries)
 
 
+async def test_a_first_summary_in_the_morning_tells_one_day(tmp_path: Path) -> None:
+    async with (
+        a_day(tmp_path, schedule={"daily_summary": {"enabled": False}}) as (told, diarist),
+        awake(told) as gateway,
+    ):
+        await says(told, f"{DAY} 09:00", "We take the blue tiles")
+        await says(told, "2026-11-22 00:10", "Cannot sleep")
+        assert await ran(gateway, "journal") == "done"
+        await says(told, "2026-11-22 09:00", "/daily 8:30")
+        at(told, "2026-11-23 08:30")
+        assert "Cannot sleep" in (await told.hears("A full day")).text
+        assert "blue tiles" not in diarist.summaries[0]
+
+
 async def test_without_a_model_the_evening_before_stands_above_the_day(tmp_path: Path) -> None:
     async with a_day(tmp_path, model={"provider": "offline"}) as (told, _), awake(told) as gateway:
         at(told, f"{DAY} 21:00")
