@@ -32,7 +32,8 @@ _OK = "HEARTBEAT_OK"
 _MOST_TOKENS = 512
 _MOST_LIST_CHARS = 8_000
 _MOST_LOG_TOKENS = 2_000
-_TOKEN_AT_AN_END = re.compile(rf"\A\W*{_OK}\b[\s*_`.!:,;–—-]*|\s*[*`]*(?<!\w){_OK}\W*\Z", re.IGNORECASE)
+_TOKEN_AT_START = re.compile(rf"\W*+{_OK}\b[\s*_`.!:,;–—-]*+", re.IGNORECASE)
+_TOKEN_AT_END = re.compile(rf"(?<!\w){_OK}(?=\W*+\Z)", re.IGNORECASE)
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _HEADING = re.compile(r"[ \t]*(?:#.*|[-*+][ \t]*(?:\[ \][ \t]*)?|[-=_*]{3,}[ \t]*)?")
 _SYSTEM = f"""\
@@ -85,7 +86,12 @@ def said(answer: str) -> str:
     bare = answer.strip().strip("*_`.!\"' \n").upper()
     if bare in (_OK, NO_REPLY):
         return ""
-    return _TOKEN_AT_AN_END.sub("", spoken(answer)).strip()
+    text = spoken(answer)
+    if start := _TOKEN_AT_START.match(text):
+        text = text[start.end() :]
+    if end := _TOKEN_AT_END.search(text):
+        text = text[: end.start()].rstrip("*`")
+    return text.strip()
 
 
 def _list(scope: Scope) -> str:

@@ -9,17 +9,18 @@ counts: one entry too many costs less than one that is missing.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from agent.remember_words import LANGUAGES, Language
 
 _FLAGS = re.IGNORECASE
-_LONGEST = 5_000
+_LONGEST = 2_000
 """Characters looked at, from each end: a paste of any length must not hold up a turn."""
 
 _OF_OTHERS = re.compile(
     r"```.*?(?:```|\Z)|`[^`\n]*`|^[ \t]*>.*?$"
-    r"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|»[^«\n]*«|「[^」\n]*」|『[^』\n]*』|《[^》\n]*》"
-    r'|"[^"\n]*"|(?<!\w)‘[^’\n]*’(?!\w)|(?<!\w)\'[^\'\n]*\'(?!\w)',
+    r"|“[^“”\n]*”|„[^„“”\n]*[“”]|«[^«»\n]*»|»[^«»\n]*«|「[^「」\n]*」|『[^『』\n]*』|《[^《》\n]*》"
+    r'|"[^"\n]*"|(?<!\w)‘[^‘’\n]*’(?!\w)|(?<!\w)\'[^\'\n]*\'(?!\w)',
     re.DOTALL | re.MULTILINE,
 )
 _SENTENCE = re.compile(r"[^.!?。！？…\n]+[.!?。！？…\"”»」)]*|[.!?。！？]+")
@@ -42,6 +43,7 @@ _TAKES_BACK_WITHIN = 60
 remember that"); a longer one is about something else."""
 
 
+@lru_cache(maxsize=64)
 def asks_to_remember(text: str) -> bool:
     """Whether the words of a person (without what they quote or forward) ask to have something remembered."""
     if len(text) > 2 * _LONGEST:

@@ -79,7 +79,7 @@ _GERMAN = _language(
     refuses=r"\b(?:merke?n?|notiere?n?|schreibe?n?|speichere?n?|behalte?n?|merken|aufschreiben)\b"
     r"(?:\s+(?:dir|euch|sich|sie|das|es|dies|bitte|jetzt|alles|hier|davon|mir))*\s+(?:nicht|nichts|nie)\b"
     r"|\b(?:nicht|nichts|nie)\s+(?:\S+\s+){0,2}?(?:merken|notieren|aufschreiben|speichern|festhalten)\b"
-    r"|\bvergiss\s+(?:das|es|was)\b(?!.*\b(?:nicht|nie)\b)",
+    r"|\bvergiss\s+(?:das|es|was)\b(?!.{0,200}\b(?:nicht|nie)\b)",
     before=r"bitte|und|aber|also|ach|ok|okay|hallo|hey|ja|nein|mal|daybook|wichtig|übrigens|danke|dann|jetzt|noch\s+was|@\w+",
 )
 _FRENCH = _language(
@@ -127,12 +127,13 @@ _START_ZH = (
     r"(?:^|[,，。、;；:：!！\s]|请你?|請你?|帮我|幫我|给我|麻烦你?"
     r"|一定要|务必|你?要|你?得|可要|也|再|然后|还有|就|顺便|daybook)"
 )
+_BETWEEN_ZH = r"(?:再|帮我|给我|替我|你|去|费心|特意){0,6}"
 _CHINESE = _language(
     asks=rf"{_START_ZH}(?P<ask>{_WRITE_ZH}|写下来|(?:把|将).{{1,40}}?(?:{_WRITE_ZH}|写下来|记|存))(?!了吗|了嗎|了没)"
     r"|(?P<forget>(?:别|別|不要|勿|莫|不能|可别)(?:再)?忘)",
-    requests=rf"(?:能不能|能否|可不可以|可以|能|会不会|麻烦你?)(?:请|帮我|给我|替我|你|也|把.{{1,40}}?){{0,3}}"
-    rf"(?P<ask>{_WRITE_ZH}|写下来)(?!.{{0,30}}(?:什么|什麼|谁|誰|哪|多少|几))|(?:我)?(?:想|要|希望|需要)你(?P<want>{_WRITE_ZH})",
-    refuses=rf"{_NOT_ZH}(?:再|帮我|给我|替我|把.{{0,20}}?|你|去|费心|特意)*(?:记(?!得)|記(?!得)|写|寫|保存|存|{_WRITE_ZH})"
+    requests=rf"(?:能不能|能否|可不可以|可以|能|会不会|麻烦你?)(?:请|帮我|给我|替我|你|也){{0,3}}"
+    rf"(?:把.{{1,40}}?(?:帮我|给我|替我|也){{0,2}})?(?P<ask>{_WRITE_ZH}|写下来)(?!.{{0,30}}(?:什么|什麼|谁|誰|哪|多少|几))|(?:我)?(?:想|要|希望|需要)你(?P<want>{_WRITE_ZH})",
+    refuses=rf"{_NOT_ZH}{_BETWEEN_ZH}(?:把.{{0,20}}?{_BETWEEN_ZH})?(?:记(?!得)|記(?!得)|写|寫|保存|存|{_WRITE_ZH})"
     r"|(?<![别別要勿莫能])忘(?:了|掉|记)(?:它|这|那|吧|我说)",
     spaced=False,
 )

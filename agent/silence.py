@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 
 NO_REPLY = "NO_REPLY"
-
-_TOKENS = rf"(?:\s*(?<!\w){NO_REPLY})"
-_BEGUN = "|".join(NO_REPLY[:size] for size in range(len(NO_REPLY) - 1, 0, -1))
-_AT_END = re.compile(rf"{_TOKENS}+\s*\Z", re.IGNORECASE)
-_UNDECIDED = re.compile(rf"{_TOKENS}*\s*(?:(?<!\w)(?:{_BEGUN}))?\Z", re.IGNORECASE)
-"""The end of a stream that may still turn out to be white space and tokens. Matches every text, if only at its end."""
 
 _UNSEEN = frozenset({"Zs", "Zl", "Zp", "Cc", "Cf", "Mn", "Me"})
 _BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
@@ -21,7 +14,7 @@ _BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 def spoken(text: str) -> str:
     """What of a finished answer is to be delivered: "" for a bare token (any case, any white space around it, also
     twice), real text without a token at its end."""
-    return _AT_END.sub("", text).strip()
+    return text[: _silent_from(text, 0, len(text))].strip()
 
 
 def can_be_seen(text: str) -> bool:
@@ -38,19 +31,57 @@ class SilentFilter:
     """
 
     def __init__(self) -> None:
-        self._held = ""
+        self._held: list[str] = []  # white space and whole tokens
+        self._begun = ""
+        self._before = ""  # the last character in front of what has begun
         self._last_shown = ""
 
     def feed(self, piece: str) -> str:
-        text = self._last_shown + self._held + piece
-        undecided = _UNDECIDED.search(text, len(self._last_shown))
-        keep = undecided.start() if undecided else len(text)
-        shown, self._held = text[len(self._last_shown) : keep], text[keep:]
-        self._last_shown = shown[-1:] or self._last_shown
+        text = self._before + self._begun + piece
+        first = len(self._before)
+        begun = _begun_from(text, first)
+        undecided = _quiet_from(text, first, begun)
+        shown = ""
+        if undecided > first:
+            shown = "".join([*self._held, text[first:undecided]])
+            self._held = []
+            self._last_shown = shown[-1]
+        self._held.append(text[undecided:begun])
+        self._begun = text[begun:]
+        self._before = text[:begun][-1:]
         return shown
 
     def finish(self) -> str:
-        text, shown = self._last_shown + self._held, len(self._last_shown)
-        silent = _AT_END.search(text, shown)
-        self._held = ""
-        return text[shown : silent.start() if silent else len(text)]
+        text, shown = "".join([self._last_shown, *self._held, self._begun]), len(self._last_shown)
+        self._held, self._begun = [], ""
+        return text[shown : _silent_from(text, shown, len(text))]
+
+
+def _silent_from(text: str, first: int, end: int) -> int:
+    """Where the white space and the tokens at the end begin, not before `first`; `end` where there is no token."""
+    begin = _quiet_from(text, first, end)
+    return begin if text[begin:end].strip() else end
+
+
+def _quiet_from(text: str, first: int, end: int) -> int:
+    """Where that begins which is only white space and whole tokens."""
+    while True:
+        while end > first and text[end - 1].isspace():
+            end -= 1
+        begin = end - len(NO_REPLY)
+        if begin < first or text[begin:end].upper() != NO_REPLY or _is_inside_word(text, begin):
+            return end
+        end = begin
+
+
+def _begun_from(text: str, first: int) -> int:
+    """Where a token begins whose end has not come yet."""
+    for size in range(min(len(NO_REPLY) - 1, len(text) - first), 0, -1):
+        begin = len(text) - size
+        if text[begin:].upper() == NO_REPLY[:size] and not _is_inside_word(text, begin):
+            return begin
+    return len(text)
+
+
+def _is_inside_word(text: str, at: int) -> bool:
+    return at > 0 and (text[at - 1].isalnum() or text[at - 1] == "_")

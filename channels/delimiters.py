@@ -1,4 +1,5 @@
-"""What opens and closes emphasis, beyond CommonMark: scripts that put no spaces between words, and spoilers.
+"""What opens and closes emphasis, beyond CommonMark: scripts that put no spaces between words, and spoilers. And what
+may open a link.
 
 CommonMark decides by the characters beside a mark whether it can open or close, and takes every letter for the inside
 of a word. In Chinese and Japanese that leaves `**「重要」**は` with its asterisks. Here a wide character beside a mark
@@ -9,15 +10,20 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from markdown_it import MarkdownIt
 from markdown_it.common.utils import isMdAsciiPunct, isPunctChar, isWhiteSpace
-from markdown_it.rules_inline import StateInline
+from markdown_it.rules_inline import StateInline, image, link
 from markdown_it.rules_inline.state_inline import Delimiter
 
 _UNSPACED = re.compile(r"[\u0e00-\u109f\u1780-\u17ff]")
 """Thai, Lao, Tibetan, Burmese, Khmer."""
+
+
+_LAST_ADDRESS = "daybook_last_address"
+Rule = Callable[[StateInline, bool], bool]
 
 
 def extend(parser: MarkdownIt) -> None:
@@ -28,6 +34,23 @@ def extend(parser: MarkdownIt) -> None:
     inline.ruler.at("strikethrough", _doubled)
     inline.ruler.after("emphasis", "spoiler", _doubled)
     inline.ruler2.before("fragments_join", "spoiler", _paired_spoilers)
+    inline.ruler.at("link", _only_before_address(link))
+    inline.ruler.at("image", _only_before_address(image))
+
+
+def _only_before_address(rule: Rule) -> Rule:
+    """The library's rule where a label can still end in an address. It looks at all that follows a bracket, again for
+    each of the brackets in it: a few thousand of them that open nothing would take seconds."""
+
+    def limited(state: StateInline, silent: bool) -> bool:
+        if state.src[state.pos] not in "[!":
+            return False
+        known = state.env.get(_LAST_ADDRESS)
+        if known is None or known[0] is not state.src:
+            known = state.env[_LAST_ADDRESS] = (state.src, state.src.rfind("]("))
+        return state.pos < known[1] and rule(state, silent)
+
+    return limited
 
 
 def is_inside_word(before: str, after: str) -> bool:

@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 Measure = Callable[[str], int]
 
@@ -154,6 +155,12 @@ def split(markdown: str, measure: Measure, limit: int) -> list[str]:
         return []
     if len(text) <= limit and measure(whole := _compose(text, _Context()).rendered) <= limit:
         return [whole]
+    return list(_pieces(text, measure, limit))
+
+
+@lru_cache(maxsize=32)
+def _pieces(text: str, measure: Measure, limit: int) -> tuple[str, ...]:
+    """Remembered for a moment: a long text is cut in a thread, and once more where its pieces are written down."""
     pieces: list[str] = []
     start, context = 0, _Context()
     while start < len(text):
@@ -161,7 +168,7 @@ def split(markdown: str, measure: Measure, limit: int) -> list[str]:
         if text[start:end].strip():
             pieces.append(piece.rendered)
         start, context = _resume(text, end, piece.end, limit)
-    return pieces
+    return tuple(pieces)
 
 
 def _next_piece(text: str, start: int, context: _Context, measure: Measure, limit: int) -> tuple[int, _Piece]:
@@ -250,7 +257,8 @@ def _compose(body: str, context: _Context) -> _Piece:
             if margin < dedent or (marks and inner.strip() and _margin(inner) < quoted):
                 # Items from further in stand where the outer ones do now; as text they keep numbers of their own.
                 for at in numbered:
-                    lines[at] = _NUMBERED.sub(r"\1\\", lines[at], count=1)
+                    if found := _NUMBERED.match(lines[at]):
+                        lines[at] = f"{found[1]}\\{lines[at][found.end() :]}"
                 numbered.clear()
             dedent = min(dedent, margin)
             quoted = min(quoted, _margin(inner)) if marks and inner.strip() else quoted

@@ -10,7 +10,7 @@ import builtins
 import enum
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 
 from markdown_it import MarkdownIt
@@ -285,37 +285,53 @@ class _Span:
 
     opener: Token | None
     before: str
-    inlines: list[Inline]
+    _found: list[Inline] = field(default_factory=list)
+    _text: list[str] = field(default_factory=list)
+
+    def add(self, inline: Inline) -> None:
+        """Text next to text is one text."""
+        if isinstance(inline, Text):
+            self._text.append(inline.text)
+        else:
+            self._end_text()
+            self._found.append(inline)
+
+    @property
+    def inlines(self) -> list[Inline]:
+        self._end_text()
+        return self._found
+
+    def _end_text(self) -> None:
+        if text := "".join(self._text):
+            self._found.append(Text(text))
+        self._text = []
 
 
 def inlines_of(tokens: Sequence[Token]) -> tuple[Inline, ...]:
     """The parser's inline tokens as a tree."""
-    stack = [_Span(None, "", [])]
+    stack = [_Span(None, "")]
     last = ""
     for token, follows in _with_next_character(tokens):
         match token.type:
             case "text" | "text_special" | "html_inline":
-                _add_text(stack[-1].inlines, token.content)
+                stack[-1].add(Text(token.content))
                 last = token.content[-1:] or last
             case "softbreak" | "hardbreak":
-                _add_text(stack[-1].inlines, "\n")
+                stack[-1].add(Text("\n"))
                 last = "\n"
             case "code_inline":
-                stack[-1].inlines.append(CodeSpan(token.content))
+                stack[-1].add(CodeSpan(token.content))
                 last = token.content[-1:]
             case "image":
                 label = token.content or str(token.attrs.get("src", ""))
-                stack[-1].inlines.append(Link(str(token.attrs.get("src", "")), (Text(label),)))
+                stack[-1].add(Link(str(token.attrs.get("src", "")), (Text(label),)))
                 last = label[-1:]
             case _ if token.nesting == 1:
-                stack.append(_Span(token, last, []))
+                stack.append(_Span(token, last))
             case _:
                 span = stack.pop()
                 for inline in _close(span, follows):
-                    if isinstance(inline, Text):
-                        _add_text(stack[-1].inlines, inline.text)
-                    else:
-                        stack[-1].inlines.append(inline)
+                    stack[-1].add(inline)
     return tuple(stack[0].inlines)
 
 
@@ -351,11 +367,3 @@ _MARKS = {
     "s_open": Mark.STRIKE,
     "spoiler_open": Mark.SPOILER,
 }
-
-
-def _add_text(inlines: list[Inline], text: str) -> None:
-    """Text next to text is one text."""
-    if inlines and isinstance(last := inlines[-1], Text):
-        inlines[-1] = Text(last.text + text)
-    elif text:
-        inlines.append(Text(text))

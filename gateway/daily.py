@@ -238,6 +238,7 @@ class Daily:
                 return False
             text = f"{told.text}\n\n{late_mark(due.moment, told.language)}" if due.late else told.text
             key = f"{self._key(target.address, days[0])}{run}:{told.basis}:{{}}"
+            await self._outbox.cut(target.address, text)
             await self._outbox.write(self._outbox.drafts(key, target.address, text, buttons=told.buttons))
             return True
 

@@ -46,8 +46,18 @@ _CLOSING_DRAFT = 1.0
 """The same for a draft, which has no id, and should only not come behind the reply."""
 
 
+_CUT_AT_ONCE = 1_000
+"""Characters up to which a text is cut on the loop; a longer one takes milliseconds, again each time it is shown."""
+
+
 def _always() -> bool:
     return True
+
+
+def _newest(channel: Channel, text: str) -> str:
+    """As much of the end of a text as a message takes."""
+    pieces = channel.split(text)
+    return channel.split("… " + pieces[-1])[0] if len(pieces) > 1 else "".join(pieces)
 
 
 class Reply:
@@ -199,10 +209,13 @@ class Preview:
     async def _show(self, style: PreviewStyle, text: str) -> float:
         """Bring the chat up to date; returns the seconds to wait before the next time."""
         interval = self._channel.pace(self._address).interval
-        pieces = self._channel.split(text)
-        if not pieces:
+        piece = (
+            _newest(self._channel, text)
+            if len(text) <= _CUT_AT_ONCE
+            else await asyncio.to_thread(_newest, self._channel, text)
+        )
+        if not piece:
             return interval
-        piece = pieces[-1] if len(pieces) == 1 else self._channel.split("… " + pieces[-1])[0]
         out = self._out(piece)
         try:
             if style is PreviewStyle.DRAFT:

@@ -72,6 +72,7 @@ class Heartbeat:
             raise JobFailed(str(error)) from error
         if not said:
             return Outcome(silent=True, note="the list is empty" if said is None else "")
+        await self._outbox.cut(target.address, said)
         await self._outbox.write(self._outbox.drafts(f"{key}:{{}}", target.address, said))
         return Outcome()
 

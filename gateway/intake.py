@@ -134,12 +134,12 @@ class Intake:
 
     def _kept(self, fetched: Path, attachment: Attachment) -> str:
         """Blocks."""
-        _, ending = sniffed(_head(fetched), attachment.name, attachment.media_type)
+        _, ending = _sniffed(fetched, attachment)
         return self._store.keep(fetched, ending)
 
     async def _read(self, attachment: Attachment, file: str) -> Opened:
         place = self._store.place(file)
-        kind, _ = sniffed(await asyncio.to_thread(_head, place), attachment.name, attachment.media_type)
+        kind, _ = await asyncio.to_thread(_sniffed, place, attachment)
         try:
             if kind is Kind.PICTURE:
                 return Opened(Found.PICTURE, file, shown=await self._shrunk(place))
@@ -164,9 +164,10 @@ class Intake:
         return self._store.root / FOLDER / _NOTES / f"{key}.json"
 
 
-def _head(path: Path) -> bytes:
+def _sniffed(path: Path, attachment: Attachment) -> tuple[Kind, str]:
+    """Blocks."""
     with path.open("rb") as file:
-        return file.read(HEAD)
+        return sniffed(file.read(HEAD), attachment.name, attachment.media_type)
 
 
 def _megabytes(size: int) -> int:

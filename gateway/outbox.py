@@ -42,6 +42,8 @@ _LONGEST_WAIT = 300.0
 """Seconds between tries where the server names no delay."""
 _UNREACHABLE_WAIT = 0.2
 """Seconds between looks whether somebody has come back (opened the terminal)."""
+_CUT_AT_ONCE = 1_000
+"""Characters up to which a text is cut on the loop: that takes a few milliseconds at most."""
 
 Chat = tuple[str, str, str]
 FirstChat = Callable[[str, str], str]
@@ -109,6 +111,11 @@ class Outbox:
             )
             for number, (piece, file) in enumerate(pieces)
         ]
+
+    async def cut(self, address: Address, text: str) -> None:
+        """Cut a text of any length in a thread, so that `drafts`, which is asked for it next, has it at once."""
+        if (channel := self._channels.get(address.channel)) and len(text) > _CUT_AT_ONCE:
+            await asyncio.to_thread(channel.split, text)
 
     async def write(self, drafts: list[Draft]) -> None:
         """Write messages down that answer nothing in the inbox, and send them."""

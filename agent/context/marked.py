@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-_TAG = re.compile(r"<(?=\s*/?\s*daybook-)", re.IGNORECASE)
-_HEADER = re.compile(r"^(\s*)\[(?=\s*\d{4}-\d{2}-\d{2}\b)", re.MULTILINE)
+_TAG = re.compile(r"<(?=\s*+/?+\s*+daybook-)", re.IGNORECASE)
+_HEADER = re.compile(r"^([^\S\n]*+)\[(?=\s*+\d{4}-\d{2}-\d{2}\b)", re.MULTILINE)
+_OPENING = re.compile(r"<daybook-([a-z]++)[^<>]*+>\n")
 _LINE_ENDS = dict.fromkeys(map(ord, "\v\f\x1c\x1d\x1e\x85\u2028\u2029"), "\n")
 _UNSAFE_IN_LABEL = re.compile(r'[\s<>\[\]"·\x00-\x1f\x7f\u2028\u2029]+')
 
@@ -44,4 +45,18 @@ def block(kind: str, text: str, **labels: str) -> str:
 
 def without_blocks(text: str) -> str:
     """What is left of a message when its marked blocks are taken out."""
-    return re.sub(r"<daybook-([a-z]+)[^>]*>\n.*?\n</daybook-\1>\n?", "", text, flags=re.DOTALL)
+    kept: list[str] = []
+    unclosed: set[str] = set()
+    at = 0
+    for opening in _OPENING.finditer(text):
+        if opening.start() < at or opening[1] in unclosed:
+            continue
+        closing = f"\n</daybook-{opening[1]}>"
+        end = text.find(closing, opening.end())
+        if end < 0:
+            unclosed.add(opening[1])
+            continue
+        kept.append(text[at : opening.start()])
+        at = end + len(closing)
+        at += text.startswith("\n", at)
+    return "".join([*kept, text[at:]])

@@ -26,10 +26,10 @@ from agent.memory.words import fold
 _DAY = r"\d{4}-\d{2}-\d{2}"
 _LINE = re.compile(
     rf"[ \t]*[-*+] \[(?P<mark>[ xX])\] (?:(?P<due>{_DAY}) )?(?:(?P<who>[^:]{{1,60}}): )?(?P<what>\S.*?)"
-    rf"(?: \(said (?P<said>{_DAY})\))?(?: \(done (?P<done>{_DAY})\))?\s*",
+    rf"(?: \(said (?P<said>{_DAY})\))?(?: \(done (?P<done>{_DAY})\))?",
     re.ASCII,
 )
-_DONE = re.compile(rf"(?: \(done {_DAY}\))?\s*\Z", re.ASCII)
+_DONE = re.compile(rf" \(done {_DAY}\)\Z", re.ASCII)
 _BEGINNING = b"# Open\n\n"
 _MOST_CHARS = 200
 
@@ -78,7 +78,7 @@ def tidy(text: str) -> str:
 
 
 def read(line: str) -> Promise | None:
-    match = _LINE.fullmatch(line)
+    match = _LINE.fullmatch(line.rstrip())
     if match is None:
         return None
     due, said, closed = (_day(match[name]) for name in ("due", "said", "done"))
@@ -143,7 +143,7 @@ def _without(now: bytes, ids: frozenset[str], today: date) -> bytes:
     lines = now.decode("utf-8", "surrogateescape").split("\n")
     for at, line in enumerate(lines):
         if (known := read(line)) and not known.done and known.id in ids:
-            lines[at] = f"{_DONE.sub('', line, 1).replace('[ ]', '[x]', 1)} (done {today.isoformat()})"
+            lines[at] = f"{_DONE.sub('', line.rstrip()).replace('[ ]', '[x]', 1)} (done {today.isoformat()})"
     return "\n".join(lines).encode("utf-8", "surrogateescape")
 
 

@@ -21,6 +21,10 @@ MOST_UNPACKED = 256 * 1024 * 1024
 _MOST_SHARED = 20_000_000
 """Characters of the texts that an Excel file shares between its cells."""
 _CHUNK = 64 * 1024
+_SLIDE_NAME = re.compile(r"ppt/slides/slide(\d+)\.xml")
+_SHEET_NAME = re.compile(r"xl/worksheets/sheet(\d+)\.xml")
+_SAID_IN_CODE = re.compile(r'"[^"]*"|\[[^\[\]]*+\]|\\.')
+"""Of a format of numbers: what is no code in it."""
 _WORD = {"w:t": "", "w:tab": "\t", "w:br": "\n", "w:cr": "\n"}
 _SLIDE = {"a:t": "", "a:tab": "\t", "a:br": "\n"}
 _OPEN_DOCUMENT = {"text:p": "", "text:h": "", "text:span": "", "text:a": "", "text:s": " ", "text:tab": "\t"}
@@ -57,7 +61,7 @@ class _Document:
         elif "xl/workbook.xml" in names:
             yield from self._sheets(names)
         elif "ppt/presentation.xml" in names:
-            for number, slide in enumerate(_numbered(names, r"ppt/slides/slide(\d+)\.xml"), start=1):
+            for number, slide in enumerate(_numbered(names, _SLIDE_NAME), start=1):
                 yield f"\n[Slide {number}]\n"
                 yield from self._words(slide, _SLIDE)
         elif "content.xml" in names:
@@ -92,7 +96,7 @@ class _Document:
         shared = self._shared() if "xl/sharedStrings.xml" in names else []
         dates = self._dates() if "xl/styles.xml" in names else frozenset()
         titles = self._titles()
-        sheets = _numbered(names, r"xl/worksheets/sheet(\d+)\.xml")
+        sheets = _numbered(names, _SHEET_NAME)
         for at, sheet in enumerate(sheets):
             yield f"\n[Sheet {titles[at] if at < len(titles) else at + 1}]\n"
             reader = _Rows(shared, dates)
@@ -136,7 +140,7 @@ class _Document:
         def start(tag: str, given: Attributes) -> None:
             inside.append(tag)
             if tag == "numFmt":
-                codes[_int(given.get("numFmtId"))] = re.sub(r'"[^"]*"|\[[^\]]*\]|\\.', "", given.get("formatCode", ""))
+                codes[_int(given.get("numFmtId"))] = _SAID_IN_CODE.sub("", given.get("formatCode", ""))
             elif tag == "xf" and "cellXfs" in inside:
                 styles.append(_int(given.get("numFmtId")))
 
@@ -234,8 +238,8 @@ def _refuse_entities(*_: object) -> None:
     raise Unreadable("it declares entities of its own, as no Office program does; I don't open such files")
 
 
-def _numbered(names: set[str], pattern: str) -> list[str]:
-    found = [(int(match[1]), name) for name in names if (match := re.fullmatch(pattern, name))]
+def _numbered(names: set[str], pattern: re.Pattern[str]) -> list[str]:
+    found = [(int(match[1]), name) for name in names if (match := pattern.fullmatch(name))]
     return [name for _, name in sorted(found)]
 
 

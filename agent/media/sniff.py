@@ -13,8 +13,11 @@ HEAD = 4_096
 _CONTROL = frozenset(range(32)) - frozenset(b"\t\n\v\f\r\x1b")
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _MAIL = re.compile(rb"(return-path|received|from|date|message-id|mime-version|subject|delivered-to|to):[ \t]", re.I)
-_HTML = re.compile(rb"\s*(<!--.*?-->\s*)*<(!doctype html|html|head|body)\b", re.I | re.S)
-_SVG = re.compile(rb"\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*(<!doctype svg[^>]*>\s*)?<(\w+:)?svg\b", re.I | re.S)
+_COMMENTS = rb"(?:<!--(?:(?!-->).)*+-->\s*+)*+"
+_HTML = re.compile(rb"\s*+" + _COMMENTS + rb"<(?:!doctype html|html|head|body)\b", re.I | re.S)
+_SVG = re.compile(
+    rb"\s*+(?:<\?xml[^>]*+>\s*+)?+" + _COMMENTS + rb"(?:<!doctype svg[^>]*+>\s*+)?+<(?:\w++:)?svg\b", re.I | re.S
+)
 
 
 class Kind(enum.StrEnum):

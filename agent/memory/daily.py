@@ -9,7 +9,6 @@ from pathlib import Path
 from agent.memory.scope import Scope
 
 _NAME = re.compile(r"(\d{4}-\d{2}-\d{2})\.md", re.ASCII | re.IGNORECASE)
-_HEADING = re.compile(r"##[ \t]+(.+?)[ \t]*#*[ \t]*", re.ASCII)
 _OPENING = re.compile(r"# [^\n]*\n")
 _TIMED = re.compile(r"- (?:\d{2}:\d{2} )?")
 _FINISHED = re.compile(r"\d{2}:\d{2} |Journal · ")
@@ -75,9 +74,8 @@ def heading_line(heading: str) -> str:
 def last_heading(log: str) -> str:
     """The `##` heading under which the log's end stands; empty for none."""
     for line in reversed(log.splitlines()):
-        match = _HEADING.fullmatch(line)
-        if match:
-            return match[1]
+        if line.startswith(("## ", "##\t")) and (words := line[2:].strip(" \t")):
+            return words.rstrip("#").rstrip(" \t") or words[0]
     return ""
 
 

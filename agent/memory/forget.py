@@ -145,7 +145,8 @@ def still_in(scope: Scope, finding: Finding) -> tuple[str, ...]:
 
 def _bare(line: str) -> str:
     """A line's words, without a bullet."""
-    return _BULLET.sub("", line, count=1).strip()
+    bullet = _BULLET.match(line)
+    return line[bullet.end() if bullet else 0 :].strip()
 
 
 def _remove(scope: Scope, clock: Clock, path: str, places: Sequence[Place]) -> None:

@@ -31,11 +31,13 @@ def without_line(index: bytes, path: str) -> bytes:
     return _joined([text for text in _lines(index) if not _points_to(text, path)])
 
 
-_ANY_NOTE = re.compile(r"\s*[-*+] +\[.*\]\((?:\./)?memory/notes/[^)]*\)")
+_LINK = re.compile(r"\s*+[-*+] ++\[")
+_ANY_NOTE = re.compile(r"\s*[-*+] +\[.*\]\((?:\./)?memory/notes/[^()]*+\)")
 
 
 def _points_to(line: str, path: str) -> bool:
-    return re.match(rf"\s*[-*+] +\[.*\]\((?:\./)?{re.escape(path)}\)", line) is not None
+    link = _LINK.match(line)
+    return link is not None and (f"]({path})" in line[link.end() :] or f"](./{path})" in line[link.end() :])
 
 
 def _lines(data: bytes) -> list[str]:

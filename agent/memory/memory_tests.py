@@ -25,7 +25,8 @@ ARROW = "->"
 MOST = 500
 """Tests that are run; more of them would be a file that is meant for something else."""
 _TITLE = b"# Memory tests\n\nA line each: a question -> words that must come back, with commas between.\n"
-_LINE = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+(.+?)\s*(?:->|→)\s*(.+?)\s*")
+_BULLET = re.compile(r"(?:[-*+]|\d{1,9}[.)])\s")
+_ARROW = re.compile("->|→")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +68,15 @@ class Report:
 def parsed(text: str) -> Iterator[MemoryTest | int]:
     """Tests, and numbers of lines that look like one and are none."""
     for number, line in enumerate(text.split("\n"), 1):
-        if not line.lstrip().startswith(("-", "*", "+", *"0123456789")) or not re.search("->|→", line):
+        told = line.strip()
+        if not told.startswith(("-", "*", "+", *"0123456789")) or not _ARROW.search(line):
             continue
-        match = _LINE.fullmatch(line)
-        words = tuple(word for one in re.split("[,，、]", match[2]) if (word := one.strip())) if match else ()
-        yield MemoryTest(match[1], words, number) if match and words else number
+        bullet = _BULLET.match(told)
+        arrow = _ARROW.search(told, bullet.end()) if bullet else None
+        question = told[bullet.end() : arrow.start()].strip() if bullet and arrow else ""
+        answer = told[arrow.end() :] if arrow else ""
+        words = tuple(word for one in re.split("[,，、]", answer) if (word := one.strip()))
+        yield MemoryTest(question, words, number) if question and words else number
 
 
 def run(scope: Scope, clock: Clock, search: Search, most: int, max_chars: int) -> Report:

@@ -10,12 +10,12 @@ import re
 from datetime import date, datetime
 
 FILE = "HISTORY.md"
-_MOMENT = r"^\[(\d{4}-\d{2}-\d{2} \d{2}:\d{2})\] "
+_MOMENT = re.compile(r"\[(\d{4}-\d{2}-\d{2} \d{2}:\d{2})\] ")
 
 
 def day_of(line: str) -> date | None:
     """The day that a paragraph begins with; None for any other line."""
-    match = re.match(_MOMENT, line)
+    match = _MOMENT.match(line)
     try:
         return date.fromisoformat(match[1][:10]) if match else None
     except ValueError:  # a hand wrote 2026-13-40
@@ -27,7 +27,8 @@ def addition(before: str, now: datetime, text: str, source: str, *, extract: boo
     words = " ".join(text.split())
     if not source:
         return f"[{now:%Y-%m-%d %H:%M}] {words}\n"
-    known = re.search(rf"{_MOMENT}.* \(extract of {re.escape(source)}\)$", before, re.MULTILINE)
+    extracts = (line for line in before.split("\n") if line.endswith(f" (extract of {source})"))
+    known = next(filter(None, map(_MOMENT.match, extracts)), None)
     if f" ({source})\n" in before or (extract and known is not None):
         return ""
     if extract:

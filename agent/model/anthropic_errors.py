@@ -37,7 +37,6 @@ _TOO_LONG = re.compile(
     re.IGNORECASE,
 )
 """Anthropic's own wording, and those of vLLM, llama.cpp, LM Studio and OpenRouter."""
-_THINKING = re.compile(r"thinking.*(signature|bound to|block)|signature.*thinking", re.IGNORECASE | re.DOTALL)
 _PLACE = re.compile(r"\bmessages\.(\d{1,6})\.content\.(\d{1,6})\b")
 _MOST_TOKENS = re.compile(r"max_tokens: \d{1,9} > (\d{1,9})\b")
 _CREDIT = re.compile(r"credit balance|billing|insufficient (funds|balance|credit)", re.IGNORECASE)
@@ -69,7 +68,7 @@ def refusal(status: int, kind: str, said: str, *, model: str, wait: float | None
         return _not_found(kind, model)
     if status == 413 or _TOO_LONG.search(said):
         return ContextOverflow("The conversation is larger than the model can take.")
-    if _THINKING.search(said):
+    if _is_about_thinking(said.casefold()):
         return ThinkingRejected(f"The model's server refused earlier thinking in this conversation{_because(said)}.")
     return InvalidRequest(f"The model's server refused the request ({status}){_because(said)}.", at=_place(said))
 
@@ -128,6 +127,13 @@ def _not_found(kind: str, model: str) -> ModelError:
 def _place(said: str) -> tuple[int, int] | None:
     match = _PLACE.search(said)
     return (int(match[1]), int(match[2])) if match else None
+
+
+def _is_about_thinking(said: str) -> bool:
+    behind = said.partition("thinking")[2]
+    return any(word in behind for word in ("signature", "bound to", "block")) or (
+        "thinking" in said.partition("signature")[2]
+    )
 
 
 def most_tokens(said: str) -> int:

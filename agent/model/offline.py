@@ -42,7 +42,7 @@ _NOTHING_THERE = "[Empty"
 """With what `memory_get` answers for a file that is not there, or has nothing in it."""
 _PASSAGE = re.compile(r"^(\S+\.(?:md|jsonl):\d+(?:-\d+)?) \((.*?), score [\d.]+(, context)?\)$", re.MULTILINE)
 _ENCLOSED = re.compile(r"^<daybook-(?:document|enclosed)\b", re.MULTILINE)
-_PATH = re.compile(r"\S+\.md\b")
+_PATH = re.compile(r"(?<!\S)\S+\.md\b")
 _TOOL_OF = {Wish.FILE: "memory_append", Wish.FIND: "memory_search", Wish.TODAY: "memory_get"}
 
 

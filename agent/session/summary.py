@@ -46,10 +46,10 @@ _AGAIN = "\n\nA first attempt was of no use: {why} Write it anew, within these r
 
 _IDENTIFIER = re.compile(
     r"https?://[^\s<>\"')\]]+"
-    r"|[\w.+-]+@[\w-]+\.[\w.-]*\w"
-    r"|\b(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)+\b"
+    r"|(?<![\w.+-])[\w.+-]++@[\w-]++\.[\w.-]*\w"
+    r"|\b(?<![A-Za-z0-9]-)(?=[\w-]{0,80}\d)(?=[\w-]{0,80}[A-Za-z])[A-Za-z0-9]++(?:[-_][A-Za-z0-9]++)+\b"
     r"|\b[A-Z]{2,}\d[\dA-Z]*\b"
-    r"|(?<![\w.])\+?\d[\d ./()-]{5,}\d(?!\w)"
+    r"|(?<![\w.])\+?\d[\d ./()-]{5,40}\d(?!\w)"
 )
 _MOST_IDENTIFIERS = 60
 _IDENTIFIERS_SHARE = 4

@@ -46,16 +46,17 @@ _MARKS = {Mark.STRONG: "**", Mark.EMPHASIS: "*", Mark.STRIKE: "~~", Mark.SPOILER
 _ZERO_WIDTH = "\u200b"
 
 _ADDRESS = re.compile(r"https?://[^\s<>]+")
-_SPECIAL = re.compile(r"[\\*`_]|~(?=~)|(?<=~)~|\|(?=\|)|(?<=\|)\||<(?=[@#/]|a?:\w|t:|https?:)|\[(?=[^\]\n]*\]\()")
+_SPECIAL = re.compile(r"[\\*`_]|~(?=~)|(?<=~)~|\|(?=\|)|(?<=\|)\||<(?=[@#/]|a?:\w|t:|https?:)")
+_SPECIAL_IN_LABEL = re.compile(rf"{_SPECIAL.pattern}|\[")
 _LINE_START = re.compile(r"^([ \t]*)(?=(?:#{1,3}|-#|>{1,3}|-|\+)(?:[ \t]|$))", re.MULTILINE)
 _NUMBER_START = re.compile(r"^([ \t]*\d{1,9})(?=[.)](?:[ \t]|$))", re.MULTILINE)
-_CLOSING = re.compile(r"#+$")
+_CLOSING = re.compile(r"(?<!#)#++$")
 """Discord takes these at the end of a heading for its frame."""
 _LANGUAGE = re.compile(r"[A-Za-z0-9_+\-.#]+")
 _FENCE = "```"
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def rendered(markdown: str) -> str:
     """The text to send. Remembered for a moment: a piece is measured when it is cut, and drawn when it is sent."""
     source = clean(markdown)
@@ -248,9 +249,19 @@ def _escaped(text: str) -> str:
     parts: list[str] = []
     at = 0
     for match in _ADDRESS.finditer(text):
-        parts += [_SPECIAL.sub(_backslash, text[at : match.start()]), match[0]]
+        parts += [_unmarked(text[at : match.start()]), match[0]]
         at = match.end()
-    return "".join([*parts, _SPECIAL.sub(_backslash, text[at:])])
+    return "".join([*parts, _unmarked(text[at:])])
+
+
+def _unmarked(text: str) -> str:
+    """A bracket is a mark where the next one closes it and a parenthesis follows."""
+    *labelled, rest = text.split("](")
+    parts: list[str] = []
+    for part in labelled:
+        label = max(part.rfind("]"), part.rfind("\n")) + 1
+        parts += [_SPECIAL.sub(_backslash, part[:label]), _SPECIAL_IN_LABEL.sub(_backslash, part[label:]), "]("]
+    return "".join([*parts, _SPECIAL.sub(_backslash, rest)])
 
 
 def _each_escaped(match: re.Match[str]) -> str:

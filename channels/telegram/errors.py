@@ -25,7 +25,7 @@ from channels.message import NotSent, OutcomeUnknown, Refused, SendError
 ODD_ANSWER = (KeyError, TypeError, AttributeError)
 """What the library raises for an answer that is JSON, but not what the method answers."""
 
-_TOKEN = re.compile(r"\d{3,}:[A-Za-z0-9_-]{20,}")
+_TOKEN = re.compile(r"(?<!\d)\d{3,}+:[A-Za-z0-9_-]{20,}")
 _NEVER_SENT = (
     httpx.ConnectError,
     httpx.ConnectTimeout,

@@ -94,7 +94,7 @@ def length(markdown: str) -> int:
     return max(utf16_len(text), links * MAX_TEXT // MAX_ENTITIES)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def _drawn(markdown: str) -> tuple[str, tuple[Entity, ...]]:
     """Remembered for a moment: a piece is measured when it is cut, and drawn when it is sent."""
     source = clean(markdown)

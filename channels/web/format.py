@@ -44,7 +44,7 @@ _TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _UNSEEN = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 """Characters that change the direction of the text behind them: those that no writing needs any more, all, and all
 that are not seen themselves."""
-_TAG = re.compile(r"<[^>]*>")
+_TAG = re.compile(r"<[^<>]*+>")
 _MARKS = {
     Mark.STRONG: ("<strong>", "</strong>"),
     Mark.EMPHASIS: ("<em>", "</em>"),
@@ -166,13 +166,13 @@ def _with_addresses(text: str) -> str:
 
 def _trimmed(address: str) -> str:
     """Without the end of the sentence, or of the brackets, that it stands in."""
-    while address:
-        last = address[-1]
-        opens = {")": "(", "]": "[", "}": "{"}.get(last)
-        if last not in _ADDRESS_ENDS_BEFORE and not (opens and address.count(last) > address.count(opens)):
-            break
-        address = address[:-1]
-    return address
+    surplus = {closing: address.count(closing) - address.count(opening) for opening, closing in ("()", "[]", "{}")}
+    end = len(address)
+    while end and ((last := address[end - 1]) in _ADDRESS_ENDS_BEFORE or surplus.get(last, 0) > 0):
+        if last in surplus:
+            surplus[last] -= 1
+        end -= 1
+    return address[:end]
 
 
 def _text(text: str) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-_INLINE = re.compile(rb"<(script|style)>(.*?)</\1>", re.DOTALL)
+_INLINE = re.compile(rb"<(script|style)>((?:(?!</\1>|<\1>).)*+)</\1>", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

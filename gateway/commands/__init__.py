@@ -233,6 +233,7 @@ class Commands:
             return await self._leave_to_model(ask)
         channel = house.channels[message.address.channel]
         quotes = channel.pace(message.address).quotes or not conversation.is_private
+        await house.outbox.cut(message.address, answer.text)
         drafts = house.outbox.drafts(
             f"{ask.name}:{{}}",
             message.address,

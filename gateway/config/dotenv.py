@@ -7,6 +7,8 @@ import re
 from gateway.config.problem import Problem
 
 _LINE = re.compile(r"(?:export\s+)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)\s*=\s*(?P<value>.*)", re.DOTALL)
+_SINGLE = re.compile(r"'([^']*)'\s*+(?:#.*)?")
+_DOUBLE = re.compile(r'"((?:[^"\\]|\\.)*+)"\s*+(?:#.*)?')
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
 
@@ -42,8 +44,7 @@ def _value(text: str) -> str:
     if text[:1] not in ("'", '"'):
         return re.split(r"(?:^|\s)#", text, maxsplit=1)[0].strip()
     quote = text[0]
-    inside = r"'([^']*)'" if quote == "'" else r'"((?:[^"\\]|\\.)*)"'
-    match = re.fullmatch(inside + r"\s*(?:#.*)?", text)
+    match = (_SINGLE if quote == "'" else _DOUBLE).fullmatch(text)
     if match is None:
         raise _Unreadable(f"the closing {quote} is missing, or something follows it")
     if quote == "'":

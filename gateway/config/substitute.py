@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from gateway.config.problem import Place
 from gateway.config.tree import Value
 
-_VARIABLE = re.compile(r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}")
+_VARIABLE = re.compile(r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}$]*+(?:\$(?!\{)[^}$]*+)*+))?\}")
 
 
 @dataclass(slots=True)

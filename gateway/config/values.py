@@ -127,7 +127,7 @@ def _time_of_day(value: object) -> time:
 def _quiet_hours(value: object) -> QuietHours:
     if isinstance(value, QuietHours):
         return value
-    parts = re.split(r"\s*-\s*", value.strip()) if isinstance(value, str) else []
+    parts = [part.strip() for part in value.split("-")] if isinstance(value, str) else []
     if len(parts) != 2 or not all(_CLOCK.fullmatch(part) for part in parts):
         raise ValueError('allowed: two times of day such as "23:00-07:00"')
     start, end = (_time_of_day(part) for part in parts)

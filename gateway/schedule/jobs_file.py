@@ -20,7 +20,7 @@ from gateway.schedule.job import BadJob, Job
 
 _Loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _NOTHING = frozenset({"", "~", "null"})
-_EMPTY_LIST = re.compile(r"^jobs:[ \t]*(?:\[\s*\]|~|null)?(?P<comment>[ \t]*(?:#[^\r\n]*)?)\r?$", re.MULTILINE)
+_EMPTY_LIST = re.compile(r"^jobs:[ \t]*+(?:\[\s*+\]|~|null)?+(?P<comment>[ \t]*+(?:#[^\r\n]*+)?+)\r?$", re.MULTILINE)
 
 
 class BadFile(ValueError):

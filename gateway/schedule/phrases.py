@@ -36,22 +36,30 @@ _TIME = (
     r"(?:(?:at|um|@)\s+)?(?P<hour>\d{1,2})"
     r"(?:(?::|\.(?=\d\d\b(?!\.)))(?P<minute>\d{2}))?(?:\s*(?P<half>[ap]\.?m\b\.?))?(?:\s*(?P<oclock>o'clock|uhr)\b)?"
 )
-_RELATIVE = {
-    "today|heute|tonight|this evening|heute abend": 0,
-    "tomorrow|morgen": 1,
-    "day after tomorrow|the day after tomorrow|übermorgen": 2,
-}
+_RELATIVE = (
+    (re.compile(r"(?:this evening|heute abend|tonight|today|heute)\b"), 0),
+    (re.compile(r"(?:tomorrow|morgen)\b"), 1),
+    (re.compile(r"(?:(?:the )?day after tomorrow|übermorgen)\b"), 2),
+)
+_KINDS_OF_DAY = (
+    (re.compile(r"(?:every\s+weekday|weekdays|werktags|jeden\s+werktag|wochentags)\b"), "1-5"),
+    (re.compile(r"(?:daily|täglich|jeden\s+tag|every\s+day)\b"), "*"),
+    (re.compile(r"(?:every|each|jeden)\s+(?:weekend|wochenende)\b"), "6,0"),
+)
+_SOME_DAYS = re.compile(
+    rf"(?:every|each|jeden|on|immer)\s+(?P<days>(?:{_DAY})s?(?:\s*(?:,|and|und|&)\s*(?:{_DAY})s?)*)\b"
+)
 _SOON = re.compile(
     rf"(?P<half>(?:half an|einer halben)\s+(?:hour|stunde))|(?:(?P<number>\d{{1,4}})|(?:{_ONE}))\s*(?:{_UNIT})\b"
 )
 _SHORT = re.compile(r"(?:\d{1,4}\s*(?:min|[smhdw])\s*)+\b")
 _ISO = re.compile(r"(?P<day>\d{4}-\d{2}-\d{2})[T\s]+")
 _GERMAN = re.compile(r"(?:am\s+)?(?P<d>\d{1,2})\.(?P<m>\d{1,2})\.(?P<y>\d{4})?\s+")
-_MINUTES = re.compile(rf"\s*,?\s*(?:and|und)?\s*(\d{{1,3}})\s*(?:{_UNITS['m']})\b")
+_MINUTES = re.compile(rf"\s*+,?+\s*+(?:and|und)?+\s*+(\d{{1,3}})\s*+(?:{_UNITS['m']})\b")
 _CLOCK = r"\d{1,2}(?:[:.]\d\d\b|\s*(?:[ap]\.?m\b|uhr\b|o'clock\b))"
-_SPAN = rf"\d+\s*(?:{'|'.join(_UNITS.values())})\b"
+_SPAN = rf"\d++\s*+(?:{'|'.join(_UNITS.values())})\b"
 _GOES_ON = re.compile(
-    rf"\s*,?\s*(?:"
+    rf"\s*+,?+\s*+(?:"
     rf"(?:(?:and|und|or|oder|&)\s+)?(?:(?:at|um)\s+)?{_CLOCK}"
     rf"|(?:and|und|or|oder|&|for|für)\s+{_SPAN}"
     rf"|(?:and|und|or|oder|&|except|außer)\s+(?:(?:on|am)\s+)?(?:{_DAY})s?\b"
@@ -152,17 +160,10 @@ def _every(text: str, now: datetime) -> _Found:
         if unit == "d" and not match["number"]:
             return None  # at what time?
         return Every(interval(f"{match['number'] or 1}{unit}")), match.end()
-    days = (
-        (r"(?:every\s+weekday|weekdays|werktags|jeden\s+werktag|wochentags)", "1-5"),
-        (r"(?:daily|täglich|jeden\s+tag|every\s+day)", "*"),
-        (r"(?:every|each|jeden)\s+(?:weekend|wochenende)", "6,0"),
-    )
-    for pattern, field in days:
-        if (match := re.match(rf"{pattern}\b", lower)) and (timed := _time(lower, match.end())):
+    for pattern, field in _KINDS_OF_DAY:
+        if (match := pattern.match(lower)) and (timed := _time(lower, match.end())):
             return _cron(timed, field), timed.end
-    one = rf"(?:{_DAY})s?"
-    some = rf"(?:every|each|jeden|on|immer)\s+(?P<days>{one}(?:\s*(?:,|and|und|&)\s*{one})*)\b"
-    if (match := re.match(some, lower)) and not match[0].startswith("on "):
+    if (match := _SOME_DAYS.match(lower)) and not match[0].startswith("on "):
         names = re.findall(rf"\b({_DAY})s?\b", match["days"])
         if timed := _time(lower, match.end()):
             return _cron(timed, ",".join(str((_WEEKDAY[name] + 1) % 7) for name in names)), timed.end
@@ -172,8 +173,8 @@ def _every(text: str, now: datetime) -> _Found:
 def _on_a_day(text: str, now: datetime) -> _Found:
     """`tomorrow 15:00`, `2026-12-24 18:00`, `24.12. um 18 Uhr`, `on Friday at 9:30`."""
     lower = text.lower()
-    for names, days in _RELATIVE.items():
-        if match := re.match(rf"(?:{'|'.join(sorted(names.split('|'), key=len, reverse=True))})\b", lower):
+    for pattern, days in _RELATIVE:
+        if match := pattern.match(lower):
             evening = "evening" in match[0] or "abend" in match[0] or "tonight" in match[0]
             return _at(now.date() + timedelta(days=days), _time(lower, match.end()), evening=evening)
     if match := _ISO.match(text):

@@ -130,6 +130,8 @@ class Runs:
             except NoTarget as error:
                 await self._failed(attempt, str(error))
         for run in begun:
+            if run.address is not None:
+                await self._outbox.cut(run.address, run.text)
             drafts += self._drafts(run, jobs[run.job], targets) if run.state is State.DELIVERING else []
         await self._ledger.change(begun, drafts)
         self._outbox.wake(drafts)

@@ -12,7 +12,7 @@ from cronsim import CronSim, CronSimError
 
 _UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _INTERVAL = re.compile(r"(?:\d{1,6}\s*(?:min|[smhdw])\s*)+", re.IGNORECASE)
-_PART = re.compile(r"(\d+)\s*(min|[smhdw])", re.IGNORECASE)
+_PART = re.compile(r"(?<!\d)(\d++)\s*+(min|[smhdw])", re.IGNORECASE)
 _MOMENT = re.compile(r"(\d{4}-\d{2}-\d{2})[T ](\d{1,2}:\d{2}(?::\d{2})?)\s*(Z|[+-]\d{2}:?\d{2})?", re.IGNORECASE)
 SHORTEST = timedelta(minutes=1)
 LONGEST = timedelta(days=3660)

@@ -87,6 +87,7 @@ class MessageTools:
             known = await self._database.run(chat_rows.known)
             to = Addressing(self._access, self._channels, known, row.message, conversation).find(text(arguments, "to"))
             files = await self._kept(conversation.scope, paths, to)
+            await self._outbox.cut(to, words)
             drafts = self._outbox.drafts(f"{key}:{{}}", to, words, files=files)
             is_new = await self._database.run(_write_once, drafts, utc_stamp(self._clock.now()))
         except (NotAddressable, FileError) as error:

@@ -14,13 +14,13 @@ _TIME = re.compile(
     rf"|just|recently|since|few days|{_DAYS}|{_MONTHS}|\d+(?:th|st|nd|rd)?"
     r"|gestern|heute|morgen|vor|letzten?|nächsten?|seit|uhr|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag"
     r"|ayer|hoy|mañana|hace|pasado|hier|demain|dernier|dernière)\b"
-    r"|[昨今明前后]天|[上下这本]个?[周月]|星期|[去今明]年|\d+[年月日号点]|先週|今週|来週",
+    r"|[昨今明前后]天|[上下这本]个?[周月]|星期|[去今明]年|\d[年月日号点]|先週|今週|来週",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(
     r"\b(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|once|twice|couple|few|dozen|several|first|second|third"
     r"|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|dos|tres|cuatro|cinco|deux|trois|quatre|cinq)\b"
-    r"|[一二三四五六七八九十两几百千]+[个次天年月周小分块元只本部岁]",
+    r"|[一二三四五六七八九十两几百千][个次天年月周小分块元只本部岁]",
     re.IGNORECASE,
 )
 _NAME = re.compile(r"(?<=[a-zß-ÿ,] )[A-ZÀ-Ý][a-zß-ÿ]+")
@@ -59,7 +59,7 @@ _ASKS: Sequence[tuple[re.Pattern[str], re.Pattern[str]]] = (
         _TITLE,
     ),
 )
-_QUESTION = re.compile(r"[?？]\W*(?:\([^()]*\)\W*)?\Z")
+_UNWORDED_END = re.compile(r"(?<!\W)\W*+\Z")
 
 
 def sought(query: str) -> tuple[Holds, ...]:
@@ -69,7 +69,19 @@ def sought(query: str) -> tuple[Holds, ...]:
 
 def is_question(words: str) -> bool:
     """Whether they end by asking (a remark in brackets may follow)."""
-    return _QUESTION.search(words[-300:]) is not None
+    said, marks = _parted(words[-300:])
+    remark, closed, _ = marks.partition(")")
+    before, opened, inside = (said + remark).rpartition("(")
+    if closed and opened and ")" not in inside:
+        marks += _parted(before)[1]
+    return "?" in marks or "？" in marks
+
+
+def _parted(words: str) -> tuple[str, str]:
+    """The words, and what stands behind the last letter."""
+    end = _UNWORDED_END.search(words)
+    assert end is not None  # the empty one at least
+    return words[: end.start()], end[0]
 
 
 def _holding(pattern: re.Pattern[str]) -> Holds:

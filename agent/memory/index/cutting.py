@@ -11,7 +11,7 @@ from datetime import date
 from agent.memory.index.dates import written_day
 from agent.memory.words import fold, is_unspaced
 
-_HEADING = re.compile(r"(#{1,6})[ \t]+(.*)")
+_HEADING = re.compile(r"(#{1,6})[ \t]++(.*)")
 _BULLET = re.compile(r"(?:[-*+]|\d{1,9}[.)])[ \t]")
 _TIME = r"\[?\d{1,2}:\d{2}(?::\d{2})?(?:[ ]?[ap]m)?\]?[ \t]+(?:[-–][ \t]+)?"
 _ISO_DAY = r"(?:\*\*)?\[?(\d{4}-\d{2}-\d{2})(?!\d)"

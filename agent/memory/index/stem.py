@@ -24,7 +24,8 @@ _FORMS = """
 """
 _IRREGULAR = {form: base for base, *forms in map(str.split, _FORMS.split(";")) for form in forms}
 _V = "(?:[aeiou]|(?<=[^aeiou])y)"
-_MEASURE = re.compile(rf"{_V}+(?:(?!{_V}).)+")
+_MEASURE = re.compile(rf"{_V}(?!{_V}).")
+"""A vowel and the consonant behind it: as many as there are sequences of both."""
 _HAS_VOWEL = re.compile(_V)
 _DOUBLE = re.compile(r"([^aeioulsz])\1$")
 _SHORT = re.compile(r"(?:[^aeiou]|^y)[aeiouy][^aeiouwxy]$")

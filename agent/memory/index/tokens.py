@@ -19,6 +19,8 @@ from agent.memory.words import fold, is_common, is_unspaced, runs, terms
 MOST_CHARS = 4_000
 """What of a query is read: a longer one is a text, not a question."""
 MOST_TERMS = 32
+_LONGEST_WORD = 64
+"""Letters. What has more is no word, and has no stem to be sought, and remembered."""
 _PREFIX = 4
 """Letters from which on a word also finds longer ones that begin with it (Zahnarzt: Zahnarzttermin)."""
 _LEAST_BEGINNING = 5
@@ -94,6 +96,8 @@ def _term(word: str) -> Term:
 
 
 def _root(word: str) -> str:
+    if len(word) > _LONGEST_WORD:
+        return word
     return stem(word) if word.isascii() else without_endings(word)
 
 

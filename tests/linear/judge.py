@@ -1,0 +1,99 @@
+"""Whether the time that something takes with a text grows with the text's length, and no faster.
+
+Judged by ratios of processor time within one run, so a slow or busy machine changes nothing. What is judged is fed
+little first: something exponential is found with a few dozen characters.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+Act = Callable[[str], object]
+
+_FLOOR = 0.001
+"""Seconds of processor time below which nothing is judged: there a clock tells noise."""
+_MOST_SECONDS = 1.5
+"""Processor time after which one run is cut. What took a small part of it with a quarter of the text is not linear."""
+_FIRST = 2_000
+_STEP = 4
+_TOO_MUCH = 9.0
+"""Times as long with four times the text: linear is 4, quadratic 16."""
+_TRIES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A text of any length: `before`, then `unit` over and over, then `after`."""
+
+    before: str
+    unit: str
+    after: str
+
+    def of(self, size: int) -> str:
+        return self.before + self.unit * (size // len(self.unit) + 1) + self.after
+
+    def __str__(self) -> str:
+        return f"{self.before!r} + {self.unit!r} * n + {self.after!r}"
+
+
+class _Cut(BaseException):
+    """A run took too long. Not an `Exception`, which what is judged might swallow."""
+
+
+def grows_faster(act: Act, shape: Shape, most: int, enough: float) -> str:
+    """How the time grew where that was faster than the text, twice in a row; else empty. Fed up to `most` characters,
+    no more once a run takes `enough` seconds of processor time."""
+    if _seconds(act, shape.of(24)) is None:
+        return f"24 characters take more than {_MOST_SECONDS} s"
+    size, grew = _FIRST, ""
+    while True:
+        took = _seconds(act, shape.of(size))
+        before = grew
+        grew = "" if took is not None and took <= _FLOOR else _growth(act, shape, size)
+        if grew and (before or took is None or took * _STEP * _TOO_MUCH > _MOST_SECONDS):
+            return grew
+        if not grew and (took is None or took > enough or size * _STEP > most):
+            return ""
+        size *= _STEP
+
+
+def _growth(act: Act, shape: Shape, size: int) -> str:
+    """Measured again and again: a linear thing passes as soon as one look finds it so."""
+    for _ in range(_TRIES):
+        less = _seconds(act, shape.of(size // _STEP))
+        more = _seconds(act, shape.of(size))
+        if less is None:
+            return f"{size // _STEP:,} characters take more than {_MOST_SECONDS} s"
+        if (more if more is not None else _MOST_SECONDS) <= max(less * _TOO_MUCH, _FLOOR):
+            return ""
+    taken = f"take {more:.4f} s" if more is not None else f"take more than {_MOST_SECONDS} s"
+    return f"{size // _STEP:,} characters take {less:.4f} s, {size:,} {taken}"
+
+
+def _seconds(act: Act, text: str) -> float | None:
+    """Processor time of this thread; None where the run had to be cut."""
+    try:
+        with _cut_after(_MOST_SECONDS):
+            start = time.thread_time()
+            act(text)
+            return time.thread_time() - start
+    except _Cut:
+        return None
+
+
+@contextmanager
+def _cut_after(seconds: float) -> Iterator[None]:
+    def cut(*_: object) -> None:
+        raise _Cut
+
+    before = signal.signal(signal.SIGVTALRM, cut)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
