@@ -43,7 +43,7 @@ class InHand:
 
     def begin(self) -> LastRun:
         """Keep what is in hand from now on; returns what the last process left. Its stacks are deleted, so that
-        nothing is blamed twice for one end. Blocks. Raises `OSError`."""
+        nothing is blamed twice for one end. Blocks."""
         if self._paths is None:
             return LastRun()
         last_run = _last_run(*self._paths)
@@ -53,7 +53,10 @@ class InHand:
                 "; ".join(last_run.work) or "nothing",
                 last_run.stack,
             )
-        self._file = io.FileIO(os.open(self._paths[0], os.O_RDWR | os.O_CREAT, 0o600), "r+")
+        try:
+            self._file = io.FileIO(os.open(self._paths[0], os.O_RDWR | os.O_CREAT, 0o600), "r+")
+        except OSError as error:
+            log.error("what is in hand is not noted: %s", error)
         self._write()
         return last_run
 

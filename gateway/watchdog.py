@@ -23,7 +23,7 @@ from pathlib import Path
 log = logging.getLogger(__name__)
 
 SECONDS = 30.0
-_LOOKS = 10
+_LOOKS = 15
 """In that time; a loop that has not moved between so many is said to stand still."""
 _HAS_TIMER = hasattr(signal, "setitimer")
 """Not on Windows, where only a loop that waits is noticed."""
@@ -49,12 +49,13 @@ def watching(stack: Path, seconds: float = SECONDS) -> Iterator[None]:
 
 
 class _Watch:
-    """The loop `moves` ten times as often as it must; the timer of CPU time is set back with each move."""
+    """The loop moves 15 times as often as it must, and each move sets the timer of CPU time back. Between two moves all
+    processors may be busy for us, in threads that do not need the interpreter: that comes on top."""
 
     def __init__(self, file: io.FileIO, seconds: float) -> None:
         self._file = file
-        self._seconds = seconds
         self._every = seconds / _LOOKS
+        self._cpu_seconds = seconds + self._every * (os.cpu_count() or 1)
         self._loop = asyncio.get_running_loop()
         self._moved = threading.Event()
         self._over = threading.Event()
@@ -77,7 +78,7 @@ class _Watch:
     def _move(self) -> None:
         self._moved.set()
         if _HAS_TIMER:
-            signal.setitimer(signal.ITIMER_PROF, self._seconds)
+            signal.setitimer(signal.ITIMER_PROF, self._cpu_seconds)
         self._next = self._loop.call_later(self._every, self._move)
 
     def _look(self) -> None:

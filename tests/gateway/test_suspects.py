@@ -287,6 +287,17 @@ async def test_a_gateway_that_is_asked_to_end_waits_for_no_trial(daybook: Dayboo
     assert on_disk(daybook, "attempts, died_alone") == [(TRIED_ALONE_AFTER, 0)]
 
 
+async def test_without_a_file_of_what_is_in_hand_all_is_answered(daybook: Daybook) -> None:
+    daybook.home.create()
+    daybook.home.in_hand.mkdir()
+    daybook.home.stack.mkdir()
+    daybook.model.then("Hello to you.")
+    async with daybook.running() as gateway:
+        daybook.chat.say("Hello")
+        assert await daybook.chat.wait_heard() == ["Hello to you."]
+        await settled(gateway)
+
+
 # others than messages ----------------------------------------------------------------------------------------------
 
 
@@ -298,8 +309,8 @@ async def test_a_job_that_kills_the_process_is_skipped_and_not_tried_again(daybo
     daybook.workspace.joinpath("schedule.yaml").write_text(
         'jobs:\n- {id: deadly, kind: prompt, text: Deadly, when: {at: "2026-11-21T08:31"}, to: owner}\n'
     )
-    async with daybook.running():
-        await daybook.ticks()
+    async with daybook.running() as gateway:
+        await gateway.ticks()
     daybook.moment.pass_(timedelta(minutes=2))
     for _ in range(TRIED_ALONE_AFTER + 3):
         await die(daybook, asked="Deadly")
@@ -308,7 +319,7 @@ async def test_a_job_that_kills_the_process_is_skipped_and_not_tried_again(daybo
         await daybook.chat.wait_heard(3)
         await settled(gateway)
         daybook.moment.pass_(timedelta(hours=2))
-        await daybook.ticks()
+        await gateway.ticks()
     heard = daybook.chat.heard()[1:]
     assert any("crashed several times on job `deadly`" in one for one in heard)
     assert any("Job `deadly` has failed, and I have given it up." in one for one in heard)
