@@ -196,7 +196,7 @@ async def test_what_is_old_goes_every_day_while_it_runs(database: Database, mome
     intake = Intake({}, Store(tmp_path), Reader(1_000, 10), None, 1_000, InHand())
     outgoing = Outgoing(tmp_path / "outgoing")
     house = Housekeeping(database, moment.clock, outgoing, intake, tmp_path / "sessions", day_over)
-    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(120), asyncio.TaskGroup() as group:
         running = group.create_task(house.run())
         await day_over.reached.wait()
         address = Address("telegram", "1")

@@ -42,7 +42,7 @@ async def settled(gateway: Running) -> None:
 
 async def until(reached: Callable[[], bool]) -> None:
     """Wait for something on disk, where nobody tells that it is there."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(120):
         while not reached():  # noqa: ASYNC110
             await asyncio.sleep(0.002)
 
@@ -555,7 +555,7 @@ async def test_a_known_preview_becomes_the_reply_after_a_restart(daybook: Dayboo
     async with daybook.running() as gateway:
         daybook.chat.say("Hi")
         await daybook.chat.wait_heard()
-        await asyncio.wait_for(hold.reached.wait(), 5)
+        await asyncio.wait_for(hold.reached.wait(), 120)
         await gateway.kill()
     assert daybook.chat.heard() == ["Hello"]
     daybook.model.then("Hello to you.")
