@@ -8,7 +8,7 @@ while it starts, and started again. At the end everything is left to settle, and
 The seed fixes what is chosen at random, not how the processes interleave.
 
 Exit code 1 where SPEC 10.1 is broken: a message without an answer, one answered twice without the mark, replies out of
-order in a chat, or a tool that ran twice.
+order in a chat, a tool that ran twice, or a message that is blamed for kills from outside.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.figures import table
 from benchmarks.people import THE_END, JsonObject, Seen, asked_now, given_up, in_tool, seen
+from gateway.suspects import SKIPPED
 from tests.fakes.anthropic import Answer, FakeAnthropic, compose
 from tests.fakes.telegram import FakeTelegram
 from tests.flows.process import OWNER, GatewayProcess
@@ -46,11 +47,12 @@ PIECES_S = (0.02, 0.05, 0.2)
 """Seconds between the eight pieces of an answer: some are done before a preview is worth it, some show one."""
 ON_THE_WIRE_S = 0.03
 """A send takes so long to reach the platform, and its answer so long to come back: room for kills in the very act."""
-SETTLE_S = 60.0
+SETTLE_S = 600.0
+"""A bound that only a failure reaches: what many kills have made suspect is tried alone, one message after another."""
 
 ENTRY = re.compile(r"\bk\d+\b")
-APOLOGY = "restarted several times"
-"""The answer to a message during which the process was killed again and again (`gateway.turn`)."""
+APOLOGY = SKIPPED.partition(",")[0]
+"""The answer to a message that is blamed for the deaths of the process."""
 
 
 @dataclass(slots=True)
@@ -109,7 +111,7 @@ class Count:
 
     @property
     def is_kept(self) -> bool:
-        return not (self.seen.twice or self.never or self.seen.disorder)
+        return not (self.seen.twice or self.never or self.seen.disorder or self.apologies)
 
 
 def count(town: Town, in_error: Mapping[tuple[str, str], list[set[int]]]) -> Count:
@@ -194,7 +196,7 @@ async def storm(kills: int, seed: int) -> bool:
                 ["messages sent", counted.sent],
                 ["answered once", counted.seen.once],
                 ["repeated with the mark", counted.seen.marked],
-                ["apologies after several kills", counted.apologies],
+                ["apologies after several kills (must be 0)", counted.apologies],
                 ["answered by nothing but an apology", counted.put_aside],
                 ["twice without the mark (must be 0)", len(counted.seen.twice)],
                 ["never (must be 0)", len(counted.never)],

@@ -28,6 +28,7 @@ from gateway.forgetting import Forgetting
 from gateway.heartbeat import Heartbeat
 from gateway.home import Home, TokenBusy, hold_token, shown
 from gateway.housekeeping import Housekeeping
+from gateway.in_hand import InHand
 from gateway.inbox import Inbox
 from gateway.intake import Intake
 from gateway.journaling import Journaling
@@ -128,6 +129,7 @@ async def open_gateway(
             router=router,
             turns=turns,
             outbox=post.outbox,
+            in_hand=ground.in_hand,
             agents=staff.agents.values(),
             commands=ground.spawner,
             housekeeping=Housekeeping(ground.database, ground.clock, post.outgoing, post.intake, home.sessions),
@@ -139,13 +141,14 @@ async def open_gateway(
 @dataclass(frozen=True, slots=True)
 class _Ground:
     """What everything stands on: what is configured, and what is known of people. `spawner` runs what is done beside
-    everything else."""
+    everything else; `in_hand` is told what each turn works on."""
 
     home: Home
     config: Config
     clock: Clock
     patience: Patience
     spawner: Spawner
+    in_hand: InHand
     database: Database
     ledger: UsageLedger
     choices: Choices
@@ -153,6 +156,8 @@ class _Ground:
 
 
 async def _open_ground(stack: AsyncExitStack, home: Home, config: Config, clock: Clock, patience: Patience) -> _Ground:
+    in_hand = InHand(home.in_hand, home.stack)
+    stack.callback(in_hand.close)
     database = await Database.open(home.database)
     stack.push_async_callback(database.aclose)
     ledger = UsageLedger(database, clock)
@@ -162,7 +167,7 @@ async def _open_ground(stack: AsyncExitStack, home: Home, config: Config, clock:
     people = {name: frozenset(accounts) for name, accounts in config.people.items()}
     access = Access(database, clock, rules(config), frozenset(config.owners), people, choices.activation)
     await access.load()
-    return _Ground(home, config, clock, patience, Spawner(), database, ledger, choices, access)
+    return _Ground(home, config, clock, patience, Spawner(), in_hand, database, ledger, choices, access)
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +268,7 @@ async def _post(ground: _Ground, front: _Front) -> _Post:
         inbox,
         outbox,
         Outgoing(home.outgoing),
-        build_intake(config.media, home.state, front.channels, ground.patience.fetch),
+        build_intake(config.media, home.state, front.channels, ground.in_hand, ground.patience.fetch),
         Acknowledgement(front.channels, signs(config), ground.spawner.spawn),
         questions,
         Rewording(database, inbox, outbox, questions),
@@ -336,8 +341,10 @@ def _turns(ground: _Ground, staff: _Staff, front: _Front, post: _Post, calendar:
         },
         conversation=staff.sessions.of_row,
         tools=lambda row: (*scheduling.of_row(row), *messages.of_row(row)),
+        in_hand=ground.in_hand,
+        to_owner=calendar.schedule.reports.to_owner,
     )
-    return Turns(rooms, disk_wait=ground.patience.disk)
+    return Turns(rooms, disk_wait=ground.patience.disk, trial_age=ground.patience.trial)
 
 
 def _house(
@@ -364,5 +371,7 @@ def _house(
         rewording=post.rewording,
         forgetting=Forgetting(database, clock, access, staff.sessions, front.web_record),
         daily=calendar.daily,
+        in_hand=ground.in_hand,
+        to_owner=calendar.schedule.reports.to_owner,
         dispatch=router.dispatch,
     )

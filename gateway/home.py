@@ -88,6 +88,16 @@ class Home:
         return self.state / "gateway.lock"
 
     @property
+    def in_hand(self) -> Path:
+        """What the running gateway works on."""
+        return self.state / "in-hand.json"
+
+    @property
+    def stack(self) -> Path:
+        """The stacks of a gateway that ended because its event loop stood still."""
+        return self.state / "stack.txt"
+
+    @property
     def memory_tests(self) -> Path:
         """Which memory tests passed when they were last run."""
         return self.state / "memory-tests.json"

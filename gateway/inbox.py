@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.clock import Clock, utc_stamp
 from channels.message import InboundMessage, Unreadable
+from gateway.in_hand import LastRun
 from gateway.outbox import Begin
 from gateway.store import inbox_rows, outbox_rows, question_rows
 from gateway.store.database import Database
 from gateway.store.inbox_rows import Fate, InboxCounts, InboxRow
 from gateway.store.outbox_rows import Draft
+from gateway.suspects import TRIED_ALONE_AFTER
+
+_UNKNOWN = LastRun()
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +36,25 @@ class Inbox:
         self._database = database
         self._clock = clock
         self._open: dict[int, InboxRow] = {}
+        self._left_over: frozenset[int] = frozenset()
         self._bound: set[int] = set()
+        self._counted: set[int] = set()
+        """Taken by this process, and that is on disk."""
+        self._counts = True
 
     def _now(self) -> str:
         return utc_stamp(self._clock.now())
 
-    async def load(self) -> Sequence[InboxRow]:
+    async def load(self, last_run: LastRun = _UNKNOWN) -> Sequence[InboxRow]:
         """What was left without an end when the last process ended, oldest first."""
-        rows = await self._database.run(inbox_rows.open_rows)
+
+        def read(connection: sqlite3.Connection) -> Sequence[InboxRow]:
+            inbox_rows.take_over(connection, last_run.messages, TRIED_ALONE_AFTER, died=last_run.died)
+            return inbox_rows.open_rows(connection)
+
+        rows = await self._database.run(read)
         self._open = {row.seq: row for row in rows}
+        self._left_over = frozenset(self._open)
         return rows
 
     async def admit(self, arrivals: Sequence[Arrival], unreadable: Sequence[Unreadable] = ()) -> list[InboxRow]:
@@ -65,7 +79,9 @@ class Inbox:
 
         rows = await self._database.run(write)
         self._open.update((row.seq, row) for row in rows if not row.overheard)
-        self._bound.update(row.seq for row in rows if row.turn)
+        bound = {row.seq for row in rows if row.turn}
+        self._bound |= bound
+        self._counted |= bound
         return rows
 
     async def reword(self, edited: InboundMessage) -> bool:
@@ -74,27 +90,49 @@ class Inbox:
         self._open.update((row.seq, row) for row in rows if row.seq in self._open)
         return bool(rows)
 
+    def is_left_over(self, row: InboxRow) -> bool:
+        """Whether an earlier process has left it without an end."""
+        return row.seq in self._left_over
+
     def row(self, seq: int) -> InboxRow:
         """An open message as it reads now."""
         return self._open[seq]
 
-    async def take(self, rows: Iterable[InboxRow], turn: str) -> str | None:
+    async def take(self, rows: Iterable[InboxRow], turn: str, *, alone: bool = False) -> str | None:
         """Bind messages to the turn that answers them, before it begins; what was bound to it as it came needs no more.
-        Gives what stands of an earlier begin of it, as `outbox_rows.preview_of`."""
+        `alone`: nothing else runs until its end. Gives what stands of an earlier begin of it, as
+        `outbox_rows.preview_of`."""
         seqs = [row.seq for row in rows]
         if self._bound.issuperset(seqs):
             self._bound.difference_update(seqs)
             return None
 
+        counted = {seq for seq in seqs if self._counts and seq not in self._counted}
+
         def write(connection: sqlite3.Connection) -> str | None:
-            inbox_rows.take(connection, seqs, turn, again=True)
+            inbox_rows.take(connection, seqs, turn, counted=counted, alone=alone and self._counts)
             return outbox_rows.preview_of(connection, turn)
 
-        return await self._database.run(write)
+        preview = await self._database.run(write)
+        self._counted |= counted
+        return preview
 
     async def join(self, rows: Iterable[InboxRow], turn: str) -> None:
         seqs = [row.seq for row in rows]
-        await self._database.run(inbox_rows.take, seqs, turn, again=False)
+        await self._database.run(inbox_rows.take, seqs, turn)
+
+    async def separate(self, turns: Mapping[int, str]) -> None:
+        """Give messages that shared a turn, by their numbers, turns of their own. All are suspects from now on."""
+        await self._database.run(inbox_rows.separate, turns, TRIED_ALONE_AFTER)
+        for seq, turn in turns.items():
+            row = self._open[seq]
+            self._open[seq] = dataclasses.replace(row, turn=turn, attempts=max(row.attempts, TRIED_ALONE_AFTER))
+
+    async def forgive(self) -> None:
+        """The process is asked to end: whatever happens from now on, what is in hand has not caused it."""
+        self._counts = False
+        if seqs := self._counted & self._open.keys():
+            await self._database.run(inbox_rows.forgive, seqs)
 
     async def overheard(self, session: str, before: int) -> Sequence[InboxRow]:
         return await self._database.run(inbox_rows.overheard_before, session, before)
@@ -124,6 +162,7 @@ class Inbox:
         for seq in seqs:
             self._open.pop(seq, None)
         self._bound.difference_update(seqs)
+        self._counted.difference_update(seqs)
 
     async def fate(self, channel: str, account: str, message_id: str) -> Fate:
         """What became of a message."""

@@ -20,6 +20,7 @@ from agent.media.store import FOLDER, Store
 from agent.media.transcribe import Transcriber
 from agent.media.unreadable import Unreadable
 from channels.message import Attachment, Channel, InboundMessage, NotFetched
+from gateway.in_hand import InHand
 from gateway.opened import Found, Opened, read_note, write_note
 from gateway.saying import said_id
 
@@ -49,6 +50,7 @@ class Intake:
         reader: Reader,
         transcriber: Transcriber | None,
         most_bytes: int,
+        in_hand: InHand,
         wait: float = 1.0,
     ) -> None:
         self._channels = channels
@@ -56,6 +58,7 @@ class Intake:
         self._reader = reader
         self._transcriber = transcriber
         self._most_bytes = most_bytes
+        self._in_hand = in_hand
         self._wait = wait
         self._hearing = asyncio.Semaphore(_HEARD_AT_ONCE)
 
@@ -88,13 +91,14 @@ class Intake:
         if known is not None and known.found is not Found.FETCHED:
             return known
         try:
-            if known is None:
-                async with fetches:
-                    file = await self._fetched(message, attachment)
-            else:
-                file = known.file
-            await asyncio.to_thread(write_note, note, Opened(Found.FETCHED, file))
-            opened = await self._read(attachment, file)
+            with self._in_hand.working(f"{attachment.kind} {attachment.name!r} ({at}) of message {said_id(message)}"):
+                if known is None:
+                    async with fetches:
+                        file = await self._fetched(message, attachment)
+                else:
+                    file = known.file
+                await asyncio.to_thread(write_note, note, Opened(Found.FETCHED, file))
+                opened = await self._read(attachment, file)
         except NotFetched as problem:
             opened = Opened(Found.CLOSED, remark=str(problem))
         await asyncio.to_thread(write_note, note, opened)

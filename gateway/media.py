@@ -10,12 +10,15 @@ from agent.media.store import Store
 from agent.media.transcribe import Endpoint, Program, Transcriber
 from channels.message import Channel
 from gateway.config.model import LocalTranscriber, MediaConfig, RemoteTranscriber
+from gateway.in_hand import InHand
 from gateway.intake import Intake
 
 
-def build_intake(config: MediaConfig, state: Path, channels: Mapping[str, Channel], wait: float) -> Intake:
+def build_intake(
+    config: MediaConfig, state: Path, channels: Mapping[str, Channel], in_hand: InHand, wait: float
+) -> Intake:
     reader = Reader(config.max_chars, config.max_pages)
-    return Intake(channels, Store(state), reader, _transcriber(config), config.max_mb * 1_000_000, wait)
+    return Intake(channels, Store(state), reader, _transcriber(config), config.max_mb * 1_000_000, in_hand, wait)
 
 
 def _transcriber(config: MediaConfig) -> Transcriber | None:

@@ -148,7 +148,7 @@ class Outbox:
             self._begun[chat] = taken[0]
         self.wake(drafts)
 
-    def wake(self, drafts: list[Draft]) -> None:
+    def wake(self, drafts: Sequence[Draft]) -> None:
         """Send what was written down."""
         for address in dict.fromkeys(draft.address for draft in drafts):
             self.wake_chat(address)

@@ -24,6 +24,7 @@ from channels.message import (
 from gateway.access import Access, Admitted, Ignored, Overheard, Role, Unknown
 from gateway.acknowledgement import Acknowledgement
 from gateway.commands import Commands
+from gateway.in_hand import LastRun
 from gateway.inbox import Arrival, Inbox
 from gateway.outbox import Outbox
 from gateway.rates import SenderRate
@@ -90,9 +91,9 @@ class Router:
         self._spawn = spawn
         self._told_of_disk: set[str] = set()
 
-    async def resume(self) -> None:
+    async def resume(self, last_run: LastRun) -> None:
         """Take up what the last process left without an end. What came over a channel that is off waits for it."""
-        for row in await self._inbox.load():
+        for row in await self._inbox.load(last_run):
             if row.message.address.channel in self._channels:
                 self.dispatch(row)
 

@@ -11,6 +11,7 @@ from agent.model.anthropic import AnthropicModel
 from channels.terminal import TerminalChannel
 from gateway.control import Operation
 from gateway.housekeeping import Housekeeping
+from gateway.in_hand import InHand
 from gateway.outbox import Outbox
 from gateway.router import Router
 from gateway.schedule.schedule import Schedule
@@ -32,6 +33,7 @@ class Patience:
     disk    between tries while the disk takes nothing
     tick    between two looks of the schedule at its file and the clock
     fetch   before a file that could not be fetched is tried again
+    trial   after a start, before a message is tried alone during which earlier processes died
     """
 
     turn: float = 10.0
@@ -39,6 +41,7 @@ class Patience:
     disk: float = 15.0
     tick: float = 3.0
     fetch: float = 1.0
+    trial: float = 10.0
 
 
 class Gateway:
@@ -54,6 +57,7 @@ class Gateway:
         router: Router,
         turns: Turns,
         outbox: Outbox,
+        in_hand: InHand,
         agents: Collection[Agent],
         commands: Spawner,
         housekeeping: Housekeeping,
@@ -68,6 +72,7 @@ class Gateway:
         self._router = router
         self._turns = turns
         self._outbox = outbox
+        self._in_hand = in_hand
         self._agents = agents
         self._commands = commands
         self._housekeeping = housekeeping
@@ -81,7 +86,7 @@ class Gateway:
             self._commands.group = group
             workers = [group.create_task(self._turns.lanes.run()), group.create_task(self._outbox.run())]
             workers += [group.create_task(one.run(), name=f"behind {one.settings.name}") for one in self._agents]
-            await self._router.resume()
+            await self._router.resume(await asyncio.to_thread(self._in_hand.begin))
             listeners = [
                 group.create_task(one.run(self._router.receive), name=one.source.name)
                 for one in self._sources
@@ -99,7 +104,7 @@ class Gateway:
             self._commands.cancel()
 
     async def _drain(self) -> None:
-        self._turns.lanes.hold()
+        await self._turns.hold()
         patience = self._patience
         await _within(patience.send, self._commands.idle())
         if not await _within(patience.turn, self._turns.lanes.idle()):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import itertools
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -22,6 +22,7 @@ from channels.message import Channel, DueJob
 from gateway.acknowledgement import Acknowledgement
 from gateway.choices import Choices
 from gateway.delivery import Preview, Reply
+from gateway.in_hand import InHand
 from gateway.inbox import Inbox
 from gateway.intake import Intake
 from gateway.lanes import Lane
@@ -33,22 +34,19 @@ from gateway.sessions import Conversation
 from gateway.store import chat_rows, outbox_rows
 from gateway.store.database import Database, StoreUnavailable
 from gateway.store.inbox_rows import InboxRow
+from gateway.store.outbox_rows import Draft
+from gateway.suspects import SKIPPED, is_given_up
 
 log = logging.getLogger(__name__)
-
-MOST_ATTEMPTS = 20
-"""A message during which the process died so often is answered with an apology instead of being tried once more. A
-message that kills the process does so every time; one that was only at hand when something else did gets through, so
-the number is high: fifty kills within two minutes must not make anybody's message unanswered."""
 
 _BUG = (
     "Something broke inside Daybook while I was answering; the log has the details. Your message is kept. "
     "Please try again, or send /new to start afresh."
 )
-_GAVE_UP = (
-    "I have been restarted several times while answering this message, so I've put it aside. "
-    "Please send it again in other words, or in smaller parts."
-)
+_TO_OWNER = "I crashed several times on {by} in {chat}, so I skipped it. The log has the details."
+ANEW = ":anew"
+"""How the id of a turn ends whose message had shared a turn with others. The session's journal knows the message from
+there, so it is said to the agent under an id that ends so, too."""
 
 _SEALED = {FILE: "no job is made, changed or removed from inside a job. Say in your answer what should be scheduled."}
 """What a job's turn may not change."""
@@ -71,7 +69,8 @@ class QueueRule:
 @dataclass(frozen=True, slots=True)
 class Rooms:
     """What a turn needs of the house. `conversation` says where a message on disk belongs, as at its arrival;
-    `tools` gives those that act on the house for whoever has sent it."""
+    `tools` gives those that act on the house for whoever has sent it; `to_owner` what is to be written down to tell the
+    owner a text under a key."""
 
     database: Database
     inbox: Inbox
@@ -85,6 +84,8 @@ class Rooms:
     queues: Mapping[str, QueueRule]
     conversation: Callable[[InboxRow], Conversation]
     tools: Callable[[InboxRow], tuple[Tool, ...]]
+    in_hand: InHand
+    to_owner: Callable[[str, str], Awaitable[list[Draft]]]
 
 
 class Turn:
@@ -92,10 +93,17 @@ class Turn:
 
     rows        messages it answers; grows by what joins it while it runs
     ended       its end is decided and being written: it cannot be cancelled any more
+    is_trial    it runs while no other does, and no other message joins it
     """
 
     def __init__(
-        self, rooms: Rooms, lane: SessionLane, rows: Sequence[InboxRow], carried: Sequence[InboxRow] = ()
+        self,
+        rooms: Rooms,
+        lane: SessionLane,
+        rows: Sequence[InboxRow],
+        carried: Sequence[InboxRow] = (),
+        *,
+        is_trial: bool = False,
     ) -> None:
         """`carried`: messages of an interrupted turn, which the agent may know; this turn's end is theirs too."""
         first = rows[0]
@@ -114,14 +122,20 @@ class Turn:
         self.rows = [*rows, *carried]
         self.reply = Reply()
         self.ended = False
+        self.is_trial = is_trial
 
     async def run(self) -> None:
         """Run to the end. Raises `StoreUnavailable` or `OSError` where the disk takes nothing: the messages stay in the
         inbox and a later `Turn` of the same rows goes on where this one stopped. Cancelled, it leaves the messages
         open: see `stopped`."""
-        if self.rows[0].attempts >= MOST_ATTEMPTS:
-            return await self._end(End(EndKind.ERROR, _GAVE_UP, Usage()))
-        self._stood = await self._rooms.inbox.take(self.rows, self.id)
+        if is_given_up(self.rows):
+            await self._skip()
+        else:
+            with self._rooms.in_hand.working(self._name, [row.seq for row in self.rows]):
+                await self._run()
+
+    async def _run(self) -> None:
+        self._stood = await self._rooms.inbox.take(self.rows, self.id, alone=self.is_trial)
         self._said = tuple(self._rooms.inbox.row(row.seq) for row in self._said)  # an edit may have come until now
         if note := nothing_to_answer([row.message for row in self._said]):
             return await self._end(End(EndKind.ERROR, note, Usage()))
@@ -133,6 +147,26 @@ class Turn:
             log.exception("turn %s failed", self.id)
             end = End(EndKind.ERROR, _BUG, Usage())
         return await self._end(end)
+
+    @property
+    def _name(self) -> str:
+        """For people who read a log."""
+        return f"turn {self.id} in {self.rows[0].session}"
+
+    async def _skip(self) -> None:
+        """Tell its sender and the owner, before anything of it is looked at: that may be what the process dies of."""
+        row = self.rows[0]
+        by = f"job `{row.message.due.id}`" if row.message.due else f"a message from {row.message.sender.name or '?'}"
+        log.error("%s is skipped: the process died or stood still with it again and again", self._name)
+        await self._end(
+            End(EndKind.ERROR, SKIPPED, Usage()),
+            outcome=f"skipped: {SKIPPED}" if row.message.due else "",
+            besides=await self._rooms.to_owner(_TO_OWNER.format(by=by, chat=row.message.address), f"skipped:{row.seq}"),
+        )
+        try:
+            await self.stopped()  # so that the next turn of the session does not answer it
+        except Exception:
+            log.exception("%s could not be closed in the transcript", self._name)
 
     async def stopped(self) -> None:
         """Close a cancelled turn in the session's journal, with what was shown of its answer."""
@@ -219,13 +253,14 @@ class Turn:
         opened = await self._rooms.intake.opened(row.message)
         if needs_advice(opened):
             self._advice = ADVICE
-        return said(row.message, opened, overheard)
+        told = said(row.message, opened, overheard)
+        return replace(told, id=f"{told.id}{ANEW}") if self.id.endswith(ANEW) else told
 
     async def _arrived(self) -> Sequence[Said]:
         """Steering: what was said in this chat since, taken from the lane. What came with a file waits for a turn of
         its own, in which it is read; so does an album, of which more may be on its way; and so does what was said after
         such a message."""
-        if self._queue.mode != "steer":
+        if self._queue.mode != "steer" or self.is_trial:
             return ()
         inbox = self._rooms.inbox
         here = self.rows[0].message.address
@@ -261,6 +296,7 @@ class Turn:
     async def _join(self, ids: Sequence[str]) -> None:
         joined = [self._offered[one] for one in ids if one in self._offered]
         self.rows += [row for row in joined if row not in self.rows]
+        self._rooms.in_hand.put(self._name, [row.seq for row in self.rows])
         await self._rooms.inbox.join(joined, self.id)
 
     async def _standing_preview(self) -> tuple[str, bool]:
@@ -276,8 +312,9 @@ class Turn:
         quotes = self._rooms.channels[message.address.channel].pace(message.address).quotes
         return message.platform_id if quotes or not self._conversation.is_private or len(self._lane) else ""
 
-    async def _end(self, end: End, outcome: str = "") -> None:
-        """The end of messages and the reply to them, in one commit; then the reply is sent."""
+    async def _end(self, end: End, outcome: str = "", besides: Sequence[Draft] = ()) -> None:
+        """The end of messages and the reply to them, in one commit; then the reply is sent. `besides`: written down for
+        others in the same commit; who reads the reply needs no other."""
         self.ended = True
         inbox = self._rooms.inbox
         joined_before = self._lane.take_where(lambda seq: said_id(inbox.row(seq).message) in end.joined)
@@ -301,8 +338,10 @@ class Turn:
             files=answer.files,
         )
         rows = [*self.rows, *await self._overheard()]
+        besides = [draft for draft in besides if self._due or draft.address != address]
         async with self._rooms.outbox.sending(drafts) as begin:
-            await inbox.finish(rows, outcome or str(end.kind), drafts, begin=begin)
+            await inbox.finish(rows, outcome or str(end.kind), [*drafts, *besides], begin=begin)
+        self._rooms.outbox.wake(besides)
         self._rooms.acknowledgement.ended(self.rows)
 
     async def _end_of_job(self, due: DueJob, end: End, outcome: str) -> tuple[End, str]:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from channels.message import OutboundMessage, SendError
 from gateway.lanes import Lanes
 from gateway.locks import Locks
+from gateway.saying import said_id
 from gateway.store.database import StoreUnavailable
 from gateway.store.inbox_rows import InboxRow
-from gateway.turn import QueueMode, Rooms, SessionLane, Turn
+from gateway.suspects import ShuttingDown, TrialGate, is_given_up, is_suspect
+from gateway.turn import ANEW, QueueMode, Rooms, SessionLane, Turn
 
 log = logging.getLogger(__name__)
 
@@ -63,14 +65,15 @@ class Stopped:
 
 
 class Turns:
-    def __init__(self, rooms: Rooms, disk_wait: float = 15.0) -> None:
-        """`disk_wait`: seconds between tries while the disk takes nothing."""
+    def __init__(self, rooms: Rooms, disk_wait: float = 15.0, trial_age: float = 10.0) -> None:
+        """`disk_wait`: seconds between tries while the disk takes nothing; `trial_age` as of `TrialGate`."""
         self._rooms = rooms
         self._disk_wait = disk_wait
         self._running: dict[str, Running] = {}
         self._locks: Locks[str] = Locks()
         self._beside: dict[tuple[str, int], asyncio.Task[object]] = {}
         self._told_of_disk: set[str] = set()
+        self._gate = TrialGate(trial_age)
         self.lanes: Lanes[str, int] = Lanes(self._serve)
 
     def post(self, row: InboxRow) -> None:
@@ -78,7 +81,8 @@ class Turns:
         chat: what is asked in another goes before nothing that was asked here."""
         self.lanes.post(row.session, row.seq)
         running = self._running.get(row.session)
-        if running and self._mode(row) == "interrupt" and _together(row, running.turn.rows[0]):
+        interrupts = running and self._mode(row) == "interrupt" and _together(row, running.turn.rows[0])
+        if running and interrupts and not running.turn.is_trial:
             running.cancel("interrupt")
 
     def is_running(self, session: str) -> bool:
@@ -86,7 +90,7 @@ class Turns:
 
     def is_idle(self, session: str) -> bool:
         """Whether a turn of what comes now begins at once."""
-        return not self.is_busy(session) and self.lanes.get(session) is None
+        return not self.is_busy(session) and self.lanes.get(session) is None and self._gate.is_open
 
     def is_busy(self, session: str) -> bool:
         """Whether `alone` would have to wait."""
@@ -149,6 +153,20 @@ class Turns:
         """No turn of the session runs inside; one that runs is waited for."""
         return self._locks.alone(session)
 
+    def trial(self, row: InboxRow) -> AbstractAsyncContextManager[None]:
+        """No turn runs inside: a command is tried with which the process has died before. Raises `ShuttingDown`."""
+        return self._gate.trial([row])
+
+    async def hold(self) -> None:
+        """The process is asked to end: begin nothing new, and blame nothing that is in hand."""
+        self.lanes.hold()
+        self._gate.close()
+        self._rooms.in_hand.asked_to_end()
+        try:
+            await self._rooms.inbox.forgive()
+        except StoreUnavailable as error:
+            log.error("what is in hand counts as tried once more: %s", error)
+
     def suspend(self) -> None:
         """The process ends: stop turns where they are. They are journaled, and go on at the next start."""
         for running in self._running.values():
@@ -162,20 +180,59 @@ class Turns:
         carried: list[InboxRow] = []
         while True:
             await self._all_said(lane)
-            async with self.alone(lane.key):
+            try:
+                async with self._turn_of(lane, carried) as turn:
+                    if turn is None:  # a stop came first
+                        return await self._end_stopped(carried)
+                    try:
+                        if not await self._answer(lane, turn):
+                            return None
+                    except (StoreUnavailable, OSError):
+                        lane.put_back(row.seq for row in turn.rows if row not in carried)
+                        raise
+                    carried = turn.rows
+            except ShuttingDown:  # the next process takes up what waits
+                return None
+            except (StoreUnavailable, OSError) as error:
+                await self._wait_for_disk((carried or self._waiting(lane))[0], error)
+
+    @asynccontextmanager
+    async def _turn_of(self, lane: SessionLane, carried: Sequence[InboxRow]) -> AsyncIterator[Turn | None]:
+        """The next turn of a session, when it may begin; inside, no other of the session runs, and none at all where it
+        is tried alone. None: nothing waits any more. Raises `ShuttingDown`."""
+        while True:
+            async with AsyncExitStack() as held:
+                is_trial = _is_to_try(self._waiting(lane)[:1])
+                if is_trial:
+                    await self._separate(lane)
+                    await held.enter_async_context(self._gate.trial(self._waiting(lane)[:1]))
+                else:
+                    await self._gate.opened()
+                await held.enter_async_context(self.alone(lane.key))
+                if not is_trial:
+                    if not self._gate.is_open or _is_to_try(self._waiting(lane)[:1]):
+                        continue
+                    held.enter_context(self._gate.beside_others())
                 rows = self._gather(lane, carried)
-                if not rows:  # a stop came first
-                    return await self._end_stopped(carried)
-                turn = Turn(self._rooms, lane, rows, carried)
-                try:
-                    if not await self._answer(lane, turn):
-                        return None
-                    disk, carried = None, turn.rows
-                except (StoreUnavailable, OSError) as error:
-                    disk = error
-                    lane.put_back(row.seq for row in turn.rows if row not in carried)
-            if disk is not None:
-                await self._wait_for_disk(rows[0], disk)
+                yield Turn(self._rooms, lane, rows, carried, is_trial=_is_to_try(rows)) if rows else None
+                return
+
+    async def _separate(self, lane: SessionLane) -> None:
+        """Let each message of the oldest turn be tried by itself, where several shared it. Raises `StoreUnavailable`,
+        `OSError`."""
+        waiting = self._waiting(lane)
+        first = waiting[0]
+        left = [row for row in waiting if row.turn == first.turn]
+        if not first.turn or len(_one_thing_said(left)) == len(left):
+            return
+        session = self._rooms.conversation(first).session
+        await self._rooms.agents[session.agent].stopped(session, first.turn, "")
+        turns: dict[int, str] = {}
+        while left:
+            parts = _one_thing_said(left)
+            turns |= {row.seq: f"{said_id(parts[0].message)}{ANEW}" for row in parts}
+            left = [row for row in left if row.seq not in turns]
+        await self._rooms.inbox.separate(turns)
 
     async def _all_said(self, lane: SessionLane) -> None:
         """Wait for the rest of a text that the person's client has cut, and of an album."""
@@ -248,6 +305,11 @@ class Turns:
             except SendError as unsent:
                 log.error("and its sender could not be told: %s", unsent)
         await asyncio.sleep(self._disk_wait)
+
+
+def _is_to_try(rows: Sequence[InboxRow]) -> bool:
+    """Whether they may be tried only while nothing else is."""
+    return is_suspect(rows) and not is_given_up(rows)
 
 
 def _together(one: InboxRow, other: InboxRow) -> bool:

@@ -27,6 +27,7 @@ from gateway.home import Home, HomeBusy
 from gateway.running import Gateway
 from gateway.store.database import StoreUnavailable
 from gateway.version import version
+from gateway.watchdog import watching
 
 news = logging.getLogger(__name__)
 
@@ -57,6 +58,7 @@ async def _run(home: Home, config: Config, *, terminal: bool, watched: bool) -> 
         async with contextlib.AsyncExitStack() as stack:
             gateway = await _opened(home, config, stack)
             await stack.enter_async_context(serve(home.socket, gateway.operations, gateway.terminal))
+            stack.enter_context(watching(home.stack))
             news.info("Daybook %s runs, process %d, home %s", version(), os.getpid(), home.path)
             async with asyncio.TaskGroup() as group:
                 group.create_task(gateway.run(stop), name="gateway")

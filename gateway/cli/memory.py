@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from functools import partial
 
@@ -21,6 +21,7 @@ _SHOWN = 10
 _LONG = 0.5
 """Seconds after which a build is worth a bar."""
 _REDRAWN = 0.2
+Sleep = Callable[[float], Awaitable[None]]
 _LABELS = {"files": "Indexing files", "texts": "Embedding texts"}
 
 
@@ -104,14 +105,14 @@ def status(place: Place, scope: str, agent: str | None, as_json: bool) -> None:
 def index(place: Place, scope: str, force: bool, agent: str | None, as_json: bool) -> None:
     """Index what changed."""
     asked: dict[str, Json] = {"scope": scope, "force": force, "agent": agent}
-    beside = partial(_show_progress, asked) if sys.stderr.isatty() else None
+    beside = partial(show_progress, asked) if sys.stderr.isatty() else None
     value = ask_beside(place, "memory.index", asked, beside).value
     return print_json(value) if as_json else _show_status(value)
 
 
-async def _show_progress(asked: Mapping[str, Json], call: Call) -> None:
+async def show_progress(asked: Mapping[str, Json], call: Call, sleep: Sleep = asyncio.sleep) -> None:
     """A bar on stderr, for a build that takes long, until it is cancelled."""
-    await asyncio.sleep(_LONG)
+    await sleep(_LONG)
     now = "files"
     while True:
         what = now
@@ -123,7 +124,7 @@ async def _show_progress(asked: Mapping[str, Json], call: Call) -> None:
                 if isinstance(done, int) and isinstance(of, int) and of and now == what:
                     bar.length = of
                     bar.update(min(done, of) - bar.pos)
-                await asyncio.sleep(_REDRAWN)
+                await sleep(_REDRAWN)
 
 
 @memory_command.command()

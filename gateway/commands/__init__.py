@@ -22,6 +22,7 @@ from gateway.access import Access, Role
 from gateway.choices import Choices
 from gateway.daily import Daily
 from gateway.forgetting import Forgetting
+from gateway.in_hand import InHand
 from gateway.inbox import Inbox
 from gateway.outbox import Outbox
 from gateway.outgoing import Outgoing
@@ -32,9 +33,10 @@ from gateway.schedule.book import Book
 from gateway.sessions import Conversation
 from gateway.store.database import Database, StoreUnavailable
 from gateway.store.inbox_rows import InboxRow
-from gateway.store.outbox_rows import Buttons
+from gateway.store.outbox_rows import Buttons, Draft
 from gateway.store.question_rows import Question
 from gateway.supervise import Supervised
+from gateway.suspects import SKIPPED, ShuttingDown, is_given_up, is_suspect
 from gateway.turns import Turns
 from gateway.usage import UsageLedger
 
@@ -47,6 +49,7 @@ _DISK_WAIT = 5.0
 _ANSWER = "answer"
 """The command that takes a bare yes or no."""
 _FOR_THE_MODEL = "Let me think about that. My answer will stand in the chat."
+_TO_OWNER = "I crashed several times on a command from {by} in {chat}, so I skipped it. The log has the details."
 _BROKEN = "That command broke inside Daybook; the log has the details. Nothing was lost; please try again."
 
 
@@ -73,8 +76,8 @@ class ForTheModel(Exception):
 
 @dataclass(frozen=True, slots=True)
 class House:
-    """What commands may ask of the gateway. `default_agent` answers where no route says otherwise; `dispatch` sends
-    what is in the inbox on its way, to a command or to a turn."""
+    """What commands may ask of the gateway. `default_agent` answers where no route says otherwise; `to_owner`
+    is as of `Rooms`; `dispatch` sends what is in the inbox on its way, to a command or to a turn."""
 
     database: Database
     clock: Clock
@@ -95,6 +98,8 @@ class House:
     rewording: Rewording
     forgetting: Forgetting
     daily: Daily
+    in_hand: InHand
+    to_owner: Callable[[str, str], Awaitable[list[Draft]]]
     dispatch: Callable[[InboxRow], None]
 
 
@@ -118,9 +123,9 @@ class Ask:
         """Of the command that was given, the same over restarts."""
         return f"command:{self.row.message.address.channel}:{self.row.message.id}"
 
-    async def begin(self) -> None:
-        """Count an attempt at what may be cut by a crash. Raises `StoreUnavailable`."""
-        await self.house.inbox.take([self.row], self.name)
+    async def begin(self, *, alone: bool = False) -> None:
+        """Count an attempt at what may be cut by a crash; `alone`: while no turn runs. Raises `StoreUnavailable`."""
+        await self.house.inbox.take([self.row], self.name, alone=alone)
 
     async def tell(self, text: str) -> None:
         """Say something before the answer; once, however often the command is taken up. Raises `StoreUnavailable`."""
@@ -223,14 +228,46 @@ class Commands:
         """Answer a command and write its end down, in one commit; or let the model answer it."""
         assert self._house is not None
         async with AsyncExitStack() as until_answered:
-            await self._run(wanted, Ask(wanted.words, row, conversation, self._house, until_answered))
+            ask = Ask(wanted.words, row, conversation, self._house, until_answered)
+            if is_given_up([row]):
+                return await self._skip(ask)
+            until_answered.enter_context(ask.house.in_hand.working(f"/{wanted.name} in {row.session}", [row.seq]))
+            try:
+                await self._take_up_again(ask)
+            except ShuttingDown:  # the next process takes it up
+                return None
+            try:
+                answer = await self.answer(wanted, ask)
+            except ForTheModel:
+                return await self._leave_to_model(ask)
+            return await self._write_down(ask, answer)
 
-    async def _run(self, wanted: Wanted, ask: Ask) -> None:
+    async def _skip(self, ask: Ask) -> None:
+        """Tell its giver and the owner."""
+        message = ask.row.message
+        log.error("%s is skipped: the process died or stood still with it again and again", ask.name)
+        text = _TO_OWNER.format(by=message.sender.name or "?", chat=message.address)
+        besides = await ask.house.to_owner(text, f"skipped:{ask.row.seq}")
+        await self._write_down(ask, Answer(SKIPPED), [one for one in besides if one.address != message.address])
+
+    async def _take_up_again(self, ask: Ask) -> None:
+        """Count another attempt at a command that a process has died with; after several, with nothing beside it.
+        Raises `ShuttingDown`."""
+        if not ask.house.inbox.is_left_over(ask.row):
+            return None
+        alone = is_suspect([ask.row])
+        if alone:
+            await ask.until_answered.enter_async_context(ask.house.turns.trial(ask.row))
+        while True:
+            try:
+                return await ask.begin(alone=alone)
+            except StoreUnavailable as error:
+                log.error("a command in %s waits for the disk: %s", ask.row.message.address, error)
+                await asyncio.sleep(_DISK_WAIT)
+
+    async def _write_down(self, ask: Ask, answer: Answer, besides: Sequence[Draft] = ()) -> None:
+        """`besides`: for others than its giver, in the same commit."""
         row, message, conversation, house = ask.row, ask.row.message, ask.conversation, ask.house
-        try:
-            answer = await self.answer(wanted, ask)
-        except ForTheModel:
-            return await self._leave_to_model(ask)
         channel = house.channels[message.address.channel]
         quotes = channel.pace(message.address).quotes or not conversation.is_private
         await house.outbox.cut(message.address, answer.text)
@@ -249,8 +286,9 @@ class Commands:
             try:
                 await ask.begin()
                 async with house.outbox.sending(drafts) as begin:
-                    await house.inbox.finish([row], "command", drafts, settles.id if settles else "", begin)
-                return None
+                    all_drafts = [*drafts, *besides]
+                    await house.inbox.finish([row], "command", all_drafts, settles.id if settles else "", begin)
+                return house.outbox.wake(besides)
             except StoreUnavailable as error:
                 log.error("the answer to a command in %s waits for the disk: %s", message.address, error)
                 await asyncio.sleep(_DISK_WAIT)

@@ -12,7 +12,6 @@ from agent.memory.files import FileError
 from gateway.access import Role
 from gateway.commands import Answer, Ask, Command, CommandError
 from gateway.store import chat_rows
-from gateway.turn import MOST_ATTEMPTS
 from gateway.turns import WasStopped
 from gateway.words import WORDS
 
@@ -46,8 +45,6 @@ async def daily(ask: Ask) -> str | Answer:
 
 async def _now(ask: Ask) -> Answer:
     """Says at once that it takes a moment; until it is told the command is open in the inbox."""
-    if ask.row.attempts >= MOST_ATTEMPTS:
-        return Answer("I have been restarted several times while looking through the day, so I leave it.")
     await ask.begin()
     await ask.tell(_LOOKING)
     work = ask.house.daily.now(ask.conversation, ask.row.message.address)

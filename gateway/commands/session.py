@@ -17,7 +17,6 @@ from gateway.access import LOCAL_CHANNELS
 from gateway.commands import Answer, Ask, Command, CommandError, For, reason
 from gateway.commands.reports import context_text, why_text
 from gateway.store.database import StoreUnavailable
-from gateway.turn import MOST_ATTEMPTS
 from gateway.turns import WasStopped
 
 log = logging.getLogger(__name__)
@@ -38,8 +37,6 @@ async def new(ask: Ask) -> str:
 async def compact(ask: Ask) -> str:
     """Says at once that it takes a while, where it does; its answer is the outcome. Until then the command is open in
     the inbox: after a crash the next process takes it up, and finds in the talk whether the summary was made."""
-    if ask.row.attempts >= MOST_ATTEMPTS:
-        return "I have been restarted several times while shortening this talk, so I keep it as it is."
     turns, session = ask.house.turns, str(ask.conversation.session)
     try:
         await ask.begin()

@@ -246,6 +246,8 @@ class Runs:
                     ends.append((run, State.SILENT))
                 case "error":
                     await self._failed(run, reason)
+                case "skipped":
+                    await self._failed(run, reason, again=False)
                 case _:
                     ends.append((run, State.STOPPED))
         await self._ledger.change(answered)

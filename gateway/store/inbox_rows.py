@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pydantic import TypeAdapter
@@ -26,7 +26,9 @@ may start anew (a week of silence)."""
 
 @dataclass(frozen=True, slots=True)
 class InboxRow:
-    """`turn` names the turn that took the message, empty while none has; `attempts` counts how often it was taken."""
+    """`turn` names the turn that took the message, empty while none has; `attempts` counts the processes that took it
+    and were not asked to end; `died_alone` those that died while they worked on nothing else, and `stood_still` those
+    whose event loop stood still meanwhile."""
 
     seq: int
     session: str
@@ -34,6 +36,8 @@ class InboxRow:
     turn: str = ""
     attempts: int = 0
     overheard: bool = False
+    died_alone: int = 0
+    stood_still: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,8 @@ def _row(row: sqlite3.Row) -> InboxRow:
         turn=row["turn"],
         attempts=row["attempts"],
         overheard=row["state"] == "overheard",
+        died_alone=row["died_alone"],
+        stood_still=row["stood_still"],
     )
 
 
@@ -205,10 +211,56 @@ def was_read_otherwise(connection: sqlite3.Connection, edited: InboundMessage, o
     return bool(others) and connection.execute("SELECT 1 FROM outbox WHERE key = ?", (offer,)).fetchone() is None
 
 
-def take(connection: sqlite3.Connection, seqs: Iterable[int], turn: str, *, again: bool) -> None:
-    """Bind messages to a turn; `again` counts one more attempt at it."""
+def take(
+    connection: sqlite3.Connection,
+    seqs: Iterable[int],
+    turn: str,
+    *,
+    counted: Collection[int] = (),
+    alone: bool = False,
+) -> None:
+    """Bind messages to a turn. `counted`: those of them for which this is one more attempt; `alone`: their turn runs
+    while no other does."""
     connection.executemany(
-        "UPDATE inbox SET turn = ?, attempts = attempts + ? WHERE seq = ?", [(turn, int(again), seq) for seq in seqs]
+        "UPDATE inbox SET turn = ?, attempts = attempts + ?, trying_alone = max(trying_alone, ?) WHERE seq = ?",
+        [(turn, int(seq in counted), int(alone), seq) for seq in seqs],
+    )
+
+
+def separate(connection: sqlite3.Connection, turns: Mapping[int, str], attempts: int) -> None:
+    """Give messages that shared a turn their own ones, by number, and each at least so many attempts. What is shown of
+    the shared turn is replaced by the answer to the first."""
+    first = min(turns)
+    connection.execute(
+        "UPDATE OR REPLACE preview SET turn = ? WHERE turn = (SELECT turn FROM inbox WHERE seq = ?)",
+        (turns[first], first),
+    )
+    connection.executemany(
+        "UPDATE inbox SET turn = ?, attempts = max(attempts, ?) WHERE seq = ?",
+        [(turn, attempts, seq) for seq, turn in turns.items()],
+    )
+
+
+def take_over(connection: sqlite3.Connection, stood_still: Iterable[int], attempts: int, *, died: bool) -> None:
+    """Note how the last process ended. Who died with a message alone counts for that message; who `died` otherwise was
+    killed by something else, which then may have been the cause before, too. `stood_still`: messages that were in hand
+    as the event loop stood still; each has at least so many `attempts` from then on."""
+    in_trial = connection.execute(
+        "UPDATE inbox SET died_alone = died_alone + 1, trying_alone = 0 WHERE state = 'waiting' AND trying_alone = 1"
+    )
+    if died and not in_trial.rowcount:
+        connection.execute("UPDATE inbox SET died_alone = 0 WHERE state = 'waiting' AND died_alone > 0")
+    connection.executemany(
+        "UPDATE inbox SET stood_still = stood_still + 1, attempts = max(attempts, ?)"
+        " WHERE seq = ? AND state = 'waiting'",
+        [(attempts, seq) for seq in stood_still],
+    )
+
+
+def forgive(connection: sqlite3.Connection, seqs: Iterable[int]) -> None:
+    """Count the running attempt as none."""
+    connection.executemany(
+        "UPDATE inbox SET attempts = max(0, attempts - 1), trying_alone = 0 WHERE seq = ?", [(seq,) for seq in seqs]
     )
 
 

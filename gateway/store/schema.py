@@ -190,6 +190,11 @@ _STEPS = (
         until INTEGER NOT NULL            -- when they end by themselves, in seconds since 1970
     );
     """,
+    """
+    ALTER TABLE inbox ADD COLUMN trying_alone INTEGER NOT NULL DEFAULT 0; -- 1: its turn runs now, and no other
+    ALTER TABLE inbox ADD COLUMN died_alone INTEGER NOT NULL DEFAULT 0;   -- times the process died in such a turn
+    ALTER TABLE inbox ADD COLUMN stood_still INTEGER NOT NULL DEFAULT 0;  -- times the event loop stood still with it
+    """,
 )
 
 

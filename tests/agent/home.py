@@ -14,11 +14,13 @@ from agent.clock import Clock
 from agent.memory.scope import Audience, Scope
 from agent.model.base import Json, Message, ToolSpec
 from agent.model.scripted import ScriptedModel, Step
-from agent.settings import AgentSettings
+from agent.settings import AgentSettings, MemorySettings, RecallSettings
 from agent.tools.base import Arguments, Tool
 from agent.turn import End, Said, SessionKey, TurnEvent, TurnRequest
 
 OWNER = SessionKey("main", "owner")
+UNHURRIED = MemorySettings(recall=RecallSettings(timeout_ms=60_000))
+"""A slow machine recalls the same memories as a quick one."""
 
 
 class Home:
@@ -30,7 +32,7 @@ class Home:
         self.workspace.mkdir()
         self.now = datetime(2026, 11, 21, 7, 30, tzinfo=UTC)
         self.clock = Clock(ZoneInfo("Europe/Berlin"), lambda: self.now)
-        self.settings = AgentSettings()
+        self.settings = AgentSettings(memory=UNHURRIED)
         self.numbers = iter(range(1, 10_000))
 
     def agent(self, *answers: Step, otherwise: Step | None = None) -> tuple[Agent, ScriptedModel]:

@@ -23,6 +23,7 @@ from agent.model.base import ModelRequest
 from agent.model.scripted import Call, ScriptedModel, Step
 from agent.settings import AgentSettings, MemorySettings, RecallSettings
 from agent.turn import End, Said, SessionKey, TurnRequest
+from tests.agent.home import UNHURRIED
 from tests.agent.places import group, owner, person, search
 
 OWNER = SessionKey("main", "owner")
@@ -39,7 +40,7 @@ class Talk:
         self.workspace.mkdir()
         self.now = datetime(2026, 11, 21, 7, 30, tzinfo=UTC)
         self.clock = Clock(ZoneInfo("Europe/Berlin"), lambda: self.now)
-        self.settings = AgentSettings()
+        self.settings = AgentSettings(memory=UNHURRIED)
         self.model = ScriptedModel(otherwise="ok")
         self.restart()
         self._number = 0
@@ -133,7 +134,7 @@ async def test_at_most_so_many_as_the_settings_say(talk: Talk) -> None:
     for number in range(6):
         talk.write(f"memory/notes/d{number}.md", f"---\nname: dentist {number}\n---\n\nDentist number {number}.\n")
     assert (await talk.say("dentist")).count("memory/notes/d") == 3
-    talk.recall(RecallSettings(max_results=1))
+    talk.recall(RecallSettings(max_results=1, timeout_ms=60_000))
     assert (await talk.say("dentist")).count("memory/notes/d") == 1
     talk.recall(RecallSettings(enabled=False))
     assert "daybook-recalled" not in await talk.say("dentist")

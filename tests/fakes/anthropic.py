@@ -55,7 +55,7 @@ from tests.fakes.anthropic_rules import (
 )
 
 _LOOK_BACK = 20
-_PATIENCE_S = 20.0
+_PATIENCE_S = 120.0
 _STATUS_KINDS = {
     400: "invalid_request_error",
     401: "authentication_error",
@@ -215,7 +215,7 @@ class FakeAnthropic:
         return [request.body for request in self.requests]
 
     async def wait_for(self, predicate: Callable[[Received], bool] = lambda _: True) -> Received:
-        """The first request, past or to come, that fits. Raises `TimeoutError` after 20 s."""
+        """The first request, past or to come, that fits. Raises `TimeoutError` after two minutes."""
         return await asyncio.wait_for(asyncio.wrap_future(self._watch(predicate)), _PATIENCE_S)
 
     def wait(self, predicate: Callable[[Received], bool] = lambda _: True) -> Received:

@@ -25,14 +25,15 @@ _FIELDS = {"model", "input", "encoding_format", "dimensions", "user"}
 
 @dataclass
 class Embeddings:
-    """`delay` in seconds before each answer; `status` other than 200 refuses everything; `requests` holds the inputs
-    of each that was served."""
+    """`delay` in seconds before each answer; `hold` is waited for before each; `status` other than 200 refuses
+    everything; `requests` holds the inputs of each that was served."""
 
     meanings: Sequence[Sequence[str]] = ()
     size: int = 64
     key: str = KEY
     model: str = MODEL
     delay: float = 0.0
+    hold: asyncio.Event | None = None
     status: int = 200
     answer: str | None = None
     requests: list[list[str]] = field(default_factory=list)
@@ -66,6 +67,8 @@ class Embeddings:
             return problem
         if self.delay:
             await asyncio.sleep(self.delay)
+        if self.hold is not None:
+            await self.hold.wait()
         if self.status != 200:
             return _refused(self.status, "as the test wants it")
         if self.answer is not None:

@@ -28,7 +28,7 @@ class Parking:
             self._tickets = math.inf if count is None else self._tickets + count
             self.bell.ring()
 
-    async def wait(self, timeout: float = 30.0) -> None:
+    async def wait(self, timeout: float = 120.0) -> None:
         """Until a call is parked."""
         await self.bell.until(lambda: self.waiting, timeout)
 

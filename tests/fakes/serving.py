@@ -31,7 +31,7 @@ class Serving(Protocol):
     ) -> None:
         await self.stop()
 
-    async def wait_for(self, predicate: Callable[[], T], timeout: float = 30.0) -> T:
+    async def wait_for(self, predicate: Callable[[], T], timeout: float = 120.0) -> T:
         """The predicate's first true value; asked again at each change. Raises `TimeoutError`, which tells the last
         calls."""
         try:

@@ -46,7 +46,7 @@ MOODS = {
     "refused flush": ("flush", [compose(stop_reason="refusal")]),
     "refused paragraph": ("consolidation", [compose(stop_reason="refusal")]),
 }
-ANSWERED_WITHIN = 30.0
+ANSWERED_WITHIN = 120.0
 FORGETS = "would forget"
 
 

@@ -53,7 +53,7 @@ class Server:
             written = self.discord.messages(chat or self.dm)
             return next((one for one in written if one.author is self.discord.bot and part in one.content), None)
 
-        found = await self.discord.wait_for(find, 20.0)
+        found = await self.discord.wait_for(find, 120.0)
         assert found is not None
         return found
 
@@ -81,5 +81,5 @@ async def living(
             yield gateway
         finally:
             stop.set()
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(120):
                 await task

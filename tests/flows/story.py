@@ -97,7 +97,7 @@ class Story:
                 yield gateway
             finally:
                 stop.set()
-                async with asyncio.timeout(30):
+                async with asyncio.timeout(120):
                     await task
 
     async def _without_waiting(self, seconds: float) -> None:

@@ -23,13 +23,13 @@ def heard(telegram: FakeTelegram, chat: int = OWNER) -> list[str]:
     return [message.text for message in telegram.messages(chat)]
 
 
-async def hears(telegram: FakeTelegram, gateway: GatewayProcess, part: str, timeout: float = 10.0) -> None:
+async def hears(telegram: FakeTelegram, gateway: GatewayProcess, part: str, timeout: float = 120.0) -> None:
     await gateway.while_alive(telegram.wait_for(lambda: any(part in text for text in heard(telegram)), timeout))
 
 
 async def until_json(gateway: GatewayProcess, wanted: Callable[[Any], bool]) -> Any:
     """`status --json`, asked until it is as wanted."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(120):
         while True:
             ran = await gateway.cli("status", "--json")
             if ran.code == 0 and wanted(ran.json()):
@@ -104,7 +104,7 @@ async def test_a_gateway_waits_for_a_command_that_is_using_its_home(
     async with GatewayProcess(telegram, model, start_now=False) as gateway:
         with Home(gateway.home).hold():
             await gateway.start(wait=False)
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(120):
                 while f"waiting a moment for process {os.getpid()}" not in await asyncio.to_thread(lambda: gateway.log):
                     pass
         await gateway.while_alive(telegram.wait_for(lambda: telegram.polling))
@@ -199,9 +199,9 @@ async def test_on_a_full_disk_the_message_is_kept_its_sender_told_and_answered_l
             await hears(telegram, gateway, "before.")
             fill(gateway.home / "filler")
             telegram.say("while it is full.")
-            await hears(telegram, gateway, "disk", 20)
+            await hears(telegram, gateway, "disk")
             (gateway.home / "filler").unlink()
-            await hears(telegram, gateway, "while it is full.", 45)
+            await hears(telegram, gateway, "while it is full.")
             texts = heard(telegram)
             assert sum("while it is full." in text for text in texts) == 1
             assert sum("disk" in text for text in texts) <= 2

@@ -196,7 +196,7 @@ async def test_sigterm_puts_a_running_turn_off_to_the_next_start(
     telegram.say("question")
     await model.held(stream)
 
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         assert await gateway.terminate() == 0
     assert texts(telegram) == []
     model.answer(["Patience ", "pays."])

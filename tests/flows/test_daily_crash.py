@@ -40,7 +40,7 @@ def states(gateway: GatewayProcess) -> list[str]:
 
 
 async def until(told: Callable[[], bool]) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(120):
         while not told():  # noqa: ASYNC110  what is on disk rings no bell
             await asyncio.sleep(0.01)
 

@@ -70,7 +70,7 @@ async def test_a_day_on_every_channel_told_late_and_once(tmp_path: Path, server:
             ours = await server.hears("A full day", server.general)
             assert await ran(gateway, "daily-summary") == "done"
             with gateway.terminal.attach("main", window):
-                async with asyncio.timeout(20):
+                async with asyncio.timeout(120):
                     while not any("A full day" in text for text in window.read):  # noqa: ASYNC110  no bell rings
                         await asyncio.sleep(0)
             await told.idle()

@@ -37,7 +37,7 @@ async def test_where_nobody_has_spoken_the_day_s_log_tells_the_language(tmp_path
         async with awake(told) as gateway:
             assert await ran(gateway, "daily-summary") == "done"
             with gateway.terminal.attach("main", window):
-                async with asyncio.timeout(20):
+                async with asyncio.timeout(120):
                     while not window.read:  # noqa: ASYNC110  no bell rings
                         await asyncio.sleep(0)
     assert WORDS[Language.GERMAN].late.format(due=f"{DAY} 21:00") in window.read[0]

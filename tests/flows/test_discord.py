@@ -245,7 +245,7 @@ async def test_nothing_is_answered_twice_after_a_resume(home: Home, server: Serv
         await server.say("two")
         await server.discord.wait_for(lambda: len(server.heard()) == 2)
         server.discord.invalidate()
-        await server.discord.wait_for(lambda: len(server.discord.identifies) == 2, 20.0)
+        await server.discord.wait_for(lambda: len(server.discord.identifies) == 2, 120.0)
         await server.say("three")
         await server.discord.wait_for(lambda: len(server.heard()) == 3)
     assert len(model.requests) == 3

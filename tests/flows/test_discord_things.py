@@ -290,7 +290,7 @@ async def test_a_connection_that_breaks_loses_nothing(
                     discord.push("NEVER_HEARD_OF", data)
         model.reply = lambda body: "Second."
         await server.say("two")
-        await discord.wait_for(lambda: "Second." in server.heard(), 30.0)
+        await discord.wait_for(lambda: "Second." in server.heard(), 120.0)
     answered = [request.last_user_text for request in model.requests]
     assert sum("two" in text.splitlines()[-1] for text in answered) == 1
 

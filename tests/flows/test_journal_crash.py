@@ -49,7 +49,7 @@ def states(gateway: GatewayProcess) -> list[str]:
 
 async def comes_to(gateway: GatewayProcess, state: str) -> None:
     async def there() -> None:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(120):
             while states(gateway) != [state]:  # noqa: ASYNC110  what is on disk rings no bell
                 await asyncio.sleep(0.01)
 

@@ -30,7 +30,7 @@ async def greet(telegram: FakeTelegram, gateway: GatewayProcess) -> None:
 
 async def receipts(gateway: GatewayProcess) -> None:
     """Nothing is on its way out, so that a kill leaves no other doubt than the test's own."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(120):
         while asked(gateway, "SELECT 1 FROM outbox WHERE state IN ('waiting', 'sending')"):  # noqa: ASYNC110  as below
             await asyncio.sleep(0.01)
 
@@ -57,7 +57,7 @@ def asked(gateway: GatewayProcess, question: str) -> list[object]:
 
 
 async def until(gateway: GatewayProcess, state: str) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(120):
         while states(gateway) != [state]:  # noqa: ASYNC110  what is on disk rings no bell
             await asyncio.sleep(0.01)
 

@@ -33,7 +33,7 @@ async def gateway(telegram: FakeTelegram, model: FakeAnthropic) -> AsyncIterator
 
 async def where(gateway: GatewayProcess) -> tuple[str, str]:
     """Address and token, as this start's log tells them."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(120):
         while len(told := _TOLD.findall(gateway.log)) < gateway.starts:  # noqa: ASYNC110  a log rings no bell
             await asyncio.sleep(0.02)
     address, file = told[-1]
@@ -142,7 +142,7 @@ async def test_what_is_forgotten_is_a_mark_in_every_tab_until_it_is_undone(
         async with one.get(tab.messages[0]["files"][0]["url"]) as got:
             assert await got.read() == b"a cat"
         state = gateway.home / "state"
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(120):
             while await asyncio.to_thread(_holds_luna, state):  # noqa: ASYNC110  the last bytes go behind the answer
                 await asyncio.sleep(0.02)
 

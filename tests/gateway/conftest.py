@@ -16,7 +16,7 @@ import pytest
 from agent.clock import Clock
 from agent.model.base import Json, ModelRequest
 from agent.model.scripted import ScriptedModel
-from channels.message import Channel, InboundMessage, Migrated
+from channels.message import Channel, Event, InboundMessage, Migrated
 from channels.scripted import ScriptedChannel
 from gateway.app import open_gateway
 from gateway.config import Config
@@ -70,6 +70,10 @@ class Gate:
         await self.opened.wait()
 
 
+async def _nobody(_: Sequence[Event]) -> None:
+    """What the schedule offers and nobody takes, it offers again."""
+
+
 @dataclass
 class Running:
     """A gateway at work. `stop` asks it to end, `kill` ends it where it stands."""
@@ -100,6 +104,11 @@ class Running:
         assert isinstance(answer, dict)
         return answer
 
+    async def ticks(self) -> None:
+        """Let the schedule look at the world as it is now, and at what came of that."""
+        for _ in range(2):
+            await self.gateway.schedule.tick(_nobody)
+
     async def kill(self) -> None:
         self.task.cancel()
         with suppress(asyncio.CancelledError):
@@ -129,7 +138,9 @@ class Daybook:
 
     @property
     def config(self) -> Config:
-        return Config.model_validate({"timezone": "Europe/Berlin", **self.settings})
+        """A slow machine recalls the same memories as a quick one."""
+        usual = {"timezone": "Europe/Berlin", "memory": {"auto_recall": {"timeout_ms": 60_000}}}
+        return Config.model_validate(usual | self.settings)
 
     def group(self, chat: str = GROUP, mention: str = "required", allow: tuple[str, ...] = ()) -> None:
         """List a group in the configuration."""
@@ -159,10 +170,6 @@ class Daybook:
         ):
             yield Running(gateway, group.create_task(gateway.run(stop)), stop)
             stop.set()
-
-    async def ticks(self) -> None:
-        """Long enough for the schedule to look at the world."""
-        await asyncio.sleep(2 * self.patience.tick)
 
     def asked(self, number: int = -1) -> str:
         """All text of the newest message of a request to the model."""

@@ -61,7 +61,7 @@ def test_a_reader_that_leaves_keeps_nobody_waiting(home: Path) -> None:
         ) as process:
             assert process.stdout is not None
             process.stdout.close()
-            assert process.wait(timeout=30) == 1
+            assert process.wait(timeout=120) == 1
             assert process.stderr is not None
             assert b"Traceback" not in process.stderr.read()
         again = shell(home, "chat", "-m", "/whoami")

@@ -125,7 +125,7 @@ async def test_a_message_recalls_what_says_it_in_other_words_no_more_than_before
             "- Ben bought an automobile in Rostock.\n- It rained.\n- Soup for dinner.\n", "utf-8"
         )
         async with daybook.running() as running:
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(120):
                 while not await is_embedded(running):  # noqa: ASYNC110  what is on disk rings no bell
                     await asyncio.sleep(0.01)
             found = await running.ask("memory.search", query="vehicle", n=1)

@@ -16,6 +16,7 @@ from agent.media.store import Store
 from channels.message import Address, Attachment, OutboundFile, Quote
 from channels.web.record import By, Entry, ShownFile
 from gateway.housekeeping import Housekeeping
+from gateway.in_hand import InHand
 from gateway.inbox import Arrival, Inbox
 from gateway.intake import Intake
 from gateway.outgoing import Outgoing
@@ -192,10 +193,10 @@ def _bytes(path: Path) -> bytes:
 
 async def test_what_is_old_goes_every_day_while_it_runs(database: Database, moment: Moment, tmp_path: Path) -> None:
     day_over = Gate()
-    intake = Intake({}, Store(tmp_path), Reader(1_000, 10), None, 1_000)
+    intake = Intake({}, Store(tmp_path), Reader(1_000, 10), None, 1_000, InHand())
     outgoing = Outgoing(tmp_path / "outgoing")
     house = Housekeeping(database, moment.clock, outgoing, intake, tmp_path / "sessions", day_over)
-    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(120), asyncio.TaskGroup() as group:
         running = group.create_task(house.run())
         await day_over.reached.wait()
         address = Address("telegram", "1")

@@ -75,7 +75,7 @@ async def test_what_has_no_end_comes_back_in_order(database: Database, moment: M
 
 
 async def test_what_begins_a_turn_at_once_is_bound_to_it_as_it_comes(
-    inbox: Inbox, database: Database, say: Say
+    inbox: Inbox, database: Database, moment: Moment, say: Say
 ) -> None:
     (row,) = await inbox.admit([Arrival(say("Hello"), SESSION, turn="turn-1")])
 
@@ -86,7 +86,25 @@ async def test_what_begins_a_turn_at_once_is_bound_to_it_as_it_comes(
     await inbox.take([row], "turn-1")
     assert await on_disk() == [("turn-1", 1)], "the same beginning is counted once"
     await inbox.take([row], "turn-1")
-    assert await on_disk() == [("turn-1", 2)], "another one counts"
+    assert await on_disk() == [("turn-1", 1)], "so is another one in the same process"
+    later = Inbox(database, moment.clock)
+    await later.take(await later.load(), "turn-1")
+    assert await on_disk() == [("turn-1", 2)], "another process counts"
+
+
+async def test_what_is_in_hand_when_the_process_is_asked_to_end_counts_as_not_tried(
+    inbox: Inbox, database: Database, say: Say
+) -> None:
+    (bound,) = await inbox.admit([Arrival(say("Hello"), SESSION, turn="turn-1")])
+    (taken, untouched) = await inbox.admit(to(SESSION, say("Hello?"), say("Well?")))
+    await inbox.take([taken], "turn-2", alone=True)
+    await inbox.forgive()
+    await inbox.take([bound, taken, untouched], "turn-3")
+
+    def counts(connection: sqlite3.Connection) -> list[tuple[int, int]]:
+        return [tuple(row) for row in connection.execute("SELECT attempts, trying_alone FROM inbox")]
+
+    assert await database.run(counts) == [(0, 0)] * 3
 
 
 async def test_an_edit_rewords_what_waits_and_nothing_else(inbox: Inbox, say: Say) -> None:

@@ -85,7 +85,7 @@ async def lived(home: Home, stage: str, end: str) -> list[str]:
     told: list[str] = []
     assert process.stdout is not None
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             if end == "heard":
                 await until(lambda: bool(recordings(home)))
                 process.kill()

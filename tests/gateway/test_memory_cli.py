@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+import io
 import json
 import os
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from gateway.embedding import fetched
-from gateway.home import Home
-from tests.agent.memory.embedding import tiny_bert
+from agent.model.base import Json
+from gateway.cli.memory import show_progress
+from tests.fakes.embeddings import Embeddings
 from tests.gateway.test_cli import Terminal, gateway, shell
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="shells and sockets of POSIX")
@@ -72,26 +76,47 @@ def test_the_index_can_be_looked_at_and_made_anew(home: Path) -> None:
     assert shell(home, "memory", "index", "--scope", "nobody").returncode == 2
 
 
-def test_a_long_build_shows_a_bar_to_a_person(home: Path) -> None:
-    for number in range(2_000):
-        (home / "workspace" / "memory" / f"n{number}.md").write_text("".join(f"- {at} words\n" for at in range(30)))
-    terminal = Terminal(home, "memory", "index")
-    try:
-        terminal.until("Indexing")
-        terminal.until("/2")
-        terminal.until("owner: 2")
-    finally:
-        terminal.close()
+class Screen(io.StringIO):
+    """A terminal, as far as a bar looks at it."""
+
+    def isatty(self) -> bool:
+        return True
 
 
-def test_a_long_embedding_shows_a_bar_of_its_own(home: Path) -> None:
-    tiny_bert.write(fetched(Home(home)))
-    for number in range(160):
-        lines = "".join(f"- the cat {number} plays {at}\n" for at in range(30))
-        (home / "workspace" / "memory" / f"n{number}.md").write_text(lines)
-    terminal = Terminal(home, "memory", "index")
-    try:
-        terminal.until("Embedding texts")
-        terminal.until("passages are embedded")
-    finally:
-        terminal.close()
+async def test_a_build_shows_a_bar_after_a_while_and_another_for_its_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen, slept = Screen(), list[tuple[float, str]]()
+    monkeypatch.setattr(sys, "stderr", screen)
+    told = iter([("files", 5, 2_000), ("files", 1_999, 2_000), ("texts", 0, 30), ("texts", 10, 30)])
+    over = asyncio.Event()
+
+    async def sleep(seconds: float) -> None:
+        slept.append((seconds, screen.getvalue()))
+
+    async def call(operation: str, parameters: Mapping[str, Json]) -> Json:
+        assert operation == "memory.progress"
+        if (now := next(told, None)) is None:
+            over.set()
+            return await asyncio.Event().wait()
+        return dict(zip(("what", "done", "of"), now, strict=True))
+
+    showing = asyncio.ensure_future(show_progress({}, call, sleep))
+    await over.wait()
+    showing.cancel()
+    assert slept[0] == (0.5, ""), "nothing is shown before that"
+    assert "Indexing files" in slept[1][1] and "5/2000" in slept[1][1] and "Embedding" not in slept[1][1]
+    assert "Embedding texts" in screen.getvalue() and "10/30" in screen.getvalue()
+
+
+async def test_a_long_embedding_shows_a_bar_of_its_own(home: Path) -> None:
+    """The server answers when the bar is there, and no sooner."""
+    async with Embeddings(hold=asyncio.Event()).serving() as server:
+        assert server.hold is not None
+        embedding = f"{{base_url: '{server.base_url}', model: {server.model}, api_key: {server.key}}}"
+        (home / "config.yaml").write_text(f"memory: {{search: {{embedding: {embedding}}}}}\n")
+        terminal = Terminal(home, "memory", "index")
+        try:
+            await asyncio.to_thread(terminal.until, "Embedding texts")
+            server.hold.set()
+            await asyncio.to_thread(terminal.until, "passages are embedded")
+        finally:
+            terminal.close()

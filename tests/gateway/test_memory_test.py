@@ -32,7 +32,7 @@ async def night(daybook: Daybook, running: Running, count: int) -> list[Json]:
     """The states of the job's runs, once there are so many, after one more by hand."""
     daybook.moment.pass_(timedelta(minutes=1))
     assert await running.ask("schedule.run", id="memory-test")
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(120):
         while True:
             runs = await running.ask("schedule.history", id="memory-test")
             assert isinstance(runs, list)

@@ -21,15 +21,14 @@ from gateway.outbox import REPEAT_MARK
 from gateway.running import Patience
 from gateway.store import outbox_rows
 from gateway.store.outbox_rows import OutboxRow
-from gateway.turn import MOST_ATTEMPTS
 from tests.gateway.conftest import ALICE, GROUP, OWNER, Daybook, Running, full_disk
 
 
-async def taken_in(daybook: Daybook, *texts: str, chat: str = "1") -> None:
+async def taken_in(daybook: Daybook, *texts: str, chat: str = "1", sender: str = OWNER) -> None:
     """Say something and wait until the gateway has it on disk."""
     for text in texts:
         offered = daybook.chat.offered
-        daybook.chat.say(text, chat=chat)
+        daybook.chat.say(text, chat=chat, sender=sender)
         await daybook.chat.wait_until(lambda offered=offered: daybook.chat.offered > offered)  # type: ignore[misc]
     daybook.chat.say("/whoami", chat="elsewhere")  # admitted after them, and answered at once
     await daybook.chat.wait_heard(chat="elsewhere")
@@ -43,7 +42,7 @@ async def settled(gateway: Running) -> None:
 
 async def until(reached: Callable[[], bool]) -> None:
     """Wait for something on disk, where nobody tells that it is there."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(120):
         while not reached():  # noqa: ASYNC110
             await asyncio.sleep(0.002)
 
@@ -556,7 +555,7 @@ async def test_a_known_preview_becomes_the_reply_after_a_restart(daybook: Dayboo
     async with daybook.running() as gateway:
         daybook.chat.say("Hi")
         await daybook.chat.wait_heard()
-        await asyncio.wait_for(hold.reached.wait(), 5)
+        await asyncio.wait_for(hold.reached.wait(), 120)
         await gateway.kill()
     assert daybook.chat.heard() == ["Hello"]
     daybook.model.then("Hello to you.")
@@ -578,23 +577,6 @@ async def test_after_a_preview_whose_id_is_unknown_the_reply_is_marked(daybook: 
         assert await daybook.chat.wait_heard(2) == ["Hello", f"{REPEAT_MARK}Hello to you."]
         await settled(gateway)
         assert await gateway.status("outbox", "repeated") == 1
-
-
-async def test_a_message_that_kills_the_process_is_put_aside_in_the_end(daybook: Daybook) -> None:
-    daybook.chat = ScriptedChannel("telegram", preview=PreviewStyle.EDIT)
-    daybook.chat.say("Deadly")
-    for _ in range(MOST_ATTEMPTS):
-        hold = Hold()
-        daybook.model.then(Answer(("Well, ", "never said"), hold=hold, hold_at=1))
-        async with daybook.running() as gateway:
-            await hold.reached.wait()
-            await daybook.chat.wait_heard()
-            await gateway.kill()
-    async with daybook.running() as gateway:
-        await settled(gateway)
-        await daybook.chat.wait_until(lambda: "put it aside" in daybook.chat.heard()[-1])
-    assert len(daybook.chat.heard()) == 1
-    assert len(daybook.model.requests) == MOST_ATTEMPTS
 
 
 async def test_at_shutdown_a_turn_is_finished_and_its_reply_delivered(daybook: Daybook) -> None:

@@ -268,7 +268,7 @@ async def test_a_reading_process_ends_with_a_gateway_that_is_killed(tmp_path: Pa
     )
     gateway = await asyncio.create_subprocess_exec(sys.executable, "-c", life, str(pipe))
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(120):
             with await asyncio.to_thread(pipe.open, "wb", buffering=0) as writer:
                 gateway.kill()
                 await gateway.wait()

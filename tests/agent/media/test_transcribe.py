@@ -88,7 +88,7 @@ async def test_a_program_and_what_it_started_end_with_a_gateway_that_is_killed(t
     )
     gateway = await asyncio.create_subprocess_exec(sys.executable, "-c", life, script)
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(120):
             held = await asyncio.to_thread(fifo.open)
             with held:
                 assert await asyncio.to_thread(held.readline) == "started\n"
@@ -106,7 +106,7 @@ async def test_a_program_that_is_stopped_leaves_nothing_behind(voice: Path, tmp_
     os.mkfifo(fifo)
     program = Program(("sh", "-c", f"exec 3>'{fifo}'; echo started >&3; sleep 60 & sleep 60; : $1", "-", "{file}"))
     working = asyncio.create_task(program.transcribe(voice))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(120):
         held = await asyncio.to_thread(fifo.open)
         with held:
             await asyncio.to_thread(held.readline)

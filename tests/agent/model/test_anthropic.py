@@ -329,7 +329,7 @@ async def test_closing_the_iterator_ends_the_call(fake: FakeAnthropic, model: An
         async for event in events:
             if isinstance(event, TextDelta):
                 break
-    assert await asyncio.wait_for(asyncio.wrap_future(fake.requests[0].outcome), 5) == "dropped"
+    assert await asyncio.wait_for(asyncio.wrap_future(fake.requests[0].outcome), 120) == "dropped"
 
 
 async def test_cancelling_ends_the_call(fake: FakeAnthropic, model: AnthropicModel) -> None:
@@ -340,7 +340,7 @@ async def test_cancelling_ends_the_call(fake: FakeAnthropic, model: AnthropicMod
     call.cancel()
     with pytest.raises(asyncio.CancelledError):
         await call
-    assert await asyncio.wait_for(asyncio.wrap_future(fake.requests[0].outcome), 5) == "dropped"
+    assert await asyncio.wait_for(asyncio.wrap_future(fake.requests[0].outcome), 120) == "dropped"
 
 
 async def test_orphans_never_reach_a_lenient_server(fake: FakeAnthropic, model: AnthropicModel) -> None:

@@ -21,7 +21,7 @@ def begun(house: House, channel: DiscordChannel) -> asyncio.Task[None]:
 async def ended(task: asyncio.Task[None]) -> SourceFailed:
     """The failure that a run ends with by itself."""
     with pytest.raises(SourceFailed) as failed:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(120):
             await task
     return failed.value
 

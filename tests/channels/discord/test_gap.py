@@ -84,7 +84,7 @@ async def test_what_the_disk_refused_is_offered_again(house: House) -> None:
     await house.discord.until_connected()
     await house.discord.say(alice, dm, "refused")
     with pytest.raises(OSError, match="disk full"):
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(120):
             await task
     await channel.aclose()
     house.receiver.refuse = None

@@ -55,7 +55,7 @@ class Desk:
             self._changed.notify_all()
 
     async def until(self, reached: Callable[[], bool]) -> None:
-        async with asyncio.timeout(10), self._changed:
+        async with asyncio.timeout(120), self._changed:
             await self._changed.wait_for(reached)
 
     async def received(self, count: int = 1) -> list[Event]:

@@ -141,7 +141,7 @@ async def test_after_a_long_silence_updates_may_begin_anywhere() -> None:
             forget_after=0.0,
         )
         polling = asyncio.create_task(poller.run(deliver))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(120):
             await telegram.bell.until(
                 lambda: (
                     [call.params.integer("offset") > 0 for call in telegram.called("getUpdates")][-3:] == [False] * 3

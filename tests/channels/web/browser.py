@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import aiohttp
 
 T = TypeVar("T")
-PATIENCE = 20.0
+PATIENCE = 120.0
 """Seconds for what has to come."""
 
 

@@ -385,7 +385,7 @@ async def test_an_end_says_goodbye_and_takes_nothing_more(house: House) -> None:
         assert refused["again"] and "stopping" in refused["why"]
         await channel.send(answer("What was ready is still shown."))
         await tab.hears("What was ready")
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(120):
             await channel.aclose()
         assert await tab.gone() == aiohttp.WSCloseCode.GOING_AWAY
 
@@ -418,7 +418,7 @@ async def test_an_end_waits_for_no_page_that_does_not_answer(house: House) -> No
             await socket.send_json({"type": "open", "chat": "main"})
         await asyncio.gather(*(socket.receive_json() for socket in silent))
         running.cancel()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(120):
             await channel.aclose()
 
 
@@ -465,7 +465,7 @@ async def test_a_page_that_is_just_shown_what_is_being_forgotten_ends_with_the_m
             opening = None
         else:
             opening = asyncio.create_task(_last_of(owner, channel))
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(120):
             await gate.reached.wait()
         forgetting = asyncio.create_task(house.record.forget(id, "mark"))
         while house.record.entries[0].text != "mark":  # noqa: ASYNC110
@@ -510,7 +510,7 @@ async def test_an_upload_that_nobody_says_goes_after_a_day_while_it_runs(house: 
     sleep = Gate()
     channel = house.channel(sleep=sleep)
     async with house.running(channel), browser(house.address, TOKEN) as owner, owner.opened() as tab:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(120):
             await sleep.reached.wait()  # the look at the start is over
         said, unsaid = [await owner.upload(b"x", "note.txt") for _ in range(2)]
         await tab.told("kept", await tab.say("here", said))
@@ -518,7 +518,7 @@ async def test_an_upload_that_nobody_says_goes_after_a_day_while_it_runs(house: 
             os.utime(file, (0, 0))
         late = await owner.upload(b"y", "late.txt")
         sleep.opened.set()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(120):
             while (house.folder / "web" / unsaid["handle"]).exists():  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
         names = {file.name for file in (house.folder / "web").iterdir()}

@@ -215,7 +215,7 @@ async def raw(at: Browser, request: str) -> bytes:
     address = urlsplit(at.address)
     reader, writer = await asyncio.open_connection(address.hostname, address.port)
     writer.write(request.encode("latin-1"))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(120):
         answered = await reader.read()
     writer.close()
     return answered
@@ -385,7 +385,7 @@ async def test_an_upload_that_breaks_off_leaves_nothing(owner: Browser, house: H
 
 async def _until(true: Callable[[], object]) -> None:
     """Of what nobody tells."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(120):
         while not true():  # noqa: ASYNC110
             await asyncio.sleep(0.01)
 

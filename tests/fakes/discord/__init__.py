@@ -58,7 +58,7 @@ class FakeDiscord(DiscordServer, Serving):
     def in_thread(token: str = PLAUSIBLE_TOKEN, *, rate_limits: bool = True) -> FakeDiscordThread:
         return FakeDiscordThread(token, rate_limits=rate_limits)
 
-    async def next_message(self, channel: Channel, after: Message | None = None, timeout: float = 30.0) -> Message:
+    async def next_message(self, channel: Channel, after: Message | None = None, timeout: float = 120.0) -> Message:
         """The bot's first message in a channel after `after` (or of all). Raises `TimeoutError`."""
         least = after.id if after else 0
 
@@ -67,7 +67,7 @@ class FakeDiscord(DiscordServer, Serving):
 
         return (await self.wait_for(written, timeout))[0]
 
-    async def until_connected(self, timeout: float = 30.0) -> None:
+    async def until_connected(self, timeout: float = 120.0) -> None:
         """A client has identified or resumed."""
         await self.wait_for(lambda: self.connected, timeout)
 
@@ -93,7 +93,7 @@ class FakeDiscordThread:
         self._thread.join(10)
         self._loop.close()
 
-    def run(self, work: Coroutine[Any, Any, T], timeout: float = 30.0) -> T:
+    def run(self, work: Coroutine[Any, Any, T], timeout: float = 120.0) -> T:
         """Do something asynchronous there and wait for it."""
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout)
 
@@ -105,6 +105,6 @@ class FakeDiscordThread:
 
         return self.run(done())
 
-    def wait_for(self, predicate: Callable[[], T], timeout: float = 30.0) -> T:
+    def wait_for(self, predicate: Callable[[], T], timeout: float = 120.0) -> T:
         """As `FakeDiscord.wait_for`, blocking the calling thread."""
         return self.run(self.discord.wait_for(predicate, timeout), timeout + 5)

@@ -37,7 +37,7 @@ class FakeTelegram(BotApiServer, Serving):
     def in_thread(token: str = PLAUSIBLE_TOKEN, *, username: str = "daybook_test_bot") -> FakeTelegramThread:
         return FakeTelegramThread(token, username=username)
 
-    async def next_message(self, chat: int, after: int = 0, timeout: float = 30.0) -> Message:
+    async def next_message(self, chat: int, after: int = 0, timeout: float = 120.0) -> Message:
         """The bot's first message in a chat with an id above `after` (the id of the message it answers, or 0). Raises
         `TimeoutError`."""
         return (await self.wait_for(lambda: self.messages_after(chat, after), timeout))[0]
@@ -68,13 +68,13 @@ class FakeTelegramThread(BotApiServer):
     def open_port(self) -> None:
         asyncio.run_coroutine_threadsafe(self.start(), self._loop).result(10)
 
-    def wait_for(self, predicate: Callable[[], T], timeout: float = 30.0) -> T:
+    def wait_for(self, predicate: Callable[[], T], timeout: float = 120.0) -> T:
         """As `FakeTelegram.wait_for`, blocking the calling thread."""
         try:
             return self.bell.until_blocking(predicate, timeout)
         except TimeoutError:
             raise TimeoutError(self.story(timeout)) from None
 
-    def next_message(self, chat: int, after: int = 0, timeout: float = 30.0) -> Message:
+    def next_message(self, chat: int, after: int = 0, timeout: float = 120.0) -> Message:
         """As `FakeTelegram.next_message`, blocking the calling thread."""
         return self.wait_for(lambda: self.messages_after(chat, after), timeout)[0]

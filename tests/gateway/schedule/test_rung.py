@@ -60,7 +60,7 @@ async def test_a_reminder_rings_with_buttons_all_of_which_fit(daybook: Daybook) 
 async def test_snoozed_it_rings_once_more_over_a_restart(
     daybook: Daybook, label: str, next_time: str, after: timedelta
 ) -> None:
-    async with daybook.running():
+    async with daybook.running() as gateway:
         await ask(daybook, "/remind in 10 minutes tea")
         await rings(daybook, "tea", 1, TEN)
     async with daybook.running() as gateway:
@@ -68,31 +68,31 @@ async def test_snoozed_it_rings_once_more_over_a_restart(
         assert said.startswith("tea\n\n") and f"Again: {next_time} Europe/Berlin" in said
         assert shown(daybook, said)[1] == []
         await gateway.kill()
-    async with daybook.running():
+    async with daybook.running() as gateway:
         await rings(daybook, "tea", 1, after)  # the first now says what was chosen
         while "tea" in file(daybook):
-            await daybook.ticks()
+            await gateway.ticks()
         daybook.moment.pass_(timedelta(days=2))
-        await daybook.ticks()
+        await gateway.ticks()
         assert [text for text in daybook.chat.heard(OWNER) if text.startswith("tea")] == [said, "tea"]
     assert daybook.model.requests == []
 
 
 async def test_done_says_so_and_rings_no_more(daybook: Daybook) -> None:
-    async with daybook.running():
+    async with daybook.running() as gateway:
         await ask(daybook, "/remind in 10 minutes tea")
         await rings(daybook, "tea", 1, TEN)
         assert await press(daybook, "tea", "Done") == "tea\n\n_✓ Done._"
         while "tea" in file(daybook):
-            await daybook.ticks()
+            await gateway.ticks()
 
 
 async def test_typed_commands_do_the_same(daybook: Daybook) -> None:
-    async with daybook.running():
+    async with daybook.running() as gateway:
         await ask(daybook, "/remind in 10 minutes tea")
         await rings(daybook, "tea", 1, TEN)
         while "tea" in file(daybook):
-            await daybook.ticks()
+            await gateway.ticks()
         assert "Again: 2026-11-21 Sat 08:45" in await ask(daybook, "/jobs snooze tea 5m")
         assert "Again: 2026-11-22 Sun 09:00" in await ask(daybook, "/jobs snooze tea tomorrow 9:00")
         assert file(daybook).count("id: tea") == 1
@@ -107,7 +107,7 @@ async def test_typed_commands_do_the_same(daybook: Daybook) -> None:
 
 
 async def test_what_comes_again_and_again_rings_once_more_beside_that(daybook: Daybook) -> None:
-    async with daybook.running():
+    async with daybook.running() as gateway:
         await ask(daybook, "/remind every day 8:40 pills")
         await rings(daybook, "pills", 1, TEN)
         await press(daybook, "pills", "In 10 minutes")
@@ -115,16 +115,16 @@ async def test_what_comes_again_and_again_rings_once_more_beside_that(daybook: D
         await rings(daybook, "pills", 1, TEN)
         await press(daybook, "pills", "Done")
         while "pills-again" in file(daybook):
-            await daybook.ticks()
+            await gateway.ticks()
         await rings(daybook, "pills", 1, timedelta(hours=23, minutes=50))
 
 
 async def test_an_old_button_is_not_about_a_new_reminder_of_that_name(daybook: Daybook) -> None:
-    async with daybook.running():
+    async with daybook.running() as gateway:
         await ask(daybook, "/remind in 10 minutes tea")
         await rings(daybook, "tea", 1, TEN)
         while "tea" in file(daybook):
-            await daybook.ticks()
+            await gateway.ticks()
         await ask(daybook, "/remind tomorrow 7:00 tea")
         first = next(id for id, one in daybook.chat.standing(OWNER).items() if one.text == "tea")
         daybook.chat.press(first, "Done", sent_at=daybook.moment.now)

@@ -408,7 +408,7 @@ def many_files(desk: Desk, count: int = 150) -> None:
 
 
 def lines_of(process: subprocess.Popen[str]) -> Sequence[str]:
-    out, _ = process.communicate(timeout=50)
+    out, _ = process.communicate(timeout=120)
     return out.splitlines()
 
 
@@ -419,7 +419,7 @@ def test_killed_in_a_build_the_next_one_goes_on(desk: Desk, tmp_path: Path) -> N
     while int(process.stdout.readline()) < 20:
         pass
     process.send_signal(signal.SIGKILL)
-    process.communicate(timeout=50)
+    process.communicate(timeout=120)
     assert desk.index.status(desk.scope).stale < 151
     assert desk.index.refresh(desk.scope, CLOCK).gaps == ()
     assert desk.paths("dentist") == ["memory/last.md"]

@@ -1,0 +1,104 @@
+"""Messages during whose turns the process died again and again: each is tried alone, so that it is blamed for nothing
+that another has done, and by nobody who kills the process from outside.
+
+While the process is young, everything else is served first: what dies then was not killed by a suspect, which was not
+in hand. So a storm of kills from outside lets no suspect be tried, and blames none. Each death during a trial doubles
+the time that the next process has to live before the next trial.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+
+from gateway.store.inbox_rows import InboxRow
+
+TRIED_ALONE_AFTER = 5
+"""Deaths of the process with a message in hand, among others."""
+_DEATHS_ALONE = 3
+_STANDSTILLS = 2
+SKIPPED = (
+    "I crashed several times on this message, so I skipped it. "
+    "Please send it again in other words, or in smaller parts."
+)
+
+
+def is_suspect(rows: Iterable[InboxRow]) -> bool:
+    """Whether they may be tried only while nothing else is."""
+    return any(row.attempts >= TRIED_ALONE_AFTER for row in rows)
+
+
+def is_given_up(rows: Iterable[InboxRow]) -> bool:
+    """Whether they are not tried again, nor looked at."""
+    return any(row.died_alone >= _DEATHS_ALONE or row.stood_still >= _STANDSTILLS for row in rows)
+
+
+class ShuttingDown(Exception):
+    """Nothing begins any more."""
+
+
+class TrialGate:
+    """Lets turns run beside each other, and a trial while none does. `age`: seconds for which the process has to have
+    lived before a first trial."""
+
+    def __init__(self, age: float) -> None:
+        self._age = age
+        self._running = 0
+        self._trial: object | None = None
+        self._closed = False
+        self._changed = asyncio.Event()
+        self._born = asyncio.get_running_loop().time()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether what is no trial may begin at once."""
+        return self._trial is None and not self._closed
+
+    async def opened(self) -> None:
+        """Wait until something else than a trial may begin. Raises `ShuttingDown`."""
+        await self._until(lambda: self._trial is None)
+
+    @contextmanager
+    def beside_others(self) -> Iterator[None]:
+        """Something else than a trial runs; to be entered while the gate is open."""
+        self._running += 1
+        try:
+            yield
+        finally:
+            self._running -= 1
+            self._ring()
+
+    @asynccontextmanager
+    async def trial(self, rows: Iterable[InboxRow]) -> AsyncIterator[None]:
+        """Nothing else runs inside, and nothing begins. Raises `ShuttingDown` instead of beginning."""
+        age = self._age * 2 ** max(row.died_alone for row in rows)
+        with suppress(TimeoutError):
+            async with asyncio.timeout_at(self._born + age):
+                await self._until(lambda: False)
+        await self._until(lambda: self._trial is None)
+        self._trial = trial = object()
+        try:
+            await self._until(lambda: not self._running)
+            yield
+        finally:
+            assert self._trial is trial
+            self._trial = None
+            self._ring()
+
+    def close(self) -> None:
+        """Nothing begins any more; what runs goes on."""
+        self._closed = True
+        self._ring()
+
+    async def _until(self, is_so: Callable[[], bool]) -> None:
+        while True:
+            if self._closed:
+                raise ShuttingDown
+            if is_so():
+                return
+            await self._changed.wait()
+
+    def _ring(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
