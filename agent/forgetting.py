@@ -7,12 +7,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from agent.clock import Clock, utc_stamp
+from agent.context.freshness import seen_by
 from agent.context.prompt import FixedPart
 from agent.memory.forget import Finding
 from agent.session.entries import RedactionEntry
-from agent.session.redaction import open_redactions, places
+from agent.session.redaction import blocks, open_redactions, places
 from agent.session.replay import system_of
 from agent.session.transcript import Transcript
+
+_OWNERS = "TOOLS.md"
+_SHOWN_TO_ALL = tuple(f'<daybook-rules name="{name}' for name in (f'{_OWNERS}"', 'skills"', "skill "))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,24 @@ async def redact(
         messages += len(found)
         talks += bool(found)
     return messages, talks
+
+
+async def take_out_owners(transcript: Transcript, clock: Clock, read_fixed: Callable[[], FixedPart]) -> None:
+    """Take out of a talk with others what earlier versions showed them of the owner's: TOOLS.md and all skills. Such
+    a talk is known by having looked at TOOLS.md. Raises `OSError`."""
+    if _OWNERS not in seen_by(transcript.header, transcript.entries):
+        return
+    fixed = await asyncio.to_thread(read_fixed)
+    await transcript.append(
+        RedactionEntry(
+            transcript.new_id(),
+            utc_stamp(clock.now()),
+            clock.today().isoformat(),
+            blocks(transcript.entries, _SHOWN_TO_ALL),
+            system=fixed.system,
+            files=fixed.files,
+        )
+    )
 
 
 async def bring_back(transcripts: Sequence[Transcript], clock: Clock, change: str) -> None:

@@ -19,9 +19,10 @@ from agent import tools
 from agent.clock import Clock, utc_stamp
 from agent.context.freshness import Freshness
 from agent.context.prompt import FixedPart, fixed_part
+from agent.forgetting import take_out_owners
 from agent.memory.forgettings import Forgettings
 from agent.memory.history import Author, History
-from agent.memory.scope import Scope
+from agent.memory.scope import Audience, Scope
 from agent.memory.search import Search
 from agent.model.base import Model, ToolSpec
 from agent.session.archive import Archive, new_id
@@ -98,6 +99,7 @@ class OpenTalks:
                 transcript = await asyncio.to_thread(self.start, key, scope)
         known = self._open.get(key)
         if known is None or known.transcript is not transcript or known.scope != scope or known.sealed != sealed:
+            await self._take_out_owners(transcript, scope)
             written: set[Path] = set()
             freshness = Freshness(scope, self._clock, self._settings.memory, self._skills, transcript.header.id)
             known = Conversation(
@@ -204,8 +206,13 @@ class OpenTalks:
             transcript = await asyncio.to_thread(self._read, path)
         except (FileNotFoundError, Unusable):
             return None
+        await self._take_out_owners(transcript, scope)
         model = known.model_name if known is not None else None
         return await self.talk(key, scope, transcript, self.specs(key, scope, transcript), model)
+
+    async def _take_out_owners(self, transcript: Transcript, scope: Scope) -> None:
+        if scope.audience is not Audience.OWNER:
+            await take_out_owners(transcript, self._clock, partial(self.fixed_part, scope))
 
     def specs(self, key: SessionKey, scope: Scope, transcript: Transcript) -> tuple[ToolSpec, ...]:
         """The tools that its last request offered; before the first, those of a conversation."""
@@ -218,7 +225,7 @@ class OpenTalks:
 
     def fixed_part(self, scope: Scope) -> FixedPart:
         """As it reads now. Blocks."""
-        return fixed_part(scope, self._clock.today(), self._settings.memory, self._skills.usable())
+        return fixed_part(scope, self._clock.today(), self._settings.memory, self._skills.usable(scope))
 
     def _tools(
         self, key: SessionKey, scope: Scope, written: set[Path], sealed: Mapping[str, str] = _NOTHING

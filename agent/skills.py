@@ -1,10 +1,10 @@
 """Skills: what the agent can look up when it is needed. One folder each, `skills/<name>/SKILL.md` in the workspace,
 over those that ship with the program.
 
-Names and descriptions stand in everybody's prompt (SPEC 5). A skill's text is workspace text: its owner, or the agent
-in a talk with them, may have put private things into it, and nothing of that may be told to others. So a text is for
-the owner alone, unless it is made for all: a built-in one, one that says `shared: true`, or `always: true`, which puts
-it into every prompt beside AGENTS.md. Everything here blocks.
+A skill is workspace text: its owner, or the agent in a talk with them, may have put private things into it, its name
+and description too. So others know of a skill only where it is built in, says `shared: true`, or lies in their own
+folder (SPEC 5, invariant 8); `always: true` puts a skill whole into the prompts of those who know of it. Whoever asks
+for skills says for which scope. Everything here blocks.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from importlib.resources import files as package_files
@@ -23,7 +23,7 @@ from pathlib import Path
 from agent.memory import files, front_matter
 from agent.memory.files import Entry, Kind
 from agent.memory.reach import Unreadable
-from agent.memory.scope import Audience
+from agent.memory.scope import Audience, Scope
 
 FOLDER = "skills"
 FILE = "SKILL.md"
@@ -34,6 +34,8 @@ _SETTLED_S = 2.0
 
 class Origin(enum.StrEnum):
     WORKSPACE = "workspace"
+    GROUP = "group"
+    PERSON = "person"
     BUILT_IN = "built in"
 
 
@@ -41,7 +43,7 @@ class Origin(enum.StrEnum):
 class Skill:
     """One skill. `name` is its folder's.
 
-    path        of its text, relative to the workspace; a built-in one has none
+    path        of its text, relative to the folder of whose it is; a built-in one has none
     body        its text without the front matter
     bins, env   programs and environment variables that it requires
     beside      what else is in its folder, folders with a / at the end
@@ -64,17 +66,15 @@ class Skill:
     problem: str = ""
     remarks: tuple[str, ...] = ()
 
-    def is_open_to(self, audience: Audience) -> bool:
-        """Whether its text may be shown to that audience."""
-        return audience is Audience.OWNER or self.shared or self.always or self.origin is Origin.BUILT_IN
 
-
+_ORIGINS = {Audience.OWNER: Origin.WORKSPACE, Audience.GROUP: Origin.GROUP, Audience.PERSON: Origin.PERSON}
 _Stamp = tuple[int, datetime]
 
 
 class Skills:
-    """The skills of a workspace. A file is read and parsed once, and again when it has changed. `configured`: names of
-    variables that are set elsewhere than in the environment, in the home's `.env`."""
+    """The skills of a workspace and of those who have a folder in it. A file is read and parsed once, and again when it
+    has changed. `configured`: names of variables that are set elsewhere than in the environment, in the home's `.env`.
+    """
 
     def __init__(
         self, workspace: Path, environ: Mapping[str, str] = os.environ, configured: Collection[str] = ()
@@ -82,62 +82,69 @@ class Skills:
         self._workspace = workspace
         self._environ = environ
         self._configured = frozenset(configured)
-        self._parsed: dict[str, tuple[_Stamp, Skill]] = {}
+        self._parsed: dict[Path, tuple[_Stamp, Skill]] = {}
         self._built_in: tuple[Skill, ...] | None = None
 
-    def every(self) -> tuple[Skill, ...]:
-        """All skills by name, the broken ones too; a workspace's before the built-in of its name, which stands where
-        the other is broken. Never raises for what is on the disk."""
-        own = list(self._own())
-        taken = {skill.name for skill in own if not skill.problem}
-        built_in = [skill for skill in self._shipped() if skill.name not in taken]
-        found = [replace(skill, missing=tuple(self._missing(skill))) for skill in (*own, *built_in)]
+    def every(self, scope: Scope | None = None) -> tuple[Skill, ...]:
+        """All skills that a scope (default: the owner) may know of, by name, its own broken ones too; its own before
+        those of the workspace, these before the built-in of their name; one that is broken hides none. Never raises for
+        what is on the disk."""
+        scope = scope or Scope(Audience.OWNER, self._workspace)
+        found = list(self._of(scope))
+        shelves: list[Iterable[Skill]] = [self._shipped()]
+        if scope.audience is not Audience.OWNER:
+            owners = self._of(Scope(Audience.OWNER, self._workspace))
+            shelves.insert(0, (replace(skill, beside=()) for skill in owners if skill.shared and not skill.problem))
+        for shelf in shelves:
+            taken = {skill.name for skill in found if not skill.problem}
+            found += [skill for skill in shelf if skill.name not in taken]
+        found = [replace(skill, missing=tuple(self._missing(skill))) for skill in found]
         return tuple(sorted(found, key=lambda skill: (skill.name, bool(skill.problem))))
 
-    def usable(self) -> tuple[Skill, ...]:
-        """Those that are not broken; what they require may be missing."""
-        return tuple(skill for skill in self.every() if not skill.problem)
+    def usable(self, scope: Scope) -> tuple[Skill, ...]:
+        """Those of `every` that are not broken; what they require may be missing."""
+        return tuple(skill for skill in self.every(scope) if not skill.problem)
 
-    def _own(self) -> Iterator[Skill]:
+    def _of(self, scope: Scope) -> Iterator[Skill]:
+        """Those in a scope's own folder."""
         try:
-            folders = files.entries(self._workspace / FOLDER, self._workspace)
+            folders = files.entries(scope.folder / FOLDER, scope.folder)
         except Unreadable:
             return
         for folder in folders:
             if folder.name.startswith(".") or folder.kind in (Kind.FILE, Kind.OTHER):
                 continue
-            yield self._of_folder(folder)
+            yield self._of_folder(scope, folder)
 
-    def _of_folder(self, folder: Entry) -> Skill:
+    def _of_folder(self, scope: Scope, folder: Entry) -> Skill:
         name = files.clean(folder.name)  # any bytes may name a folder
-        broken = Skill(name, Origin.WORKSPACE, f"{FOLDER}/{name}/{FILE}")
+        broken = Skill(name, _ORIGINS[scope.audience], f"{FOLDER}/{name}/{FILE}")
         if folder.kind is Kind.LINK:
             return replace(broken, problem="is a link, which is not followed; put the folder itself there")
         if not _NAME.fullmatch(folder.name):
             return replace(broken, problem="has a name that cannot be used; take letters, digits, - and _")
         try:
-            inside = files.entries(self._workspace / FOLDER / folder.name, self._workspace)
+            inside = files.entries(scope.folder / FOLDER / folder.name, scope.folder)
         except Unreadable as error:
             return replace(broken, problem=f"cannot be read: {error.reason}")
         page = next((entry for entry in inside if entry.name == FILE), None)
         if page is None:
             return replace(broken, problem=f"has no {FILE}")
         beside = tuple(_shown(entry) for entry in inside if entry is not page and not entry.name.startswith("."))
-        return replace(self._page(broken, page), beside=beside)
+        return replace(self._page(broken, scope.folder / FOLDER / folder.name / FILE, page), beside=beside)
 
-    def _page(self, skill: Skill, page: Entry) -> Skill:
+    def _page(self, skill: Skill, path: Path, page: Entry) -> Skill:
         stamp = (page.size, page.changed)
-        known = self._parsed.get(skill.name)
+        known = self._parsed.get(path)
         if known is not None and known[0] == stamp:
             return known[1]
-        path = self._workspace / skill.path
         try:
             read = files.read_text(path, path.parent)
         except Unreadable as error:
             return replace(skill, problem=f"cannot be read: {error.reason}")
         parsed = parse(skill, read.text if read is not None else "")
         if abs(time.time() - page.changed.timestamp()) > _SETTLED_S:
-            self._parsed[skill.name] = (stamp, parsed)
+            self._parsed[path] = (stamp, parsed)
         return parsed
 
     def _shipped(self) -> tuple[Skill, ...]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from channels.text import clean
 
@@ -31,6 +32,14 @@ def need(parent: Json, field: str, kind: type[Scalar]) -> Scalar:
     if value is None:
         raise Malformed(_complaint(parent, field))
     return value
+
+
+def load_json(text: str | bytes) -> Any:
+    """The value of a JSON text. Raises `ValueError`, also where it is nested so deeply that Python gives up."""
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise ValueError("the JSON is nested too deeply") from error
 
 
 def text_of(parent: Json, field: str) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from agent.agent import Agent
 from agent.clock import Clock, utc_stamp
+from agent.foreign import load_json
 from agent.memory.files import FileError
 from agent.memory.memory_tests import FILE, Report, Result, run
 from agent.memory.scope import Audience, Scope
@@ -72,7 +73,7 @@ class MemoryTests:
 
     def _read(self) -> dict[str, list[str]]:
         try:
-            found = json.loads(self._passed.read_text("utf-8"))
+            found = load_json(self._passed.read_text("utf-8"))
         except (OSError, ValueError):  # never run, or half written: this run is the first
             return {}
         return found if isinstance(found, dict) else {}

@@ -7,6 +7,7 @@ import json
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from agent.foreign import load_json
 from agent.media.store import Store
 
 
@@ -36,7 +37,7 @@ class Opened:
 def read_note(note: Path, store: Store) -> Opened | None:
     """What was noted, as long as its files are there. Blocks."""
     try:
-        known = Opened(**json.loads(note.read_bytes()))
+        known = Opened(**load_json(note.read_bytes()))
         known = replace(known, found=Found(known.found))
         there = all(store.place(path).is_file() for path in (known.file, known.shown) if path)
     except (OSError, ValueError, TypeError):

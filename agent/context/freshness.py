@@ -125,7 +125,7 @@ class Freshness:
 
     def _skill_list(self, skills: Skills, seen: Mapping[str, Seen]) -> str:
         """The skills as they are now, "" where they are as they were."""
-        listed = skill_list(skills.usable(), self._scope.audience, self._settings)
+        listed = skill_list(skills.usable(self._scope), self._settings)
         return listed if skills_seen(listed).sha != seen.get(SKILLS, Seen()).sha else ""
 
     def _places(self) -> tuple[Place, ...]:
@@ -153,9 +153,9 @@ class Freshness:
             if first == before.lines[1] + 1:
                 first = before.lines[0] or first
             shown = Excerpt(text, (first, last), whole_lines + part.total)
-            return marked.block("rules" if place.common else "changed", f"{note}\n{text}", name=place.name), shown
+            return marked.block("rules" if place.is_rules else "changed", f"{note}\n{text}", name=place.name), shown
         part = excerpt(marked.clean(file.text), place.part, self._settings)
-        return file_block("rules" if place.common else "changed", place, part), part
+        return file_block("rules" if place.is_rules else "changed", place, part), part
 
     def _beside_own(self, place: Place, before: Seen, line: int, added: str, others: str) -> tuple[str, Excerpt]:
         """What others wrote into a log beside this talk's own journal, behind that line of it. The talk has seen all

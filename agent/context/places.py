@@ -13,8 +13,9 @@ from agent.memory.files import FileText, OutOfReach, read_text
 from agent.memory.scope import Audience, Scope
 from agent.settings import MemorySettings
 
-_COMMON = (("AGENTS.md", "CLAUDE.md"), ("SOUL.md",), ("IDENTITY.md",), ("TOOLS.md",))
+_COMMON = (("AGENTS.md", "CLAUDE.md"), ("SOUL.md",), ("IDENTITY.md",))
 """For every audience. The first of each that exists counts."""
+_OWNERS_RULES = frozenset({"TOOLS.md"})
 _OTHER_NAMES = {"MEMORY.md": ("MEMORY.md", "memory.md")}
 _COMMON_NAMES = frozenset(name for names in _COMMON for name in names)
 
@@ -39,6 +40,11 @@ class Place:
     name: str
     part: Part
     common: bool = False
+
+    @property
+    def is_rules(self) -> bool:
+        """Whether its text is to be followed, and not only known."""
+        return self.common or self.key in _OWNERS_RULES
 
 
 @dataclass(frozen=True, slots=True)

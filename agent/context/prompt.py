@@ -70,11 +70,12 @@ class FixedPart:
 
 
 def fixed_part(scope: Scope, today: date, settings: MemorySettings, skills: Sequence[Skill] = ()) -> FixedPart:
-    """Read the workspace. Never raises for what a file is: what cannot be read becomes a line that says so."""
+    """Read the workspace; `skills` are the scope's usable ones. Never raises for what a file is: what
+    cannot be read becomes a line that says so."""
     rules = Section("rules", RULES.format(audience=_AUDIENCES[scope.audience]))
     common, common_seen = _sections(common_places(scope), settings)
     own, own_seen = _sections(own_places(scope, today, settings), settings)
-    if listed := skill_list(skills, scope.audience, settings):
+    if listed := skill_list(skills, settings):
         common.append(Section("skills", listed, SKILLS))
         common_seen[SKILLS] = skills_seen(listed)
     blocks = ["\n\n".join(section.text for section in part) for part in ([rules, *common], own) if part]
@@ -97,7 +98,7 @@ def _sections(places: tuple[Place, ...], settings: MemorySettings) -> tuple[list
         part = excerpt(marked.clean(file.text), place.part, settings)
         seen[place.key] = Seen(file.sha, file.size, part.lines, part.total)
         if file.text.strip():
-            text = file_block("rules" if place.common else "file", place, part)
+            text = file_block("rules" if place.is_rules else "file", place, part)
             sections.append(Section(place.name, text, place.key, part))
     return sections, seen
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from agent.context import marked
 from agent.context.places import Part, excerpt
-from agent.memory.scope import Audience
 from agent.session.entries import Seen
 from agent.settings import MemorySettings
 from agent.skills import Skill
@@ -18,12 +17,12 @@ _LISTED = 60
 _DESCRIPTION_CHARS = 240
 
 
-def skill_list(skills: Sequence[Skill], audience: Audience, settings: MemorySettings) -> str:
-    """Marked text, "" where there are none. `skills`: the usable ones."""
+def skill_list(skills: Sequence[Skill], settings: MemorySettings) -> str:
+    """Marked text, "" where there are none. `skills`: the usable ones of the scope (`Skills.usable`)."""
     if not skills:
         return ""
     lines = ["Skills. Before you do what one is about, read it with skill_read."]
-    lines += [_line(skill, audience) for skill in skills[:_LISTED]]
+    lines += [_line(skill) for skill in skills[:_LISTED]]
     if len(skills) > _LISTED:
         lines.append(f"And {len(skills) - _LISTED} more: {', '.join(skill.name for skill in skills[_LISTED:])[:2_000]}")
     blocks = [marked.block("rules", "\n".join(lines), name="skills")]
@@ -40,12 +39,8 @@ def skills_seen(listed: str) -> Seen:
     return Seen(hashlib.sha256(data).hexdigest(), len(data))
 
 
-def _line(skill: Skill, audience: Audience) -> str:
-    notes = []
-    if skill.always:
-        notes.append("whole below")
-    elif not skill.is_open_to(audience):
-        notes.append("for your owner only, in private")
+def _line(skill: Skill) -> str:
+    notes = ["whole below"] if skill.always else []
     if skill.missing:
         notes.append(f"cannot be used now, missing: {', '.join(skill.missing)}")
     note = f" ({'; '.join(notes)})" if notes else ""

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
 
+from agent.foreign import load_json
 from agent.journal.promises import Promise
 from agent.journal.telling import Told
 
@@ -195,7 +196,7 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _read(text: str) -> Told:
-    bullets, promises, closed = json.loads(text)
+    bullets, promises, closed = load_json(text)
     return Told(
         tuple(bullets),
         tuple(

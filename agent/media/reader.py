@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import logging
 import os
 import signal
@@ -12,6 +11,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent.foreign import load_json
 from agent.media.sniff import Kind
 from agent.media.unreadable import TOO_MUCH, Unreadable
 
@@ -78,7 +78,7 @@ class Reader:
                 async with asyncio.timeout(self._seconds):
                     assert process.stdout is not None
                     async for line in process.stdout:
-                        told = json.loads(line)
+                        told = load_json(line)
                         if "end" in told:
                             return texts, told
                         texts.append(str(told["text"]))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from agent.foreign import load_json
 from agent.media import kept
 from agent.media.unreadable import Unreadable
 
@@ -50,7 +51,7 @@ class Endpoint:
                     files={"file": (file.name, content)},
                 )
             answer.raise_for_status()
-            words = answer.json()["text"]
+            words = load_json(answer.content)["text"]
         except httpx.HTTPStatusError as refusal:
             status = refusal.response.status_code
             raise Unreadable(f"the transcriber refused it ({status}); see media.transcribe in config.yaml") from refusal

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import yaml
 
+from agent.foreign import load_yaml
+
 _BLOCK = re.compile(r"---[ \t]*\r?\n(.{0,8000}?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _BEGINNING = re.compile(r"---[ \t]*\r?\n")
-_LOADER: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +37,8 @@ def parse(text: str) -> Document:
         begun = _BEGINNING.match(text) is not None
         return Document(None, text, "its front matter has no closing --- line" if begun else "")
     try:
-        fields = yaml.load(match[1], _LOADER)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        fields = load_yaml(match[1])
+    except (yaml.YAMLError, ValueError) as error:
         return Document(None, text, f"its front matter is not valid YAML{_where(error)}")
     if not isinstance(fields, dict):
         return Document(None, text, "its front matter is not a list of `key: value` lines")

@@ -63,7 +63,13 @@ class Scope:
     @property
     def prompt_files(self) -> tuple[str, ...]:
         """Own files in the prompt, in order, relative to `folder`."""
-        return ("GROUP.md",) if self.audience is Audience.GROUP else ("USER.md", "MEMORY.md")
+        match self.audience:
+            case Audience.OWNER:
+                return ("TOOLS.md", "USER.md", "MEMORY.md")
+            case Audience.PERSON:
+                return ("USER.md", "MEMORY.md")
+            case Audience.GROUP:
+                return ("GROUP.md",)
 
     @property
     def log_folders(self) -> tuple[Path, ...]:

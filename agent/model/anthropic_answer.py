@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import uuid
 from collections.abc import Iterator, Mapping
 
+from agent.foreign import load_json
 from agent.model.base import (
     Block,
     Completed,
@@ -143,8 +143,8 @@ class _Block:
 
 def _parsed(text: str) -> dict[str, Json] | None:
     try:
-        given = json.loads(text)
-    except (ValueError, RecursionError):
+        given = load_json(text)
+    except ValueError:
         return None
     return given if isinstance(given, dict) else None
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ipaddress
-import json
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from urllib.parse import urlsplit
 
 import anthropic
 import httpx2
 
+from agent.foreign import load_json
 from agent.model.anthropic_answer import Event, events_of
 from agent.model.anthropic_body import body_of, encoded
 from agent.model.anthropic_errors import quoted, refusal, retry_after, status_of
@@ -127,8 +127,8 @@ def _decoded(data: str) -> Event:
     if not data.strip():
         return {}
     try:
-        event = json.loads(data)
-    except (ValueError, RecursionError) as error:
+        event = load_json(data)
+    except ValueError as error:
         raise TryLater("The model's server sent something that cannot be read.") from error
     return event if isinstance(event, Mapping) else {}
 

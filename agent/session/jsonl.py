@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from datetime import date
 from typing import cast
 
+from agent.foreign import MOST_DEEP_JSON, load_json
 from agent.model.base import Json, Usage
 from agent.session.entries import (
     CompactionEntry,
@@ -70,9 +71,13 @@ def entry_line(entry: Entry) -> bytes:
     return _line(start)
 
 
+_MOST_DEEP = 2 * MOST_DEEP_JSON
+"""A line holds what was read at that depth, and is itself some levels around it."""
+
+
 def read_header(line: bytes) -> Header:
     """Raises `ValueError` where the line is no header of a version that is understood."""
-    data = _object(json.loads(line))
+    data = _object(load_json(line, _MOST_DEEP))
     if data.get("type") != "session" or data.get("version") != VERSION:
         raise ValueError(f"not the header of a session of version {VERSION}")
     return Header(
@@ -87,7 +92,7 @@ def read_header(line: bytes) -> Header:
 
 def read_entry(line: bytes) -> Entry:
     """Raises `ValueError` where the line is damaged."""
-    data = _object(json.loads(line))
+    data = _object(load_json(line, _MOST_DEEP))
     id, ts, type = _text(data, "id"), _text(data, "ts"), _text(data, "type")
     match type:
         case "message":

@@ -9,6 +9,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent.foreign import load_json
 from agent.memory.scope import Audience, GroupLogs, Scope
 from agent.session.cycle import Loss
 from agent.session.durable import write_whole
@@ -56,7 +57,7 @@ class Debts:
 
     def _tries(self, owed: Owed) -> int:
         try:
-            tries = json.loads(self._place(owed).read_text("utf-8")).get("tries")
+            tries = load_json(self._place(owed).read_text("utf-8")).get("tries")
         except (OSError, ValueError, AttributeError):
             return 0
         return tries if isinstance(tries, int) else 0
@@ -91,7 +92,7 @@ class Debts:
 
     def _read(self, place: Path) -> Owed | None:
         try:
-            data = json.loads(place.read_text("utf-8"))
+            data = load_json(place.read_text("utf-8"))
             scope = Scope(Audience(data["audience"]), self._workspace, data["id"], GroupLogs(data["logs"]))
             path = place.parent.relative_to(self._folder).as_posix()
             return Owed(path, str(data["session"]), scope, Loss(data["reason"]), str(data["upto"]))

@@ -129,7 +129,7 @@ def _entries(data: bytes) -> list[tuple[int, Entry]]:
     for number, line in enumerate(data.split(b"\n")[1:], 2):
         try:
             written.append(read_entry(line))
-        except (ValueError, RecursionError):
+        except ValueError:
             continue
         numbers.append(number)
     return list(zip(numbers, redacted(written), strict=True))

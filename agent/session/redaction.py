@@ -38,6 +38,29 @@ def places(entries: Iterable[Entry], holds: Callable[[str], bool]) -> dict[str, 
     return found
 
 
+def blocks(entries: Iterable[Entry], openings: tuple[str, ...]) -> dict[str, list[tuple[int, int]]]:
+    """Where the lines stand that are inside of a marked block which opens like one of these; as `places`."""
+    found: dict[str, list[tuple[int, int]]] = {}
+    for entry in entries:
+        here: list[tuple[int, int]] = []
+        inside = False
+
+        def look(text: int, line: int, words: str, here: list[tuple[int, int]] = here) -> str:
+            nonlocal inside
+            if line == 0 or words.startswith("</daybook-"):
+                inside = False
+            if inside:
+                here.append((text, line))
+            elif words.startswith(openings):
+                inside = True
+            return words
+
+        _changed(entry, look)
+        if here:
+            found[entry.id] = here
+    return found
+
+
 def redacted(entries: Sequence[Entry]) -> list[Entry]:
     """The entries as they are read: forgotten lines as a mark, unless the forgetting was undone."""
     lifted = {entry.lifts for entry in entries if isinstance(entry, RedactionEntry)}

@@ -167,7 +167,7 @@ def _parse(lines: Sequence[bytes]) -> tuple[list[Entry], list[Damage]]:
     for number, line in enumerate(lines, start=2):
         try:
             entries.append(read_entry(line))
-        except (ValueError, RecursionError) as error:
+        except ValueError as error:
             damage.append(Damage(number, f"damaged ({error})"))
     return entries, damage
 

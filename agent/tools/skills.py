@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 
-from agent.memory.scope import Audience
 from agent.skills import FOLDER, Skill, Skills
 from agent.tools import schema
 from agent.tools.arguments import text
@@ -14,29 +13,27 @@ from agent.tools.desk import Desk
 
 def skill_tools(desk: Desk, skills: Skills) -> tuple[Tool, ...]:
     async def read(desk: Desk, arguments: Arguments) -> str:
-        every = await desk.blocking(skills.every)
-        return _read(desk.scope.audience, text(arguments, "name").strip(), every)
+        every = await desk.blocking(skills.every, desk.scope)
+        return _read(text(arguments, "name").strip(), every)
 
     return (
         desk.tool(schema.spec("skill_read", "Read a skill's text.", {"name": schema.string()}), read, reads_only=True),
     )
 
 
-def _read(audience: Audience, name: str, every: tuple[Skill, ...]) -> str:
+def _read(name: str, every: tuple[Skill, ...]) -> str:
     skill = next((skill for skill in every if skill.name == name), None)
     if skill is None:
         names = [skill.name for skill in every if not skill.problem]
         near = difflib.get_close_matches(name.casefold(), names, n=1, cutoff=0.6)
         hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(names) or 'none'}"
         raise ToolError(f"there is no skill {name[:64]!r}; {hint}")
-    if not skill.is_open_to(audience):
-        raise ToolError(f"the skill {skill.name} is your owner's: its text is read only in their private chats")
     if skill.problem:
         raise ToolError(f"the skill {skill.name} {skill.problem}")
     notes = []
     if skill.missing:
         notes.append(f"[It cannot be used now, missing: {', '.join(skill.missing)}. Say so instead of improvising.]")
-    if skill.beside and audience is Audience.OWNER:
+    if skill.beside:
         beside = ", ".join(f"{FOLDER}/{skill.name}/{name}" for name in skill.beside)
         notes.append(f"[Beside it, for read_file: {beside}]")
     return "\n".join([skill.body.rstrip(), *notes])

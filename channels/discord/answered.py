@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import discord
+
+from channels.fields import load_json
 
 
 def parsed(answer: Any) -> Any:
@@ -14,7 +15,7 @@ def parsed(answer: Any) -> Any:
     if not isinstance(answer, str):
         return answer
     try:
-        return json.loads(answer)
+        return load_json(answer)
     except ValueError:
         return answer
 

@@ -7,7 +7,6 @@ known by the lack of the header `Via`, which every answer of Discord's servers h
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping
 from types import SimpleNamespace
@@ -16,6 +15,7 @@ from weakref import WeakKeyDictionary
 import aiohttp
 
 from channels.discord.errors import seconds_told
+from channels.fields import load_json
 
 SHORT = 30.0
 """Seconds that a call waits by itself; for longer ones its caller is told."""
@@ -61,7 +61,7 @@ class Halt:
     ) -> None:
         if seen.response.status == 429:
             try:
-                body: object = json.loads(await seen.response.read())
+                body: object = load_json(await seen.response.read())
             except (aiohttp.ClientError, ValueError):
                 body = None
             self._named[seen.response] = seconds_told(seen.response.headers, body)

@@ -7,6 +7,8 @@ from typing import Any
 
 from discord.gateway import DiscordWebSocket
 
+from channels.fields import load_json
+
 _GREETINGS = ('"READY"', '"RESUMED"')
 _HEAD = 200
 """Characters of a payload in which its event is sought; the longest ones are not read twice for nothing."""
@@ -24,7 +26,7 @@ class Socket(DiscordWebSocket):
         await super().received_message(text)
 
     def _completed(self, text: str) -> str:
-        payload = json.loads(text)
+        payload = load_json(text)
         if payload.get("t") not in ("READY", "RESUMED"):
             return text
         data = payload.get("d") or {}

@@ -15,6 +15,7 @@ import httpx
 from telegram.error import TimedOut
 from telegram.request import HTTPXRequest, RequestData
 
+from channels.fields import load_json
 from channels.loopback import is_here
 from channels.telegram.light import LightCalls
 
@@ -95,7 +96,7 @@ def _named_wait(payload: bytes) -> bytes:
 
 def _object(payload: bytes) -> dict[str, object]:
     try:
-        told = json.loads(payload)
+        told = load_json(payload)
     except ValueError:
         return {}
     return told if isinstance(told, dict) else {}

@@ -22,7 +22,7 @@ from telegram.error import (
 
 from channels.message import NotSent, OutcomeUnknown, Refused, SendError
 
-ODD_ANSWER = (KeyError, TypeError, AttributeError)
+ODD_ANSWER = (KeyError, TypeError, AttributeError, RecursionError)
 """What the library raises for an answer that is JSON, but not what the method answers."""
 
 _TOKEN = re.compile(r"(?<!\d)\d{3,}+:[A-Za-z0-9_-]{20,}")

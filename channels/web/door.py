@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable
 from urllib.parse import urlsplit
 
 from aiohttp import web
 
+from channels.fields import load_json
 from channels.web.guard import SESSION_SECONDS, Guard, Session
 
 _OPEN_FOR_ALL = frozenset({"/healthz", "/readyz", "/metrics"})
@@ -91,8 +91,8 @@ class Door:
 
     async def log_in(self, request: web.Request) -> web.StreamResponse:
         try:
-            shown = json.loads(await request.text())["token"]
-        except (ValueError, KeyError, TypeError, LookupError, RecursionError) as error:
+            shown = load_json(await request.text())["token"]
+        except (ValueError, KeyError, TypeError, LookupError) as error:
             raise web.HTTPBadRequest(text='Send {"token": "…"}.\n') from error
         if not isinstance(shown, str) or not self._is_token(request, shown.strip()):
             raise web.HTTPUnauthorized(text="That is not the token.\n")

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from channels.fields import load_json
 from channels.message import CommandInfo
 from channels.text import clean
 from channels.web.format import file_name, rendered
@@ -82,8 +83,8 @@ Asked = Open | Say | Press | Older
 def read(frame: str) -> Asked:
     """Raises `BadFrame`."""
     try:
-        fields = json.loads(frame)
-    except (ValueError, RecursionError) as error:
+        fields = load_json(frame)
+    except ValueError as error:
         raise BadFrame("that is not JSON", hopeless=True) from error
     if not isinstance(fields, dict):
         raise BadFrame("that is no JSON object", hopeless=True)

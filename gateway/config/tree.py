@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 import yaml
 
+from agent.foreign import MOST_DEEP_YAML, compose_yaml
 from gateway.config.problem import ConfigError, Place, Problem, dotted
 
 Value: TypeAlias = "bool | int | float | str | list[Value] | dict[str, Value] | None"
@@ -53,11 +54,7 @@ class Tree:
 def parse(text: str, file: str) -> Tree:
     """Raises `ConfigError` for text that is not YAML, for duplicate keys, and where the top is not a mapping."""
     try:
-        loader = _Loader(text)
-        try:
-            node = loader.get_single_node()
-        finally:
-            loader.dispose()
+        node = compose_yaml(text, _Loader)
     except yaml.MarkedYAMLError as error:
         raise ConfigError([_syntax_problem(error, file)]) from error
     except yaml.reader.ReaderError as error:
@@ -66,8 +63,6 @@ def parse(text: str, file: str) -> Tree:
         raise ConfigError([Problem(file, line, "", what)]) from error
     except yaml.YAMLError as error:
         raise ConfigError([Problem(file, 0, "", f"not valid YAML: {error}")]) from error
-    except RecursionError as error:
-        raise ConfigError([Problem(file, 0, "", "nested too deeply")]) from error
     tree = Tree()
     if node is None:
         tree.value = {}
@@ -114,8 +109,10 @@ class _Reader:
 
     def read(self, node: yaml.Node, place: Place) -> Value:
         self._nodes += 1
-        if self._nodes > _MAX_NODES or id(node) in self._open:
+        if self._nodes > _MAX_NODES or id(node) in self._open or len(self._open) > MOST_DEEP_YAML:
             what = "an alias that contains itself" if id(node) in self._open else "too many values"
+            if len(self._open) > MOST_DEEP_YAML:  # by aliases of aliases
+                what = f"values nested more than {MOST_DEEP_YAML} deep"
             raise ConfigError([Problem(self._file, node.start_mark.line + 1, dotted(place), f"found {what}")])
         self._open.add(id(node))
         try:

@@ -18,6 +18,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from agent.foreign import load_json
 from agent.model.base import Json
 
 PROTOCOL = 1
@@ -41,8 +42,8 @@ async def read_line(reader: asyncio.StreamReader) -> Mapping[str, Json] | None:
     except asyncio.LimitOverrunError as error:
         raise WireError(f"a request is larger than {MAX_REQUEST:,} bytes") from error
     try:
-        value = json.loads(line)
-    except (ValueError, RecursionError) as error:
+        value = load_json(line)
+    except ValueError as error:
         raise WireError("a line is not JSON") from error
     if not isinstance(value, dict):
         raise WireError("a line is not a JSON object")

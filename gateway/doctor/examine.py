@@ -127,6 +127,7 @@ def _workspaces(home: Home, config: Config) -> Iterator[Finding]:
         else:
             yield from _unreadable_pages(folder)
             yield from workspace.skills(folder, dotenv_names(home))
+            yield from workspace.common(folder)
             yield from workspace.index(folder, agent.memory.max_index_lines, agent.memory.max_index_bytes)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.client
-import json
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
@@ -11,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 
+from agent.foreign import load_json
 from agent.model.base import Json
 from channels.loopback import is_here
 
@@ -47,7 +47,7 @@ def get(url: str, headers: Mapping[str, str]) -> Reply:
 
 def _reply(status: int, date: str | None, data: bytes) -> Reply:
     try:
-        body = json.loads(data)
+        body = load_json(data)
     except ValueError:
         body = None
     return Reply(status, body=body if isinstance(body, dict) else {}, date=_date(date))

@@ -1,15 +1,19 @@
-"""What `doctor` looks for in a workspace's text: skills that cannot be used, an index too long for the prompt."""
+"""What `doctor` looks for in a workspace's text: skills that cannot be used, an index too long for the prompt, and
+private things in files that every chat reads."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
+from agent.context.places import common_places, read
 from agent.memory.files import read_text
 from agent.memory.fullness import INDEX_NAMES, fullness
 from agent.memory.reach import Unreadable
+from agent.memory.scope import Audience, Scope
 from agent.skills import Skills
 from gateway.doctor.finding import Finding
+from gateway.doctor.private import private_thing
 
 
 def skills(folder: Path, configured: Collection[str] = ()) -> Iterator[Finding]:
@@ -22,6 +26,20 @@ def skills(folder: Path, configured: Collection[str] = ()) -> Iterator[Finding]:
             yield Finding("skills", True, f"{skill.name} cannot be used now, missing: {', '.join(skill.missing)}")
     if not any(skill.problem for skill in every):
         yield Finding("skills", True, f"{len(every)} skill{'s' if len(every) != 1 else ''} can be read")
+
+
+def common(folder: Path) -> Iterator[Finding]:
+    """What looks private in AGENTS.md, SOUL.md and IDENTITY.md: groups and other people are answered from them."""
+    for place in common_places(Scope(Audience.OWNER, folder)):
+        try:
+            page = read(place)
+        except Unreadable:
+            continue  # reported with the other pages
+        for number, line in enumerate(page.text.splitlines() if page is not None else (), start=1):
+            if found := private_thing(line):
+                cure = "move it to TOOLS.md, USER.md or MEMORY.md, which only your private chats read"
+                what = f"{folder / place.name} line {number} holds {found}, and every chat reads that file, also groups"
+                yield Finding("workspace", True, f"warning: {what}; {cure}", cure)
 
 
 def index(folder: Path, most_lines: int, most_bytes: int) -> Iterator[Finding]:

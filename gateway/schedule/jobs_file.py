@@ -15,6 +15,7 @@ from functools import lru_cache
 
 import yaml
 
+from agent.foreign import compose_yaml
 from gateway.schedule import job as job_
 from gateway.schedule.job import BadJob, Job
 
@@ -74,10 +75,10 @@ def read(text: str) -> Read:
 
     The last texts are known: an edit reads one before it and one behind it, and the file that comes of it is read."""
     try:
-        root = yaml.compose(text, Loader=_Loader)
+        root = compose_yaml(text, _Loader)
     except yaml.YAMLError as error:
         raise BadFile(_syntax(error)) from error
-    except (RecursionError, ValueError) as error:
+    except ValueError as error:
         raise BadFile(f"it cannot be read: {error}") from error
     items = _items(root)
     entries: list[Entry] = []
@@ -111,7 +112,7 @@ def with_job(text: str, job: Job) -> str:
     elif match := _EMPTY_LIST.search(text):
         rest = text[match.end() :].removeprefix("\n")
         edited = f"{text[: match.start()]}jobs:{match['comment']}\n{block}{rest}"
-    elif yaml.compose(text, Loader=_Loader) is None:
+    elif compose_yaml(text, _Loader) is None:
         edited = "\n".join([*text.splitlines(), "jobs:", block])
     else:
         raise NotEditable("its jobs are written in one line; write each on lines of its own, beginning with `- id:`")

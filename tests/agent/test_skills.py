@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from agent.clock import Clock
 from agent.context.prompt import fixed_part
 from agent.context.skill_list import skill_list
-from agent.memory.scope import Audience, Scope
+from agent.memory.scope import Scope
 from agent.settings import MemorySettings
 from agent.skills import Origin, Skill, Skills, parse
 from agent.tools import build
@@ -38,7 +38,7 @@ def named(root: Path, name: str, **environ: str) -> Skill:
 
 
 def prompt(scope: Scope, **environ: str) -> str:
-    skills = Skills(scope.workspace, environ).usable()
+    skills = Skills(scope.workspace, environ).usable(scope)
     return "\n".join(fixed_part(scope, CLOCK.today(), LIMITS, skills).system)
 
 
@@ -90,7 +90,7 @@ def test_a_broken_file_says_what_is_wrong(tmp_path: Path, text: str, problem: st
     teach(tmp_path, "good", "description: Good one")
     teach(tmp_path, "bad", "").write_text(text)
     assert problem in named(tmp_path, "bad").problem
-    assert [skill.name for skill in Skills(tmp_path).usable()] == ["good", "memory"]
+    assert [skill.name for skill in Skills(tmp_path).usable(owner(tmp_path))] == ["good", "memory"]
     assert "bad" not in prompt(owner(tmp_path)) and "- good: Good one" in prompt(owner(tmp_path))
 
 
@@ -146,20 +146,21 @@ def test_what_is_missing_is_said(tmp_path: Path) -> None:
     assert "SOUND_KEY" not in prompt(owner(tmp_path), SOUND_KEY="k")
 
 
-def test_the_list_stands_after_the_tools_file_and_before_the_scope_s_own(tmp_path: Path) -> None:
+def test_the_list_stands_after_the_common_files_and_before_the_scope_s_own(tmp_path: Path) -> None:
     teach(tmp_path, "often", "description: Always there\nalways: true", "Whole text of it.")
     teach(tmp_path, "seldom", "description: Now and then", "Hidden until read.")
+    (tmp_path / "IDENTITY.md").write_text("name here\n")
     (tmp_path / "TOOLS.md").write_text("tools here\n")
     (tmp_path / "USER.md").write_text("user here\n")
     text = prompt(owner(tmp_path))
-    order = ["tools here", "- seldom: Now and then", "Whole text of it.", "user here"]
+    order = ["name here", "- seldom: Now and then", "Whole text of it.", "tools here", "user here"]
     assert [text.index(part) for part in order] == sorted(text.index(part) for part in order)
     assert "Hidden until read." not in text
 
 
 def test_a_great_many_skills_stay_within_bounds(tmp_path: Path) -> None:
     many = tuple(Skill(f"s{n:03}", Origin.WORKSPACE, description="d" * 5_000, body="b") for n in range(100))
-    text = skill_list(many, Audience.OWNER, LIMITS)
+    text = skill_list(many, LIMITS)
     assert len(text) < 20_000 and "And 40 more: s060" in text
 
 
@@ -176,21 +177,55 @@ async def test_a_text_is_read_when_it_is_needed(tmp_path: Path) -> None:
         await reader(owner(tmp_path)).run({"name": "report"})
 
 
-async def test_invariant_08_a_skill_s_text_is_the_owner_s_unless_it_is_made_for_all(tmp_path: Path) -> None:
-    teach(tmp_path, "taxes", "description: How to file", "CANARY account 12345")
+async def test_invariant_08_others_know_only_of_skills_that_are_made_for_all_or_their_own(tmp_path: Path) -> None:
+    teach(tmp_path, "taxes", "description: CANARY how to file", "CANARY account 12345")
+    teach(tmp_path, "rules", "description: CANARY rules\nalways: true", "CANARY always")
+    teach(tmp_path, "memory", "description: CANARY in place of the built-in one", "CANARY of memory")
+    teach(tmp_path, "wrong", "description: ''\nshared: true", "CANARY broken")
     teach(tmp_path, "dice", "description: Roll dice\nshared: true", "Take six sides.")
-    teach(tmp_path, "manners", "description: Manners\nalways: true", "Say please.")
-    (tmp_path / "skills/dice/private.txt").write_text("x")
-    for scope in (group(tmp_path), person(tmp_path)):
+    teach(tmp_path, "manners", "description: Manners\nshared: true\nalways: true", "Say please.")
+    (tmp_path / "skills/dice/CANARY.txt").write_text("x")
+    scopes = (group(tmp_path), group(tmp_path, "telegram--200"), person(tmp_path), person(tmp_path, "bob"))
+    for scope in scopes:
+        teach(scope.folder, f"of-{scope.id}", f"description: Own of {scope.id}\nalways: true", f"Text of {scope.id}.")
+    for scope in scopes:
         text = prompt(scope)
-        assert "- taxes: How to file (for your owner only, in private)" in text and "Say please." in text
-        assert "CANARY" not in text
-        with pytest.raises(ToolError, match="owner's") as refused:
-            await reader(scope).run({"name": "taxes"})
-        assert "CANARY" not in str(refused.value)
+        assert "- dice: Roll dice" in text and "Say please." in text and "CANARY" not in text
+        for of in scopes:
+            assert (f"of-{of.id}: Own of {of.id}" in text) == (of == scope)
+            assert (f"Text of {of.id}." in text) == (of == scope)
+        refusals = []
+        for name in ("taxes", "rules", "wrong", "taxe", "no-such", *(f"of-{of.id}" for of in scopes if of != scope)):
+            with pytest.raises(ToolError) as refused:
+                await reader(scope).run({"name": name})
+            refusals.append(str(refused.value).replace(repr(name), "NAME"))
+        listed = {"dice", "manners", "memory", f"of-{scope.id}"}
+        for refusal in refusals:  # as of a skill that there is not, and naming none that is not listed
+            assert refusal.startswith("there is no skill NAME; ") and "CANARY" not in refusal
+            assert set(refusal.partition("there are: ")[2].split(", ")) == listed or "did you mean" in refusal
         assert await reader(scope).run({"name": "dice"}) == "Take six sides."
+        assert await reader(scope).run({"name": f"of-{scope.id}"}) == f"Text of {scope.id}."
         assert "MEMORY.md" in await reader(scope).run({"name": "memory"})
     assert "CANARY" in await reader(owner(tmp_path)).run({"name": "taxes"})
+    assert "CANARY always" in prompt(owner(tmp_path)) and "Text of" not in prompt(owner(tmp_path))
+
+
+def test_what_lies_beside_an_own_skill_is_named_and_beside_a_shared_one_not(tmp_path: Path) -> None:
+    teach(tmp_path, "dice", "description: d\nshared: true")
+    (tmp_path / "skills/dice/six.txt").write_text("x")
+    scope = group(tmp_path)
+    teach(scope.folder, "cards", "description: d")
+    (scope.folder / "skills/cards/ace.txt").write_text("x")
+    beside = {skill.name: (skill.beside, skill.origin) for skill in Skills(tmp_path).usable(scope)}
+    assert beside["dice"] == ((), Origin.WORKSPACE) and beside["cards"] == (("ace.txt",), Origin.GROUP)
+
+
+def test_a_link_in_a_group_s_folder_is_no_way_to_the_owner_s_skills(tmp_path: Path) -> None:
+    teach(tmp_path, "taxes", "description: CANARY")
+    scope = group(tmp_path)
+    scope.folder.mkdir(parents=True)
+    (scope.folder / "skills").symlink_to(tmp_path / "skills")
+    assert "CANARY" not in prompt(scope)
 
 
 heads = st.text(alphabet=st.sampled_from(list("-:[]{}'\"#&*!|>%@ \n\tabctrue:\0\r")), max_size=200)
@@ -227,5 +262,5 @@ def test_any_bytes_on_the_disk_disturb_nothing(data: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:
         teach(Path(folder), "any", "").write_bytes(b"---\ndescription: d\n" + data)
         skills = Skills(Path(folder))
-        assert "memory" in [skill.name for skill in skills.usable()]
-        skill_list(skills.usable(), Audience.OWNER, LIMITS).encode()
+        assert "memory" in [skill.name for skill in skills.usable(owner(Path(folder)))]
+        skill_list(skills.usable(owner(Path(folder))), LIMITS).encode()

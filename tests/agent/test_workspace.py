@@ -45,3 +45,11 @@ def test_the_template_is_short_enough_for_every_request() -> None:
 def test_the_templates_schedule_has_no_jobs() -> None:
     text = (workspace.template_folder() / "schedule.yaml").read_text(encoding="utf-8")
     assert yaml.safe_load(text) == {"jobs": []}
+
+
+def test_the_template_says_in_each_first_line_who_reads_it() -> None:
+    folder = workspace.template_folder()
+    first = {name: (folder / name).read_text(encoding="utf-8").splitlines()[0] for name in PROMPT}
+    for name in ("AGENTS.md", "SOUL.md", "IDENTITY.md"):
+        assert "read in every chat, also by groups and other people" in first[name]
+    assert "read in your private chats only" in first["TOOLS.md"]

@@ -103,3 +103,45 @@ def test_everything_made_is_the_owners_alone(home: Path) -> None:
     for path in (home, *home.rglob("*")):
         mode = path.stat().st_mode & 0o777
         assert mode == (0o700 if path.is_dir() else 0o600), f"{path}: {mode:o}"
+
+
+DEEP = "[" * 200_000
+DEEP_PAGE = f"---\ndescription: {'[' * 7_900}\n---\nbody\n"
+MERGES = [f"c{at}: &b{at} {{<<: [{', '.join([f'*b{at - 1}'] * 9)}]}}" for at in range(1, 31)]
+GROWING_PAGE = "\n".join(["---", "a: &b0 {k: 1}", *MERGES, "---", "body"])
+
+
+def test_files_that_are_nested_too_deeply_end_nothing_and_are_named(home: Path) -> None:
+    """Each of them ended the process with a full stack (SIGSEGV), or held it for ever, at each start again."""
+    with gateway(home):
+        shell(home, "schedule", "add", "--every", "2h", "water the plants")
+        assert "water-the-plants" in shell(home, "schedule", "list").stdout
+    workspace = home / "workspace"
+    (workspace / "schedule.yaml").write_text(f"jobs:\n  - id: x\n    text: {DEEP}\n")
+    deep = ("skills/deep/SKILL.md", "memory/notes/deep.md", "groups/telegram--1/skills/deep/SKILL.md")
+    grow = ("skills/grows/SKILL.md", "memory/notes/grows.md")
+    pages = dict.fromkeys(deep, DEEP_PAGE) | dict.fromkeys(grow, GROWING_PAGE)
+    for name, text in pages.items():
+        (workspace / name).parent.mkdir(parents=True, exist_ok=True)
+        (workspace / name).write_text(text)
+    with gateway(home):
+        listed, said = shell(home, "schedule", "list"), shell(home, "chat", "-m", "My bike is red")
+        checked = shell(home, "skills", "check")
+    assert (listed.returncode, said.returncode) == (0, 0)
+    assert "water-the-plants" in listed.stdout, "the last file that could be read is in force"
+    assert "deep: its front matter is not valid YAML (line 2)" in checked.stdout and "grows: " in checked.stdout
+    told = {one["message"] for one in json.loads(shell(home, "doctor", "--json").stdout) if not one["ok"]}
+    assert any("schedule.yaml cannot be read: line 3: it is nested more than 50 deep" in one for one in told)
+    assert any("skills/deep/SKILL.md its front matter" in one for one in told)
+
+
+@pytest.mark.parametrize(
+    "text", [f"session: {DEEP}", "a0: &a0 [1]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}]\n" for n in range(1, 3_000))]
+)
+def test_a_configuration_that_is_nested_too_deeply_is_named_with_its_line(home: Path, text: str) -> None:
+    home.mkdir(parents=True)
+    (home / "config.yaml").write_text(f"timezone: Europe/Berlin\n{text}\n")
+    for command in (("config", "validate"), ("doctor",), ("status",)):
+        ran = shell(home, *command)
+        assert ran.returncode in (1, 2) and "Traceback" not in ran.stderr
+        assert "50 deep" in ran.stdout + ran.stderr and "config.yaml:" in ran.stdout + ran.stderr

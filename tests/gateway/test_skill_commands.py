@@ -1,4 +1,4 @@
-"""`daybook skills`, and what `doctor` says of skills and of an index too long."""
+"""`daybook skills`, and what `doctor` says of skills, of an index too long, and of private things in common files."""
 
 from __future__ import annotations
 
@@ -76,6 +76,47 @@ def test_doctor_has_nothing_to_say_where_all_is_well(home: Home) -> None:
     assert run(home, "list").exit_code == 0  # the workspace is there now
     findings = [one for one in examine(home, {}) if one.check in ("skills", "memory")]
     assert [(one.ok, one.message) for one in findings] == [(True, "1 skill can be read")]
+
+
+def workspace_warnings(home: Home) -> list[str]:
+    return [one.message for one in examine(home, {}) if one.check == "workspace" and one.message.startswith("warning")]
+
+
+@pytest.mark.parametrize("name", ["AGENTS.md", "SOUL.md", "IDENTITY.md"])
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        ("The key box by the door: code 4711", "a number of four or more digits"),
+        ("Phone 0171 123 45 67", "a number of four or more digits"),
+        ("Safe 4 7 1 1", "a number of four or more digits"),
+        ("Account DE89370400440532013000", "what looks like a key"),
+        ("- **PIN**: 12", "what looks like a key"),
+        ("The Wi-Fi password: correct horse", "what looks like a key"),
+        ("Use sk-ant-api03-abcdef for that", "what looks like a key"),
+        ("Write to alice@example.org.", "an address"),
+        ("See <https://cloud.example.org/x>", "an address"),
+        ("They live at 12 Baker Street", "an address"),
+        ("Zuhause: Hauptstraße 5a", "an address"),
+        ("Habita en la calle Mayor 7", "an address"),
+    ],
+)
+def test_doctor_warns_of_private_things_in_files_that_every_chat_reads(
+    home: Home, name: str, line: str, what: str
+) -> None:
+    assert run(home, "list").exit_code == 0
+    (home.path / "workspace" / name).write_text(f"# Title\n\n{line}\n")
+    (warning,) = workspace_warnings(home)
+    assert f"{name} line 3 holds {what}" in warning and "TOOLS.md" in warning
+    assert line not in warning, "what doctor prints is shown to others"
+
+
+def test_doctor_does_not_warn_of_the_template_or_of_what_is_nothing_private(home: Home) -> None:
+    assert run(home, "list").exit_code == 0
+    assert workspace_warnings(home) == []
+    harmless = "Answer in 3 lines, 10-12 words each, before 08:30; since 2026-11-21. Turkey: a land."
+    (home.path / "workspace/SOUL.md").write_text(f"# Title\n\n{harmless}\n- The street is long, the way 2 go.\n")
+    (home.path / "workspace/TOOLS.md").write_text("The key box: code 4711, alice@example.org\n")
+    assert workspace_warnings(home) == []
 
 
 def test_what_a_skill_requires_may_stand_in_the_homes_env_file(home: Home) -> None:

@@ -9,7 +9,6 @@ and where they are there `sentence_bert_config.json` (how much of a text is read
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -18,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from agent.foreign import load_json
 from agent.memory.embedding.bert_layers import Layers, NumpyLayers, Shape, Weights
 from agent.memory.embedding.encoder import NoEmbedding, Vector
 from agent.memory.embedding.safetensors import tensors
@@ -154,7 +154,7 @@ def _is_syllabic(char: str) -> bool:
 
 
 def _json(file: Path) -> dict[str, Any]:
-    found = json.loads(file.read_text("utf-8"))
+    found = load_json(file.read_text("utf-8"))
     if not isinstance(found, dict):
         raise ValueError(f"{file.name} is not as expected")
     return found

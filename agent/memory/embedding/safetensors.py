@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from agent.foreign import load_json
 
 Floats = NDArray[np.float32]
 
@@ -22,7 +23,7 @@ def tensors(file: Path) -> dict[str, Floats]:
     if len(data) < 8 or not 2 <= length <= min(len(data) - 8, _LARGEST_HEADER):
         raise ValueError(f"{file.name} is no safetensors file, or only a part of one")
     try:
-        header: dict[str, Any] = json.loads(data[8 : 8 + length])
+        header: dict[str, Any] = load_json(data[8 : 8 + length])
         found = header.items()
         return {name: _tensor(data, 8 + length, what) for name, what in found if _is_float(name, what)}
     except (KeyError, TypeError, AttributeError, ValueError) as error:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from agent.foreign import load_json
 from agent.memory.embedding.encoder import NoEmbedding, Vector
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class Server:
                 timeout=httpx.Timeout(seconds, connect=min(seconds, _CONNECT)),
             )
             answer.raise_for_status()
-            return _vectors(answer.json(), len(texts))
+            return _vectors(load_json(answer.content), len(texts))
         except httpx.HTTPStatusError as refusal:
             status = refusal.response.status_code
             raise NoEmbedding(f"the embedding server refused it ({status})") from refusal

@@ -105,8 +105,9 @@ def test_what_is_no_text_becomes_a_line_that_says_so(tmp_path: Path) -> None:
 def test_a_common_file_cannot_be_a_way_to_a_private_one(tmp_path: Path) -> None:
     write(tmp_path, "MEMORY.md", "private canary\n")
     write(tmp_path, "AGENTS.md", "rules\n")
-    (tmp_path / "TOOLS.md").symlink_to("MEMORY.md")
-    (tmp_path / "CLAUDE.md").symlink_to("AGENTS.md")
+    write(tmp_path, "TOOLS.md", "private canary of tools\n")
+    (tmp_path / "IDENTITY.md").symlink_to("MEMORY.md")
+    (tmp_path / "SOUL.md").symlink_to("TOOLS.md")
     group = Scope(Audience.GROUP, tmp_path, "telegram--1")
     assert "private canary" not in shown(group) and "link" in shown(group)
 
@@ -123,7 +124,7 @@ def test_the_fixed_part_with_the_template_is_small(tmp_path: Path) -> None:
     scope = owner(root)
     skills = Skills(root)
     tools = [tool.spec for tool in build(scope, Clock(ZONE), LIMITS, search, skills=skills)]
-    system = fixed_part(scope, TODAY, LIMITS, skills.usable()).system
+    system = fixed_part(scope, TODAY, LIMITS, skills.usable(scope)).system
     assert sum(map(estimate, system)) + estimate_tools(tools) <= 4_000
 
 
@@ -146,8 +147,9 @@ def test_invariant_08_no_byte_of_another_audience_is_in_the_prompt(
         homes |= {(Audience.GROUP, id): root / "groups" / id for id in ("telegram--1", "telegram--2")}
         canaries: dict[tuple[Audience, str], list[tuple[str, str]]] = {}
         for (audience, id), home in homes.items():
-            for name in ("USER.md", "MEMORY.md", "memory.md", "GROUP.md", "HEARTBEAT.md", "memory/notes/n.md",
-                         "memory/HISTORY.md", "memory/2026-11-21.md", "memory/2026-11-20.md"):  # fmt: skip
+            for name in ("TOOLS.md", "USER.md", "MEMORY.md", "memory.md", "GROUP.md", "HEARTBEAT.md",
+                         "memory/notes/n.md", "memory/HISTORY.md",
+                         "memory/2026-11-21.md", "memory/2026-11-20.md"):  # fmt: skip
                 if name not in missing:
                     canary = f"canary-{audience}-{id}-{name}".replace("/", "-")
                     write(home, name, f"{canary}\n")
@@ -165,6 +167,8 @@ def test_invariant_08_no_byte_of_another_audience_is_in_the_prompt(
                     assert (canary in text) == (not group or logs is not GroupLogs.NONE)
                 if group and name in ("USER.md", "MEMORY.md", "memory.md"):
                     assert canary not in text
+                if name == "TOOLS.md":
+                    assert (canary in text) == (audience is Audience.OWNER and owner_of == whose)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
