@@ -12,7 +12,7 @@ import itertools
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
 from contextlib import aclosing
-from datetime import date, datetime, time
+from datetime import date, datetime
 from functools import partial
 from pathlib import Path
 
@@ -272,11 +272,11 @@ class Agent:
         return await asyncio.to_thread(look)
 
     async def summary(
-        self, key: SessionKey, scope: Scope, day: date, coming: Sequence[Coming], evening: time | None = None
+        self, key: SessionKey, scope: Scope, day: date, coming: Sequence[Coming], since: datetime | None = None
     ) -> Summary | None:
-        """A day of a scope in a few sentences, from its log; None where there is nothing to say. `evening`: from when
-        on the day before is to be told too. `key` is charged."""
-        asked = Asked(scope, day, coming, evening)
+        """A day of a scope in a few sentences, from its log; None where there is nothing to say. `since`: from when
+        on what was said before that day is to be told too. `key` is charged."""
+        asked = Asked(scope, day, coming, since)
         return await summary(self._model, self.settings.model, str(key), asked, self._forgettings)
 
     async def heartbeat(self, key: SessionKey, scope: Scope) -> str | None:

@@ -15,7 +15,7 @@ from agent.model.base import Block
 from agent.session.entries import Seen
 from agent.session.steps import Steps
 from agent.tools.arguments import checked
-from agent.tools.base import Tool, ToolError
+from agent.tools.base import Tool, ToolError, collecting
 
 _log = logging.getLogger(__name__)
 
@@ -103,12 +103,15 @@ class Calls:
         """Run it; gives what journals its result."""
         writes = tool is not None and not tool.reads_only
         changed = await self._changed_by_others() if writes else frozenset[str]()
-        try:
-            text, error = await self._result(tool, call, invalid), False
-        except ToolError as problem:
-            text, error = str(problem) or "It did not work.", True
+        with collecting() as quoted:
+            try:
+                text, error = await self._result(tool, call, invalid), False
+            except ToolError as problem:
+                text, error = str(problem) or "It did not work.", True
         files = await self._seen_now(changed) if self._written else {}
-        return partial(self._steps.result, call, _capped(clean(text)) or "(no output)", error=error, files=files)
+        lines = () if error else tuple(quoted)
+        text = _capped(clean(text)) or "(no output)"
+        return partial(self._steps.result, call, text, error=error, files=files, quoted=lines)
 
     async def _result(self, tool: Tool | None, call: Block, invalid: Mapping[str, str]) -> str:
         if (garbage := invalid.get(str(call["id"]))) is not None:

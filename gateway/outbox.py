@@ -117,13 +117,14 @@ class Outbox:
         if (channel := self._channels.get(address.channel)) and len(text) > _CUT_AT_ONCE:
             await asyncio.to_thread(channel.split, text)
 
-    async def write(self, drafts: list[Draft]) -> None:
-        """Write messages down that answer nothing in the inbox, and send them."""
+    async def write(self, drafts: list[Draft], also: Begin = lambda _: None) -> None:
+        """Write messages down that answer nothing in the inbox, and send them. `also`: done in the same commit."""
         now = utc_stamp(self._clock.now())
         async with self.sending(drafts) as begin:
 
             def write(connection: sqlite3.Connection) -> None:
                 outbox_rows.add(connection, drafts, now)
+                also(connection)
                 begin(connection)
 
             await self._database.run(write)

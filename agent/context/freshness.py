@@ -15,7 +15,8 @@ from pathlib import Path
 
 from agent.clock import Clock
 from agent.context import marked
-from agent.context.places import Excerpt, Part, Place, common_places, excerpt, own_places, read
+from agent.context.line_ranges import changed_lines, merged, moved, of_numbers, without_line
+from agent.context.places import Part, Place, common_places, excerpt, own_places, read, text_lines
 from agent.context.prompt import UNREADABLE, file_block, unreadable_block
 from agent.context.skill_list import KEY as SKILLS
 from agent.context.skill_list import skill_list, skills_seen
@@ -69,6 +70,8 @@ class Freshness:
         self._clock = clock
         self._settings = settings
         self._known: dict[Path, tuple[_Stamp, str]] = {}
+        self._texts: dict[Path, tuple[str, str]] = {}
+        """Each file as it was read last, behind its sha."""
 
     def changes(self, seen: Mapping[str, Seen]) -> Changes:
         """What differs from `seen`. Never raises for what a file is."""
@@ -91,9 +94,10 @@ class Freshness:
                     blocks.append(marked.block("gone", "This file is no longer there.", name=place.name))
                     files[place.key] = Seen()
             elif file.sha != before.sha:
-                block, part = self._change(place, before, file)
+                block, files[place.key] = self._change(place, before, file)
                 blocks += [block] if block else []
-                files[place.key] = Seen(file.sha, file.size, part.lines, part.total)
+            if file is not None:
+                self._texts[place.path] = (file.sha, file.text)
             if file is not None and stamp is not None and time.time_ns() - stamp[2] > _SETTLED_NS:
                 self._known[place.path] = (stamp, file.sha)
         if self._skills is not None and (listed := self._skill_list(self._skills, seen)):
@@ -106,8 +110,7 @@ class Freshness:
         return frozenset(self.changes(seen).files)
 
     def written(self, paths: Iterable[Path], seen: Mapping[str, Seen]) -> dict[str, Seen]:
-        """The files among `paths` that stand in the prompt, as they are now: what the session itself wrote it has
-        seen."""
+        """The files among `paths` that stand in the prompt, as they are now: what the session itself wrote it knows."""
         mine = set(paths)
         now: dict[str, Seen] = {}
         for place in self._places():
@@ -118,10 +121,19 @@ class Freshness:
             except Unreadable:
                 continue
             if file is not None:
-                total = len(file.text.splitlines())
-                first = seen.get(place.key, Seen()).lines[0]
-                now[place.key] = Seen(file.sha, file.size, (first or 1, total), total)
+                now[place.key] = self._rewritten(place.path, seen.get(place.key, Seen()), file)
+                self._texts[place.path] = (file.sha, file.text)
         return now
+
+    def _rewritten(self, path: Path, before: Seen, file: FileText) -> Seen:
+        total = len(text_lines(file.text))
+        sha, old = self._texts.get(path, ("", ""))
+        if before.sha not in (NO_FILE, sha):  # it was never read here: nothing is known of what the edit left
+            return Seen(file.sha, file.size, total)
+        old = old if before.sha == sha else ""
+        same, _, end = changed_lines(old, file.text)
+        known = merged(moved(before.known, old, file.text), ((same + 1, min(end, total)),))
+        return Seen(file.sha, file.size, total, moved(before.shown, old, file.text), known)
 
     def _skill_list(self, skills: Skills, seen: Mapping[str, Seen]) -> str:
         """The skills as they are now, "" where they are as they were."""
@@ -131,46 +143,51 @@ class Freshness:
     def _places(self) -> tuple[Place, ...]:
         return (*common_places(self._scope), *own_places(self._scope, self._clock.today(), self._settings))
 
-    def _change(self, place: Place, before: Seen, file: FileText) -> tuple[str, Excerpt]:
+    def _change(self, place: Place, before: Seen, file: FileText) -> tuple[str, Seen]:
         """Only what was added where nothing else changed, else the whole; "" where that is this talk's own journal."""
         data = file.text.encode("utf-8", "replace")
-        if before.sha == NO_FILE and place.part is Part.END:
-            others = without(file.text, self._session)
-            if others != file.text:
-                return self._beside_own(place, before, 0, file.text, others)
+        if before.sha == NO_FILE and place.part is Part.END and self._has_own(file.text):
+            return self._added(place, before, file, "", file.text)
         grew = before.sha not in (NO_FILE, UNREADABLE.sha) and before.size < len(data)
         if grew and hashlib.sha256(data[: before.size]).hexdigest() == before.sha:
             old = data[: before.size].decode("utf-8", "replace")
-            added = data[before.size :].decode("utf-8", "replace")
-            whole_lines = old.count("\n")
-            others = without(added, self._session) if place.part is Part.END else added
-            if others != added:
-                return self._beside_own(place, before, whole_lines, added, others)
-            part = excerpt(marked.clean(added), Part.END, self._settings)
-            first, last = (line + whole_lines if line else 0 for line in part.lines)
-            text = part.text.strip("\n")
-            note = "Added to the file since you last saw it:" if not part.is_cut else "The end of what was added:"
-            if first == before.lines[1] + 1:
-                first = before.lines[0] or first
-            shown = Excerpt(text, (first, last), whole_lines + part.total)
-            return marked.block("rules" if place.is_rules else "changed", f"{note}\n{text}", name=place.name), shown
+            return self._added(place, before, file, old, data[before.size :].decode("utf-8", "replace"))
         part = excerpt(marked.clean(file.text), place.part, self._settings)
-        return file_block("rules" if place.is_rules else "changed", place, part), part
+        seen = Seen(file.sha, file.size, part.total, part.ranges, part.ranges)
+        return file_block("rules" if place.is_rules else "changed", place, part), seen
 
-    def _beside_own(self, place: Place, before: Seen, line: int, added: str, others: str) -> tuple[str, Excerpt]:
-        """What others wrote into a log beside this talk's own journal, behind that line of it. The talk has seen all
-        of what was added, but for what is cut."""
-        total = line + len(added.splitlines())
-        part = excerpt(marked.clean(others), Part.END, self._settings)
-        first = line + 1 if not part.is_cut else total - (part.lines[1] - part.lines[0])
-        seen = Excerpt(
-            "", (before.lines[0] if before.lines[1] and first == before.lines[1] + 1 else first, total), total
-        )
+    def _has_own(self, log: str) -> bool:
+        lines = text_lines(log)
+        return len(without(lines, self._session)) < len(lines)
+
+    def _added(self, place: Place, before: Seen, file: FileText, old: str, added: str) -> tuple[str, Seen]:
+        """What was added behind the text `old`, but for the journal of this talk, of which it has seen all."""
+        lines = text_lines(marked.clean(added))
+        kept = without(lines, self._session) if place.part is Part.END else range(len(lines))
+        others = [lines[at] for at in kept]
+        is_all = len(others) == len(lines)
+        part = excerpt("".join(others), Part.END, self._settings)
+        above = old.count("\n")
+        total = above + len(lines)
+        shown, known = before.shown, before.known
+        if old and not old.endswith("\n"):  # the last line has become another
+            shown, known = without_line(shown, above + 1), without_line(known, above + 1)
+        if not is_all:
+            first = above + 1 if not part.is_cut else total - (part.lines[1] - part.lines[0])
+            known = merged(known, ((first, total),))
+            if not any(one.strip() and not one.startswith("# ") for one in others):
+                return "", Seen(file.sha, file.size, total, shown, known)
+        news = [above + 1 + at for at in kept[slice(part.lines[0] - 1, part.lines[1])]] if part.ranges else []
+        if old and not old.endswith("\n"):
+            news = [line for line in news if line > above + 1]
+        shown, known = merged(shown, of_numbers(news)), merged(known, of_numbers(news))
+        seen = Seen(file.sha, file.size, total, shown, known)
+        beside = ", beside the journal of this talk" if not is_all else ""
+        note = f"Added to the file since you last saw it{beside}:"
+        if is_all and part.is_cut:
+            note = "The end of what was added:"
         text = part.text.strip("\n")
-        if not any(one.strip() and not one.startswith("# ") for one in others.splitlines()):
-            return "", seen
-        note = "Added to the file since you last saw it, beside the journal of this talk:"
-        return marked.block("changed", f"{note}\n{text}", name=place.name), seen
+        return marked.block("rules" if place.is_rules else "changed", f"{note}\n{text}", name=place.name), seen
 
 
 def _stamp(path: Path) -> _Stamp | None:

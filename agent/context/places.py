@@ -11,6 +11,7 @@ from pathlib import Path
 
 from agent.memory.files import FileText, OutOfReach, read_text
 from agent.memory.scope import Audience, Scope
+from agent.session.entries import LineRanges
 from agent.settings import MemorySettings
 
 _COMMON = (("AGENTS.md", "CLAUDE.md"), ("SOUL.md",), ("IDENTITY.md",))
@@ -59,6 +60,11 @@ class Excerpt:
     def is_cut(self) -> bool:
         return self.total > 0 and self.lines != (1, self.total)
 
+    @property
+    def ranges(self) -> LineRanges:
+        """The lines shown that say anything."""
+        return (self.lines,) if self.lines[1] and self.text.strip() else ()
+
 
 def common_places(scope: Scope) -> tuple[Place, ...]:
     return tuple(_place(scope, scope.workspace, names, Part.BEGINNING, common=True) for names in _COMMON)
@@ -88,7 +94,7 @@ def read(place: Place) -> FileText | None:
 
 def excerpt(text: str, part: Part, settings: MemorySettings) -> Excerpt:
     """The part of a text that fits its limits, cut at a line's end."""
-    lines = text.splitlines(keepends=True)
+    lines = text_lines(text)
     match part:
         case Part.INDEX:
             kept = _within(lines[: settings.max_index_lines], settings.max_index_bytes, len_bytes=True)
@@ -97,6 +103,12 @@ def excerpt(text: str, part: Part, settings: MemorySettings) -> Excerpt:
             return _excerpt(lines, 0, _within(lines, settings.max_file_chars))
         case Part.END:
             return _excerpt(lines, len(lines) - _within(lines[::-1], settings.max_daily_chars), len(lines))
+
+
+def text_lines(text: str) -> list[str]:
+    """Its lines with their ends, counted as tools and the index count them: a newline alone ends one."""
+    *whole, rest = text.split("\n")
+    return [*(f"{line}\n" for line in whole), *([rest] if rest else [])]
 
 
 def _within(lines: list[str], limit: int, *, len_bytes: bool = False) -> int:

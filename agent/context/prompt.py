@@ -96,7 +96,7 @@ def _sections(places: tuple[Place, ...], settings: MemorySettings) -> tuple[list
             seen[place.key] = Seen()
             continue
         part = excerpt(marked.clean(file.text), place.part, settings)
-        seen[place.key] = Seen(file.sha, file.size, part.lines, part.total)
+        seen[place.key] = Seen(file.sha, file.size, part.total, part.ranges, part.ranges)
         if file.text.strip():
             text = file_block("rules" if place.is_rules else "file", place, part)
             sections.append(Section(place.name, text, place.key, part))

@@ -17,6 +17,7 @@ from agent.context import marked
 from agent.context.budget import estimate
 from agent.context.told import Told, sha_of
 from agent.memory.age import OUT_OF_DATE, age_in_words, may_be_out_of_date
+from agent.memory.quoting import Quotation, Quotations
 from agent.memory.recall import Relevant, informative, relevant
 from agent.memory.scope import Scope
 from agent.memory.search import Hit, Search
@@ -83,39 +84,44 @@ class Recall:
         if not found:
             return Recollection()
         told = Told(entries, seen, words)
-        kept: list[Relevant] = []
+        quotations = Quotations(scope)
+        kept: list[tuple[Relevant, Quotation]] = []
         for one in found:
-            size = estimate(self._shown(one.hit))
-            if size <= room and not told.has(_key(scope, one.hit), one.hit):
-                kept.append(one)
+            if told.has((scope.folder / one.hit.path).relative_to(scope.workspace).as_posix(), one.hit):
+                continue
+            quotation = quotations.quote(one.hit, _PASSAGE_CHARS)
+            size = estimate(self._shown(one.hit, quotation))
+            if size <= room:
+                kept.append((one, quotation))
                 room -= size
             if len(kept) == self._settings.max_results:
                 break
-        return self._recollection(kept, scope) if kept else Recollection()
+        return self._recollection(kept) if kept else Recollection()
 
-    def _recollection(self, kept: Sequence[Relevant], scope: Scope) -> Recollection:
+    def _recollection(self, kept: Sequence[tuple[Relevant, Quotation]]) -> Recollection:
         today = self._clock.today()
-        parts = [INTRODUCTION, *(self._shown(one.hit) for one in kept)]
-        if any(may_be_out_of_date(one.hit.date, today) for one in kept):
+        parts = [INTRODUCTION, *(self._shown(one.hit, quotation) for one, quotation in kept)]
+        if any(may_be_out_of_date(one.hit.date, today) for one, _ in kept):
             parts.append(OUT_OF_DATE)
         passages = tuple(
             Recalled(
-                _key(scope, one.hit),
-                (one.hit.start_line, one.hit.end_line),
+                quotation.source.path,
+                quotation.source.lines,
                 one.hit.date,
                 round(one.share, 2),
                 sha_of(one.hit),
                 {name: round(value, 2) for name, value in one.hit.parts.items()},
+                quotation.source.is_part,
             )
-            for one in kept
+            for one, quotation in kept
         )
         return Recollection(marked.block("recalled", "\n\n".join(parts)), passages)
 
-    def _shown(self, hit: Hit) -> str:
-        lines = f"{hit.start_line}" if hit.start_line == hit.end_line else f"{hit.start_line}-{hit.end_line}"
+    def _shown(self, hit: Hit, quotation: Quotation) -> str:
+        first, last = quotation.source.lines
+        lines = f"{first}" if first == last else f"{first}-{last}"
         age = age_in_words(hit.date, self._clock.today())
-        text = hit.text if len(hit.text) <= _PASSAGE_CHARS else f"{hit.text[:_PASSAGE_CHARS]} […]"
-        return f"{marked.label(hit.path, 300)}:{lines} ({age})\n{marked.harmless(text)}"
+        return f"{marked.label(hit.path, 300)}:{lines} ({age})\n{marked.harmless(quotation.text)}"
 
     def _look(self, scope: Scope, words: Sequence[str], deadline: float) -> tuple[Relevant, ...]:
         found = self._search(scope, self._clock, [" ".join(words)], most=_LOOKED_AT, below=_FOLDER, deadline=deadline)
@@ -125,8 +131,3 @@ class Recall:
         self._running -= 1
         if not work.cancelled() and (error := work.exception()) is not None:
             _log.error("recall failed", exc_info=error)
-
-
-def _key(scope: Scope, hit: Hit) -> str:
-    """The passage's file, relative to the workspace."""
-    return (scope.folder / hit.path).relative_to(scope.workspace).as_posix()

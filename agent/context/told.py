@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from agent.context.line_ranges import holds
 from agent.memory.search import Hit
 from agent.model.base import Block, Json
 from agent.session.entries import Entry, MessageEntry, Seen
@@ -36,8 +37,7 @@ class Told:
         return sha_of(hit) in self._recalled or self._stands(key, hit) or self._was_said(hit)
 
     def _stands(self, key: str, hit: Hit) -> bool:
-        first, last = self._seen.get(key, Seen()).lines
-        return first <= hit.start_line and hit.end_line <= last
+        return holds(self._seen.get(key, Seen()).known, hit.start_line, hit.end_line)
 
     def _was_said(self, hit: Hit) -> bool:
         return all(_STAMP.sub("", line.strip()) in self._text for line in hit.text.splitlines())

@@ -70,20 +70,20 @@ def in_log(log: str, session: str) -> list[Section]:
     return [Section(int(one[2]), int(one[3]), one[4] == "extract") for one in found if one[1] == session]
 
 
-def without(log: str, session: str) -> str:
-    """A log, or the end of one, without the sections of one talk."""
-    kept: list[str] = []
-    section: list[str] = []
-    for line in log.splitlines(keepends=True):
+def without(lines: Sequence[str], session: str) -> list[int]:
+    """Where in a log, or the end of one, the lines stand that are not in a section of that talk. From 0."""
+    kept: list[int] = []
+    section: list[int] = []
+    for at, line in enumerate(lines):
         if line.startswith("## "):
             kept, section = kept + section, []
         if section or line.startswith(TITLE):
-            section.append(line)
+            section.append(at)
         else:
-            kept.append(line)
+            kept.append(at)
         if match := _COMMENT.fullmatch(line.rstrip("\n")):
             kept, section = kept if match[1] == session else kept + section, []
-    return "".join(kept + section)
+    return kept + section
 
 
 def for_reading(log: str) -> list[str]:

@@ -7,7 +7,11 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import TypeAlias
 
+from agent.memory.quoting import QuotedLines
 from agent.model.base import Block, Json, Usage
+
+LineRanges: TypeAlias = tuple[tuple[int, int], ...]
+"""Lines of a file, first and last of each run of neighbours, counted from 1, in order."""
 
 RESET = "reset"
 """Type of the mark behind which the context starts anew. It is read because the format has it (SPEC 4); Daybook itself
@@ -18,20 +22,22 @@ NO_FILE = ""
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A workspace file as a session last saw it: SHA-256 and size in bytes of the whole, and the lines that were shown
-    (first and last, counted from 1; 0, 0 for none) of `total`."""
+    """A workspace file as a session last saw it: SHA-256 and size in bytes of the whole, and how many lines it had.
+    `shown`: those that stand before the model as they are in the file. `known`: these, and those that the session wrote
+    itself or that tell of it."""
 
     sha: str = NO_FILE
     size: int = 0
-    lines: tuple[int, int] = (0, 0)
     total: int = 0
+    shown: LineRanges = ()
+    known: LineRanges = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """A passage of memory that was put before a message: `path` relative to the workspace, its lines and its day as
-    they were then, its score between 0 and 1 (the share of the message's words); `sha` names its text; `parts` by which
-    the search ranked it."""
+    """A passage of memory that was put before a message: `path` relative to the workspace, its lines as far as they
+    were shown and its day as they were then, its score between 0 and 1 (the share of the message's words); `sha` names
+    its text; `parts` by which the search ranked it. `is_part`: something of these lines was left out."""
 
     path: str
     lines: tuple[int, int]
@@ -39,6 +45,7 @@ class Recalled:
     score: float
     sha: str
     parts: Mapping[str, float] = field(default_factory=dict)
+    is_part: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +75,7 @@ class Meta:
     error         of a result: the call failed
     files         workspace files as they were seen by what this message shows or by what this tool wrote
     recalled      passages of memory that were put before it
+    quoted        lines of files that this result of a tool shows
     """
 
     turn: str = ""
@@ -81,6 +89,7 @@ class Meta:
     error: bool = False
     files: Mapping[str, Seen] = field(default_factory=dict)
     recalled: tuple[Recalled, ...] = ()
+    quoted: tuple[QuotedLines, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

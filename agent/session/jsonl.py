@@ -12,11 +12,13 @@ from datetime import date
 from typing import cast
 
 from agent.foreign import MOST_DEEP_JSON, load_json
+from agent.memory.quoting import QuotedLines
 from agent.model.base import Json, Usage
 from agent.session.entries import (
     CompactionEntry,
     Entry,
     Header,
+    LineRanges,
     MarkEntry,
     MessageEntry,
     Meta,
@@ -154,8 +156,11 @@ def _meta_json(meta: Meta) -> dict[str, Json]:
         data["files"] = _files_json(meta.files)
     if meta.recalled:
         data["recalled"] = [
-            [one.path, *one.lines, one.day.isoformat(), one.score, one.sha, dict(one.parts)] for one in meta.recalled
+            [one.path, *one.lines, one.day.isoformat(), one.score, one.sha, dict(one.parts), one.is_part]
+            for one in meta.recalled
         ]
+    if meta.quoted:
+        data["quoted"] = [[one.path, *one.lines, one.is_part] for one in meta.quoted]
     return data
 
 
@@ -173,25 +178,43 @@ def _read_meta(data: Mapping[str, Json]) -> Meta:
         error=data.get("error") is True,
         files=_read_files(data.get("files", {})),
         recalled=tuple(_read_recalled(one) for one in _array(data.get("recalled", []))),
+        quoted=tuple(_read_quoted(one) for one in _array(data.get("quoted", []))),
     )
 
 
 def _files_json(files: Mapping[str, Seen]) -> dict[str, Json]:
-    return {path: [seen.sha, seen.size, *seen.lines, seen.total] for path, seen in files.items()}
+    return {path: _seen_json(seen) for path, seen in files.items()}
+
+
+def _seen_json(seen: Seen) -> list[Json]:
+    first, last = (seen.known[0][0], seen.known[-1][1]) if seen.known else (0, 0)
+    numbers: list[Json] = [seen.sha, seen.size, first, last, seen.total]
+    if seen.known == seen.shown and len(seen.known) < 2:
+        return numbers
+    return [*numbers, [[*pair] for pair in seen.shown], [[*pair] for pair in seen.known]]
 
 
 def _read_files(data: Json) -> dict[str, Seen]:
     files: dict[str, Seen] = {}
     for path, value in _object(data).items():
-        sha, *numbers = _array(value)
-        size, first, last, total = _ints(numbers, 4)
-        files[path] = Seen(_string(sha), size, (first, last), total)
+        sha, *rest = _array(value)
+        size, first, last, total = _ints(rest[:4], 4)
+        ranges: list[LineRanges] = [((first, last),) if last else ()] * 2
+        if len(rest) > 4:
+            ranges = [tuple(_read_lines(given)) for given in rest[4:6]]
+        files[path] = Seen(_string(sha), size, total, *ranges)
     return files
 
 
 def _read_lines(data: Json) -> list[tuple[int, int]]:
     pairs = [_ints(pair, 2) for pair in _array(data)]
     return [(text, line) for text, line in pairs]
+
+
+def _read_quoted(data: Json) -> QuotedLines:
+    values = _array(data)
+    first, last = _ints(values[1:3], 2)
+    return QuotedLines(_string(values[0]), (first, last), values[-1] is True)
 
 
 def _read_recalled(data: Json) -> Recalled:
@@ -205,7 +228,8 @@ def _read_recalled(data: Json) -> Recalled:
     given = _object(values[6]) if len(values) > 6 else {}
     parts = {name: float(value) for name, value in given.items() if isinstance(value, int | float)}
     when = date.fromisoformat(_string(day))
-    return Recalled(_string(path), (lines[0], lines[1]), when, float(score), _string(sha), parts)
+    is_part = values[7] is True if len(values) > 7 else False
+    return Recalled(_string(path), (lines[0], lines[1]), when, float(score), _string(sha), parts, is_part)
 
 
 def _object(value: Json) -> Mapping[str, Json]:

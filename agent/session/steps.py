@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from agent.clock import Clock, utc_stamp
 from agent.context.repair import result_block
 from agent.context.turn_header import NO_TEXT, enclosures, words
+from agent.memory.quoting import QuotedLines
 from agent.model.base import REFUSED, Block, Completed, Usage, text_in
 from agent.session.entries import Entry, MessageEntry, Meta, Recalled, Seen
 from agent.session.pictures import name_of, path_of
@@ -106,9 +107,15 @@ class Steps:
         return await self._write("assistant", content, meta)
 
     async def result(
-        self, call: Block, text: str, *, error: bool = False, files: Mapping[str, Seen] | None = None
+        self,
+        call: Block,
+        text: str,
+        *,
+        error: bool = False,
+        files: Mapping[str, Seen] | None = None,
+        quoted: tuple[QuotedLines, ...] = (),
     ) -> None:
-        meta = Meta(self.turn, tool=str(call["name"]), error=error, files=files or {})
+        meta = Meta(self.turn, tool=str(call["name"]), error=error, files=files or {}, quoted=quoted)
         await self._write("user", (result_block(str(call["id"]), text, error=error),), meta)
 
     async def stopped(self, text: str) -> None:

@@ -2,12 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
+from agent.memory.quoting import QuotedLines
 from agent.model.base import Json, ToolSpec
 
 Arguments = Mapping[str, Json]
+
+
+_quoted: ContextVar[list[QuotedLines] | None] = ContextVar("quoted", default=None)
+
+
+@contextmanager
+def collecting() -> Iterator[list[QuotedLines]]:
+    """Gather what a call's result shows of files, line by line; its threads too."""
+    quoted: list[QuotedLines] = []
+    token = _quoted.set(quoted)
+    try:
+        yield quoted
+    finally:
+        _quoted.reset(token)
+
+
+def quotes(*lines: QuotedLines) -> None:
+    """The result of the call that runs shows these lines."""
+    if (quoted := _quoted.get()) is not None:
+        quoted += lines
 
 
 class ToolError(Exception):

@@ -15,6 +15,7 @@ from agent.memory.files import FileText, clean, sha_of, text_of
 from agent.memory.fullness import fullness, is_index
 from agent.memory.history import Author
 from agent.memory.index.cutting import Passage
+from agent.memory.quoting import QuotedLines
 from agent.memory.reach import FileError, inside, name_below
 from agent.memory.scope import Scope
 from agent.memory.search import Search
@@ -95,6 +96,9 @@ class Desk:
 
     def name(self, path: Path) -> str:
         return name_below(path, self.scope.folder)
+
+    def quoted(self, path: Path, first: int, last: int, *, is_part: bool = False) -> QuotedLines:
+        return QuotedLines(name_below(path, self.scope.workspace), (first, last), is_part)
 
     def fullness(self, path: Path, file: FileText) -> str:
         """A warning, on a line of its own, where `path` is the index and the prompt no longer shows the whole of it."""

@@ -166,6 +166,8 @@ def _show_status(value: Json) -> None:
     )
     if found.get("embedded"):
         click.echo(f"{found.get('embedded')} passages are embedded: they are found by what they mean, too.")
+    if problem := found.get("embedder_problem"):
+        click.echo(f"An embedder is set up and does not work, so memory is searched by words alone: {problem}.")
     if found.get("stale"):
         click.echo(f"{found.get('stale')} files changed since; the next search takes them in.")
     problems = found.get("problems")

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from agent.clock import Clock
+from agent.context.line_ranges import merged
 from agent.memory.age import age_in_words
+from agent.memory.quoting import QuotedLines
 from agent.report import ContextReport, FileShown, WhyReport
 from agent.session.entries import Recalled
 
@@ -38,23 +42,41 @@ def why_text(report: WhyReport | None, clock: Clock) -> str:
     lines += [_recalled(one, clock) for one in report.recalled[:_LISTED]]
     if len(report.recalled) > _LISTED:
         lines.append(f"- and {len(report.recalled) - _LISTED} passages recalled earlier")
+    read = _by_file(report.quoted)
+    lines += read[:_LISTED]
+    if len(read) > _LISTED:
+        lines.append(f"- and {len(read) - _LISTED} more files, read with tools")
     used = ", ".join(f"`{name}`" for name in dict.fromkeys(report.tools))
     lines.append(f"- tools used: {used}" if used else "- no tool was used")
     return "\n".join(lines)
 
 
 def _recalled(passage: Recalled, clock: Clock) -> str:
-    first, last = passage.lines
-    lines = f"{first}" if first == last else f"{first}-{last}"
+    where = _where(passage.path, [passage.lines], is_part=passage.is_part)
     age = age_in_words(passage.day, clock.today())
     parts = ", ".join(f"{name} {value:.2f}" for name, value in passage.parts.items())
     ranked = f" (found by {parts})" if parts else ""
-    return f"- `{passage.path}:{lines}` recalled from {age}, score {passage.score:.2f}{ranked}"
+    return f"- {where} recalled from {age}, score {passage.score:.2f}{ranked}"
 
 
 def _file(file: FileShown, clock: Clock) -> str:
-    first, last = file.lines
-    where = f":{first}-{last}" if last else ""
     age = f", changed {age_in_words(file.modified.date(), clock.today())}" if file.modified else ""
     cut = f" (cut: {file.total_lines} lines in all)" if file.is_cut else ""
-    return f"- `{file.path}{where}`{age}{cut}"
+    return f"- {_where(file.path, file.lines)}{age}{cut}"
+
+
+def _by_file(quoted: Sequence[QuotedLines]) -> list[str]:
+    """What tools showed, a line for each file and whether it was shown whole."""
+    found: dict[tuple[str, bool], list[tuple[int, int]]] = {}
+    for one in quoted:
+        found.setdefault((one.path, one.is_part), []).append(one.lines)
+    return [
+        f"- {_where(path, merged(tuple(ranges)), is_part=is_part)} read with a tool"
+        for (path, is_part), ranges in found.items()
+    ]
+
+
+def _where(path: str, ranges: Sequence[tuple[int, int]], *, is_part: bool = False) -> str:
+    """`path:1-20, 31`; where not all of these lines was shown, it says so."""
+    lines = ", ".join(f"{first}" if first == last else f"{first}-{last}" for first, last in ranges)
+    return f"a part of `{path}:{lines}`" if is_part else f"`{path}:{lines}`"

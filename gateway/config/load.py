@@ -14,6 +14,7 @@ from pydantic_core import ErrorDetails
 from gateway.config import dotenv, tree
 from gateway.config.checks import cautions, contradictions
 from gateway.config.model import SHARED_SECTIONS, Config
+from gateway.config.not_yet import expected_in_vain, is_not_yet
 from gateway.config.problem import ConfigError, Place, Problem, did_you_mean, dotted
 from gateway.config.substitute import Substituted, substitute
 from gateway.config.tree import Tree, Value
@@ -92,16 +93,19 @@ class _Document:
     def loaded(self) -> Loaded:
         problems: list[Problem] = []
         warnings: list[Problem] = []
+        vain = [self._at(place, text) for place, text in expected_in_vain(self._filled.value)]
         try:
             config = Config.model_validate(self._filled.value)
         except ValidationError as error:
             details = error.errors(include_url=False, include_input=False)
             unknown = [detail for detail in details if detail["type"] == "extra_forbidden"]
-            warnings = self._once(self._unknown_key(detail["loc"]) for detail in unknown)
+            strange = (detail["loc"] for detail in unknown if not is_not_yet(detail["loc"]))
+            warnings = self._once(self._unknown_key(loc) for loc in strange)
             consequences = ("extra_forbidden", "default_factory_not_called")
             problems = self._once(self._problem(detail) for detail in details if detail["type"] not in consequences)
             for detail in unknown:
                 _remove(self._filled.value, detail["loc"])
+        warnings += vain
         problems += self._missing()
         if problems:
             raise ConfigError(sorted(problems, key=lambda problem: problem.line), warnings)

@@ -16,6 +16,7 @@ from agent.session.transcript import Transcript, Unusable
 from gateway.config import Config, ConfigError, dotenv_names, load
 from gateway.doctor import own_jobs, schedule, workspace, zone
 from gateway.doctor.discord import discord
+from gateway.doctor.embedding import embedding
 from gateway.doctor.finding import Finding
 from gateway.doctor.index import index
 from gateway.doctor.model import model
@@ -46,6 +47,7 @@ def examine(home: Home, environ: Mapping[str, str]) -> list[Finding]:
         lambda: discord(config.channels.discord),
         lambda: list(web(home, config.channels.web)),
         lambda: model(config.model),
+        lambda: list(embedding(home, config)),
         lambda: list(_home(home)),
         lambda: list(_contents(home, config)),
         lambda: list(_disk(home)),

@@ -24,6 +24,8 @@ from gateway.operations.parameters import named_agent, number, required
 
 _EMBED_FOR = 1.0
 """Seconds after which embedding can be cancelled."""
+_EMBEDDER_WAITS = 10.0
+"""Seconds that an embedder has to show that it works."""
 _SEARCH_WAITS = 30.0
 """Seconds for which a search that a person asked for waits until all files are indexed."""
 
@@ -73,9 +75,12 @@ class MemoryOperations:
         return {"hits": explained, "gaps": list(found.gaps)}
 
     async def status(self, parameters: Params) -> Json:
-        """`{scope?, agent?}`: `{scope, file, files, passages, bytes, stale, problems, in_memory, embedded}`."""
+        """`{scope?, agent?}`: `{scope, file, files, passages, bytes, stale, problems, in_memory, embedded,
+        embedder_problem}`."""
         agent, scope = self._asked_of(parameters)
-        return _status_json(scope, await asyncio.to_thread(agent.index.status, scope))
+        status = await asyncio.to_thread(agent.index.status, scope)
+        problem = await asyncio.to_thread(agent.index.embedder_problem, scope, _EMBEDDER_WAITS)
+        return {**_status_json(scope, status), "embedder_problem": problem}
 
     async def index(self, parameters: Params) -> Json:
         """`{scope?, agent?, force?}`: indexes what changed, with `force` everything anew; then as `memory.status`."""

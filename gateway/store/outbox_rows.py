@@ -177,10 +177,10 @@ def is_known(connection: sqlite3.Connection, key: str) -> bool:
     return connection.execute("SELECT 1 FROM outbox WHERE key = ?", (key,)).fetchone() is not None
 
 
-def known_below(connection: sqlite3.Connection, prefix: str) -> list[tuple[str, str]]:
-    """The keys that begin with `prefix`, as `is_known` knows them, and when each was written down."""
-    query = "SELECT key, created_at FROM outbox WHERE key >= :prefix AND key < :prefix || char(1114111)"
-    return connection.execute(query, {"prefix": prefix}).fetchall()
+def known_below(connection: sqlite3.Connection, prefix: str) -> list[str]:
+    """The keys that begin with `prefix`, as `is_known` knows them."""
+    query = "SELECT key FROM outbox WHERE key >= :prefix AND key < :prefix || char(1114111)"
+    return [row["key"] for row in connection.execute(query, {"prefix": prefix})]
 
 
 def prune(connection: sqlite3.Connection, days: int = 30) -> None:

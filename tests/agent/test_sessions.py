@@ -103,7 +103,7 @@ async def test_reports(home: Home) -> None:
     await end(agent, home.request("how many?"))
     now = await agent.context_report(OWNER, home.owner)
     (memory,) = (file for file in now.files if file.path == "MEMORY.md")
-    assert (memory.lines, memory.total_lines, memory.is_cut) == ((1, 200), 300, True)
+    assert (memory.lines, memory.total_lines, memory.is_cut) == (((1, 200),), 300, True)
     assert memory.modified is not None and [share.name for share in now.system] == ["rules", "skills", "MEMORY.md"]
     assert now.messages == 4 and now.projected == 15 and now.fixed == early.fixed > 1_000
     assert now.budget.flush_at < now.budget.compact_at < now.budget.window == 200_000

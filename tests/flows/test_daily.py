@@ -192,8 +192,8 @@ async def test_what_was_said_after_a_summary_is_told_by_the_next(tmp_path: Path)
         at(told, "2026-11-23 21:00")
         third = (await told.hears("Rain")).text
         assert "cat" not in third and "Nothing much" not in third
-        assert "Said on the day before" in diarist.summaries[1]
-        assert not any("Said on the day before" in diarist.summaries[at] for at in (0, 2))
+        assert "Said before, since the last summary" in diarist.summaries[1]
+        assert not any("Said before, since the last summary" in diarist.summaries[at] for at in (0, 2))
 
 
 async def test_what_a_late_summary_told_of_the_evening_is_not_told_again(tmp_path: Path) -> None:
@@ -207,7 +207,7 @@ async def test_what_a_late_summary_told_of_the_evening_is_not_told_again(tmp_pat
             await says(told, "2026-11-22 10:00", "Nothing much today")
             at(told, "2026-11-22 21:00")
             await told.hears("Nothing much")
-        assert not any("Said on the day before" in shown for shown in diarist.summaries)
+        assert not any("Said before, since the last summary" in shown for shown in diarist.summaries)
 
 
 async def test_a_first_summary_in_the_morning_tells_one_day(tmp_path: Path) -> None:

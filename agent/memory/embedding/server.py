@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import httpx
 
 _CONNECT = 5.0
+_KEY_REFUSED = (401, 403)
 _MOST_CHARS = 8_000
 """Of one text. The common limit is 8,192 tokens, and no passage or window comes near it."""
 
@@ -47,7 +48,8 @@ class Server:
             return _vectors(load_json(answer.content), len(texts))
         except httpx.HTTPStatusError as refusal:
             status = refusal.response.status_code
-            raise NoEmbedding(f"the embedding server refused it ({status})") from refusal
+            what = "the key" if status in _KEY_REFUSED else "it"
+            raise NoEmbedding(f"the embedding server refused {what} ({status})") from refusal
         except httpx.HTTPError as problem:
             raise NoEmbedding(f"the embedding server cannot be reached ({type(problem).__name__})") from problem
         except (ValueError, KeyError, TypeError) as problem:

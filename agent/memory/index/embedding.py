@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from agent.memory.index.audience import AudienceIndex
 
 
+CHANGED_SIZE = "the embedder changed its size"
+"""Its vectors cannot be compared with those that are kept."""
+
+
 class Likeness(Protocol):
     """How like a question what is embedded is, within the limits of a search. Cosines; windows by their first and last
     passage."""

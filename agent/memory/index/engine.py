@@ -20,7 +20,7 @@ from agent.clock import Clock
 from agent.memory.index import daybook, hybrid
 from agent.memory.index.audience import AudienceIndex, Freshness, Progress, Status
 from agent.memory.index.cutting import Cut
-from agent.memory.index.embedding import Likeness, Meaning, Question
+from agent.memory.index.embedding import CHANGED_SIZE, Likeness, Meaning, Question
 from agent.memory.index.ranking import Limits, Ranked
 from agent.memory.index.sources import TalkSource
 from agent.memory.index.store import Store
@@ -228,6 +228,19 @@ class MemoryIndex:
             return 0
         with self._of(scope) as index:
             return index.unembedded_count(model)
+
+    def embedder_problem(self, scope: Scope, seconds: float) -> str:
+        """Why a scope is searched by words alone though there is to be an embedder, which is asked; "" where it
+        works."""
+        if (meaning := self._meaning) is None:
+            return ""
+        end = time.monotonic() + seconds
+        question = meaning.question(f"Does it answer at {time.time_ns()}?", end)  # none that is known already
+        if question.gap or (vector := question.vector) is None:
+            return question.gap
+        with self._of(scope) as index:
+            compared, _ = index.read(lambda store: meaning.like(scope.name, store, vector, Limits()), end)
+        return CHANGED_SIZE if compared is not None and compared[1] == CHANGED_SIZE else ""
 
     def _like(
         self, scope: Scope, store: Store, question: Question | None, limits: Limits

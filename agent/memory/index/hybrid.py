@@ -1,5 +1,5 @@
 """The ranking `hybrid`, as the field documents it: chunks of 400 tokens that overlap by 80, a weighted sum of cosine
-and BM25, a least score, and where asked for a half-life and maximal marginal relevance.
+and BM25, a least score, and where asked for a half-life (of what has a day) and maximal marginal relevance.
 
 BM25 is mapped absolutely, r / (1 + r): divided by the batch's best it would make every best hit 1. Without an embedder
 the text's score stands alone. All words are asked for together; where no chunk has them all, each for itself.
@@ -13,8 +13,10 @@ from datetime import date
 from agent.memory.index.cutting import Cut
 from agent.memory.index.embedding import Likeness
 from agent.memory.index.ranking import Limits, Ranked
+from agent.memory.index.rows import FoundRow
+from agent.memory.index.sources import has_day
 from agent.memory.index.store import Store
-from agent.memory.index.tokens import query_terms
+from agent.memory.index.tokens import query_terms, tokens
 from agent.settings import HybridSettings
 
 _CHARS_PER_TOKEN = 4
@@ -49,7 +51,7 @@ def ranked(
         if not parts or not limits.has(parts[0].earliest, parts[0].day):
             continue
         score, shares = _score(text, cosines.get((first, last), 0.0) if cosines is not None else None, settings)
-        if settings.half_life_days is not None:
+        if settings.half_life_days is not None and _is_of_its_day(parts[0]):
             score *= 0.5 ** (max(0, today.toordinal() - parts[0].day) / settings.half_life_days)
         if score >= settings.min_score:
             lines = (parts[0].first, parts[-1].last)
@@ -75,6 +77,11 @@ def _by_text(store: Store, query: str, limits: Limits, most: int) -> dict[tuple[
     return best
 
 
+def _is_of_its_day(row: FoundRow) -> bool:
+    """What lasts does not age: the memory index, notes and other files without a day, whichever days they name."""
+    return row.earliest == row.day and has_day(row.path)
+
+
 def _score(text: float, cosine: float | None, settings: HybridSettings) -> tuple[float, dict[str, float]]:
     if cosine is None:
         return text, {"text": text}
@@ -84,7 +91,7 @@ def _score(text: float, cosine: float | None, settings: HybridSettings) -> tuple
 
 def _varied(found: Sequence[Ranked], relevance: float, most: int) -> list[Ranked]:
     """Maximal marginal relevance: each next one as good as it is, less what the ones before say already."""
-    words = {one.first: frozenset(one.text.split()) for one in found}
+    words = {one.first: frozenset(tokens(one.text)) for one in found}
     left, chosen = list(found), list[Ranked]()
     while left and len(chosen) < most:
 

@@ -10,7 +10,7 @@ import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import NamedTuple, Protocol
 
 from agent.clock import Clock
@@ -216,6 +216,12 @@ def _day_of_name(source: Source) -> date | None:
         return date(int(match[1]), int(match[3]), int(match[4])) if match else None
     except ValueError:
         return None
+
+
+def has_day(path: str) -> bool:
+    """Whether what stands in a file was written on a day that its name or each line tells: logs, history and talks."""
+    file = PurePath(path)
+    return path.startswith("sessions/") or file.name == paragraphs.FILE or _DAY_IN_NAME.search(path) is not None
 
 
 def _told(found: Iterable[Passage], going: Going) -> Iterator[Passage]:

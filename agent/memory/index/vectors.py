@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from agent.memory.embedding.encoder import Vector
-from agent.memory.index.embedding import Likeness
+from agent.memory.index.embedding import CHANGED_SIZE, Likeness
 from agent.memory.index.mirror import Floats, Mask, Mirror, Numbers, Table
 from agent.memory.index.ranking import Limits
 from agent.memory.index.store import Store
@@ -53,7 +53,7 @@ class Vectors:
             return None, f"{missing} passages are not embedded yet" if missing else ""
         asked = np.asarray(question, np.float32)
         if len(asked) != mirror.width:
-            return None, "the embedder changed its size"
+            return None, CHANGED_SIZE
         files = mirror.below(limits.below) if limits.below else None
         return Cosines(*(_compared(table, asked, limits, files) for table in (mirror.passages, mirror.windows))), ""
 

@@ -59,7 +59,7 @@ def test_a_file_that_only_grew_is_told_by_what_was_added(tmp_path: Path) -> None
     path.write_text("one\ntwo\nthree\n")
     told = eyes.look()
     assert "three" in told and "two" not in told
-    assert eyes.seen["MEMORY.md"].lines == (1, 3)
+    assert eyes.seen["MEMORY.md"].shown == ((1, 3),)
     assert eyes.look() == ""
 
 
@@ -143,10 +143,10 @@ def test_a_talk_is_not_told_its_own_journal(tmp_path: Path) -> None:
     eyes = Eyes(tmp_path)
     path = write(tmp_path, LOG, "# 2026-11-21\n\n" + section("mine", "09:00 I said tea"))
     assert eyes.look_again() == ""
-    assert eyes.seen[LOG].lines == (1, 7)
+    assert (eyes.seen[LOG].known, eyes.seen[LOG].shown) == (((1, 7),), ())
     path.write_text(path.read_text() + "\n" + section("mine", "10:00 I said milk"))
     assert eyes.look_again() == ""
-    assert eyes.seen[LOG].lines == (1, len(path.read_text().splitlines()))
+    assert eyes.seen[LOG].known == ((1, len(path.read_text().splitlines())),)
     path.write_text(path.read_text() + "- 10:05 by another\n")
     told = eyes.look_again()
     assert "by another" in told and "milk" not in told

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent.memory.quoting import QuotedLines
 from agent.model.base import Block, Usage
 from agent.session.entries import CompactionEntry, Entry, Header, MarkEntry, MessageEntry, Meta, Recalled, Seen
 from agent.session.jsonl import entry_line, read_entry
@@ -33,10 +34,11 @@ json_values = st.recursive(
     max_leaves=8,
 )
 blocks = st.dictionaries(texts, json_values, max_size=4)
-seen = st.builds(
-    Seen, sha=texts, size=st.integers(0), lines=st.tuples(st.integers(0), st.integers(0)), total=st.integers(0)
-)
-recalled = st.builds(Recalled, texts, st.tuples(st.integers(0), st.integers(0)), st.dates(), st.floats(0, 1), texts)
+pairs = st.tuples(st.integers(1), st.integers(1))
+ranges = st.lists(pairs, max_size=3).map(tuple)
+seen = st.builds(Seen, sha=texts, size=st.integers(0), total=st.integers(0), shown=ranges, known=ranges)
+recalled = st.builds(Recalled, texts, pairs, st.dates(), st.floats(0, 1), texts, is_part=st.booleans())
+quoted = st.builds(QuotedLines, texts, pairs, st.booleans())
 metas = st.builds(
     Meta,
     turn=texts,
@@ -50,6 +52,7 @@ metas = st.builds(
     error=st.booleans(),
     files=st.dictionaries(texts, seen, max_size=2),
     recalled=st.lists(recalled, max_size=2).map(tuple),
+    quoted=st.lists(quoted, max_size=2).map(tuple),
 )
 roles = st.sampled_from(["user", "assistant"])
 entries = st.one_of(

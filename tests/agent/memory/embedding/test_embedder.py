@@ -153,7 +153,7 @@ async def test_a_server_gives_vectors_in_the_order_of_the_texts() -> None:
 
 async def test_a_servers_refusal_is_told_without_the_key() -> None:
     async with Embeddings().serving() as fake:
-        assert await asked(fake, ["one"], key="sk-wrong") == "the embedding server refused it (401)"
+        assert await asked(fake, ["one"], key="sk-wrong") == "the embedding server refused the key (401)"
         assert await asked(fake, ["one"], model="other") == "the embedding server refused it (404)"
         fake.status = 500
         assert await asked(fake, ["one"]) == "the embedding server refused it (500)"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -93,3 +95,40 @@ def test_hybrid_gives_chunks_and_keeps_its_bar(workspace: Path) -> None:
 def test_hybrid_with_a_half_life_prefers_the_newer(workspace: Path) -> None:
     aged = SearchSettings(hybrid=HybridSettings(min_score=0.0, half_life_days=10, mmr_lambda=0.7))
     assert "too" in first(workspace, "tea garden", aged)
+
+
+def scores(workspace: Path, query: str, **options: float) -> dict[str, float]:
+    """The best of each file."""
+    index = MemoryIndex(None, settings=SearchSettings(hybrid=HybridSettings(min_score=0.0, **options)))
+    try:
+        hits = index.search(owner(workspace), CLOCK, [query]).hits
+        return {hit.path: hit.score for hit in reversed(hits)}
+    finally:
+        index.close()
+
+
+def test_a_half_life_ages_what_has_a_day_and_nothing_else(workspace: Path) -> None:
+    """Neither the memory index nor a note, however long ago they were changed and whatever days they speak of."""
+    past = (CLOCK.today() - timedelta(days=200)).isoformat()
+    lasting = ["MEMORY.md", "memory/notes/flat.md", "projects/flat.md"]
+    for name in lasting:
+        file = workspace / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"---\nname: flat\ncreated: {past}\n---\n\n## {past}\n\n- {past} The meter is 4711\n")
+        os.utime(file, (1_700_000_000, 1_700_000_000))
+    (workspace / "memory" / f"{past}.md").write_text(f"# {past}\n\n- The meter is 4712\n")
+    (workspace / "memory" / "HISTORY.md").write_text(f"[{past} 21:00] The meter of the cellar was read\n")
+    for number in range(30):
+        (workspace / f"other{number}.md").write_text("- Nothing of that kind\n")
+    plain, aged = scores(workspace, "meter"), scores(workspace, "meter", half_life_days=50)
+    assert {name for name in plain if aged.get(name, 0.0) == plain[name]} == set(lasting)
+    assert plain.keys() == {*lasting, f"memory/{past}.md", "memory/HISTORY.md"}
+
+
+def test_marginal_relevance_tells_alike_passages_apart_where_no_spaces_are_written(workspace: Path) -> None:
+    park = "我们星期五去公园喝茶，茶很好，茶很香"
+    kitchen = "妈妈的茶在厨房里，明天早上她要把新的杯子和盘子都洗干净放好"
+    for day, text in enumerate((park, f"{park}吧", kitchen), 1):
+        (workspace / "memory" / f"2026-01-0{day}.md").write_text(f"- {text}\n")
+    plain, varied = (list(reversed(scores(workspace, "茶", **options))) for options in ({}, {"mmr_lambda": 0.3}))
+    assert plain.index("memory/2026-01-03.md") == 2 and varied.index("memory/2026-01-03.md") == 1

@@ -1,0 +1,69 @@
+"""What `doctor` looks for in the embedder: whether the one that is configured works, and if not, why."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+from agent.memory.embedding.encoder import NoEmbedding
+from agent.memory.index.embedding import CHANGED_SIZE
+from agent.memory.index.engine import MAIN
+from gateway.config import Config
+from gateway.doctor.finding import Finding
+from gateway.embedding import NO_NUMPY, embedding_of, encoder, has_numpy, installed
+from gateway.home import Home
+
+_SECONDS = 10.0
+_CHECK = "embedding"
+_SCALE_BYTES = 4
+"""Before the numbers of a vector in the index, a byte each."""
+
+
+def embedding(home: Home, config: Config) -> Iterator[Finding]:
+    """Of each embedder that an agent is to use. Loads a local model, or asks a server once."""
+    known: set[object] = set()
+    for name, agent in config.agents.items():
+        wanted = agent.memory.search.embedding
+        settings = embedding_of(wanted, home)
+        if settings in known:
+            continue
+        known.add(settings)
+        key = "memory.search.embedding" if len(config.agents) == 1 else f"memory.search.embedding of agent {name}"
+        if settings is None:
+            unused = wanted == "auto" and not has_numpy() and installed(home) is not None
+            why = f"a local model is there and is not used: {NO_NUMPY}" if unused else "no embedder is set up"
+            yield Finding(_CHECK, True, f"memory is searched by words, days and names; {why}")
+            continue
+        try:
+            if not has_numpy():
+                raise NoEmbedding(NO_NUMPY)
+            model = encoder(settings)
+            with closing(model):
+                size = len(model.encode(["Who comes to dinner?"], _SECONDS)[0])
+        except NoEmbedding as problem:
+            cure = f"put {key} right, or set it to none; `daybook memory embedder` tries it"
+            yield Finding(_CHECK, False, f"memory is searched by words alone: {problem}", cure)
+        except Exception as bug:  # whatever a library says of a model that is not as it should be
+            what = f"memory is searched by words alone: the embedder broke ({type(bug).__name__}: {bug})"
+            yield Finding(_CHECK, False, what, f"take another model in {key}")
+        else:
+            kept = _kept_size(home.state / "memory.db", model.id) if name == MAIN else 0
+            if kept and kept != size:
+                cure = "`daybook memory index --force` embeds everything anew"
+                what = f"memory is searched by words alone: {CHANGED_SIZE} ({kept} numbers in the index, {size} now)"
+                yield Finding(_CHECK, False, what, cure)
+            else:
+                yield Finding(_CHECK, True, f"the embedder works ({size} numbers a vector)")
+
+
+def _kept_size(file: Path, model: str) -> int:
+    """Numbers in the newest vector of a model that the owner's index holds; 0 where there is none."""
+    try:
+        with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True, timeout=2)) as connection:
+            query = "SELECT length(vector) FROM vector WHERE model = ? ORDER BY id DESC LIMIT 1"
+            row = connection.execute(query, [model]).fetchone()
+    except sqlite3.Error:  # a damaged index is told by its own check
+        return 0
+    return int(row[0]) - _SCALE_BYTES if row else 0
