@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from agent.whole import whole
+
 _TAG = re.compile(r"<(?=\s*/?\s*daybook-)", re.IGNORECASE)
 _HEADER = re.compile(r"^(\s*)\[(?=\s*\d{4}-\d{2}-\d{2}\b)", re.MULTILINE)
 _LINE_ENDS = dict.fromkeys(map(ord, "\v\f\x1c\x1d\x1e\x85\u2028\u2029"), "\n")
@@ -12,8 +14,7 @@ _UNSAFE_IN_LABEL = re.compile(r'[\s<>\[\]"·\x00-\x1f\x7f\u2028\u2029]+')
 
 def clean(text: str) -> str:
     """Text as any server takes it: no NUL, no half of a character, one kind of line end."""
-    whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return whole.replace("\0", "\N{REPLACEMENT CHARACTER}").replace("\r\n", "\n").replace("\r", "\n")
+    return whole(text).replace("\0", "\N{REPLACEMENT CHARACTER}").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def sealed(text: str) -> str:

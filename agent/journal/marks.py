@@ -17,6 +17,7 @@ from pathlib import Path
 
 from agent.journal.promises import Promise
 from agent.journal.telling import Told
+from agent.whole import WholeTextConnection
 
 TITLE = "## Journal · "
 """How a section begins."""
@@ -172,7 +173,7 @@ class Marks:
         """Raises `OSError`."""
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with closing(sqlite3.connect(self._file, timeout=_BUSY)) as db, db:
+            with closing(sqlite3.connect(self._file, timeout=_BUSY, factory=WholeTextConnection)) as db, db:
                 db.execute("PRAGMA secure_delete = ON")  # what is forgotten is overwritten, not only unlinked
                 db.executescript(_SCHEMA)
                 yield db
