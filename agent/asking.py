@@ -97,7 +97,8 @@ class Asking:
                 problem = error
             if isinstance(problem, ContextOverflow) or (answer is not None and answer.stop_reason == FULL):
                 try:
-                    async with aclosing(self._room.after_overflow()) as notes:
+                    window = problem.window if isinstance(problem, ContextOverflow) else None
+                    async with aclosing(self._room.after_overflow(window)) as notes:
                         async for note in notes:
                             yield note
                 except ContextOverflow as error:

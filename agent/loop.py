@@ -8,9 +8,9 @@ from contextlib import aclosing
 from agent.asking import Answered, Asking
 from agent.calls import CUT_CALL, NO_MORE_CALLS, Calls
 from agent.context import marked
-from agent.ending import TOO_LONG, ending, failed, is_blank, is_paused, needs_prompting
+from agent.ending import ending, failed, is_blank, is_paused, needs_prompting
 from agent.memory.forgettings import Forgotten
-from agent.model.base import CUT, FULL, ContextOverflow, ModelError
+from agent.model.base import CUT, FULL, ModelError
 from agent.session.steps import Steps, calls_of
 from agent.turn import Discard, Joined, StepDone, TurnEvent
 
@@ -66,8 +66,6 @@ async def run_turn(
             else:
                 await calls.run(open_calls, answer.invalid, answered.reading)
             yield StepDone(tuple(str(call["name"]) for call in calls_of(entry)))
-    except ContextOverflow:
-        end = failed(steps, TOO_LONG)
     except ModelError as problem:
         end = failed(steps, str(problem))
     yield end

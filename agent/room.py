@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 
 from agent.clock import utc_stamp
 from agent.context.budget import Budget
-from agent.ending import TOO_LONG
+from agent.ending import TOO_LONG, TOO_SMALL
 from agent.model.base import ContextOverflow, ModelError
 from agent.session.compact import Compacted, NotCompacted, NothingToCompact, compact, failure_of, uncompacted_entry
 from agent.session.cycle import Loss, ends_a_flush
@@ -39,7 +39,7 @@ _CACHE_LASTS = {"5m": timedelta(minutes=5), "1h": timedelta(hours=1), "off": tim
 class Room:
     """Of one turn.
 
-    smaller     tells that the server refused so many tokens; gives the budget from now on
+    smaller     tells that the server refused so many tokens, and the window that it named; gives the budget from now on
     compacted   takes note of a compaction, for what is to be done behind the answer
     failure     why a compaction of this turn failed, a sentence for the person, else empty; the same when the turn is
                 taken up or reported by another process
@@ -49,7 +49,7 @@ class Room:
         self,
         talk: Talk,
         turn: str,
-        smaller: Callable[[int], Awaitable[Budget]],
+        smaller: Callable[[int, int | None], Awaitable[Budget]],
         compacted: Callable[[Compacted], Awaitable[None]],
     ) -> None:
         self._talk = talk
@@ -72,10 +72,11 @@ class Room:
             async for note in notes:
                 yield note
 
-    def after_overflow(self) -> AsyncGenerator[Discard, None]:
-        """The last request or its answer did not fit: make it smaller, so that it can be made again. Raises
-        `ContextOverflow` where that was done often enough, or cannot be done."""
-        return self._noted(self._after_overflow())
+    def after_overflow(self, window: int | None = None) -> AsyncGenerator[Discard, None]:
+        """The last request or its answer did not fit, into a window of so many tokens where the server says so: make it
+        smaller, so that it can be made again. Raises `ContextOverflow` where that was done often enough, or cannot be
+        done."""
+        return self._noted(self._after_overflow(window))
 
     async def _before_call(self) -> None:
         if self._is_cache_cold():
@@ -89,7 +90,7 @@ class Room:
         if not self._talk.budget.fits(self._talk.projected()):
             await self._prune("", self._tight)
         if not self._talk.budget.fits(self._talk.projected()):
-            raise ContextOverflow(TOO_LONG)
+            raise ContextOverflow(self._no_room())
 
     @property
     def _has_room(self) -> bool:
@@ -108,12 +109,14 @@ class Room:
         ):
             await self._compact(in_turn=True)
 
-    async def _after_overflow(self) -> None:
+    async def _after_overflow(self, window: int | None) -> None:
         if not self._retries:
-            raise ContextOverflow(TOO_LONG)
+            raise ContextOverflow(self._no_room())
         self._retries -= 1
-        before = self._talk.projected()
-        self._talk = dataclasses.replace(self._talk, budget=await self._smaller(before))
+        before, stated = self._talk.projected(), self._talk.budget.window
+        self._talk = dataclasses.replace(self._talk, budget=await self._smaller(before, window))
+        if window is not None and self._talk.budget.window < stated and self._has_room:
+            return  # a shorter answer is room enough
         first = self._retries == _MOST_RETRIES - 1
         if first and await self._prune(
             older_than(self._talk.transcript.entries, 1), LONGEST, to_at_most=before * 3 // 4
@@ -127,7 +130,15 @@ class Room:
         # The window is far smaller than anybody said: better to keep one turn than to lose the talk.
         if await self._compact(overflowed=True, sparse=True):
             return
-        raise ContextOverflow(TOO_LONG)
+        raise ContextOverflow(self._no_room())
+
+    def _no_room(self) -> str:
+        """What the person can do. Where there is nothing but this turn, a new talk is no help."""
+        shown = in_context(self._talk.transcript.entries)
+        if any(not isinstance(entry, MessageEntry) or entry.meta.turn != self._turn for entry in shown):
+            return TOO_LONG
+        budget = self._talk.budget
+        return TOO_SMALL.format(need=self._talk.projected(), window=budget.window, answer=budget.answer)
 
     @property
     def _tight(self) -> int:

@@ -21,6 +21,7 @@ class Windows:
         self._clock = clock
         self._said: dict[str, tuple[int | None, datetime]] = {}
         self._overflowed: dict[str, int] = {}
+        self._named: dict[str, int] = {}
 
     async def budget(self, model: str) -> Budget:
         window = self._settings.model.context_window or await self._asked(model)
@@ -28,15 +29,20 @@ class Windows:
         if smaller is not None:
             stated = window or DEFAULT_WINDOW
             window = min(stated, max(smaller, stated // _LEAST_SHARE))
+        if (named := self._named.get(model)) is not None:
+            window = min(window or named, named)
         session = self._settings.session
         return budget(
             window, session.reserve_tokens, session.flush_soft_threshold_tokens, self._settings.model.max_tokens
         )
 
-    async def overflowed(self, model: str, tokens: int) -> Budget:
-        """The server refused a request of so many tokens: its window is smaller than it or the configuration says.
-        Known until the process ends. Gives the budget from now on."""
-        self._overflowed[model] = min(tokens, self._overflowed.get(model, tokens))
+    async def overflowed(self, model: str, tokens: int, named: int | None = None) -> Budget:
+        """The server refused a request of so many tokens: its window is smaller than it or the configuration says, and
+        it is `named` tokens where the refusal says so. Known until the process ends. Gives the budget from now on."""
+        if named is not None:
+            self._named[model] = named
+        else:
+            self._overflowed[model] = min(tokens, self._overflowed.get(model, tokens))
         return await self.budget(model)
 
     async def _asked(self, model: str) -> int | None:

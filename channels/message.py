@@ -15,6 +15,21 @@ from pathlib import Path
 from typing import Protocol
 
 
+class WholeTexts:
+    """A value whose texts have no halves of characters (lone surrogates), which platforms and models let pass and no
+    file, database or platform takes. Each becomes U+FFFD, or with its other half the character."""
+
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        names: Sequence[str] = self.__slots__
+        for name in names:
+            value = getattr(self, name)
+            if isinstance(value, str) and not value.isascii():
+                whole = value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+                object.__setattr__(self, name, whole)
+
+
 @dataclass(frozen=True, slots=True)
 class Address:
     """Where a message came from or goes to. `thread_id` is a topic or thread inside the chat."""
@@ -52,7 +67,7 @@ class Origin(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Sender:
+class Sender(WholeTexts):
     """`id` is the platform's numeric id as text (the only thing access is decided by); `name` is for people's eyes."""
 
     id: str
@@ -61,7 +76,7 @@ class Sender:
 
 
 @dataclass(frozen=True, slots=True)
-class Attachment:
+class Attachment(WholeTexts):
     """Something that came with a message besides its text.
 
     kind        a word for people: photo, voice, document, sticker, location…
@@ -85,7 +100,7 @@ class Attachment:
 
 
 @dataclass(frozen=True, slots=True)
-class Quote:
+class Quote(WholeTexts):
     """What a message replies to or forwards: text of somebody else, to be shown as data."""
 
     author: str
@@ -103,7 +118,7 @@ class DueJob:
 
 
 @dataclass(frozen=True, slots=True)
-class InboundMessage:
+class InboundMessage(WholeTexts):
     """One message as a person wrote it.
 
     id            unique per (channel, account) for ever; a second message with the same id is a repeat and is dropped
@@ -144,7 +159,7 @@ class InboundMessage:
 
 
 @dataclass(frozen=True, slots=True)
-class Unreadable:
+class Unreadable(WholeTexts):
     """An event that the channel could not turn into a message. Kept with its raw text, shown by status and doctor."""
 
     id: str
@@ -171,7 +186,7 @@ raises, none is, and the source must offer them again. It never waits for a mode
 
 
 @dataclass(frozen=True, slots=True)
-class Button:
+class Button(WholeTexts):
     """`data` is a command as somebody would write it (`/answer K7F3 yes`), at most 64 bytes. Pressed, it arrives as a
     message of origin COMMAND by who pressed it, whose `platform_id` is the message with the buttons. So it outlives
     restarts, and who may press it is the command's business."""
@@ -181,7 +196,7 @@ class Button:
 
 
 @dataclass(frozen=True, slots=True)
-class OutboundFile:
+class OutboundFile(WholeTexts):
     """A file to send. `is_image`: to be shown, where the platform can show one of its kind and size; else to be
     downloaded. `name` as people see it."""
 
@@ -191,7 +206,7 @@ class OutboundFile:
 
 
 @dataclass(frozen=True, slots=True)
-class OutboundMessage:
+class OutboundMessage(WholeTexts):
     """One message to send: Markdown that fits the channel's limits (see `Channel.split`), or one file.
 
     key         the same for every attempt at this message and unlike any other (for platforms with idempotency keys)

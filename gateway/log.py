@@ -11,6 +11,8 @@ from datetime import UTC, datetime
 from typing import TextIO
 from urllib.parse import quote
 
+from agent.whole import whole
+
 HIDDEN = "***"
 _SHORTEST = 4
 """Secrets below this many characters are not looked for: they would tear every text to pieces."""
@@ -53,7 +55,7 @@ class _Text(logging.Formatter):
         self._redact = redact
 
     def format(self, record: logging.LogRecord) -> str:
-        return self._redact(super().format(record))
+        return whole(self._redact(super().format(record)))
 
 
 class _Json(logging.Formatter):
@@ -70,7 +72,7 @@ class _Json(logging.Formatter):
         }
         if record.exc_info:
             line["exception"] = self._redact(self.formatException(record.exc_info))
-        return json.dumps(line, ensure_ascii=False)
+        return whole(json.dumps(line, ensure_ascii=False))
 
 
 def set_up(level: str, style: str, secrets: Iterable[str], stream: TextIO | None = None) -> None:

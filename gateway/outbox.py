@@ -17,6 +17,7 @@ from datetime import datetime, timedelta
 from typing import Concatenate, ParamSpec, TypeVar
 
 from agent.clock import Clock, utc_stamp
+from agent.whole import whole
 from channels.message import (
     Address,
     Channel,
@@ -95,7 +96,7 @@ class Outbox:
         them replaces; `repeat`: the first may stand in the chat already. The first one answers `reply_to`, or each the
         message whose `answer_with` it is; the last text has the `buttons`, and each of `files` is a message of its own
         behind the text."""
-        channel = self._channels.get(address.channel)
+        channel, text = self._channels.get(address.channel), whole(text)
         texts = channel.split(text) if channel else [text]
         pieces = [*((piece, None) for piece in texts), *(("", file) for file in files)]
         return [

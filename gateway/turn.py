@@ -313,6 +313,23 @@ class Turn:
         return message.platform_id if quotes or not self._conversation.is_private or len(self._lane) else ""
 
     async def _end(self, end: End, outcome: str = "", besides: Sequence[Draft] = ()) -> None:
+        """The one end. Where it fails for a reason that will not go away, an error text is the end; where even that
+        fails, a mark in the inbox: no message waits for ever for what cannot come."""
+        try:
+            await self._end_with(end, outcome, besides)
+        except (StoreUnavailable, OSError):
+            raise
+        except Exception:
+            log.exception("the end of turn %s failed", self.id)
+            try:
+                await self._end_with(End(EndKind.ERROR, _BUG, Usage()), outcome, besides)
+            except (StoreUnavailable, OSError):
+                raise
+            except Exception:
+                log.exception("turn %s ends without a word", self.id)
+                await self._rooms.inbox.finish(self.rows, outcome or str(EndKind.ERROR))
+
+    async def _end_with(self, end: End, outcome: str, besides: Sequence[Draft]) -> None:
         """The end of messages and the reply to them, in one commit; then the reply is sent. `besides`: written down for
         others in the same commit; who reads the reply needs no other."""
         self.ended = True

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from agent.whole import whole
+
 _TAG = re.compile(r"<(?=\s*+/?+\s*+daybook-)", re.IGNORECASE)
 _HEADER = re.compile(r"^([^\S\n]*+)\[(?=\s*+\d{4}-\d{2}-\d{2}\b)", re.MULTILINE)
 _OPENING = re.compile(r"<daybook-([a-z]++)[^<>]*+>\n")
@@ -13,8 +15,7 @@ _UNSAFE_IN_LABEL = re.compile(r'[\s<>\[\]"·\x00-\x1f\x7f\u2028\u2029]+')
 
 def clean(text: str) -> str:
     """Text as any server takes it: no NUL, no half of a character, one kind of line end."""
-    whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return whole.replace("\0", "\N{REPLACEMENT CHARACTER}").replace("\r\n", "\n").replace("\r", "\n")
+    return whole(text).replace("\0", "\N{REPLACEMENT CHARACTER}").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def sealed(text: str) -> str:

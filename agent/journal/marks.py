@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
 
-from agent.foreign import load_json
 from agent.journal.promises import Promise
 from agent.journal.telling import Told
+from agent.parsing import load_json
+from agent.whole import WholeTextConnection
 
 TITLE = "## Journal · "
 """How a section begins."""
@@ -173,7 +174,7 @@ class Marks:
         """Raises `OSError`."""
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with closing(sqlite3.connect(self._file, timeout=_BUSY)) as db, db:
+            with closing(sqlite3.connect(self._file, timeout=_BUSY, factory=WholeTextConnection)) as db, db:
                 db.execute("PRAGMA secure_delete = ON")  # what is forgotten is overwritten, not only unlinked
                 db.executescript(_SCHEMA)
                 yield db

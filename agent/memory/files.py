@@ -23,6 +23,7 @@ from agent.memory import daily, disk
 from agent.memory.edits import addition_of, edit_of
 from agent.memory.reach import FileError, Folder, OutOfReach, Unreadable, holding, inside, name_below, opened
 from agent.memory.recording import recorded
+from agent.whole import whole
 
 __all__ = [
     "MAX_BYTES",
@@ -255,8 +256,7 @@ def check_writable(path: Path, root: Path) -> None:
 
 def clean(text: str) -> str:
     """Text as a file can hold it: halves of a character joined or replaced, no NUL (which would make it binary)."""
-    whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return whole.replace("\0", "\N{REPLACEMENT CHARACTER}")
+    return whole(text).replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
 def text_of(data: bytes, name: str) -> FileText:

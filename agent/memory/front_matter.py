@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import yaml
 
-from agent.foreign import load_yaml
+from agent.parsing import load_yaml
 
 _BLOCK = re.compile(r"---[ \t]*\r?\n(.{0,8000}?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _BEGINNING = re.compile(r"---[ \t]*\r?\n")

@@ -24,6 +24,7 @@ from agent.memory.edits import Edit
 from agent.memory.reach import make_private
 from agent.memory.recording import recorder, recording
 from agent.memory.scope import Scope
+from agent.whole import WholeTextConnection
 
 _log = logging.getLogger(__name__)
 
@@ -249,7 +250,7 @@ class History:
         make_private(self._file.parent)
         if not self._file.exists():
             self._file.touch(mode=0o600)
-        db = sqlite3.connect(self._file, timeout=_BUSY)
+        db = sqlite3.connect(self._file, timeout=_BUSY, factory=WholeTextConnection)
         try:
             db.execute("PRAGMA secure_delete = ON")  # what is forgotten is overwritten, not only unlinked
             db.execute("PRAGMA synchronous = FULL")

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 
 from agent.importing import kept_from_the_collector
 from agent.model.anthropic_answer import Assembly
-from agent.model.anthropic_errors import most_tokens
-from agent.model.base import AccessDenied, InvalidRequest, ModelEvent, ModelRequest
+from agent.model.base import AccessDenied, AnswerTooLong, ModelEvent, ModelNotFound, ModelRequest
 
 if TYPE_CHECKING:
     from agent.model.anthropic_client import AnthropicClient
 
 ANTHROPIC_URL = "https://api.anthropic.com"
+_MOST_NAMES = 12
+"""Models that are listed where one is not known."""
 
 
 class AnthropicModel:
@@ -48,16 +49,17 @@ class AnthropicModel:
         self._check_key()
         client = await self._opened()
         try:
-            async with contextlib.aclosing(_answer(client, self._allowed(request))) as events:
+            async with contextlib.aclosing(self._answer(client, self._allowed(request))) as events:
                 async for event in events:
                     yield event
             return
-        except InvalidRequest as error:
-            most = most_tokens(str(error))
-            if not most or most >= request.max_tokens or most == self._most.get(request.model):
+        except AnswerTooLong as error:
+            if error.most >= request.max_tokens or error.most == self._most.get(request.model):
                 raise
-            self._most[request.model] = most  # refused before anything was said
-        async with contextlib.aclosing(_answer(client, self._allowed(request))) as events:
+            self._most[request.model] = error.most  # refused before anything was said
+        except ModelNotFound as error:
+            raise ModelNotFound(f"{error}{_known(await client.models())}") from error
+        async with contextlib.aclosing(self._answer(client, self._allowed(request))) as events:
             async for event in events:
                 yield event
 
@@ -84,6 +86,16 @@ class AnthropicModel:
                 self._client = await asyncio.to_thread(_load, self._key, self._base_url, self._timeout_s)
             return self._client
 
+    async def _answer(self, client: AnthropicClient, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        answer = Assembly(request.model, local=self._base_url != ANTHROPIC_URL)
+        async with contextlib.aclosing(client.events(request)) as events:
+            async for event in events:
+                for told in answer.feed(event):
+                    yield told
+        for told in answer.rest():
+            yield told
+        yield answer.completed()
+
     def _check_key(self) -> None:
         problem = self._key_problem()
         if problem is not None:
@@ -97,13 +109,9 @@ class AnthropicModel:
         return None
 
 
-async def _answer(client: AnthropicClient, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-    answer = Assembly(request.model)
-    async with contextlib.aclosing(client.events(request)) as events:
-        async for event in events:
-            for told in answer.feed(event):
-                yield told
-    yield answer.completed()
+def _known(models: list[str]) -> str:
+    shown = ", ".join(models[:_MOST_NAMES])
+    return f" It knows: {shown}{', …' if len(models) > _MOST_NAMES else ''}." if models else ""
 
 
 def _load(key: str, base_url: str, timeout_s: float) -> AnthropicClient:

@@ -1,12 +1,15 @@
-"""The events of a streamed answer put together again as plain JSON, exactly as they were sent. Pure."""
+"""The events of a streamed answer put together again as plain JSON: as they were sent, where they are what the API's
+documentation says, and without losing a word where they are not. Pure."""
 
 from __future__ import annotations
 
+import json
+import re
 import uuid
 from collections.abc import Iterator, Mapping
 
-from agent.foreign import load_json
 from agent.model.base import (
+    CUT,
     Block,
     Completed,
     Json,
@@ -17,19 +20,34 @@ from agent.model.base import (
     TryLater,
     Usage,
 )
+from agent.model.markup import MarkupFilter, RawCall, input_of
+from agent.parsing import load_json
+from agent.whole import whole
 
 Event = Mapping[str, Json]
 _GROWING = {"text_delta": "text", "thinking_delta": "thinking"}
+"""Kinds of deltas, with the type of block that they add to and its field."""
+_FIELDS = {"text": "text_delta", "thinking": "thinking_delta", "partial_json": "input_json_delta"}
+"""Kinds by the field that they bring, for servers that name none."""
+_STOPS = {"": "end_turn", "stop": "end_turn", "length": CUT, "tool_calls": "tool_use", "function_call": "tool_use"}
+"""Stop reasons of the other API, which some servers pass on."""
+_NO_NAME = re.compile(r"[^A-Za-z0-9_-]++")
+_LONGEST_NAME = 64
 
 
 class Assembly:
-    """One answer in the making. Unknown events, deltas and block types are no error: blocks are kept as they came."""
+    """One answer in the making. Unknown events, deltas and block types are no error: blocks are kept as they came.
+    `local`: the model may be one that writes thoughts, calls and signs of the end into its text."""
 
-    def __init__(self, model: str) -> None:
+    def __init__(self, model: str, *, local: bool = False) -> None:
         self._model = model
-        self._blocks: dict[int, _Block] = {}
+        self._local = local
+        self._blocks: list[_Block] = []
+        self._open: dict[int, _Block] = {}
         self._usage: dict[str, int] = {}
         self._stop_reason = ""
+        self._is_over = False
+        self._at_start: Json = None
 
     def feed(self, event: Event) -> Iterator[ModelEvent]:
         """Take one event; yields what it means to the caller."""
@@ -37,38 +55,79 @@ class Assembly:
             case "message_start":
                 yield self._start(_object(event.get("message")))
             case "content_block_start":
-                block = _Block(_object(event.get("content_block")))
-                self._blocks[_index(event)] = block
-                yield from block.opening()
+                yield from self._begin(_index(event), event.get("content_block"))
             case "content_block_delta":
-                yield from self._grow(event)
+                yield from self._grow(_index(event), _object(event.get("delta")))
+            case "content_block_stop":
+                if (block := self._open.pop(_index(event), None)) is not None:
+                    yield from block.end()
             case "message_delta":
                 self._stop_reason = _string(_object(event.get("delta")).get("stop_reason")) or self._stop_reason
                 self._count(event.get("usage"))
+            case "message_stop":
+                self._is_over = True
+
+    def rest(self) -> Iterator[ModelEvent]:
+        """What was held back, now that the stream has ended."""
+        if not self._blocks:
+            for event in _blocks_as_events(self._at_start):
+                yield from self.feed(event)
+        for block in self._blocks:
+            yield from block.end()
 
     def completed(self) -> Completed:
-        """The whole answer. Raises `TryLater` where the stream ended without the server having finished it: why it
-        stopped is told behind the last block, and some servers tell nothing more."""
-        if not self._stop_reason:
+        """The whole answer, after `rest`. Raises `TryLater` where the stream ended without the server having finished
+        it: that is told by a last event, or by why it stopped, and some servers tell only one of the two."""
+        if not self._stop_reason and not self._is_over:
             raise TryLater("The model's answer broke off before its end.")
         invalid: dict[str, str] = {}
-        content = tuple(self._blocks[index].finished(invalid) for index in sorted(self._blocks))
-        return Completed(content, self._stop_reason, self._spent(), self._model, invalid)
+        content = [block.finished(invalid) for block in self._blocks if not block.was_markup]
+        if not any(block.get("type") == "tool_use" for block in content):
+            content += self._raw_calls(invalid)
+        reason = _STOPS.get(self._stop_reason, whole(self._stop_reason))
+        if reason in ("end_turn", "stop_sequence") and any(block.get("type") == "tool_use" for block in content):
+            reason = "tool_use"
+        return Completed(tuple(content), reason, self._spent(), self._model, invalid)
 
     def _start(self, message: Event) -> Started:
-        self._model = _string(message.get("model")) or self._model
+        self._model = whole(_string(message.get("model"))) or self._model
+        self._at_start = message.get("content")
         self._count(message.get("usage"))
         return Started(self._spent(), self._model)
 
-    def _grow(self, event: Event) -> Iterator[ModelEvent]:
-        block = self._blocks.get(_index(event))
-        if block is None:
-            return
-        delta = _object(event.get("delta"))
-        block.grow(delta)
-        text = _string(delta.get("text"))
-        if delta.get("type") == "text_delta" and text:
-            yield TextDelta(text)
+    def _begin(self, index: int, start: Json) -> Iterator[ModelEvent]:
+        """A block. One that is still open at its index was never ended by the server."""
+        if (before := self._open.pop(index, None)) is not None:
+            yield from before.end()
+        block = self._open[index] = _Block(
+            {"type": "text", "text": start} if isinstance(start, str) else _object(start)
+        )
+        if self._local:
+            block.read_markup()
+        self._blocks.append(block)
+        yield from block.opening()
+
+    def _grow(self, index: int, delta: Event) -> Iterator[ModelEvent]:
+        """A delta goes to the block of its index, if that can take it. If not, text begins a block of its own, and the
+        input of a call goes to the newest call."""
+        kind = _string(delta.get("type")) or next((_FIELDS[field] for field in _FIELDS if field in delta), "")
+        block = self._open.get(index)
+        if kind in _GROWING and (block is None or block.kind != _GROWING[kind]):
+            yield from self._begin(index, {"type": _GROWING[kind]})
+            block = self._open[index]
+        if kind == "input_json_delta" and (block is None or not block.is_call):
+            block = next((one for one in reversed(self._blocks) if one.is_call), None)
+        if block is not None:
+            yield from block.grow(kind, delta)
+
+    def _raw_calls(self, invalid: dict[str, str]) -> Iterator[Block]:
+        """The calls with which the last text ends, for a model whose server does not read them."""
+        last = next((block for block in reversed(self._blocks) if block.kind == "text"), None)
+        for call in last.raw_calls if last else ():
+            id = _new_id()
+            if call.garbage:
+                invalid[id] = whole(call.garbage)
+            yield _whole_block({"type": "tool_use", "id": id, "name": _tool_name(call.name), "input": call.input})
 
     def _count(self, usage: Json) -> None:
         """Numbers in later events replace earlier ones: the server sends totals."""
@@ -88,14 +147,18 @@ class Assembly:
 
 def events_of(message: Json) -> Iterator[Event]:
     """A whole message, which some servers answer though a stream was asked for, as the events that it would be."""
-    whole = _object(message)
-    yield {"type": "message_start", "message": whole}
-    content = whole.get("content")
-    for index, block in enumerate(content if isinstance(content, list) else []):
+    whole_message = _object(message)
+    yield {"type": "message_start", "message": {**whole_message, "content": None}}
+    yield from _blocks_as_events(whole_message.get("content"))
+    delta = {"stop_reason": whole_message.get("stop_reason")}
+    yield {"type": "message_delta", "delta": delta, "usage": whole_message.get("usage")}
+    yield {"type": "message_stop"}
+
+
+def _blocks_as_events(content: Json) -> Iterator[Event]:
+    for index, block in enumerate(content if isinstance(content, list) else [content] if content else []):
         yield {"type": "content_block_start", "index": index, "content_block": block}
         yield {"type": "content_block_stop", "index": index}
-    yield {"type": "message_delta", "delta": {"stop_reason": whole.get("stop_reason")}, "usage": whole.get("usage")}
-    yield {"type": "message_stop"}
 
 
 class _Block:
@@ -104,49 +167,109 @@ class _Block:
     def __init__(self, start: Event) -> None:
         self._block: dict[str, Json] = dict(start)
         self._input: list[str] = []
-        if self._block.get("type") == "tool_use" and not self._block.get("id"):
-            self._block["id"] = f"toolu_{uuid.uuid4().hex}"
+        self._texts: list[str] = []
+        self._thoughts: list[str] = []
+        self._half = ""
+        self._markup: MarkupFilter | None = None
+        self.kind = _string(start.get("type"))
+        if self.kind == "tool_use":
+            self._block["id"] = self._block.get("id") or _new_id()
+            self._block["name"] = _tool_name(_string(self._block.get("name")))
+
+    def read_markup(self) -> None:
+        """To be called before anything else: its text may hold what no person wrote."""
+        if self.kind == "text":
+            self._markup = MarkupFilter()
+
+    @property
+    def is_call(self) -> bool:
+        return self.kind.endswith("tool_use")
+
+    @property
+    def raw_calls(self) -> Iterator[RawCall]:
+        yield from self._markup.calls if self._markup else ()
+
+    @property
+    def was_markup(self) -> bool:
+        """Whether all of a text was taken out of it."""
+        return self._markup is not None and self._markup.took_all
 
     def opening(self) -> Iterator[ModelEvent]:
-        if self._block.get("type") == "tool_use":
+        if self.kind == "tool_use":
             yield ToolCallStarted(_string(self._block.get("name")))
-        text = _string(self._block.get("text"))
-        if self._block.get("type") == "text" and text:
-            yield TextDelta(text)
+        if self.kind == "text":
+            yield from self._told(_string(self._block.get("text")))
 
-    def grow(self, delta: Event) -> None:
-        kind = _string(delta.get("type"))
-        if kind in _GROWING:
-            field = _GROWING[kind]
-            self._block[field] = _string(self._block.get(field)) + _string(delta.get(field))
+    def grow(self, kind: str, delta: Event) -> Iterator[ModelEvent]:
+        if kind == "text_delta":
+            yield from self._told(_string(delta.get("text")))
+        elif kind == "thinking_delta":
+            self._thoughts.append(_string(delta.get("thinking")))
         elif kind == "input_json_delta":
-            self._input.append(_string(delta.get("partial_json")))
+            piece = delta.get("partial_json")
+            self._input.append(piece if isinstance(piece, str) else json.dumps(piece) if piece else "")
         elif kind == "signature_delta":
             self._block["signature"] = _string(delta.get("signature"))
         elif kind == "citations_delta":
             so_far = self._block.get("citations")
             self._block["citations"] = [*(so_far if isinstance(so_far, list) else []), delta.get("citation")]
 
+    def end(self) -> Iterator[ModelEvent]:
+        """What of a text was held back. Nothing more comes of it."""
+        half, self._half = whole(self._half), ""
+        text = half if self._markup is None else self._markup.feed(half) + self._markup.finish()
+        if text:
+            self._texts.append(text)
+            yield TextDelta(text)
+
     def finished(self, invalid: dict[str, str]) -> Block:
         """The block; tool input that is no JSON object is noted in `invalid` under the call's id and sent on as {}."""
-        text = "".join(self._input)
-        if not text.strip():
-            if self._block.get("type") == "tool_use" and not isinstance(self._block.get("input"), dict):
-                self._block["input"] = {}
-            return self._block
-        given = _parsed(text)
-        if given is None and self._block.get("type") == "tool_use":
-            invalid[_string(self._block.get("id"))] = text
-        self._block["input"] = given or {}
-        return self._block
+        if self.kind == "text":
+            self._block["text"] = "".join(self._texts)
+        if self._thoughts:
+            self._block["thinking"] = _string(self._block.get("thinking")) + "".join(self._thoughts)
+        if self.is_call:
+            self._read_input(invalid)
+        return _whole_block(self._block)
+
+    def _read_input(self, invalid: dict[str, str]) -> None:
+        streamed = "".join(self._input)
+        if not streamed.strip() and isinstance(self._block.get("input"), Mapping):
+            return
+        given = streamed if streamed.strip() else self._block.get("input")
+        read = input_of(given)
+        if read is None and self.kind == "tool_use":
+            invalid[_string(self._block.get("id"))] = whole(given if isinstance(given, str) else json.dumps(given))
+        self._block["input"] = read or {}
+
+    def _told(self, text: str) -> Iterator[ModelEvent]:
+        """A piece of text, without the half of a character at its end, which the next piece may complete."""
+        text = self._half + text
+        self._half = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
+        text = whole(text[:-1] if self._half else text)
+        if self._markup is not None:
+            text = self._markup.feed(text)
+        if text:
+            self._texts.append(text)
+            yield TextDelta(text)
 
 
-def _parsed(text: str) -> dict[str, Json] | None:
-    try:
-        given = load_json(text)
-    except ValueError:
-        return None
-    return given if isinstance(given, dict) else None
+def _whole_block(block: Block) -> Block:
+    """As it is, but for halves of characters in any of its texts."""
+    written = json.dumps(block, ensure_ascii=False)
+    kept = whole(written)
+    mended: Block = load_json(kept) if kept != written else block
+    return mended
+
+
+def _tool_name(name: str) -> str:
+    """As a request can hold it. Some models write the name of its module before it, or a token of theirs behind."""
+    name = name.strip().removeprefix("functions.").partition("<|")[0]
+    return _NO_NAME.sub("_", name)[:_LONGEST_NAME] or "unknown"
+
+
+def _new_id() -> str:
+    return f"toolu_{uuid.uuid4().hex}"
 
 
 def _object(value: Json) -> Event:

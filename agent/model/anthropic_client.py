@@ -1,26 +1,30 @@
 """HTTP to a Messages API server through the official SDK. The only file that imports it; see `anthropic.py`.
 
 The SDK's work on requests and answers is gone around (100 ms for a long history, on the event loop): the body goes out
-as the bytes that it is, the stream is read as raw events. What the SDK is here for: connections, headers, versions,
-error classes, and the decoding of server-sent events.
+as the bytes that it is, the stream is read by `sse`, which takes what no decoder of the SDK takes. What the SDK is here
+for: connections, headers, versions and error classes.
 """
 
 from __future__ import annotations
 
 import asyncio
+import codecs
 import contextlib
 import ipaddress
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
-from urllib.parse import urlsplit
+from typing import Any
+from urllib.parse import quote, urlsplit
 
 import anthropic
 import httpx2
 
-from agent.foreign import load_json
 from agent.model.anthropic_answer import Event, events_of
 from agent.model.anthropic_body import body_of, encoded
-from agent.model.anthropic_errors import quoted, refusal, retry_after, status_of
-from agent.model.base import InvalidRequest, ModelError, ModelRequest, TryLater
+from agent.model.anthropic_errors import Said, quoted, redirect, refusal, retry_after, said_in, status_of, unexpected
+from agent.model.base import InvalidRequest, Json, ModelError, ModelRequest, TryLater
+from agent.model.model_list import entries_of, window_of
+from agent.model.sse import EventReader, ServerEvent
+from agent.parsing import load_json
 
 CONNECT_S = 10.0
 WINDOW_S = 3.0
@@ -47,33 +51,49 @@ class AnthropicClient:
 
     async def events(self, request: ModelRequest) -> AsyncGenerator[Event, None]:
         """Ask, and yield the stream's events up to message_stop as they were sent. Raises `ModelError`."""
-        with self._translated(request.model):
+        with self._translated(request):
             async with await self._asked(request) as stream:
-                if _is_whole(stream.response.headers):
-                    message = _decoded((await stream.response.aread()).decode("utf-8", "replace"))
-                    if message.get("type") == "error":
-                        raise self._error_event(message, request.model)
-                    for event in events_of(message):
-                        yield event
+                body = stream.response.aiter_bytes()
+                begin = await _begin(body)
+                if _is_whole(stream.response.headers, begin):
+                    for part in self._whole(b"".join([begin, *[chunk async for chunk in body]]), request):
+                        yield part
                     return
-                raw = stream.raw_events(stream.response)
-                async for sse in raw:
-                    event = _decoded(sse.data)
-                    if event.get("type") == "error":
-                        raise self._error_event(event, request.model)
+                reader = EventReader()
+                read_any = False
+                async for sse in reader.read(_again(begin, body)):
+                    if (event := self._event(sse, request)) is None:
+                        continue
+                    read_any = True
                     yield event
                     if event.get("type") == "message_stop":
-                        await _drain(raw)
+                        await _drain(body)
                         return
+                if not read_any and reader.other:
+                    raise unexpected(said_in(reader.other), self._key)
 
     async def window(self, model: str) -> int | None:
-        """`max_input_tokens` of the models endpoint, or None where it has no answer, for whatever reason."""
+        """Tokens of the model's window, by the models endpoint, or None where that has no answer, for whatever
+        reason."""
         try:
             async with asyncio.timeout(WINDOW_S):
-                size = (await self._sdk.models.retrieve(model)).max_input_tokens
-        except (anthropic.AnthropicError, httpx2.HTTPError, ValueError, AttributeError, TimeoutError):
+                if size := window_of(await self._page(f"/v1/models/{quote(model, safe='')}")):
+                    return size
+                listed = entries_of(await self._page("/v1/models"))
+        except TimeoutError:
             return None
-        return size if isinstance(size, int) and size > 0 else None
+        mine = [one for one in listed if one.get("id") == model] or (listed if len(listed) == 1 else [])
+        return window_of(mine[0]) if mine else None
+
+    async def models(self) -> list[str]:
+        """The names of the models that the server has; empty where it does not say."""
+        try:
+            async with asyncio.timeout(WINDOW_S):
+                listed = entries_of(await self._page("/v1/models"))
+        except TimeoutError:
+            return []
+        names = [one.get("id") for one in listed]
+        return [quoted(name, self._key) for name in names if isinstance(name, str)]
 
     async def aclose(self) -> None:
         await self._sdk.close()
@@ -87,20 +107,63 @@ class AnthropicClient:
             stream_cls=anthropic.AsyncStream[anthropic.types.RawMessageStreamEvent],
         )
 
+    async def _page(self, path: str) -> Json:
+        """What a GET answers, None where it does not."""
+        try:
+            page: Any = await self._sdk.get(path, cast_to=object)
+        except (anthropic.AnthropicError, httpx2.HTTPError, ValueError, RecursionError):
+            return None
+        answer: Json = page
+        return answer
+
+    def _event(self, sse: ServerEvent, request: ModelRequest) -> Event | None:
+        """One event; None for data that means nothing. Raises `ModelError` for one that tells an error."""
+        data = sse.data.strip()
+        if data == "[DONE]":
+            return {"type": "message_stop"}
+        event = _decoded(data) if data[:1] in ("{", "[") or sse.name != "error" else data
+        if sse.name == "error" or (isinstance(event, Mapping) and (event.get("type") == "error" or event.get("error"))):
+            raise self._told(event, request)
+        return event if isinstance(event, Mapping) else None
+
+    def _whole(self, body: bytes, request: ModelRequest) -> Iterator[Event]:
+        """The events of an answer in one piece."""
+        text = body.decode("utf-8-sig", "replace")
+        answer = None if text.lstrip().startswith("<") else _decoded(text)
+        if isinstance(answer, Mapping) and (answer.get("type") == "error" or answer.get("error")):
+            raise self._told(answer, request)
+        if isinstance(answer, Mapping) and isinstance(answer.get("content"), str | list):
+            return events_of(answer)
+        raise unexpected(said_in(text), self._key)
+
+    def _told(self, body: Json, request: ModelRequest) -> ModelError:
+        """An error that the server sent in place of an answer; it has perhaps a type, but no status of its own."""
+        said = said_in(body)
+        return self._refusal(status_of(said), said, request)
+
+    def _refusal(self, status: int, said: Said, request: ModelRequest, wait: float | None = None) -> ModelError:
+        error = refusal(status, said, model=request.model, secret=self._key, wait=wait)
+        if type(error) is InvalidRequest and request.cache != "off" and "cache_control" in said.text:
+            cure = "If the server knows no prompt cache, set model.cache: off in config.yaml."
+            return InvalidRequest(f"{error} {cure}", at=error.at)
+        return error
+
     @contextlib.contextmanager
-    def _translated(self, model: str) -> Iterator[None]:
+    def _translated(self, request: ModelRequest) -> Iterator[None]:
         """Foreign errors become `ModelError`; the cause is kept where it does not show the key."""
         try:
             yield
         except (anthropic.AnthropicError, httpx2.HTTPError, httpx2.StreamError) as error:
             secret = bool(self._key) and self._key in str(error)
-            raise self._meaning(error, model) from (None if secret else error)
+            raise self._meaning(error, request) from (None if secret else error)
 
-    def _meaning(self, error: Exception, model: str) -> ModelError:
+    def _meaning(self, error: Exception, request: ModelRequest) -> ModelError:
         if isinstance(error, anthropic.APIStatusError):
-            said = quoted(error.api_message or "", self._key)
-            wait = retry_after(error.response.headers)
-            return refusal(error.status_code, error.type or "", said, model=model, wait=wait)
+            response = error.response
+            if response.is_redirect:
+                return redirect(str(response.url.join(response.headers.get("location", ""))), self._key)
+            said = said_in(response.content.decode("utf-8-sig", "replace"))
+            return self._refusal(error.status_code, said, request, retry_after(response.headers))
         if isinstance(error, anthropic.APITimeoutError | httpx2.TimeoutException):
             return TryLater(f"The model's server said nothing for {self._timeout_s:g} seconds.", overloaded=True)
         if isinstance(error, anthropic.APIConnectionError):
@@ -109,31 +172,41 @@ class AnthropicClient:
             return TryLater("The connection to the model's server broke.")
         return InvalidRequest(f"The model's server could not be asked ({type(error).__name__}).")
 
-    def _error_event(self, event: Event, model: str) -> ModelError:
-        """An error that the server sent inside a stream; it has a type, but no status of its own."""
-        told = event.get("error")
-        error = told if isinstance(told, Mapping) else {}
-        kind, said = str(error.get("type") or ""), str(error.get("message") or "")
-        return refusal(status_of(kind), kind, quoted(said, self._key), model=model)
+
+async def _begin(body: AsyncIterator[bytes]) -> bytes:
+    """What an answer begins with, up to the first byte that is not blank."""
+    begin = b""
+    async for chunk in body:
+        begin += chunk
+        if begin.removeprefix(codecs.BOM_UTF8).strip():
+            break
+    return begin
 
 
-def _is_whole(headers: Mapping[str, str]) -> bool:
-    """Whether the answer is one piece of JSON, from a server that does not stream."""
-    return headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json"
+async def _again(begin: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    yield begin
+    async for chunk in rest:
+        yield chunk
 
 
-def _decoded(data: str) -> Event:
-    """One event; an empty one for data that means nothing."""
-    if not data.strip():
-        return {}
+def _is_whole(headers: Mapping[str, str], begin: bytes) -> bool:
+    """Whether the answer is one piece, of a server that does not stream, whatever it says that it is."""
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    return kind == "application/json" or begin.removeprefix(codecs.BOM_UTF8).lstrip()[:1] in (b"{", b"[", b"<")
+
+
+def _decoded(data: str) -> Json:
+    """JSON; None for other words. Raises `TryLater` for what was JSON once."""
     try:
-        event = load_json(data)
+        decoded: Json = load_json(data)
     except ValueError as error:
-        raise TryLater("The model's server sent something that cannot be read.") from error
-    return event if isinstance(event, Mapping) else {}
+        if data[:1] in ("{", "["):
+            raise TryLater("The model's server sent something that cannot be read.") from error
+        return None
+    return decoded
 
 
-async def _drain(rest: AsyncIterator[object]) -> None:
+async def _drain(rest: AsyncIterator[bytes]) -> None:
     """Read to the end of the stream, so that its connection can be used again; a server that dawdles loses it."""
     with contextlib.suppress(TimeoutError, httpx2.HTTPError):
         async with asyncio.timeout(DRAIN_S):
@@ -148,10 +221,12 @@ def _foreign_headers(key: str, host: str) -> dict[str, str]:
 
 
 def _http_client(host: str, timeout: httpx2.Timeout) -> httpx2.AsyncClient:
-    """A proxy from the environment is used for the world, never for this machine."""
+    """A proxy from the environment is used for the world, never for this machine. A redirect is told, not followed: it
+    would take the key to another server."""
     if _is_loopback(host):
-        return httpx2.AsyncClient(trust_env=False, timeout=timeout, limits=anthropic.DEFAULT_CONNECTION_LIMITS)
-    return anthropic.DefaultAsyncHttpxClient(timeout=timeout)
+        limits = anthropic.DEFAULT_CONNECTION_LIMITS
+        return httpx2.AsyncClient(trust_env=False, timeout=timeout, limits=limits, follow_redirects=False)
+    return anthropic.DefaultAsyncHttpxClient(timeout=timeout, follow_redirects=False)
 
 
 def _is_loopback(host: str) -> bool:

@@ -179,7 +179,19 @@ class InvalidRequest(ModelError):
 
 
 class ContextOverflow(InvalidRequest):
-    """The request is larger than the model's window."""
+    """The request is larger than the model's window, which is `window` tokens where the server says so."""
+
+    def __init__(self, message: str, *, window: int | None = None) -> None:
+        super().__init__(message)
+        self.window = window
+
+
+class AnswerTooLong(InvalidRequest):
+    """A longer answer was asked for than the model's may be: `most` tokens."""
+
+    def __init__(self, message: str, *, most: int) -> None:
+        super().__init__(message)
+        self.most = most
 
 
 class ModelNotFound(InvalidRequest):

@@ -70,6 +70,7 @@ class Meta:
     sender        who said it
     model, usage, stop_reason
                   of an assistant message, as the server gave them
+    doubted       `usage` cannot be right, so it says nothing of the size of the context
     prefix        of an assistant message: names exactly what was sent before it (`replay.Context.prefix`)
     tool          of a result: the tool's name
     error         of a result: the call failed
@@ -90,6 +91,7 @@ class Meta:
     files: Mapping[str, Seen] = field(default_factory=dict)
     recalled: tuple[Recalled, ...] = ()
     quoted: tuple[QuotedLines, ...] = ()
+    doubted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

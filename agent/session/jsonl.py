@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from datetime import date
 from typing import cast
 
-from agent.foreign import MOST_DEEP_JSON, load_json
 from agent.memory.quoting import QuotedLines
 from agent.model.base import Json, Usage
+from agent.parsing import MOST_DEEP_JSON, load_json
 from agent.session.entries import (
     CompactionEntry,
     Entry,

@@ -9,8 +9,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent.foreign import load_json
 from agent.memory.scope import Audience, GroupLogs, Scope
+from agent.parsing import load_json
 from agent.session.cycle import Loss
 from agent.session.durable import write_whole
 

@@ -18,8 +18,8 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from agent.foreign import load_json
 from agent.model.base import Json
+from agent.parsing import load_json
 
 PROTOCOL = 1
 MAX_REQUEST = 4_000_000

@@ -18,6 +18,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from agent.whole import WholeTextConnection
 from gateway.store.schema import migrate
 
 T = TypeVar("T")
@@ -186,7 +187,9 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
 def _connect(path: Path) -> sqlite3.Connection:
     try:
         path.touch(mode=0o600, exist_ok=True)
-        connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None, timeout=5.0)
+        connection = sqlite3.connect(
+            path, check_same_thread=False, isolation_level=None, timeout=5.0, factory=WholeTextConnection
+        )
         connection.row_factory = sqlite3.Row
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=FULL")

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import sqlite3
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pydantic import TypeAdapter
-from pydantic_core import PydanticSerializationError
 
 from channels.message import InboundMessage, Origin, Unreadable
 from gateway.store import chat_rows, web_rows
@@ -70,20 +68,6 @@ def _row(row: sqlite3.Row) -> InboxRow:
     )
 
 
-def _writable(text: str) -> str:
-    """With � for halves of characters, which platforms let pass and no file can hold."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-def _writable_message(message: InboundMessage) -> InboundMessage:
-    try:
-        _MESSAGE.dump_json(message)
-    except PydanticSerializationError:
-        fields = _MESSAGE.dump_python(message, mode="json")
-        return _MESSAGE.validate_json(_writable(json.dumps(fields, ensure_ascii=False)))
-    return message
-
-
 def admit(
     connection: sqlite3.Connection,
     message: InboundMessage,
@@ -96,7 +80,6 @@ def admit(
 ) -> InboxRow | None:
     """Write a message down, bound to the `turn` that it begins at once. `today`: the user's day, as ISO 8601. None: it
     is a repeat of one already here."""
-    message = _writable_message(message)
     address, attempts = message.address, int(bool(turn))
     cursor = connection.execute(
         "INSERT OR IGNORE INTO inbox (channel, account, id, state, session, turn, attempts, chat_id, platform_id,"
@@ -175,7 +158,7 @@ def keep_unreadable(connection: sqlite3.Connection, event: Unreadable, at: str) 
     connection.execute(
         "INSERT OR IGNORE INTO inbox (channel, account, id, state, outcome, session, chat_id, platform_id, message,"
         " received_at) VALUES (?, ?, ?, 'unreadable', ?, '', '', '', ?, ?)",
-        (event.channel, event.account, event.id, event.why, _writable(event.raw), at),
+        (event.channel, event.account, event.id, event.why, event.raw, at),
     )
 
 
@@ -191,7 +174,7 @@ def reword(connection: sqlite3.Connection, edited: InboundMessage) -> tuple[Inbo
         old = _row(found)
         if old.message.sender.id != edited.sender.id:
             continue
-        text = dataclasses.replace(old.message, text=_writable(edited.text))
+        text = dataclasses.replace(old.message, text=edited.text)
         connection.execute("UPDATE inbox SET message = ? WHERE seq = ?", (_MESSAGE.dump_json(text).decode(), old.seq))
         changed.append(InboxRow(old.seq, old.session, text, overheard=old.overheard))
     return tuple(changed)
@@ -207,7 +190,7 @@ def was_read_otherwise(connection: sqlite3.Connection, edited: InboundMessage, o
         (address.channel, address.account, address.chat_id, edited.platform_id),
     ).fetchall()
     read = [_row(row).message for row in rows]
-    others = [one for one in read if one.sender.id == edited.sender.id and one.text != _writable(edited.text)]
+    others = [one for one in read if one.sender.id == edited.sender.id and one.text != edited.text]
     return bool(others) and connection.execute("SELECT 1 FROM outbox WHERE key = ?", (offer,)).fetchone() is None
 
 

@@ -176,3 +176,17 @@ async def test_a_file_of_a_newer_daybook_is_refused(tmp_path: Path) -> None:
 async def test_a_folder_in_the_place_of_the_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StoreUnavailable):
         await Database.open(tmp_path)
+
+
+async def test_half_a_character_is_written_whole(database: Database) -> None:
+    """Whatever comes from a platform or a model: a word that no file can hold must not fail a commit for ever."""
+
+    def write(connection: sqlite3.Connection) -> list[str]:
+        _keep(connection, 1, "a\ud83d")
+        _keep(connection, 2, "\ud83d\ude00")
+        connection.execute("INSERT INTO choice VALUES ('3', 'number', :text)", {"text": "\ude00"})
+        rows = [(str(number), "number", text) for number, text in ((4, "plain"), (5, "b\ud83d"))]
+        connection.executemany("INSERT INTO choice VALUES (?, ?, ?)", rows)
+        return [row["value"] for row in connection.execute("SELECT value FROM choice ORDER BY session")]
+
+    assert await database.run(write) == ["a\ufffd", "😀", "\ufffd", "plain", "b\ufffd"]

@@ -6,6 +6,7 @@ import io
 import json
 import logging
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -88,3 +89,11 @@ def test_ordinary_text_is_left_alone() -> None:
     stream = written("text")
     logging.getLogger("gateway.test").info("at 12:30 in memory/2026-11-21.md, owner telegram:11111 said hello.")
     assert log.HIDDEN not in stream.getvalue()
+
+
+@pytest.mark.parametrize("style", ["text", "json"])
+def test_half_a_character_is_no_reason_to_lose_a_line(style: str, tmp_path: Path) -> None:
+    with (tmp_path / "log").open("w", encoding="utf-8") as stream:
+        log.set_up("info", style, [], stream)
+        logging.getLogger("gateway.test").info("from %s", "Al\ud83dice")
+    assert "from Al\ufffdice" in (tmp_path / "log").read_text(encoding="utf-8")

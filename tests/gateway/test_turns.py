@@ -128,6 +128,58 @@ async def test_invariant_02_a_turn_that_fails_by_a_bug_says_so(
     assert "a bug" in caplog.text
 
 
+async def test_invariant_02_an_answer_with_half_a_character_is_a_reply(daybook: Daybook) -> None:
+    """What a model says beside our reading of it: nothing that comes later may fail on it for ever."""
+    daybook.model.then(Answer(["smile \ud83d", " and more \ude00"]), Call("memory_append", {"text": "\ud83d"}), "Done.")
+    async with daybook.running() as gateway:
+        daybook.chat.say("Hello")
+        assert await daybook.chat.wait_heard() == ["smile \ufffd and more \ufffd"]
+        daybook.chat.say("Note it")
+        assert (await daybook.chat.wait_heard(2))[1] == "Done."
+        await settled(gateway)
+    async with daybook.running() as gateway:
+        assert await gateway.status("inbox", "waiting") == 0
+
+
+class _NotSplitting(ScriptedChannel):
+    """A channel with a bug that some texts, or all, bring out."""
+
+    bad = "bad"
+
+    def split(self, text: str) -> list[str]:
+        if self.bad in text:
+            raise ZeroDivisionError("a bug")
+        return super().split(text)
+
+
+async def test_invariant_02_an_end_that_cannot_be_written_ends_in_an_error_text(daybook: Daybook) -> None:
+    daybook.chat = _NotSplitting("telegram")
+    daybook.model.then("A bad answer.", "Well again.")
+    async with daybook.running() as gateway:
+        daybook.chat.say("Hello")
+        (heard,) = await daybook.chat.wait_heard()
+        await settled(gateway)
+        daybook.chat.say("And now?")
+        assert (await daybook.chat.wait_heard(2))[1] == "Well again."
+    assert "broke" in heard
+    async with daybook.running() as gateway:
+        await settled(gateway)
+    assert len(daybook.chat.heard()) == 2
+
+
+async def test_invariant_02_a_message_that_nothing_can_answer_does_not_wait_for_ever(daybook: Daybook) -> None:
+    daybook.chat = chat = _NotSplitting("telegram")
+    chat.bad = ""
+    daybook.model.then("An answer.", "Well again.")
+    async with daybook.running() as gateway:
+        chat.say("Hello")
+        await chat.wait_until(lambda: bool(daybook.model.requests))
+        await settled(gateway)
+        chat.bad = "nothing"
+        chat.say("And now?")
+        assert await chat.wait_heard() == ["Well again."]
+
+
 async def test_a_token_after_real_text_is_taken_off(daybook: Daybook) -> None:
     daybook.model.then("Noted.\n\nNO_REPLY")
     async with daybook.running():

@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from agent.foreign import load_json
 from agent.memory.embedding.bert_layers import Layers, NumpyLayers, Shape, Weights
 from agent.memory.embedding.encoder import NoEmbedding, Vector
 from agent.memory.embedding.safetensors import tensors
 from agent.memory.embedding.wordpiece import WordPiece, is_cjk
+from agent.parsing import load_json
 
 _log = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.foreign import load_json
+from agent.parsing import load_json
 
 Floats = NDArray[np.float32]
 

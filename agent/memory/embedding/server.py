@@ -7,8 +7,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from agent.foreign import load_json
 from agent.memory.embedding.encoder import NoEmbedding, Vector
+from agent.parsing import load_json
 
 if TYPE_CHECKING:
     import httpx

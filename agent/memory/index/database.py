@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from agent.memory.reach import make_private
+from agent.whole import WholeTextConnection
 
 VERSION = "5"
 _BUSY = 5.0
@@ -135,7 +136,9 @@ def translated() -> Iterator[None]:
 
 
 def _connected(path: Path | None) -> sqlite3.Connection:
-    db = sqlite3.connect(path or ":memory:", timeout=_BUSY, isolation_level=None, check_same_thread=False)
+    db = sqlite3.connect(
+        path or ":memory:", timeout=_BUSY, isolation_level=None, check_same_thread=False, factory=WholeTextConnection
+    )
     try:
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")

@@ -296,10 +296,11 @@ async def test_an_early_clean_end_is_no_answer(fake: FakeAnthropic, model: Anthr
     assert isinstance(await refused(model), TryLater)
 
 
-async def test_an_end_without_a_reason_is_no_answer(fake: FakeAnthropic, model: AnthropicModel) -> None:
+async def test_a_whole_answer_without_a_reason_is_an_answer(fake: FakeAnthropic, model: AnthropicModel) -> None:
     fake.never_stop_reason()
     fake.answer("one two")
-    assert isinstance(await refused(model), TryLater)
+    done = await answer_of(model, request())
+    assert (done.text, done.stop_reason) == ("one two", "end_turn")
 
 
 async def test_a_silent_server_is_given_up(fake: FakeAnthropic) -> None:

@@ -1,0 +1,84 @@
+"""The real SDK over HTTP against a server that says exactly what is in the tables."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from agent.model.anthropic import AnthropicModel
+from agent.model.base import (
+    Completed,
+    ContextOverflow,
+    Message,
+    ModelError,
+    ModelEvent,
+    ModelRequest,
+    TextDelta,
+    ToolSpec,
+)
+from tests.agent.model.deviations import answers, errors, limits, markup
+from tests.agent.model.deviations.deviation import Deviation
+from tests.fakes.raw_http import RawServer
+
+ALL = [*answers.DEVIATIONS, *errors.DEVIATIONS, *limits.DEVIATIONS, *markup.DEVIATIONS]
+MODEL = "local/qwen-3"
+TOOLS = (
+    ToolSpec("memory_append", "Add.", {"type": "object", "properties": {"text": {"type": "string"}}}),
+    ToolSpec("memory_search", "Find.", {"type": "object", "properties": {"query": {"type": "string"}}}),
+)
+
+
+def request(deviation: Deviation) -> ModelRequest:
+    hello = Message("user", ({"type": "text", "text": "Hello"},))
+    return ModelRequest(MODEL, ("You are Daybook.",), (hello,), TOOLS, deviation.max_tokens, cache=deviation.cache)
+
+
+@pytest.mark.parametrize("deviation", [one for one in ALL if one.error is None and one.text is not None], ids=str)
+async def test_an_answer_is_read(deviation: Deviation) -> None:
+    replies = [deviation.sends] if deviation.then is None else [deviation.sends, deviation.then]
+    async with RawServer(replies, deviation.pages) as server:
+        model = AnthropicModel("", server.base_url, timeout_s=5)
+        events = [event async for event in model.stream(request(deviation))]
+        await model.aclose()
+    done = events[-1]
+    assert isinstance(done, Completed)
+    assert shown(events) == done.text == deviation.text
+    done.text.encode()
+    calls = tuple((block["name"], block["input"]) for block in done.content if block.get("type") == "tool_use")
+    assert calls == deviation.calls
+    assert len(done.invalid) == deviation.invalid
+    assert done.stop_reason == (deviation.stop or ("tool_use" if calls else "end_turn"))
+    if deviation.asked:
+        assert tuple(body["max_tokens"] for body in server.bodies) == deviation.asked
+
+
+@pytest.mark.parametrize("deviation", [one for one in ALL if one.error is not None], ids=str)
+async def test_an_error_is_told(deviation: Deviation) -> None:
+    replies = [deviation.sends] if deviation.then is None else [deviation.sends, deviation.then]
+    async with RawServer(replies, deviation.pages) as server:
+        model = AnthropicModel("", server.base_url, timeout_s=5)
+        with pytest.raises(ModelError) as caught:
+            async for _ in model.stream(request(deviation)):
+                pass
+        await model.aclose()
+    error = caught.value
+    assert type(error) is deviation.error, error
+    assert re.search(deviation.says, str(error), re.IGNORECASE), error
+    assert not deviation.unsaid or deviation.unsaid not in str(error)
+    assert len(str(error)) < 700 and "\n" not in str(error)
+    str(error).encode()
+    if isinstance(error, ContextOverflow):
+        assert error.window == deviation.window
+
+
+@pytest.mark.parametrize("deviation", [one for one in ALL if one.error is None and one.text is None], ids=str)
+async def test_the_window_is_learnt(deviation: Deviation) -> None:
+    async with RawServer([deviation.sends], deviation.pages) as server:
+        model = AnthropicModel("", server.base_url, timeout_s=5)
+        assert await model.context_window(MODEL) == deviation.window
+        await model.aclose()
+
+
+def shown(events: list[ModelEvent]) -> str:
+    return "".join(event.text for event in events if isinstance(event, TextDelta))
