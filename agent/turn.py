@@ -57,12 +57,20 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
+class ForwardedText:
+    """A message of somebody else that was passed on, as a whole. `author`: as the platform names it."""
+
+    author: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Said:
     """Something a person said, as the model is to see it.
 
     id          names the message over restarts
     channel     the platform's name for people: Telegram, Terminal
-    quoted      text of others that came with it (reply, forward), shown as data
+    quoted      text of others that came with it (what it replies to, a forward), shown as data
     enclosed    what came with it and is neither read nor shown, a sentence each
     heard       names of recordings whose words, as they were heard, stand in the text
     documents   text that came with it, shown as data
@@ -75,7 +83,7 @@ class Said:
     sender: str
     channel: str
     at: datetime
-    quoted: tuple[str, ...] = ()
+    quoted: tuple[str | ForwardedText, ...] = ()
     enclosed: tuple[str, ...] = ()
     overheard: tuple[tuple[str, datetime, str], ...] = ()
     heard: tuple[str, ...] = ()

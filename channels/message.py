@@ -266,7 +266,15 @@ class OutcomeUnknown(SendError):
 
 
 class Refused(SendError):
-    """The platform will never take this (chat gone, bot blocked, no permission). The text says why."""
+    """The platform will never take this. The text says why."""
+
+
+class TooLong(Refused):
+    """The text is longer than the platform takes; a shorter one may be taken."""
+
+
+class ChatGone(Refused):
+    """Nothing reaches that chat: it is gone, or the bot was blocked or may not write there."""
 
 
 class NotFetched(Exception):

@@ -32,6 +32,7 @@ from channels.message import (
     Refused,
     Sender,
     SendError,
+    TooLong,
 )
 from channels.split import split
 
@@ -361,7 +362,7 @@ class ScriptedChannel:
         if not message.text.strip() and message.file is None:
             raise Refused("the text is empty")
         if len(message.text) > self._limit:
-            raise Refused(f"the text has {len(message.text)} characters; {self._limit} are allowed")
+            raise TooLong(f"the text has {len(message.text)} characters; {self._limit} are allowed")
         await self._open.wait()
         return self._failures.popleft() if self._failures else None
 

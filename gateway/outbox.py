@@ -2,7 +2,8 @@
 
 What happens to a send that fails depends on what is known. Certainly not sent: again, after the server's own delay.
 Perhaps sent: once more, with a mark that says so where the platform would not know a repeat by its key. An edit of a
-known message may be repeated at will. Never: recorded as failed, with the reason.
+known message may be repeated at will. Too long: in smaller pieces. Never: recorded as failed, with the reason, and the
+chat is told, unless nothing reaches it.
 """
 
 from __future__ import annotations
@@ -21,18 +22,22 @@ from agent.whole import whole
 from channels.message import (
     Address,
     Channel,
+    ChatGone,
     NotSent,
     OutboundFile,
     OutboundMessage,
     OutcomeUnknown,
     Refused,
     SendError,
+    TooLong,
 )
+from channels.split import split
 from gateway.lanes import Lane, Lanes
 from gateway.locks import Locks
-from gateway.store import outbox_rows
+from gateway.store import chat_rows, outbox_rows
 from gateway.store.database import Database, StoreUnavailable
 from gateway.store.outbox_rows import Buttons, Draft, OutboxCounts, OutboxRow
+from gateway.words import WORDS
 
 log = logging.getLogger(__name__)
 
@@ -45,6 +50,11 @@ _UNREACHABLE_WAIT = 0.2
 """Seconds between looks whether somebody has come back (opened the terminal)."""
 _CUT_AT_ONCE = 1_000
 """Characters up to which a text is cut on the loop: that takes a few milliseconds at most."""
+
+_SHORTEST_CUT = 250
+"""Characters. A platform that takes no piece of so many is not one for which a text can be cut."""
+_NOTICE = "undelivered:"
+"""Before the key of what it tells of."""
 
 Chat = tuple[str, str, str]
 FirstChat = Callable[[str, str], str]
@@ -206,7 +216,13 @@ class Outbox:
             found = tuple([row for one in chats for row in await self._written(outbox_rows.open_rows, one)])
         rows = {row.seq: row for row in found}
         for seq in sorted(rows):
-            if not await self._deliver(rows[seq], channel):
+            try:
+                if not await self._deliver(rows[seq], channel):
+                    return
+            except TooLong as error:
+                await self._cut_smaller(rows[seq], str(error))
+                for one in chats:
+                    self.wake_chat(one)
                 return
 
     async def _is_there(self, channel: Channel, address: Address) -> bool:
@@ -227,7 +243,7 @@ class Outbox:
 
     async def _deliver(self, row: OutboxRow, channel: Channel) -> bool:
         """Bring a message to its end, received or given up; False where the process ends before there is anybody. The
-        first attempt may be begun (`sending`)."""
+        first attempt may be begun (`sending`). Raises `TooLong` where smaller pieces may be taken."""
         edits, repeat, doubted, tries, begun = row.edits, row.repeat, row.doubted, row.attempts, row.sending
         while begun or await self._is_there(channel, row.address):
             text = REPEAT_MARK + row.text if repeat and not edits else row.text
@@ -244,10 +260,11 @@ class Outbox:
                 log.warning("a reply to %s is sent again in %.0f s: %s", row.address, wait, reason)
                 await self._sleep(wait)
             except Refused as error:
+                if isinstance(error, TooLong) and row.file is None and len(row.text) >= 2 * _SHORTEST_CUT:
+                    raise
                 reason = str(error)
                 if not edits:
-                    log.error("a reply to %s cannot be delivered: %s", row.address, reason)
-                    await self._written(outbox_rows.give_up, row.seq, reason)
+                    await self._give_up(row, reason, is_told=not isinstance(error, ChatGone))
                     return True
                 edits = ""
                 await self._written(outbox_rows.again, row.seq, reason, anew=True)
@@ -256,7 +273,7 @@ class Outbox:
                 log.warning("it is not known whether a reply to %s arrived: %s", row.address, reason)
                 if not edits:
                     if doubted:
-                        await self._written(outbox_rows.give_up, row.seq, reason)
+                        await self._give_up(row, reason)
                         return True
                     repeat = doubted = True
                 await self._written(outbox_rows.again, row.seq, reason, repeat=doubted)
@@ -266,6 +283,26 @@ class Outbox:
                 await self._written(outbox_rows.receipt, row.seq, platform_id, now)
                 return True
         return False
+
+    async def _cut_smaller(self, row: OutboxRow, reason: str) -> None:
+        pieces = await asyncio.to_thread(split, row.text, len, len(row.text) * 3 // 5)
+        log.warning("a reply to %s is sent in %d pieces: %s", row.address, len(pieces), reason)
+        await self._written(outbox_rows.cut, row, pieces, utc_stamp(self._clock.now()))
+
+    async def _give_up(self, row: OutboxRow, reason: str, *, is_told: bool = True) -> None:
+        """Record that it failed. `is_told`: its chat can be told so, which is done once for all pieces of a text."""
+        log.error("a reply to %s cannot be delivered: %s", row.address, reason)
+        key = f"{_NOTICE}{row.key.rpartition(':')[0]}:{{}}"
+
+        def write(connection: sqlite3.Connection) -> None:
+            outbox_rows.give_up(connection, row.seq, reason)
+            if is_told and not row.key.startswith(_NOTICE):
+                text = WORDS[chat_rows.language(connection, row.address)].undelivered.format(why=reason)
+                notice = self.drafts(key, row.address, text, reply_to=row.reply_to)
+                outbox_rows.add(connection, notice, utc_stamp(self._clock.now()))
+
+        await self._written(write)
+        self.wake_chat(row.address)
 
     @staticmethod
     async def _handed_over(channel: Channel, message: OutboundMessage, edits: str) -> str:

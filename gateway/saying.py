@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from agent.language import Language
-from agent.turn import Document, Picture, Said
-from channels.message import Attachment, ChatKind, InboundMessage
+from agent.turn import Document, ForwardedText, Picture, Said
+from channels.message import Attachment, ChatKind, InboundMessage, Quote
 from gateway.one_line import one_line
 from gateway.opened import Found, Opened
 from gateway.store.inbox_rows import InboxRow
@@ -43,7 +43,6 @@ def said(
     message: InboundMessage, opened: Mapping[int, Opened] | None = None, overheard: Sequence[InboxRow] = ()
 ) -> Said:
     """`opened`: what was read of its attachments, by their place."""
-    quote = message.quote
     came = [(one, (opened or {}).get(at)) for at, one in enumerate(message.attachments)]
     heard = list(_heard(message, came))
     return Said(
@@ -52,7 +51,7 @@ def said(
         sender=message.sender.name or message.sender.id,
         channel=message.address.channel.capitalize(),
         at=message.sent_at,
-        quoted=(f"{quote.author}: {quote.text}" if quote.author else quote.text,) if quote else (),
+        quoted=(_quoted(message.quote),) if message.quote else (),
         enclosed=tuple(_enclosed(came)),
         overheard=tuple((row.message.sender.name, row.message.sent_at, _overheard(row.message)) for row in overheard),
         heard=tuple(name for name, _ in heard),
@@ -136,10 +135,18 @@ def _enclosed(came: _Came) -> Iterator[str]:
             yield f"{_named(one)} came with this message; it was not opened"
 
 
+def _quoted(quote: Quote) -> str | ForwardedText:
+    if quote.forwarded:
+        return ForwardedText(quote.author, quote.text)
+    return f"{quote.author}: {quote.text}" if quote.author else quote.text
+
+
 def _overheard(message: InboundMessage) -> str:
-    """What others said is not opened."""
+    """What others said, and what they passed on, is not opened."""
     came = (f"[{_named(one)}]" + (f" {one.words}" if one.words else "") for one in message.attachments)
-    return " ".join(filter(None, [message.text, *came]))
+    quote = message.quote
+    forwarded = f"[forwarded from {quote.author or 'somebody'}] {quote.text}" if quote and quote.forwarded else ""
+    return " ".join(filter(None, [message.text, forwarded, *([] if forwarded else came)]))
 
 
 def _named(attachment: Attachment, kind: str = "") -> str:

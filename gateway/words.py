@@ -10,8 +10,8 @@ from agent.language import Language
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """`late` takes {due}, `more` {number}, `again` {when}, `nothing_said` {day}. From `done` to `tomorrow` they stand
-    on buttons, and are short."""
+    """`late` takes {due}, `more` {number}, `again` {when}, `nothing_said` {day}, `undelivered` {why}. From `done` to
+    `tomorrow` they stand on buttons, and are short."""
 
     late: str
     missed: str
@@ -23,6 +23,7 @@ class Words:
     is_done: str
     again: str
     nothing_said: str
+    undelivered: str
 
 
 WORDS: Mapping[Language, Words] = {
@@ -37,6 +38,7 @@ WORDS: Mapping[Language, Words] = {
         is_done="Done.",
         again="Again: {when}.",
         nothing_said="Nothing was said here on {day}, and nothing that was promised is due.",
+        undelivered="A message of mine could not be delivered here ({why}). Ask me again, or see `/export`.",
     ),
     Language.GERMAN: Words(
         late="Verspätet: Das war am {due} fällig.",
@@ -49,6 +51,7 @@ WORDS: Mapping[Language, Words] = {
         is_done="Erledigt.",
         again="Noch einmal: {when}.",
         nothing_said="Am {day} wurde hier nichts gesagt, und nichts Versprochenes ist fällig.",
+        undelivered="Eine Nachricht von mir kam hier nicht an ({why}). Frag noch einmal, oder sieh in `/export` nach.",
     ),
     Language.SPANISH: Words(
         late="Con retraso: tocaba el {due}.",
@@ -61,6 +64,7 @@ WORDS: Mapping[Language, Words] = {
         is_done="Hecho.",
         again="Otra vez: {when}.",
         nothing_said="El {day} no se dijo nada aquí, y nada de lo prometido vence.",
+        undelivered="No se pudo entregar aquí un mensaje mío ({why}). Pregúntame otra vez, o mira en `/export`.",
     ),
     Language.FRENCH: Words(
         late="En retard : c'était prévu le {due}.",
@@ -73,6 +77,7 @@ WORDS: Mapping[Language, Words] = {
         is_done="C'est fait.",
         again="À nouveau : {when}.",
         nothing_said="Rien n'a été dit ici le {day}, et rien de promis n'arrive à échéance.",
+        undelivered="Un de mes messages n'a pas pu être remis ici ({why}). Redemandez-moi, ou voyez `/export`.",
     ),
     Language.CHINESE: Words(
         late="迟到：原定于 {due}。",
@@ -85,6 +90,7 @@ WORDS: Mapping[Language, Words] = {
         is_done="已完成。",
         again="再次提醒：{when}。",
         nothing_said="{day} 这里没有说过什么，也没有到期的承诺。",
+        undelivered="我的一条消息无法送达这里（{why}）。请再问我一次，或查看 `/export`。",
     ),
     Language.JAPANESE: Words(
         late="遅れました：予定は {due} でした。",
@@ -97,5 +103,6 @@ WORDS: Mapping[Language, Words] = {
         is_done="完了しました。",
         again="もう一度：{when}。",
         nothing_said="{day} はここで何も話されず、期限の来た約束もありません。",
+        undelivered="私のメッセージをここに届けられませんでした（{why}）。もう一度聞くか、`/export` を見てください。",
     ),
 }

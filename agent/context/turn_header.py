@@ -17,7 +17,7 @@ from datetime import datetime
 from agent.clock import Clock
 from agent.context import marked
 from agent.context.budget import estimate, shortened
-from agent.turn import Document, Picture, Said
+from agent.turn import Document, ForwardedText, Picture, Said
 
 NO_TEXT = "(no text)"
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -37,7 +37,7 @@ def rendered(said: Said, clock: Clock, room: int, changes: Sequence[str] = ()) -
     """The whole text of one thing said. `room` is how many tokens the words, and how many everything that came with
     them, may take; what is cut is said. `changes` are blocks on files that changed, put before the words."""
     with_it = [marked.block("overheard", _overheard(said, clock))] if said.overheard else []
-    with_it += [marked.block("quoted", marked.harmless(text) or NO_TEXT) for text in said.quoted]
+    with_it += [_quoted(one) for one in said.quoted]
     with_it += (
         [marked.block("heard", _HEARD.format(names=", ".join(map(marked.label, said.heard))))] if said.heard else []
     )
@@ -57,6 +57,13 @@ def words(text: str) -> str:
 def enclosures(text: str) -> list[str]:
     """Names of the documents that came along in a text made by `rendered`."""
     return _DOCUMENT.findall(text)
+
+
+def _quoted(quoted: str | ForwardedText) -> str:
+    """Of a forward, that it is one and whose it was: the sender has not written it."""
+    if isinstance(quoted, str):
+        return marked.block("quoted", marked.harmless(quoted) or NO_TEXT)
+    return marked.block("quoted", marked.harmless(quoted.text) or NO_TEXT, forwarded_from=quoted.author or "somebody")
 
 
 def _document(document: Document) -> str:

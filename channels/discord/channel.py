@@ -25,6 +25,7 @@ from channels.discord.errors import (
     UNKNOWN_CHANNEL,
     code,
     is_about_reply,
+    is_about_text,
     redacted,
     send_error,
 )
@@ -219,13 +220,17 @@ class DiscordChannel:
         except discord.HTTPException as error:
             if is_about_reply(error) and message.reply_to:
                 return await self._posted(session, chat, message, reply=False)
+            if is_about_text(error) and message.text:
+                return await self._posted(session, chat, message, reply=True, is_plain=True)
             if code(error) == UNKNOWN_CHANNEL and (private := await self._private_chat_with(session, chat)):
                 return await self._posted(session, private, message, reply=True)
             raise
 
     @staticmethod
-    async def _posted(session: Session, chat: str, message: OutboundMessage, *, reply: bool) -> Any:
-        payload = sending(message, reply=reply)
+    async def _posted(
+        session: Session, chat: str, message: OutboundMessage, *, reply: bool, is_plain: bool = False
+    ) -> Any:
+        payload = sending(message, reply=reply, is_plain=is_plain)
         if message.file is None:
             return await session.call("POST", _MESSAGES, {"channel_id": chat}, json=payload)
         try:
@@ -259,7 +264,12 @@ class DiscordChannel:
             _keep_room(session, "PATCH", _MESSAGE, where)
         try:
             async with asyncio.timeout(PREVIEW_TIMEOUT if message.preview else CALL_TIMEOUT):
-                await session.call("PATCH", _MESSAGE, where, json=content(message))
+                try:
+                    await session.call("PATCH", _MESSAGE, where, json=content(message))
+                except discord.HTTPException as error:
+                    if message.preview or not is_about_text(error):
+                        raise
+                    await session.call("PATCH", _MESSAGE, where, json=content(message, is_plain=True))
         except CALL_FAILED as error:
             raise send_error(error, repeatable=True) from None
 

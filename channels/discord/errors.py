@@ -9,7 +9,16 @@ from collections.abc import Mapping
 import aiohttp
 import discord
 
-from channels.message import AnswerLost, NotSent, OutcomeUnknown, Refused, SendError, SourceFailed
+from channels.message import (
+    AnswerLost,
+    ChatGone,
+    NotSent,
+    OutcomeUnknown,
+    Refused,
+    SendError,
+    SourceFailed,
+    TooLong,
+)
 
 BAD_TOKEN = (
     "Discord does not accept the bot's token: check channels.discord.token (DISCORD_BOT_TOKEN); "
@@ -43,6 +52,17 @@ _SHORTEST_PAUSE, _UNNAMED_PAUSE, _LONGEST_PAUSE = 0.5, 5.0, 86_400.0
 UNKNOWN_CHANNEL, UNKNOWN_MESSAGE = 10003, 10008
 ALREADY_ACKNOWLEDGED = 40060
 _NO_HISTORY = 160002
+_ABOUT_CHAT = frozenset({UNKNOWN_CHANNEL, 50001, 50007, 50008, 50013, 50024, 50083, 160005})
+_ABOUT_OTHER_THINGS = (
+    "in components",
+    "in message_reference",
+    "in attachments",
+    "in nonce",
+    "in flags",
+    "thread",
+    "file",
+)
+"""In a refusal of Discord's, in lower case."""
 _CURES = {
     UNKNOWN_CHANNEL: "the channel is gone",
     UNKNOWN_MESSAGE: "the message is gone",
@@ -100,13 +120,34 @@ def send_error(error: Exception, *, repeatable: bool) -> SendError:
         case discord.HTTPException() if error.status == 401:
             return NotSent(f"Discord refuses the bot: {text}", retry_after=_REJECTED_TOKEN_PAUSE)
         case discord.HTTPException() if error.status < 500:
-            return Refused(f"Discord refuses this: {_CURES.get(error.code) or text}")
+            return _refusal(error)(f"Discord refuses this: {_CURES.get(error.code) or text}")
         case discord.HTTPException():
             return lost(f"Discord is out of order: {text}")
         case aiohttp.ClientConnectorError():
             return NotSent(f"Discord cannot be reached: {text}")
         case _:
             return lost(f"the answer of Discord was lost: {text}")
+
+
+def _refusal(error: discord.HTTPException) -> type[Refused]:
+    if error.code in _ABOUT_CHAT:
+        return ChatGone
+    return TooLong if is_too_long(error) else Refused
+
+
+def is_too_long(error: Exception) -> bool:
+    """Whether a shorter text may be taken."""
+    found = isinstance(error, discord.HTTPException) and error.status == 400
+    return found and "in content:" in str(error).casefold() and "or fewer in length" in str(error)
+
+
+def is_about_text(error: Exception) -> bool:
+    """Whether the same text may be taken without its looks. What names no other reason is taken for it: an attempt too
+    many does no harm, and a reply must not be lost."""
+    if not isinstance(error, discord.HTTPException) or error.status != 400 or is_too_long(error):
+        return False
+    text = str(error).casefold()
+    return error.code not in _ABOUT_CHAT and not any(words in text for words in _ABOUT_OTHER_THINGS)
 
 
 def retry_after(error: discord.HTTPException) -> float:

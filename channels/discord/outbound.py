@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from channels.discord.format import rendered
 from channels.message import Button, OutboundMessage, Refused
+from channels.text import clean
 
 SUPPRESS_EMBEDS = 1 << 2
 """No previews of links."""
@@ -23,19 +24,20 @@ def nonce(key: str) -> str:
     return hashlib.blake2b(key.encode(), digest_size=12).hexdigest()
 
 
-def content(message: OutboundMessage) -> dict[str, object]:
-    """What a message says, alike for a send and an edit."""
+def content(message: OutboundMessage, *, is_plain: bool = False) -> dict[str, object]:
+    """What a message says, alike for a send and an edit. `is_plain`: as it was written, with no looks made of it."""
+    text = clean(message.text) if is_plain else rendered(message.text) if message.text else ""
     return {
-        "content": rendered(message.text) if message.text else "",
+        "content": text,
         "allowed_mentions": NO_MENTIONS,
         "flags": SUPPRESS_EMBEDS,
         "components": components(message.buttons),
     }
 
 
-def sending(message: OutboundMessage, *, reply: bool = True) -> dict[str, object]:
+def sending(message: OutboundMessage, *, reply: bool = True, is_plain: bool = False) -> dict[str, object]:
     """A new message. `reply`: it says which one it answers, where that still stands."""
-    payload = content(message)
+    payload = content(message, is_plain=is_plain)
     if message.key:
         payload |= {"nonce": nonce(message.key), "enforce_nonce": True}
     if reply and message.reply_to.isdecimal():

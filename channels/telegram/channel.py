@@ -53,8 +53,8 @@ from channels.telegram.drafts import Drafts
 from channels.telegram.edits import Edits, Place
 from channels.telegram.errors import (
     ODD_ANSWER,
-    is_about_markup,
     is_about_picture,
+    is_about_text,
     is_about_topic,
     is_unchanged,
     redacted,
@@ -313,7 +313,7 @@ class TelegramChannel:
                 if isinstance(error, ChatMigrated):
                     await self._moves.learn(migrated(attempt.chat_id, error.new_chat_id))
                     raise Refused(_LEFT_BEHIND) from None
-                if not is_about_markup(error) or attempt.plain:
+                if not is_about_text(error) or attempt.plain:
                     raise await self._edit_failed(place, send_error(error), error) from None
                 attempt = attempt.as_plain(message.text)
             except ODD_ANSWER as error:
@@ -357,7 +357,7 @@ class TelegramChannel:
 
     async def _other_way(self, attempt: Attempt, error: TelegramError, markdown: str) -> Attempt | None:
         """Another attempt at what was refused; each way is gone once. None: there is none."""
-        if is_about_markup(error) and not attempt.plain:
+        if is_about_text(error) and attempt.text and not attempt.plain:
             return attempt.as_plain(markdown)
         if is_about_topic(error) and attempt.thread_id is not None:
             return replace(attempt, thread_id=None)  # the topic was deleted: better in the chat than nowhere

@@ -20,7 +20,7 @@ from telegram.error import (
     TimedOut,
 )
 
-from channels.message import NotSent, OutcomeUnknown, Refused, SendError
+from channels.message import ChatGone, NotSent, OutcomeUnknown, Refused, SendError, TooLong
 
 ODD_ANSWER = (KeyError, TypeError, AttributeError, RecursionError)
 """What the library raises for an answer that is JSON, but not what the method answers."""
@@ -38,6 +38,23 @@ _NEVER_SENT = (
     aiohttp.InvalidURL,
 )
 _REJECTED_TOKEN_PAUSE = 30.0
+_ABOUT_CHAT = (
+    *(
+        "chat not found",
+        "chat_id",
+        "peer_id",
+        "chat was deactivated",
+        "chat was deleted",
+        "chat_write",
+        "chat_restricted",
+    ),
+    *("no rights to send", "rights to send text", "user not found", "user is", "user_is", "channel_private"),
+)
+_ABOUT_OTHER_THINGS = (
+    *("thread", "topic", "message to", "message_id", "message can't", "not modified", "reply", "button", "keyboard"),
+    *("photo", "image", "file", "document", "migrated", "upgraded", "peer", "rights", "administrator"),
+)
+"""In a refusal of Telegram's, in lower case."""
 
 
 def redacted(error: BaseException) -> str:
@@ -64,10 +81,12 @@ def send_error(error: TelegramError) -> SendError:
             return NotSent(f"Telegram asks to wait {wait:g} s", retry_after=wait)
         case InvalidToken() | EndPointNotFound() | Conflict():
             return NotSent(f"Telegram refuses the bot: {text}", retry_after=_REJECTED_TOKEN_PAUSE)
-        case Forbidden() | BadRequest() | ChatMigrated():
-            return Refused(f"Telegram refuses this: {text}")
+        case Forbidden():
+            return ChatGone(f"Telegram refuses this: {text}")
+        case BadRequest() | ChatMigrated():
+            return _refusal(error)(f"Telegram refuses this: {text}")
         case NetworkError() if is_too_large(error):
-            return Refused("Telegram refuses this: it is too large")
+            return TooLong("Telegram refuses this: it is too large")
         case NetworkError() if never_sent(error):
             return NotSent(f"Telegram cannot be reached: {text}")
         case TimedOut():
@@ -76,6 +95,12 @@ def send_error(error: TelegramError) -> SendError:
             return NotSent(f"Telegram is out of order: {text}")
         case _:
             return OutcomeUnknown(f"the answer of Telegram was lost: {text}")
+
+
+def _refusal(error: TelegramError) -> type[Refused]:
+    if is_too_long(error):
+        return TooLong
+    return ChatGone if any(words in str(error).casefold() for words in _ABOUT_CHAT) else Refused
 
 
 def never_sent(error: TelegramError) -> bool:
@@ -96,10 +121,23 @@ def is_about_picture(error: TelegramError) -> bool:
     return is_too_large(error) or (isinstance(error, BadRequest) and any(word in text for word in words))
 
 
-def is_about_markup(error: TelegramError) -> bool:
-    """Whether the same text may be taken without its entities."""
+def is_too_long(error: TelegramError) -> bool:
+    """Whether a shorter text may be taken."""
     text = str(error).casefold()
-    return isinstance(error, BadRequest) and ("entit" in text or "can't parse" in text)
+    return isinstance(error, BadRequest) and "entit" not in text and ("too long" in text or "too_long" in text)
+
+
+def is_about_text(error: TelegramError) -> bool:
+    """Whether the same text may be taken as plain text. Servers word that in many ways, so what names no other reason
+    is taken for it: an attempt too many does no harm, and a reply must not be lost."""
+    text = str(error).casefold()
+    if not isinstance(error, BadRequest) or is_too_long(error):
+        return False
+    return _names_markup(text) or not any(words in text for words in (*_ABOUT_CHAT, *_ABOUT_OTHER_THINGS))
+
+
+def _names_markup(text: str) -> bool:
+    return "entit" in text or "can't parse" in text
 
 
 def is_about_topic(error: TelegramError) -> bool:
@@ -114,5 +152,5 @@ def is_unchanged(error: TelegramError) -> bool:
 def refuses_drafts(error: TelegramError) -> bool:
     """A refusal that is about the chat, not about this text."""
     text = str(error).casefold()
-    about_text = is_about_markup(error) or is_about_topic(error) or "too long" in text or "empty" in text
-    return isinstance(error, BadRequest) and not about_text
+    about_text = _names_markup(text) or is_too_long(error) or "empty" in text or "utf-8" in text
+    return isinstance(error, BadRequest) and not about_text and not is_about_topic(error)

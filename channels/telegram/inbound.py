@@ -331,7 +331,8 @@ def _origin_name(origin: Json | None) -> str:
         return name
     for field in ("sender_user", "sender_chat", "chat"):
         if who := object_of(origin, field):
-            return _name(who)
+            signature = " ".join(text_of(origin, "author_signature").split())
+            return f"{_name(who)} ({signature})" if signature else _name(who)
     return "somebody"
 
 

@@ -11,6 +11,7 @@ import asyncio
 import hashlib
 import logging
 import secrets
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
@@ -39,7 +40,7 @@ from channels.message import (
 from channels.split import split
 from channels.web.chat import NotKept
 from channels.web.frames import MAX_TEXT, MOST_FILES, Press, SaidFile, Say
-from channels.web.guard import Guard
+from channels.web.guard import Guard, Now
 from channels.web.house import House
 from channels.web.listener import listening, url_host
 from channels.web.pages import Pages
@@ -87,7 +88,8 @@ class WebChannel:
     token     called at each start, in a thread; may raise `OSError` or `ValueError` with a sentence
     uploads   folder for what comes in through the page, of at most `largest_upload` bytes each
     commands  shown where a message begins with a slash
-    patience  seconds that a connection has to show the token
+    patience  seconds that a connection has to show the token, or both halves of its session
+    now       seconds since 1970, by which sessions and signed paths end
     """
 
     def __init__(
@@ -104,6 +106,7 @@ class WebChannel:
         person: str = "Owner",
         patience: float = STRANGER_SECONDS,
         sleep: Sleep = asyncio.sleep,
+        now: Now = time.time,
     ) -> None:
         self._token = token
         self._record = record
@@ -113,6 +116,7 @@ class WebChannel:
         self._port = port
         self._sender = Sender("owner", person)
         self._sleep = sleep
+        self._now = now
         self._pages = Pages(record, commands, largest_upload)
         self._server = Server(self, self._pages, house, record, self._uploads, largest_upload, patience)
         self._said: asyncio.Queue[_Said] = asyncio.Queue()
@@ -136,7 +140,7 @@ class WebChannel:
             ended = await self._logged_out()
             await self._server.start()
             async with listening(self._server.protocol, self._host, self._port) as ports:
-                self._server.door.guard = Guard(token, self._host, ports, ended=ended)
+                self._server.door.guard = Guard(token, self._host, ports, self._now, ended)
                 self._status = ChannelStatus(Health.OK)
                 self._house.listens(f"http://{url_host(self._host)}:{ports[0]}")
                 self._takes = True

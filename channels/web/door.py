@@ -1,4 +1,7 @@
-"""Who asks is looked at before anything is served: place, page, token, in this order (SPEC 11)."""
+"""Who asks is looked at before anything is served: place, page, token, in this order (SPEC 11).
+
+Every route needs the token, or both halves of a session (`guard`), unless it stands in one of the two tables here.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,18 @@ from aiohttp import web
 from channels.fields import load_json
 from channels.web.guard import SESSION_SECONDS, Guard, Session
 
-_OPEN_FOR_ALL = frozenset({"/healthz", "/readyz", "/metrics"})
-_SERVES_STRANGERS = frozenset({"/", "/login", *_OPEN_FOR_ALL})
-"""These look at the token themselves, or need none."""
+SOCKET = "/ws"
+FILE = "/files/{id:[A-Za-z0-9_-]{8,64}}/{place:[0-9]{1,2}}"
+SIGNED_FILE = FILE + "/{proof:[0-9a-f.]{1,100}}"
+OPEN_ROUTES = frozenset({"/", "/login", "/healthz", "/readyz", "/metrics"})
+"""By their first line as the router knows it. These look at the token themselves, or need none."""
+PROVEN_ROUTES = frozenset({SOCKET, "/files/{id}/{place}/{proof}"})
+"""Where a browser can send the cookie alone: the second half is proven otherwise, and looked at by the handler."""
+
+KEY_HEADER = "Daybook-Page-Key"
+
+BEARER = Session("", 0)
+"""Of a program that shows the token itself."""
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -33,8 +45,10 @@ class Door:
             raise web.HTTPForbidden(text="This is not the address of this Daybook; open it by the one that it names.\n")
         if not self._is_our_page(request, hosts[0]):
             raise web.HTTPForbidden(text="Another page asks for this. Only Daybook's own may.\n")
-        if request.path not in _SERVES_STRANGERS and not self.is_let_in(request):
-            raise self._stranger(request)
+        resource = request.match_info.route.resource
+        route = resource.canonical if resource else ""
+        if route not in OPEN_ROUTES | PROVEN_ROUTES and self.let_in(request) is None:
+            raise stranger()
         return await handler(request)
 
     def _is_our_page(self, request: web.Request, host: str) -> bool:
@@ -42,28 +56,32 @@ class Door:
         origins = request.headers.getall("Origin", [])
         if origins:
             return len(origins) == 1 and self.guard.is_our_origin(origins[0], host)
-        if request.path == "/ws":
+        if request.path == SOCKET:
             return False
         if request.method not in ("GET", "HEAD"):
             return "Authorization" in request.headers
         is_foreign = request.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin")
         return not is_foreign or (request.path == "/" and request.headers.get("Sec-Fetch-Mode") == "navigate")
 
-    def is_let_in(self, request: web.Request) -> bool:
-        """Raises `HTTPTooManyRequests`."""
-        if is_in := self._has_shown(request):
-            self._welcome(request)
-        return is_in
+    def let_in(self, request: web.Request, proof: Callable[[Session], bool] | None = None) -> Session | None:
+        """The session that asks, once it is shown whole. `proof` of the second half; without it, the header has to hold
+        the page key. A program that shows the token has a session of its own. Raises `HTTPTooManyRequests`."""
+        session = self.half_shown(request)
+        if session is None:
+            return None
+        key = request.headers.get(KEY_HEADER, "")
+        if session is not BEARER and not (proof(session) if proof else self.guard.is_page_key(key, session)):
+            return None
+        self._welcome(request)
+        return session
 
-    def _has_shown(self, request: web.Request) -> bool:
+    def half_shown(self, request: web.Request) -> Session | None:
+        """The session that the cookie belongs to, which is not enough to be let in, or that of the bearer token, which
+        is. Raises `HTTPTooManyRequests`."""
         kind, _, shown = request.headers.get("Authorization", "").partition(" ")
         if not kind:
-            return self.guard.session(self.session(request)) is not None
-        return kind.lower() == "bearer" and self._is_token(request, shown.strip())
-
-    def session(self, request: web.Request) -> str:
-        """What the browser's cookie says; empty without one."""
-        return request.cookies.get(self._cookie(request), "")
+            return self.guard.session(request.cookies.get(self._cookie(request), ""))
+        return BEARER if kind.lower() == "bearer" and self._is_token(request, shown.strip()) else None
 
     def _is_token(self, request: web.Request, shown: str) -> bool:
         """Raises `HTTPTooManyRequests`."""
@@ -80,11 +98,6 @@ class Door:
         return is_token
 
     @staticmethod
-    def _stranger(request: web.Request) -> web.HTTPException:
-        refusal = "Show the token: at the page's login, or as Authorization: Bearer.\n"
-        return web.HTTPUnauthorized(text=refusal, headers={"WWW-Authenticate": "Bearer"})
-
-    @staticmethod
     def _cookie(request: web.Request) -> str:
         """Browsers keep cookies apart by host, not by port: another Daybook of this machine has another name."""
         return f"daybook-{request.url.port}"
@@ -96,22 +109,32 @@ class Door:
             raise web.HTTPBadRequest(text='Send {"token": "…"}.\n') from error
         if not isinstance(shown, str) or not self._is_token(request, shown.strip()):
             raise web.HTTPUnauthorized(text="That is not the token.\n")
-        response = web.Response(status=204)
-        response.set_cookie(
-            self._cookie(request), self.guard.new_session(), max_age=SESSION_SECONDS, httponly=True, samesite="Strict"
-        )
+        return self._new_session(request)
+
+    def _new_session(self, request: web.Request) -> web.StreamResponse:
+        """Answers `{key}`; the other half is its cookie."""
+        session = self.guard.new_session()
+        response = web.json_response({"key": self.guard.page_key(session)})
+        self._set_cookie(request, response, session)
         return response
 
-    def log_out(self, request: web.Request) -> Session | None:
-        """The browser's cookie opens nothing any more; None where it did not anyway."""
-        session = self.guard.session(self.session(request))
-        if session is not None:
-            self.guard.end(session)
-        return session
+    def renew(self, request: web.Request, response: web.StreamResponse, session: Session) -> None:
+        """A session that is in use gets its full time again."""
+        if session is not BEARER and (renewed := self.guard.renewed(session)):
+            self._set_cookie(request, response, renewed)
+
+    def _set_cookie(self, request: web.Request, response: web.StreamResponse, session: Session) -> None:
+        value = self.guard.cookie(session)
+        response.set_cookie(self._cookie(request), value, max_age=SESSION_SECONDS, httponly=True, samesite="Strict")
 
     def without_cookie(self, request: web.Request, response: web.Response) -> web.Response:
         response.del_cookie(self._cookie(request), httponly=True, samesite="Strict")
         return response
+
+
+def stranger() -> web.HTTPException:
+    refusal = "Show the token: at the page's login, or as Authorization: Bearer.\n"
+    return web.HTTPUnauthorized(text=refusal, headers={"WWW-Authenticate": "Bearer"})
 
 
 def _named_by_target(request: web.Request, host: str) -> str:

@@ -1,6 +1,6 @@
 """What goes over the page's WebSocket: JSON objects with a `type`, one a frame. `page.html` is the other end.
 
-From the page: `open {chat}` first; then `say {id, text, files}`, `press {id, message, data}`, `older {before}`.
+From the page: `open {chat, key}` first; then `say {id, text, files}`, `press {id, message, data}`, `older {before}`.
 To the page: `opened`, `message`, `draft`, `busy`, `kept {id}`, `refused {id, why}`, `older`, `failed {why}`.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from channels.fields import load_json
 from channels.message import CommandInfo
@@ -40,7 +40,10 @@ class BadFrame(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Open:
+    """`key`: the page's half of the session; empty where a program has shown the token."""
+
     chat: str
+    key: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +93,7 @@ def read(frame: str) -> Asked:
         raise BadFrame("that is no JSON object", hopeless=True)
     match fields.get("type"):
         case "open":
-            return Open(_field(fields, "chat", _CHAT))
+            return Open(_field(fields, "chat", _CHAT), _string(fields, "key") if "key" in fields else "")
         case "say":
             return Say(_field(fields, "id", _ID), clean(_string(fields, "text")), _files(fields))
         case "press":

@@ -2,8 +2,13 @@
 
 Place: a request names this server by a name that only this machine gives it, so that no foreign name that was made to
 point here (DNS rebinding) is served. Page: a browser says which page asks; only our own may. Token: shown as a bearer
-token, or once at the login, for a cookie that is signed with it. So a restart signs nobody out, and a new token signs
-everybody out. What is kept are the sessions that were logged out of: a copy of such a cookie must open nothing.
+token, or once at the login, for a session. So a restart signs nobody out, and a new token signs everybody out.
+
+A session's secret has two halves, both signed with the token. The cookie is sent to every port of this machine, so
+another user's server there sees it. The page key is kept in `localStorage`, which belongs to one origin, its port
+included. Neither opens anything alone; what a browser loads without a script (a picture, a download) has a signed path
+of a few minutes in place of the page key. What is kept are the sessions that were logged out of: a copy of their halves
+must open nothing.
 """
 
 from __future__ import annotations
@@ -22,8 +27,12 @@ from dataclasses import dataclass
 _HOST = re.compile(r"(?:\[(?P<v6>[0-9a-fA-F:.]+)\]|(?P<name>[A-Za-z0-9._-]+))(?::(?P<port>[0-9]{1,5}))?")
 _LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 _WILDCARDS = frozenset({"", "0.0.0.0", "::"})
-SESSION_SECONDS = 90 * 86_400
-"""A browser that was let in need not show the token again for so long."""
+SESSION_SECONDS = 30 * 86_400
+"""A browser that was let in need not show the token again for so long after its last use."""
+_RENEWED_AFTER = 86_400
+"""Seconds of use after which a session gets its full time again."""
+PATH_SECONDS = 600
+"""How long a signed path is good."""
 _MOST_WRONG = 10
 _WRONG_WITHIN = 60.0
 """So many wrong tokens from one address within so many seconds; then it has to wait."""
@@ -52,7 +61,7 @@ class Guard:
     ) -> None:
         self._ended = set(ended)
         self._token = token.encode()
-        self._key = hashlib.sha256(b"daybook web session\0" + self._token).digest()
+        self._key = hashlib.sha256(b"daybook web session of two halves\0" + self._token).digest()
         self._names = _LOCAL | ({host.lower()} - _WILDCARDS)
         self._ports = frozenset(ports)
         self._now = now
@@ -85,25 +94,62 @@ class Guard:
         of this machine, could keep them out by showing wrong ones."""
         return len(self._token) >= _BEYOND_GUESSING
 
-    def new_session(self) -> str:
-        """A cookie's value; unlike every other."""
-        said = f"{int(self._now()) + SESSION_SECONDS}.{secrets.token_hex(8)}"
-        return f"{said}.{self._signed(said)}"
+    # session
+
+    def new_session(self) -> Session:
+        return Session(secrets.token_hex(8), self._end_of_a_session())
+
+    def cookie(self, session: Session) -> str:
+        """The half that every port of this machine may see."""
+        text = f"{session.until}.{session.id}"
+        return f"{text}.{self._signature('cookie', text)}"
+
+    def page_key(self, session: Session) -> str:
+        """The half that the page alone has; the same as long as the session lasts."""
+        return self._signature("page key", session.id)
 
     def session(self, cookie: str) -> Session | None:
-        """The session that a cookie stands for; None where it opens nothing."""
-        said, _, signature = cookie.rpartition(".")
-        if not hmac.compare_digest(signature.encode("utf-8", "replace"), self._signed(said).encode()):
+        """The session that a cookie belongs to, which alone opens nothing; None where it is over."""
+        text, _, signature = cookie.rpartition(".")
+        if not self._is_signature(signature, "cookie", text):
             return None
-        until, _, id = said.partition(".")
+        until, _, id = text.partition(".")
         return Session(id, int(until)) if int(until) > self._now() and id not in self._ended else None
 
-    def end(self, session: Session) -> None:
-        """From now on, its cookie opens nothing, wherever it is."""
-        self._ended.add(session.id)
+    def is_page_key(self, shown: str, session: Session) -> bool:
+        return self._is_signature(shown, "page key", session.id)
 
-    def _signed(self, said: str) -> str:
-        return hmac.new(self._key, said.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
+    def renewed(self, session: Session) -> Session | None:
+        """The session with its full time again; None where it has nearly all of it."""
+        end = self._end_of_a_session()
+        return Session(session.id, end) if end - session.until >= _RENEWED_AFTER else None
+
+    def end(self, session: Session) -> int:
+        """From now on its halves open nothing, wherever they are. Returns when the last cookie of it would have ended:
+        there may be one that was renewed later than this one."""
+        self._ended.add(session.id)
+        return self._end_of_a_session()
+
+    def _end_of_a_session(self) -> int:
+        return int(self._now()) + SESSION_SECONDS
+
+    # signed paths
+
+    def signed_path(self, path: str, session: Session) -> str:
+        """For the browser of that session, for `PATH_SECONDS`."""
+        until = int(self._now()) + PATH_SECONDS
+        return f"{path}/{until}.{self._signature('path', f'{session.id}:{until}:{path}')}"
+
+    def is_signed_path(self, path: str, session: Session) -> bool:
+        path, _, proof = path.rpartition("/")
+        until, _, signature = proof.partition(".")
+        return self._is_signature(signature, "path", f"{session.id}:{until}:{path}") and self._now() < int(until)
+
+    def _signature(self, kind: str, text: str) -> str:
+        return hmac.new(self._key, f"{kind}\0{text}".encode("utf-8", "replace"), hashlib.sha256).hexdigest()
+
+    def _is_signature(self, shown: str, kind: str, text: str) -> bool:
+        return hmac.compare_digest(shown.encode("utf-8", "replace"), self._signature(kind, text).encode())
 
     # patience
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from pathlib import Path
 from urllib.parse import quote
 
 from aiohttp import web
 
 from channels.web.chat import Chat
-from channels.web.door import Door
+from channels.web.door import BEARER, FILE, SIGNED_FILE, SOCKET, Door, stranger
 from channels.web.format import file_name
+from channels.web.guard import Session
 from channels.web.house import House
 from channels.web.page import page
 from channels.web.pages import Pages
@@ -52,7 +54,7 @@ class Server:
         patience: float,
     ) -> None:
         self.door = Door(self._let_in)
-        self._sockets = Sockets(chat, pages)
+        self._sockets = Sockets(chat, pages, patience)
         self._house = house
         self._record = record
         self._uploads = uploads
@@ -71,9 +73,10 @@ class Server:
         app.router.add_post("/login", self.door.log_in)
         app.router.add_post("/logout", self._log_out)
         app.router.add_get("/session", self._session)
-        app.router.add_get("/ws", self._converse)
+        app.router.add_get(SOCKET, self._converse)
         app.router.add_post("/files", self._upload)
-        app.router.add_get("/files/{id:[A-Za-z0-9_-]{8,64}}/{place:[0-9]{1,2}}", self._download)
+        app.router.add_get(FILE, self._sign_path)
+        app.router.add_get(SIGNED_FILE, self._download)
         app.router.add_get("/healthz", self._healthz)
         app.router.add_get("/readyz", self._readyz)
         app.router.add_get("/metrics", self._metrics)
@@ -94,6 +97,8 @@ class Server:
 
     async def _sealed(self, request: web.Request, response: web.StreamResponse) -> None:
         _seal(response)
+        if response.status == 101:  # a socket, which goes on as long as its first frame is awaited
+            return
         if self._reception is not None and not self._reception.knows(request):
             response.force_close()
             response.headers["Connection"] = "close"  # the one of aiohttp is made before this is called
@@ -108,26 +113,39 @@ class Server:
     # the page
 
     async def _page(self, request: web.Request) -> web.StreamResponse:
-        """The same for all, for nothing is in it; its status says whether the browser was let in."""
+        """The same for all, for nothing is in it; its status says whether the browser has a session, of which it can
+        show no more than the cookie here."""
         shown = page()
         headers = {"Content-Security-Policy": shown.policy_at(request.headers["Host"])}
-        status = 200 if self.door.is_let_in(request) else 401
+        status = 401 if self.door.half_shown(request) is None else 200
         return web.Response(body=shown.html, status=status, content_type="text/html", charset="utf-8", headers=headers)
 
     async def _session(self, request: web.Request) -> web.StreamResponse:
-        return web.Response(status=204)
+        """Asked by every open page now and then; so this is where a session is renewed."""
+        response = web.Response(status=204)
+        if session := self.door.let_in(request):
+            self.door.renew(request, response, session)
+        return response
 
     async def _converse(self, request: web.Request) -> web.StreamResponse:
-        return await self._sockets.converse(request, self.door.session(request))
+        """What the handshake shows is half; the first frame has the page key."""
+        if self.door.half_shown(request) is None:
+            raise stranger()
+
+        def admit(key: str) -> Session | None:
+            return self.door.let_in(request, lambda session: self.door.guard.is_page_key(key, session))
+
+        return await self._sockets.converse(request, admit)
 
     async def _log_out(self, request: web.Request) -> web.StreamResponse:
-        """Every page of that browser, for they share its cookie; and every copy of it, for good."""
-        session = self.door.log_out(request)
-        await self._sockets.end(self.door.session(request))
+        """Every page of that browser, for they share its session; and every copy of its halves, for good."""
+        session = self.door.let_in(request)
         response = web.Response(status=204)
-        if session is not None:
+        if session is not None and session is not BEARER:
+            until = self.door.guard.end(session)
+            await self._sockets.end(session)
             try:
-                await self._record.log_out(session.id, session.until)
+                await self._record.log_out(session.id, until)
             except NotRecorded as error:
                 log.error("a session that was logged out of is good again after a restart: %s", error)
                 response = web.Response(status=503, text=f"{error} Log in and out again when it does.\n")
@@ -166,9 +184,30 @@ class Server:
         text = f"A file may have {most / 1e6:.0f} MB (media.max_mb in config.yaml).\n"
         return web.HTTPRequestEntityTooLarge(most, text=text)
 
+    async def _sign_path(self, request: web.Request) -> web.StreamResponse:
+        """Answers `{path}`, from which the browser of that session can load the file for some minutes."""
+        await self._file(request)
+        session = self.door.let_in(request)
+        assert session is not None
+        return web.json_response({"path": self.door.guard.signed_path(request.path, session)})
+
     async def _download(self, request: web.Request) -> web.StreamResponse:
-        """A file of a message that stands in a chat, and no other. Only what is a picture by its bytes is shown: what a
-        page or a drawing (SVG) says of itself may be a script."""
+        """Only what is a picture by its bytes is shown: what a page or a drawing (SVG) says of itself may be a
+        script."""
+        if self.door.let_in(request, lambda session: self.door.guard.is_signed_path(request.path, session)) is None:
+            raise web.HTTPUnauthorized(text="That link is not good any more; open the file from the page.\n")
+        path, name, picture = await self._file(request)
+        shown = "inline" if picture else "attachment"
+        return web.FileResponse(
+            path,
+            headers={
+                "Content-Type": picture or "application/octet-stream",
+                "Content-Disposition": f"{shown}; filename*=UTF-8''{quote(file_name(name), safe='')}",
+            },
+        )
+
+    async def _file(self, request: web.Request) -> tuple[Path, str, str]:
+        """Where a file of a message is that stands in a chat, what it is called, and its type if it is a picture."""
         try:
             entry = await self._record.find(request.match_info["id"])
         except NotRecorded as error:
@@ -184,14 +223,7 @@ class Server:
             picture = None
         if path is None or picture is None:
             raise web.HTTPNotFound(text="That file is no longer kept.\n")
-        shown = "inline" if picture else "attachment"
-        return web.FileResponse(
-            path,
-            headers={
-                "Content-Type": picture or "application/octet-stream",
-                "Content-Disposition": f"{shown}; filename*=UTF-8''{quote(file_name(file.name), safe='')}",
-            },
-        )
+        return path, file.name, picture
 
     # how it is
 

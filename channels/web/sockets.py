@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from aiohttp import WSCloseCode, WSMsgType, web
 
@@ -12,6 +12,7 @@ from channels.web import frames
 from channels.web.chat import Chat, NotKept
 from channels.web.connection import Connection
 from channels.web.frames import BadFrame, Older, Open, Press, Say
+from channels.web.guard import Session
 from channels.web.pages import Pages
 from channels.web.record import NotRecorded
 
@@ -20,54 +21,79 @@ log = logging.getLogger(__name__)
 MOST_PAGES = 64
 """Open at a time. A person has a handful; more is a program gone wrong, and must not take the files of the process."""
 _HEARTBEAT = 30.0
-_FIRST_FRAME = 30.0
-"""Seconds: between two signs of life of a page, until it says which chat it is."""
+"""Seconds between two signs of life of a page."""
+_MOST_STRANGERS = 16
+"""Open at a time without having been let in. Each may bring a frame of `MAX_FRAME`; one more, and the oldest goes."""
+_LONGEST_FIRST = 2_000
+"""Characters of the first frame; a stranger's is not read beyond that."""
 CLOSING = 1.0
 """Seconds that a page has to answer a goodbye."""
 
 
-class Sockets:
-    """All that are open."""
+Admit = Callable[[str], Session | None]
+"""The session that a page key completes."""
 
-    def __init__(self, chat: Chat, pages: Pages) -> None:
+
+class Sockets:
+    """All that are open. `patience`: seconds that one has for its first frame."""
+
+    def __init__(self, chat: Chat, pages: Pages, patience: float) -> None:
         self._chat = chat
         self._pages = pages
-        self._open: dict[web.WebSocketResponse, str] = {}
+        self._patience = patience
+        self._strangers: dict[web.WebSocketResponse, web.Request] = {}
+        self._open: dict[web.WebSocketResponse, Session] = {}
 
     async def aclose(self) -> None:
         """Say goodbye to every page."""
-        await _goodbye(self._open, WSCloseCode.GOING_AWAY, "Daybook is stopping")
+        await _goodbye([*self._strangers, *self._open], WSCloseCode.GOING_AWAY, "Daybook is stopping")
 
-    async def end(self, session: str) -> None:
+    async def end(self, session: Session) -> None:
         """Close the pages of a browser that logs out."""
-        theirs = [socket for socket, opened_by in self._open.items() if session and opened_by == session]
+        theirs = [socket for socket, opened_by in self._open.items() if opened_by.id == session.id]
         await _goodbye(theirs, WSCloseCode.POLICY_VIOLATION, "logged out")
 
-    async def converse(self, request: web.Request, session: str) -> web.StreamResponse:
-        """`session`: of the browser, where it has one."""
-        if len(self._open) >= MOST_PAGES:
-            raise web.HTTPServiceUnavailable(text="Too many pages are open.\n")
+    async def converse(self, request: web.Request, admit: Admit) -> web.StreamResponse:
+        """Nothing of a chat is sent before its first frame was admitted."""
+        while len(self._strangers) >= _MOST_STRANGERS:
+            oldest = next(iter(self._strangers))
+            _abort(self._strangers.pop(oldest))
         socket = web.WebSocketResponse(
             max_msg_size=frames.MAX_FRAME, heartbeat=_HEARTBEAT, compress=False, timeout=CLOSING
         )
-        self._open[socket] = session
+        self._strangers[socket] = request
         try:
             await socket.prepare(request)
             opened = await self._opened(socket)
-            if opened is not None:
+            if opened is not None and await self._is_admitted(socket, admit(opened.key)):
                 await self._shown(request, socket, Connection(opened.chat))
         except ConnectionError:
             log.debug("a page has gone")
         finally:
+            self._strangers.pop(socket, None)
             self._open.pop(socket, None)
         return socket
+
+    async def _is_admitted(self, socket: web.WebSocketResponse, session: Session | None) -> bool:
+        """Whether there is a session and room; told where there is not."""
+        if session is None:
+            await _dismiss(socket, "log in again")
+        elif len(self._open) >= MOST_PAGES:
+            await _dismiss(socket, "too many pages are open", WSCloseCode.TRY_AGAIN_LATER)
+        else:
+            self._strangers.pop(socket, None)
+            self._open[socket] = session
+            return True
+        return False
 
     async def _opened(self, socket: web.WebSocketResponse) -> Open | None:
         """The first frame; None where it is none, and the page was told so."""
         try:
-            first = await socket.receive(_FIRST_FRAME)
+            first = await socket.receive(self._patience)
             if first.type in (WSMsgType.CLOSE, WSMsgType.CLOSING, WSMsgType.CLOSED, WSMsgType.ERROR):
                 return None
+            if len(first.data) > _LONGEST_FIRST:
+                raise BadFrame("that is too long for a first frame", hopeless=True)
             asked = _read(first.type, first.data)
             if isinstance(asked, Open):
                 return asked
@@ -87,9 +113,9 @@ class Sockets:
                 showing = group.create_task(_pumped(socket, connection))
                 slow = group.create_task(connection.cut_off())
                 await asyncio.wait({hearing, showing, slow}, return_when=asyncio.FIRST_COMPLETED)
-                if slow.done() and request.transport is not None:
+                if slow.done():
                     log.info("a page that took too little was cut off")
-                    request.transport.abort()
+                    _abort(request)
                 for task in (hearing, showing, slow):
                     task.cancel()
 
@@ -137,6 +163,11 @@ async def _pumped(socket: web.WebSocketResponse, connection: Connection) -> None
         await connection.pump(socket.send_str)
     except ConnectionError:
         log.debug("a page has gone")
+
+
+def _abort(request: web.Request) -> None:
+    if request.transport is not None:
+        request.transport.abort()
 
 
 async def _goodbye(sockets: Iterable[web.WebSocketResponse], code: WSCloseCode, why: str) -> None:

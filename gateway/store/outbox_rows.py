@@ -156,6 +156,21 @@ def give_up(connection: sqlite3.Connection, seq: int, error: str) -> None:
     connection.execute("UPDATE outbox SET state = 'failed', error = ? WHERE seq = ?", (error, seq))
 
 
+def cut(connection: sqlite3.Connection, row: OutboxRow, pieces: Sequence[str], at: str) -> None:
+    """Have several messages stand in place of one, before what follows it in its chat. The first keeps the key and the
+    preview that it replaces, and the last has the buttons."""
+    following = [one for one in open_rows(connection, row.address) if one.seq > row.seq]
+    buttons = _BUTTONS.dump_json(row.buttons).decode() if row.buttons else ""
+    connection.execute(
+        "UPDATE outbox SET text = ?, buttons = '', state = 'waiting', begun_at = '' WHERE seq = ?", (pieces[0], row.seq)
+    )
+    keys = [row.key, *(f"{row.key}/{len(row.text)}.{number}" for number in range(1, len(pieces)))]
+    add(connection, [Draft(key, row.address, piece, row.reply_to) for key, piece in zip(keys, pieces, strict=True)], at)
+    connection.execute("UPDATE outbox SET buttons = ? WHERE key = ?", (buttons, keys[-1]))
+    for one in following:
+        connection.execute("UPDATE outbox SET seq = (SELECT max(seq) + 1 FROM outbox) WHERE seq = ?", (one.seq,))
+
+
 def counts(connection: sqlite3.Connection) -> OutboxCounts:
     waiting, oldest = connection.execute(
         "SELECT count(*), coalesce(min(created_at), '') FROM outbox WHERE state IN ('waiting', 'sending')"

@@ -254,7 +254,7 @@ async def test_a_forwarded_photo_on_telegram_is_shown_as_somebody_elses(tmp_path
         await told.hears("A red field.")
         asked = told.asked[-1]
         assert pictures(asked) == 1
-        assert "<daybook-quoted>\nBob: /new [photo]\n</daybook-quoted>" in asked.last_user_text
+        assert '<daybook-quoted forwarded_from="Bob">\n/new [photo]\n</daybook-quoted>' in asked.last_user_text
         assert "in this order: forwarded photo." in asked.last_user_text
 
 

@@ -60,7 +60,7 @@ async def test_the_first_words_of_a_newcomer(telegram: FakeTelegram, model: Fake
         assert file.read_text().strip() == token[1] and file.stat().st_mode & 0o777 == 0o600
         async with browser(address[1]) as one:
             assert await one.log_in("what?") == 401
-            assert await one.log_in(token[1]) == 204
+            assert await one.log_in(token[1]) == 200
             async with one.opened() as tab:
                 await tab.say("Remember that my cat is called Luna.")
                 await tab.hears("Luna")
@@ -139,7 +139,7 @@ async def test_what_is_forgotten_is_a_mark_in_every_tab_until_it_is_undone(
         await work.until(lambda: not _with_luna(work))  # one person, one scope
         async with one.opened() as reloaded:
             assert reloaded.messages == tab.messages
-        async with one.get(tab.messages[0]["files"][0]["url"]) as got:
+        async with one.get(await one.path_of(tab.messages[0]["files"][0]["url"])) as got:
             assert await got.read() == b"a cat"
         state = gateway.home / "state"
         async with asyncio.timeout(120):
@@ -196,7 +196,7 @@ async def test_pictures_and_files_go_both_ways(model: FakeAnthropic, gateway: Ga
         ]
         contents = []
         for file in files:
-            async with one.get(file["url"]) as got:
+            async with one.get(await one.path_of(file["url"])) as got:
                 contents.append(await got.read())
         assert contents == [picture.getvalue(), b"Tea at four", b"The plan.", picture.getvalue()]
 
@@ -264,9 +264,9 @@ async def test_a_foreign_page_or_address_gets_nothing(gateway: GatewayProcess) -
 async def test_a_copy_of_a_cookie_stays_worthless_after_a_restart(gateway: GatewayProcess) -> None:
     address, token = await where(gateway)
     async with browser(address) as one:
-        assert await one.log_in(token) == 204
+        assert await one.log_in(token) == 200
         async with one.get("/session") as let_in:
-            stolen = let_in.request_info.headers["Cookie"]
+            stolen, key = let_in.request_info.headers["Cookie"], one.key
         async with one.post("/logout") as left:
             assert left.status == 204
     name, _, value = stolen.partition("=")
@@ -275,6 +275,7 @@ async def test_a_copy_of_a_cookie_stays_worthless_after_a_restart(gateway: Gatew
     address, _ = await where(gateway)
     port = urlsplit(address).port
     async with browser(address) as thief:
+        thief.key = key
         for cookie in (stolen, f"daybook-{port}={value}"):
             async with thief.get("/session", headers={"Cookie": cookie}) as refused:
                 assert refused.status == 401, name

@@ -12,6 +12,7 @@ from channels.message import (
     Address,
     AnswerLost,
     Button,
+    ChatGone,
     ChatKind,
     NotFetched,
     NotSent,
@@ -19,6 +20,7 @@ from channels.message import (
     OutboundMessage,
     OutcomeUnknown,
     Refused,
+    TooLong,
 )
 from tests.channels.discord.conftest import House, address
 
@@ -124,19 +126,74 @@ async def test_a_rate_limit_of_the_front_is_told_with_its_delay(house: House) ->
         assert refused.value.retry_after >= 7.0 and not isinstance(refused.value, AnswerLost)
 
 
+def refused(where: str, what: str) -> dict[str, object]:
+    return {
+        "code": 50035,
+        "message": "Invalid Form Body",
+        "errors": {where: {"_errors": [{"code": "X", "message": what}]}},
+    }
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        refused("content", "That is no text"),
+        {"code": 50006, "message": "Cannot send an empty message"},
+        {"code": 200000, "message": "Message was blocked by automatic moderation"},
+        {"code": 50109, "message": "The request body contains invalid JSON."},
+    ],
+)
+async def test_a_refusal_that_is_about_the_text_gets_the_plain_attempt_once(
+    house: House, body: dict[str, object]
+) -> None:
+    dm = house.discord.dm(house.discord.user("Alice"))
+    text = "# Title\n\n| a | b |\n|---|---|\n| 1 | 2 |"
+    async with house.running() as channel:
+        house.discord.fail_next("POST", "/messages", status=400, json=body)
+        id = await channel.send(OutboundMessage(address(dm), text, "k"))
+        assert dm.messages[int(id)].content == text
+        house.discord.fail_next("PATCH", "/messages", status=400, json=body)
+        await channel.edit(id, OutboundMessage(address(dm), f"{text}\n", "k"))
+        assert dm.messages[int(id)].content == text
+        house.discord.fail_next("POST", "/messages", status=400, json=body, times=2)
+        with pytest.raises(Refused) as given_up:
+            await channel.send(OutboundMessage(address(dm), text, "k2"))
+        assert type(given_up.value) is Refused
+
+
+async def test_a_text_that_is_too_long_is_said_to_be(house: House) -> None:
+    dm = house.discord.dm(house.discord.user("Alice"))
+    async with house.running() as channel:
+        with pytest.raises(TooLong):
+            await channel.send(OutboundMessage(address(dm), "x" * 2001, "k"))
+        id = await channel.send(OutboundMessage(address(dm), "x", "k2"))
+        with pytest.raises(TooLong):
+            await channel.edit(id, OutboundMessage(address(dm), "x" * 2001, "k"))
+    assert len(house.discord.called("POST", "/messages")) == 2, "no attempt with the same length"
+
+
+async def test_a_refusal_that_is_about_buttons_is_not_tried_again(house: House) -> None:
+    dm = house.discord.dm(house.discord.user("Alice"))
+    async with house.running() as channel:
+        house.discord.fail_next("POST", "/messages", status=400, json=refused("components", "Too many"))
+        with pytest.raises(Refused):
+            await channel.send(OutboundMessage(address(dm), "hi", "k"))
+    assert dm.messages == {} and len(house.discord.called("POST", "/messages")) == 1
+
+
 async def test_refusals_say_why(house: House) -> None:
     alice, guild = house.discord.user("Alice"), house.discord.guild("Home")
     dm, general = house.discord.dm(alice), guild.text("general")
     async with house.running() as channel:
         general.deny("send_messages")
-        with pytest.raises(Refused, match="lacks a permission"):
+        with pytest.raises(ChatGone, match="lacks a permission"):
             await channel.send(OutboundMessage(address(general), "hi", "k1"))
         general.allow("send_messages")
         general.deny("view_channel")
-        with pytest.raises(Refused, match="may not see"):
+        with pytest.raises(ChatGone, match="may not see"):
             await channel.send(OutboundMessage(address(general), "hi", "k2"))
         house.discord.close_dms(alice)
-        with pytest.raises(Refused, match="no messages from this bot"):
+        with pytest.raises(ChatGone, match="no messages from this bot"):
             await channel.send(OutboundMessage(address(dm), "hi", "k3"))
         guild.text("gone").delete()
         with pytest.raises(Refused, match="is gone"):

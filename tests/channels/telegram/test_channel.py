@@ -11,6 +11,7 @@ import pytest
 from channels.message import (
     Address,
     Button,
+    ChatGone,
     Event,
     Health,
     InboundMessage,
@@ -23,6 +24,7 @@ from channels.message import (
     Refused,
     SendError,
     SourceFailed,
+    TooLong,
     Unreadable,
 )
 from tests.channels.telegram.desk import ALICE, GROUP, Desk
@@ -322,6 +324,78 @@ async def test_markup_refused_without_markup_is_refused(desk: Desk) -> None:
     desk.telegram.fail("sendMessage", status=400, description="Bad Request: can't parse entities: no", times=None)
     assert isinstance(await refusal(desk, text="**bold**"), Refused)
     assert len(desk.telegram.called("sendMessage")) == 2
+
+
+@pytest.mark.parametrize(
+    "description",
+    [
+        "Bad Request: text must be encoded in UTF-8",
+        "Bad Request: strings must be encoded in UTF-8",
+        "Bad Request: ENTITY_BOUNDS_INVALID",
+        "Bad Request: ENTITIES_TOO_LONG",
+        "Bad Request: message text is empty",
+        "Bad Request: MESSAGE_EMPTY",
+        "Bad Request: can't parse MessageEntity: Unsupported type specified",
+        "Bad Request: Wrong HTTP URL specified",
+        "Bad Request: something that no server has said so far",
+    ],
+)
+async def test_a_refusal_that_is_about_the_text_gets_the_plain_attempt_once(desk: Desk, description: str) -> None:
+    desk.telegram.fail("sendMessage", status=400, description=description)
+    id = await desk.channel.send(OutboundMessage(ALICE, "**bold** [x](https://example.org)"))
+    (message,) = desk.telegram.messages(11111)
+    assert (message.text, message.entities) == ("bold x (https://example.org)", [])
+    desk.telegram.fail("editMessageText", status=400, description=description)
+    await desk.channel.edit(id, OutboundMessage(ALICE, "**bolder** [x](https://example.org)"))
+    (message,) = desk.telegram.messages(11111)
+    assert (message.text, message.entities) == ("bolder x (https://example.org)", [])
+    before = len(desk.telegram.called("sendMessage"))
+    desk.telegram.fail("sendMessage", status=400, description=description, times=2)
+    assert type(await refusal(desk)) is Refused
+    assert len(desk.telegram.called("sendMessage")) == before + 2
+
+
+@pytest.mark.parametrize(
+    "description",
+    [
+        "Bad Request: message is too long",
+        "Bad Request: MESSAGE_TOO_LONG",
+        "Bad Request: text is too long",
+        "Bad Request: message caption is too long",
+    ],
+)
+async def test_a_text_that_is_too_long_is_said_to_be(desk: Desk, description: str) -> None:
+    desk.telegram.fail("sendMessage", status=400, description=description)
+    assert isinstance(await refusal(desk), TooLong)
+    assert len(desk.telegram.called("sendMessage")) == 1
+    id = await desk.channel.send(OutboundMessage(ALICE, "one"))
+    desk.telegram.fail("editMessageText", status=400, description=description)
+    with pytest.raises(TooLong):
+        await desk.channel.edit(id, OutboundMessage(ALICE, "two"))
+
+
+@pytest.mark.parametrize(
+    ("status", "description", "kind"),
+    [
+        (403, "Forbidden: bot was blocked by the user", ChatGone),
+        (403, "Forbidden: bot was kicked from the supergroup chat", ChatGone),
+        (403, "Forbidden: user is deactivated", ChatGone),
+        (400, "Bad Request: chat not found", ChatGone),
+        (400, "Bad Request: PEER_ID_INVALID", ChatGone),
+        (400, "Bad Request: not enough rights to send text messages to the chat", ChatGone),
+        (400, "Bad Request: have no rights to send a message", ChatGone),
+        (400, "Bad Request: not enough rights to send photos to the chat", Refused),
+        (400, "Bad Request: TOPIC_CLOSED", Refused),
+        (400, "Bad Request: BUTTON_DATA_INVALID", Refused),
+        (400, "Bad Request: message to be replied not found", Refused),
+    ],
+)
+async def test_a_refusal_that_is_about_something_else_is_not_tried_again(
+    desk: Desk, status: int, description: str, kind: type[Refused]
+) -> None:
+    desk.telegram.fail("sendMessage", status=status, description=description)
+    assert type(await refusal(desk)) is kind
+    assert len(desk.telegram.called("sendMessage")) == 1
 
 
 async def test_a_deleted_topic_is_answered_in_its_chat(desk: Desk) -> None:

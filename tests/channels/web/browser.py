@@ -105,22 +105,34 @@ class Tab:
 
 
 class Browser:
-    """One cookie jar at one address."""
+    """One cookie jar and one page key at one address."""
 
     def __init__(self, address: str, http: aiohttp.ClientSession) -> None:
         self.address = address
         self.http = http
+        self.key = ""
 
     async def log_in(self, token: str) -> int:
         async with self.post("/login", json={"token": token}) as answer:
+            if answer.status == 200:
+                self.key = (await answer.json())["key"]
             return answer.status
 
-    def get(self, path: str, **more: Any) -> Any:
-        return self.http.get(self.address + path, **more)
+    def get(self, path: str, *, headers: dict[str, str] | None = None, **more: Any) -> Any:
+        return self.http.get(self.address + path, headers=self._keyed(headers or {}), **more)
 
     def post(self, path: str, *, headers: dict[str, str] | None = None, **more: Any) -> Any:
         headers = {"Origin": self.address} if headers is None else headers
-        return self.http.post(self.address + path, headers=headers, **more)
+        return self.http.post(self.address + path, headers=self._keyed(headers), **more)
+
+    def _keyed(self, headers: dict[str, str]) -> dict[str, str]:
+        return {"Daybook-Page-Key": self.key, **headers} if self.key else headers
+
+    async def path_of(self, url: str) -> str:
+        """The signed path of a message's file."""
+        async with self.get(url) as answer:
+            assert answer.status == 200, await answer.text()
+            return str((await answer.json())["path"])
 
     async def upload(self, content: bytes, name: str, media_type: str = "") -> dict[str, str]:
         """What `say` names it by."""
@@ -133,14 +145,19 @@ class Browser:
             f"{self.address}/ws", headers={"Origin": self.address, **headers}, max_msg_size=0
         )
 
+    async def enter(self, chat: str = "main") -> aiohttp.ClientWebSocketResponse:
+        """A socket that has sent its first frame."""
+        socket = await self.connect()
+        await socket.send_json({"type": "open", "chat": chat, "key": self.key})
+        return socket
+
     @contextlib.asynccontextmanager
     async def opened(self, chat: str = "main") -> AsyncIterator[Tab]:
         """The page, open and up to date."""
-        async with await self.connect() as socket:
+        async with await self.enter(chat) as socket:
             tab = Tab(socket)
             listening = asyncio.create_task(tab.listen())
             try:
-                await socket.send_json({"type": "open", "chat": chat})
                 await tab.until(lambda: tab.of_type("opened"))
                 yield tab
             finally:
@@ -154,5 +171,5 @@ async def browser(address: str, token: str = "") -> AsyncIterator[Browser]:
     async with aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True)) as http:
         one = Browser(address, http)
         if token:
-            assert await one.log_in(token) == 204
+            assert await one.log_in(token) == 200
         yield one

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,8 +14,10 @@ import pytest
 
 from channels.message import Address, ChannelStatus, CommandInfo, Event, Health, InboundMessage, Origin, OutboundMessage
 from channels.web.channel import Sleep, WebChannel
+from channels.web.guard import Now
 from channels.web.record import Buttons, By, Entry, NotRecorded, ShownFile
 from tests.channels.web.browser import Browser, browser
+from tests.chromium import chromium  # noqa: F401  a fixture
 
 TOKEN = "a-token-that-nobody-guesses"
 MAIN = Address("web", "main")
@@ -143,6 +146,7 @@ class House:
         token: str = TOKEN,
         patience: float = 30.0,
         sleep: Sleep = asyncio.sleep,
+        now: Now = time.time,
     ) -> WebChannel:
         return WebChannel(
             lambda: token,
@@ -155,6 +159,7 @@ class House:
             commands=(CommandInfo("help", "What I understand"),),
             patience=patience,
             sleep=sleep,
+            now=now,
         )
 
     @contextlib.asynccontextmanager

@@ -309,9 +309,8 @@ async def test_what_cannot_be_understood_ends_the_connection_and_no_other(
     owner: Browser, sent: str | bytes, code: int, first: bool
 ) -> None:
     async with owner.opened() as other:
-        socket = await owner.connect()
+        socket = await (owner.connect() if first else owner.enter())
         if not first:
-            await socket.send_json({"type": "open", "chat": "main"})
             await socket.receive_json()
         await (socket.send_str(sent) if isinstance(sent, str) else socket.send_bytes(sent))
         closed = await socket.receive()
@@ -352,7 +351,7 @@ async def test_a_page_that_reads_nothing_is_cut_off_and_holds_up_nobody(owner: B
         "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
         "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
     )
-    opening = json.dumps({"type": "open", "chat": "main"}).encode()
+    opening = json.dumps({"type": "open", "chat": "main", "key": owner.key}).encode()
     slow = sockets.create_connection((address.hostname, address.port))
     slow.sendall(head.encode() + bytes([0x81, 0x80 | len(opening), 0, 0, 0, 0]) + opening)
     text = "word " * 3_000
@@ -413,9 +412,7 @@ async def test_what_waits_to_be_kept_at_the_end_is_refused_and_may_be_said_again
 async def test_an_end_waits_for_no_page_that_does_not_answer(house: House) -> None:
     channel = house.channel()
     async with house.running(channel) as running, browser(house.address, TOKEN) as one:
-        silent = [await one.connect() for _ in range(20)]
-        for socket in silent:
-            await socket.send_json({"type": "open", "chat": "main"})
+        silent = [await one.enter() for _ in range(20)]
         await asyncio.gather(*(socket.receive_json() for socket in silent))
         running.cancel()
         async with asyncio.timeout(120):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+
 import pytest
 
-from channels.web.guard import SESSION_SECONDS, Guard
+from channels.web.guard import PATH_SECONDS, SESSION_SECONDS, Guard
 
 PORT = 8765
 
@@ -95,10 +98,12 @@ def test_only_the_page_that_was_given_out_under_that_host_may_ask(origin: str, o
 def test_a_session_is_known_after_a_restart_and_ends_with_its_time_or_its_token() -> None:
     time = Time()
     session = guard(time=time).new_session()
-    assert guard(time=time).session(session)
-    assert not guard(token="another", time=time).session(session)
+    cookie, key = guard(time=time).cookie(session), guard(time=time).page_key(session)
+    assert guard(time=time).session(cookie) == session and guard(time=time).is_page_key(key, session)
+    another = guard(token="another", time=time)
+    assert not another.session(cookie) and not another.is_page_key(key, session)
     time.now += SESSION_SECONDS + 1
-    assert not guard(time=time).session(session)
+    assert not guard(time=time).session(cookie)
 
 
 @pytest.mark.parametrize(
@@ -109,13 +114,74 @@ def test_no_session_is_made_by_hand(cookie: str) -> None:
 
 
 def test_a_session_is_not_prolonged_by_hand() -> None:
-    until, _, rest = guard().new_session().partition(".")
+    until, _, rest = guard().cookie(guard().new_session()).partition(".")
     assert guard().session(f"{until}.{rest}")
     assert not guard().session(f"{int(until) + 1}.{rest}")
 
 
 def test_each_browser_has_a_session_of_its_own() -> None:
-    assert guard().new_session() != guard().new_session()
+    one, other = guard().new_session(), guard().new_session()
+    assert one != other and not guard().is_page_key(guard().page_key(one), other)
+
+
+def test_a_cookie_of_the_time_when_it_opened_everything_is_no_half() -> None:
+    key = hashlib.sha256(b"daybook web session\0the-token").digest()
+    text = f"{int(Time().now) + 90 * 86_400}.0123456789abcdef"
+    old = f"{text}.{hmac.new(key, text.encode(), hashlib.sha256).hexdigest()}"
+    assert guard().session(old) is None
+
+
+def test_the_halves_are_no_good_for_each_other() -> None:
+    session = guard().new_session()
+    cookie, key = guard().cookie(session), guard().page_key(session)
+    assert key not in cookie
+    for shown in ("", cookie, cookie.rpartition(".")[2], key[:-1], key.upper() + "\ud800"):
+        assert not guard().is_page_key(shown, session)
+    for shown in (key, f"{session.until}.{session.id}.{key}"):
+        assert guard().session(shown) is None
+
+
+def test_a_session_that_is_used_has_its_full_time_again_under_the_same_key() -> None:
+    time = Time()
+    session = guard(time=time).new_session()
+    time.now += 3_600
+    assert guard(time=time).renewed(session) is None, "not with every request"
+    time.now += 86_400
+    renewed = guard(time=time).renewed(session)
+    assert renewed and (renewed.id, renewed.until) == (session.id, time.now + SESSION_SECONDS)
+    assert guard(time=time).page_key(renewed) == guard(time=time).page_key(session)
+
+
+def test_a_logout_outlasts_every_cookie_of_its_session() -> None:
+    time = Time()
+    one = guard(time=time)
+    session = one.new_session()
+    time.now += 20 * 86_400
+    renewed = one.renewed(session)
+    assert renewed and one.end(session) >= renewed.until, "told by the older cookie"
+    assert one.session(one.cookie(session)) is None and one.session(one.cookie(renewed)) is None
+
+
+def test_a_signed_path_is_good_for_its_session_its_file_and_some_minutes() -> None:
+    time = Time()
+    one = guard(time=time)
+    session, other = one.new_session(), one.new_session()
+    path = one.signed_path("/files/0123456789abcdef/0", session)
+    assert one.is_signed_path(path, session)
+    until, _, signature = path.rpartition("/")[2].partition(".")
+    for wrong in (
+        path.replace("/0/", "/1/"),
+        path.replace(until, str(int(until) + 1)),
+        path + "0",
+        f"/files/0123456789abcdef/0/{signature}",
+        "/files/0123456789abcdef/0",
+        "",
+        f"/files/0123456789abcdef/0/٣.{signature}",
+    ):
+        assert not one.is_signed_path(wrong, session)
+    assert not one.is_signed_path(path, other) and not guard(token="x", time=time).is_signed_path(path, session)
+    time.now += PATH_SECONDS
+    assert not one.is_signed_path(path, session)
 
 
 def test_wrong_tokens_make_their_address_wait_and_no_other() -> None:

@@ -44,7 +44,7 @@ async def test_the_page_asks_once_and_remembers(guest: Browser, house: House) ->
     async with guest.get("/") as page:
         assert page.status == 401 and '<form id="login"' in await page.text()
     assert await guest.log_in("wrong") == 401
-    assert await guest.log_in(f" {TOKEN}\n") == 204
+    assert await guest.log_in(f" {TOKEN}\n") == 200
     async with guest.get("/") as page:
         assert page.status == 200
     async with guest.opened() as tab:
@@ -74,7 +74,7 @@ async def test_a_copy_of_a_cookie_opens_nothing_once_its_browser_logged_out(gues
     for path in ("/session", "/ws"):
         async with guest.get(path, headers=stolen | {"Origin": guest.address}) as refused:
             assert refused.status == 401
-    assert await guest.log_in(TOKEN) == 204, "a new login is a new session"
+    assert await guest.log_in(TOKEN) == 200, "a new login is a new session"
     async with guest.get("/session") as let_in:
         assert let_in.status == 204
 
@@ -125,7 +125,7 @@ async def test_guessing_has_to_wait_and_a_session_does_not(guest: Browser, owner
         assert waits.status == 429 and int(waits.headers["Retry-After"]) > 0
     async with owner.get("/session") as known:
         assert known.status == 204
-    assert await guest.log_in(TOKEN) == 204, "nobody keeps the owner out by showing wrong tokens"
+    assert await guest.log_in(TOKEN) == 200, "nobody keeps the owner out by showing wrong tokens"
 
 
 async def test_a_token_that_can_be_guessed_waits_too(house: House) -> None:
@@ -292,10 +292,10 @@ async def test_a_file_comes_back_to_the_chat_it_was_said_in(owner: Browser, gues
         await tab.told("kept", await tab.say("look", picture, text))
         files = (await tab.until(lambda: tab.messages))[0]["files"]
     assert [file["image"] for file in files] == [True, False]
-    async with owner.get(files[0]["url"]) as shown:
+    async with owner.get(await owner.path_of(files[0]["url"])) as shown:
         assert (shown.content_type, await shown.read()) == ("image/png", PNG)
         assert "sandbox" in shown.headers["Content-Security-Policy"]
-    async with owner.get(files[1]["url"]) as saved:
+    async with owner.get(await owner.path_of(files[1]["url"])) as saved:
         assert saved.content_type == "application/octet-stream"
         assert saved.headers["Content-Disposition"].startswith("attachment;")
     async with guest.get(files[0]["url"]) as refused:
@@ -319,7 +319,7 @@ async def test_only_a_picture_by_its_bytes_is_shown(owner: Browser, content: byt
         await tab.told("kept", await tab.say("look", file))
         (shown,) = (await tab.until(lambda: tab.messages))[0]["files"]
     assert not shown["image"]
-    async with owner.get(shown["url"]) as saved:
+    async with owner.get(await owner.path_of(shown["url"])) as saved:
         assert saved.content_type == "application/octet-stream" and "Set-Cookie" not in saved.headers
         assert saved.headers["Content-Disposition"].startswith("attachment;")
         assert await saved.read() == content
@@ -331,7 +331,7 @@ async def test_a_file_is_called_what_it_is(owner: Browser) -> None:
         await tab.told("kept", await tab.say("look", file))
         (shown,) = (await tab.until(lambda: tab.messages))[0]["files"]
     assert shown["name"] == "photognp. exe"
-    async with owner.get(shown["url"]) as saved:
+    async with owner.get(await owner.path_of(shown["url"])) as saved:
         assert saved.headers["Content-Disposition"].endswith("''photognp.%20exe")
 
 
@@ -346,7 +346,7 @@ async def test_a_file_that_was_sent_and_no_other(owner: Browser, channel: WebCha
     (tmp_path / "report").write_bytes(b"figures")
     file = OutboundFile(tmp_path / "report", "Bericht für März.pdf")
     id = await channel.send(OutboundMessage(MAIN, "", key="k:1", file=file))
-    async with owner.get(f"/files/{id}/0") as saved:
+    async with owner.get(await owner.path_of(f"/files/{id}/0")) as saved:
         assert await saved.read() == b"figures"
         assert "filename*=UTF-8''Bericht%20f%C3%BCr%20M%C3%A4rz.pdf" in saved.headers["Content-Disposition"]
     unsaid = await owner.upload(b"never said", "x")
@@ -402,10 +402,11 @@ async def test_a_file_that_is_not_there_is_not_said(owner: Browser, house: House
 
 
 async def test_more_pages_than_anybody_has(owner: Browser) -> None:
-    open_ = [await owner.connect() for _ in range(sockets.MOST_PAGES)]
-    with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
-        await owner.connect()
-    assert refused.value.status == 503
+    open_ = [await owner.enter() for _ in range(sockets.MOST_PAGES)]
+    for one in open_:
+        assert (await one.receive_json())["type"] == "opened"
+    refused = await (await owner.enter()).receive()
+    assert (refused.type, refused.data) == (aiohttp.WSMsgType.CLOSE, aiohttp.WSCloseCode.TRY_AGAIN_LATER)
     await asyncio.gather(*(one.close() for one in open_))
     async with owner.opened() as tab:
         assert tab.frames
@@ -499,8 +500,7 @@ async def test_who_listens_on_all_addresses_of_ipv6_is_told_by_one_of_them(house
 
 async def test_a_record_that_cannot_be_read_is_said_and_tried_again_later(owner: Browser, house: House) -> None:
     house.record.failure = NotRecorded("daybook.db could not be read")
-    socket = await owner.connect()
-    await socket.send_json({"type": "open", "chat": "main"})
+    socket = await owner.enter()
     closed = await socket.receive()
     assert (closed.type, closed.data) == (aiohttp.WSMsgType.CLOSE, aiohttp.WSCloseCode.TRY_AGAIN_LATER)
     for path in (f"/files/{'0' * 32}/0", "/metrics"):

@@ -49,7 +49,7 @@ def get_me(world: World, params: Params) -> object:
 
 def send_message(world: World, params: Params) -> object:
     chat = world.chat(params.get("chat_id"))
-    text, entities = checked_text(params.text("text"), params.array("entities"), params.text("parse_mode"))
+    text, entities = _taken_by(chat, params, "Message is too long")
     thread = _thread(chat, params)
     reply_to = _reply(chat, params)
     markup = checked_buttons(params.object("reply_markup"))
@@ -70,6 +70,20 @@ def send_message(world: World, params: Params) -> object:
     chat.messages[message.id] = message
     chat.draft = None
     return world.message_json(message)
+
+
+def _taken_by(chat: Chat, params: Params, too_long: str) -> tuple[str, list[JsonObject]]:
+    """Text and entities, where the chat takes them."""
+    for part, why in chat.refused_text.items():
+        if part in params.text("text"):
+            raise ApiError(why)
+    return checked_text(
+        params.text("text"),
+        params.array("entities"),
+        params.text("parse_mode"),
+        too_long=too_long,
+        most=chat.longest_text,
+    )
 
 
 def send_photo(world: World, params: Params) -> object:
@@ -163,9 +177,7 @@ def send_message_draft(world: World, params: Params) -> object:
 
 def edit_message_text(world: World, params: Params) -> object:
     message = _own_message(world, params)
-    text, entities = checked_text(
-        params.text("text"), params.array("entities"), params.text("parse_mode"), too_long="MESSAGE_TOO_LONG"
-    )
+    text, entities = _taken_by(world.chat(params.get("chat_id")), params, "MESSAGE_TOO_LONG")
     markup = checked_buttons(params.object("reply_markup"))
     return _edited(world, message, text, entities, markup)
 

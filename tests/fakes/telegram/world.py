@@ -102,6 +102,9 @@ class Chat:
     ids: MessageIds = field(default_factory=lambda: MessageIds())
     is_forum: bool = False
     refused_kinds: set[str] = field(default_factory=set)
+    longest_text: int = MAX_TEXT
+    refused_text: dict[str, str] = field(default_factory=dict)
+    """What a text must not have in it, and the words of the refusal."""
 
     def json(self) -> JsonObject:
         if self.type == "private":
@@ -269,6 +272,13 @@ class World:
         """An administrator forbids what the bot may send: `photo`, `document`."""
         with self.bell.lock:
             self.chats[chat].refused_kinds.update(kinds)
+
+    def refuse_text(self, chat: int, *, longest: int = MAX_TEXT, **parts: str) -> None:
+        """Take no text there that is longer (in UTF-16 units), or that holds one of the parts: each with the words of
+        its refusal."""
+        with self.bell.lock:
+            self.chats[chat].longest_text = longest
+            self.chats[chat].refused_text = dict(parts)
 
     def add_album(self, chat: int, *captions: str, **said: Any) -> list[JsonObject]:
         """A person sends photos as an album, each with a caption or an empty one."""

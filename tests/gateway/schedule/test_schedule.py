@@ -11,7 +11,7 @@ import pytest
 
 from agent.model.base import Json, ModelError
 from agent.model.scripted import Answer, Call, Hold
-from channels.message import Refused
+from channels.message import ChatGone
 from gateway.config import Config
 from gateway.control import OperationError
 from gateway.schedule.builtin import BuiltIn, DueTime, JobFailed, Outcome
@@ -256,7 +256,7 @@ async def test_a_job_is_paused_before_its_next_due_time_is_taken_up(daybook: Day
 async def test_a_chat_that_is_gone_is_a_failure_and_is_not_tried_again(daybook: Daybook) -> None:
     write(daybook, "{id: milk, text: Buy milk, when: {at: '2026-11-21T09:00'}, to: 'telegram:22222'}")
     daybook.settings["channels"] = {"telegram": {"allow": [ALICE]}}
-    daybook.chat.fail_next(Refused("the bot was blocked"))
+    daybook.chat.fail_next(ChatGone("the bot was blocked"))
     async with awake(daybook) as gateway:
         daybook.moment.pass_(HALF_HOUR)
         await until(gateway, "milk", "failed")

@@ -1,0 +1,290 @@
+"""The page in a real browser: its login, what it keeps, and what another user's server on another port gets of it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+from collections.abc import AsyncIterator
+from http.cookies import SimpleCookie
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import aiohttp
+import pytest
+from aiohttp import web
+from PIL import Image
+from playwright.async_api import Browser, BrowserContext, Page, expect
+
+from channels.message import OutboundFile, OutboundMessage
+from channels.web.channel import WebChannel
+from channels.web.guard import PATH_SECONDS
+from tests.channels.web.browser import browser
+from tests.channels.web.conftest import MAIN, TOKEN, House, answer
+from tests.channels.web.test_halves import Clock
+from tests.chromium import PATIENCE
+
+DAY = 86_400
+pytestmark = pytest.mark.timeout(240)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+async def channel(house: House, clock: Clock) -> AsyncIterator[WebChannel]:
+    one = house.channel(now=clock)
+    async with house.running(one):
+        yield one
+
+
+@pytest.fixture
+async def person(chromium: Browser) -> AsyncIterator[BrowserContext]:
+    """Their browser, with what it keeps."""
+    async with await chromium.new_context() as context:
+        context.set_default_timeout(PATIENCE)
+        yield context
+
+
+async def opened(person: BrowserContext, address: str) -> Page:
+    page = await person.new_page()
+    await page.goto(address)
+    return page
+
+
+async def logged_in(person: BrowserContext, address: str) -> Page:
+    page = await opened(person, address)
+    await page.get_by_label("Token").fill(TOKEN)
+    await page.get_by_role("button", name="Log in").click()
+    await expect(page.get_by_label("Message", exact=True)).to_be_visible()
+    return page
+
+
+async def is_in(page: Page) -> None:
+    await expect(page.get_by_label("Message", exact=True)).to_be_visible()
+    await expect(page.get_by_label("Token")).to_be_hidden()
+
+
+async def is_asked_for_the_token(page: Page) -> None:
+    await expect(page.get_by_label("Token")).to_be_visible()
+    await expect(page.locator("#messages")).to_be_hidden()
+    assert await page.locator("#messages").inner_text() == ""
+
+
+async def session_cookie(person: BrowserContext) -> dict[str, object]:
+    (cookie,) = [dict(one) for one in await person.cookies() if str(one.get("name")).startswith("daybook-")]
+    return cookie
+
+
+async def test_the_token_is_asked_for_once(person: BrowserContext, house: House, channel: WebChannel) -> None:
+    page = await opened(person, house.address)
+    await page.get_by_label("Token").fill("wrong")
+    await page.get_by_role("button", name="Log in").click()
+    await expect(page.get_by_role("alert")).to_have_text("That is not the token.")
+    await page.close()
+
+    page = await logged_in(person, house.address)
+    await page.get_by_label("Message", exact=True).fill("hello")
+    await page.get_by_role("button", name="Send").click()
+    await expect(page.locator(".person")).to_contain_text("hello")
+    await channel.send(answer("**Good** morning"))
+    await expect(page.locator(".daybook strong")).to_have_text("Good")
+
+    await page.reload()
+    await is_in(page)
+    await expect(page.locator(".daybook strong")).to_have_text("Good")
+    second = await opened(person, house.address)
+    await expect(second.locator(".daybook strong")).to_have_text("Good")
+    assert [one.text for one in house.received] == ["hello"]
+
+
+async def test_a_file_is_loaded_by_a_path_that_ends(
+    person: BrowserContext, house: House, channel: WebChannel, clock: Clock, tmp_path: Path
+) -> None:
+    (tmp_path / "report").write_bytes(b"figures")
+    await asyncio.to_thread(Image.new("RGB", (8, 8), "red").save, tmp_path / "boat", "PNG")
+    page = await logged_in(person, house.address)
+    await channel.send(OutboundMessage(MAIN, "", key="k:1", file=OutboundFile(tmp_path / "report", "report.pdf")))
+    async with page.expect_download() as downloading:
+        await page.get_by_role("button", name="report.pdf").click()
+    download = await downloading.value
+    assert download.suggested_filename == "report.pdf"
+    assert await asyncio.to_thread((await download.path()).read_bytes) == b"figures"
+
+    boat = OutboundFile(tmp_path / "boat", "boat.png", is_image=True)
+    await channel.send(OutboundMessage(MAIN, "", key="k:2", file=boat))
+    await expect(page.locator(".files img")).to_have_js_property("naturalWidth", 8)
+    async with person.expect_page() as opening:
+        await page.get_by_role("button", name="boat.png").click()
+    picture = await opening.value
+    await expect(picture.locator("img")).to_have_js_property("naturalWidth", 8)
+
+    for url in (download.url, picture.url):
+        assert await loads(page, url)
+    clock.now += PATH_SECONDS
+    for url in (download.url, picture.url):
+        assert not await loads(page, url)
+    async with page.expect_download() as downloading:
+        await page.get_by_role("button", name="report.pdf").click()
+    assert (await downloading.value).url != download.url
+
+
+async def loads(page: Page, url: str) -> bool:
+    """As a link would, with the cookie and without the key."""
+    status = await page.evaluate("(url) => fetch(url).then((answer) => answer.status)", url)
+    assert status in (200, 401)
+    return bool(status == 200)
+
+
+@contextlib.asynccontextmanager
+async def server_of_another_user() -> AsyncIterator[tuple[str, list[dict[str, str]]]]:
+    """On another port of this machine. Yields its address, and the cookies that it is sent."""
+    sent: list[dict[str, str]] = []
+
+    async def serve(request: web.Request) -> web.Response:
+        cookies = SimpleCookie(request.headers.get("Cookie", ""))
+        sent.append({name: morsel.value for name, morsel in cookies.items()})
+        return web.Response(text="<h1>Photos</h1>", content_type="text/html")
+
+    app = web.Application()
+    app.router.add_get("/", serve)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    try:
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}", sent
+    finally:
+        await runner.cleanup()
+
+
+async def test_a_server_on_another_port_is_sent_the_cookie_and_opens_nothing_with_it(
+    person: BrowserContext, house: House, channel: WebChannel, tmp_path: Path
+) -> None:
+    (tmp_path / "diary").write_bytes(b"a secret")
+    page = await logged_in(person, house.address)
+    await channel.send(OutboundMessage(MAIN, "", key="k:1", file=OutboundFile(tmp_path / "diary", "diary.txt")))
+    async with page.expect_download() as downloading:
+        await page.get_by_role("button", name="diary.txt").click()
+    signed = urlsplit((await downloading.value).url).path
+
+    async with server_of_another_user() as (address, sent):
+        assert urlsplit(address).hostname == urlsplit(house.address).hostname
+        photos = await opened(person, address)
+        name, value = (await session_cookie(person))["name"], (await session_cookie(person))["value"]
+        assert sent[0] == {name: value}, "this is how browsers are: a cookie knows no port"
+        assert await photos.evaluate("localStorage.length") == 0
+        assert await photos.evaluate(_TRIES, house.address) == ["refused"] * 3, "from its page"
+
+    headers = {"Cookie": f"{name}={value}", "Origin": house.address}
+    async with aiohttp.ClientSession(headers=headers) as thief:
+        async with thief.ws_connect(f"{house.address}/ws") as socket:
+            await socket.send_json({"type": "open", "chat": "main"})
+            assert (await socket.receive()).type is aiohttp.WSMsgType.CLOSE, "from its own machine"
+        for path in ("/session", signed.rpartition("/")[0], f"{signed}0"):
+            async with thief.get(house.address + path) as refused:
+                assert refused.status == 401
+        for path in ("/files", "/logout"):
+            async with thief.post(house.address + path, data=b"x") as refused:
+                assert refused.status == 401
+    await page.reload()
+    await is_in(page)
+
+
+_TRIES = """async (address) => {
+  const outcome = (promise) => promise.then(() => 'opened', () => 'refused');
+  const socket = new WebSocket(address.replace('http', 'ws') + '/ws');
+  return Promise.all([
+    outcome(new Promise((opened, refused) => { socket.onopen = opened; socket.onerror = refused; })),
+    outcome(fetch(address + '/session', {credentials: 'include'})),
+    outcome(new Promise((loaded, failed) => {
+      const image = new Image(); image.onload = loaded; image.onerror = failed; image.src = address + '/files/x/0';
+    })),
+  ]);
+}"""
+
+
+async def test_what_the_page_keeps_opens_nothing_without_the_cookie(
+    person: BrowserContext, house: House, channel: WebChannel
+) -> None:
+    page = await logged_in(person, house.address)
+    await channel.send(answer("a secret"))
+    await expect(page.locator(".daybook")).to_contain_text("a secret")
+    await person.clear_cookies()
+    await page.reload()
+    await is_asked_for_the_token(page)
+
+
+async def test_the_cookie_opens_nothing_without_what_the_page_keeps(
+    person: BrowserContext, house: House, channel: WebChannel
+) -> None:
+    """A login of the time when the cookie was all is such a one."""
+    page = await logged_in(person, house.address)
+    await channel.send(answer("a secret"))
+    await expect(page.locator(".daybook")).to_contain_text("a secret")
+    await page.evaluate("localStorage.clear()")
+    await page.reload()
+    await is_asked_for_the_token(page)
+    assert await session_cookie(person)
+    again = await logged_in(person, house.address)
+    await expect(again.locator(".daybook")).to_contain_text("a secret")
+    await is_in(page)  # the other tab follows
+
+
+async def test_a_logout_ends_every_tab_and_both_halves(
+    person: BrowserContext, house: House, channel: WebChannel
+) -> None:
+    page, second = await logged_in(person, house.address), await opened(person, house.address)
+    await channel.send(answer("a secret"))
+    await expect(second.locator(".daybook")).to_contain_text("a secret")
+    cookie = await session_cookie(person)
+    key = await page.evaluate("Object.values(localStorage)[0]")
+    assert re.fullmatch("[0-9a-f]{64}", key)
+
+    await second.get_by_role("button", name="Log out").click()
+    await is_asked_for_the_token(second)
+    await is_asked_for_the_token(page)
+    await page.reload()
+    await is_asked_for_the_token(page)
+    assert await page.evaluate("localStorage.length") == 0
+    async with browser(house.address) as copy:
+        copy.key = key
+        headers = {"Cookie": f"{cookie['name']}={cookie['value']}"}
+        async with copy.get("/session", headers=headers) as refused:
+            assert refused.status == 401
+
+
+async def test_a_login_lasts_thirty_days_from_its_last_use(
+    person: BrowserContext, house: House, channel: WebChannel, clock: Clock
+) -> None:
+    page = await logged_in(person, house.address)
+    for _ in range(3):
+        before = await session_cookie(person)
+        clock.now += 20 * DAY
+        await page.reload()
+        await is_in(page)
+        assert (await session_cookie(person))["value"] != before["value"]
+    clock.now += 31 * DAY
+    await page.reload()
+    await is_asked_for_the_token(page)
+
+
+async def test_a_page_that_stays_open_is_in_use(
+    person: BrowserContext, house: House, channel: WebChannel, clock: Clock
+) -> None:
+    page = await person.new_page()
+    await page.clock.install()
+    await page.goto(house.address)
+    await page.get_by_label("Token").fill(TOKEN)
+    await page.get_by_role("button", name="Log in").click()
+    await is_in(page)
+    for _ in range(3):
+        clock.now += 20 * DAY
+        async with page.expect_response("**/session") as renewing:
+            await page.clock.fast_forward("01:00:00")
+        assert (await renewing.value).status == 204
+    clock.now += 31 * DAY
+    await page.clock.fast_forward("01:00:00")
+    await is_asked_for_the_token(page)
