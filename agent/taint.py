@@ -107,7 +107,7 @@ def sources_of(entries: Sequence[Entry], transcript: Transcript, scope: Scope) -
 
 def in_message(said: Said) -> tuple[Foreign, ...]:
     """What comes with a message and is not its sender's own: documents, pictures, quotes, names of files."""
-    found = [foreign(one.name or "a document", one.text) for one in said.documents]
+    found = [foreign(one.name.removeprefix("document ") or "a document", one.text) for one in said.documents]
     found += [foreign("a quoted message", text) for text in said.quoted]
     found += [foreign(name or "somebody", text, is_talk=True) for name, _, text in said.overheard]
     found += [foreign("what came along", text) for text in said.enclosed]
