@@ -12,6 +12,7 @@ from agent.clock import Clock
 from agent.context.budget import Budget, estimate, estimate_tool, projected
 from agent.context.freshness import seen_by
 from agent.context.skill_list import KEY as SKILLS
+from agent.foreign import in_text, names
 from agent.memory.quoting import QuotedLines
 from agent.model.base import ToolSpec
 from agent.session.compact import compactions
@@ -68,7 +69,8 @@ class ContextReport:
 @dataclass(frozen=True, slots=True)
 class WhyReport:
     """`files` and the passages `recalled` from memory, the newest first, stood before the last reply; `tools` were used
-    for it, in order, and `quoted` is what their results showed of files; `at` is its moment."""
+    for it, in order, and `quoted` is what their results showed of files; `at` is its moment. `foreign`: where text of
+    others came from that was before it."""
 
     model: str
     at: datetime
@@ -76,6 +78,7 @@ class WhyReport:
     tools: tuple[str, ...]
     recalled: tuple[Recalled, ...] = ()
     quoted: tuple[QuotedLines, ...] = ()
+    foreign: tuple[str, ...] = ()
 
 
 def context_report(
@@ -128,6 +131,7 @@ def why_report(transcript: Transcript, workspace: Path, clock: Clock) -> WhyRepo
         tools=tuple(entry.meta.tool for entry in of_turn if entry.meta.tool),
         recalled=_recalled(entries[:last]),
         quoted=tuple(dict.fromkeys(lines for entry in of_turn for lines in entry.meta.quoted)),
+        foreign=names((*(reply.meta.foreign or ()), *in_text("\n".join(system_of(transcript.header, entries[:last]))))),
     )
 
 

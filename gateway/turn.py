@@ -20,6 +20,7 @@ from agent.tools.base import Tool
 from agent.turn import CHAT, JOB, Discard, End, EndKind, Joined, Said, StepDone, Text, TurnRequest
 from channels.message import Channel, DueJob
 from gateway.acknowledgement import Acknowledgement
+from gateway.approvals import Approvals
 from gateway.choices import Choices
 from gateway.delivery import Preview, Reply
 from gateway.in_hand import InHand
@@ -86,6 +87,7 @@ class Rooms:
     tools: Callable[[InboxRow], tuple[Tool, ...]]
     in_hand: InHand
     to_owner: Callable[[str, str], Awaitable[list[Draft]]]
+    approvals: Approvals
 
 
 class Turn:
@@ -247,6 +249,7 @@ class Turn:
             purpose=JOB if self._due else CHAT,
             fresh=self._due is not None,
             sealed=_SEALED if self._due else {},
+            approvals=self._rooms.approvals.of_row(first, self.id),
         )
 
     async def _opened(self, row: InboxRow, overheard: Sequence[InboxRow] = ()) -> Said:

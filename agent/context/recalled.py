@@ -16,6 +16,7 @@ from agent.clock import Clock
 from agent.context import marked
 from agent.context.budget import estimate
 from agent.context.told import Told, sha_of
+from agent.foreign import Foreign, in_hit, unique
 from agent.memory.age import OUT_OF_DATE, age_in_words, may_be_out_of_date
 from agent.memory.quoting import Quotation, Quotations
 from agent.memory.recall import Relevant, informative, relevant
@@ -38,10 +39,11 @@ _PART_FOR_READING = 0.7
 
 @dataclass(frozen=True, slots=True)
 class Recollection:
-    """The block to send ("" for none), and what of it the message's meta keeps."""
+    """The block to send ("" for none), what of it the message's meta keeps, and what of it is text of others."""
 
     block: str = ""
     passages: tuple[Recalled, ...] = ()
+    foreign: tuple[Foreign, ...] = ()
 
 
 class Recall:
@@ -96,9 +98,9 @@ class Recall:
                 room -= size
             if len(kept) == self._settings.max_results:
                 break
-        return self._recollection(kept) if kept else Recollection()
+        return self._recollection(kept, scope) if kept else Recollection()
 
-    def _recollection(self, kept: Sequence[tuple[Relevant, Quotation]]) -> Recollection:
+    def _recollection(self, kept: Sequence[tuple[Relevant, Quotation]], scope: Scope) -> Recollection:
         today = self._clock.today()
         parts = [INTRODUCTION, *(self._shown(one.hit, quotation) for one, quotation in kept)]
         if any(may_be_out_of_date(one.hit.date, today) for one, _ in kept):
@@ -115,7 +117,8 @@ class Recall:
             )
             for one, quotation in kept
         )
-        return Recollection(marked.block("recalled", "\n\n".join(parts)), passages)
+        found = unique(found for one, _ in kept for found in in_hit(one.hit, scope))
+        return Recollection(marked.block("recalled", "\n\n".join(parts)), passages, found)
 
     def _shown(self, hit: Hit, quotation: Quotation) -> str:
         first, last = quotation.source.lines

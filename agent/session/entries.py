@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import TypeAlias
 
+from agent.foreign import Foreign
 from agent.memory.quoting import QuotedLines
 from agent.model.base import Block, Json, Usage
 
@@ -77,6 +78,8 @@ class Meta:
     files         workspace files as they were seen by what this message shows or by what this tool wrote
     recalled      passages of memory that were put before it
     quoted        lines of files that this result of a tool shows
+    foreign       text of others that came with it, or from which it was made; None: an earlier release did not look
+    by            the account of who said it, `channel:id`
     """
 
     turn: str = ""
@@ -92,6 +95,8 @@ class Meta:
     recalled: tuple[Recalled, ...] = ()
     quoted: tuple[QuotedLines, ...] = ()
     doubted: bool = False
+    foreign: tuple[Foreign, ...] | None = None
+    by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from datetime import date
 from typing import cast
 
+from agent.foreign import Foreign
 from agent.memory.quoting import QuotedLines
 from agent.model.base import Json, Usage
 from agent.parsing import MOST_DEEP_JSON, load_json
@@ -142,7 +143,7 @@ def _line(data: Mapping[str, Json]) -> bytes:
 def _meta_json(meta: Meta) -> dict[str, Json]:
     """Only what is set: most messages have two or three of these."""
     data: dict[str, Json] = {}
-    for name in ("turn", "sender", "model", "stop_reason", "prefix", "tool"):
+    for name in ("turn", "sender", "model", "stop_reason", "prefix", "tool", "by"):
         if value := getattr(meta, name):
             data[name] = value
     if meta.said:
@@ -161,6 +162,8 @@ def _meta_json(meta: Meta) -> dict[str, Json]:
         ]
     if meta.quoted:
         data["quoted"] = [[one.path, *one.lines, one.is_part] for one in meta.quoted]
+    if meta.foreign is not None:
+        data["foreign"] = [_foreign_json(one) for one in meta.foreign]
     return data
 
 
@@ -179,7 +182,17 @@ def _read_meta(data: Mapping[str, Json]) -> Meta:
         files=_read_files(data.get("files", {})),
         recalled=tuple(_read_recalled(one) for one in _array(data.get("recalled", []))),
         quoted=tuple(_read_quoted(one) for one in _array(data.get("quoted", []))),
+        foreign=tuple(_read_foreign(_object(one)) for one in _array(data["foreign"])) if "foreign" in data else None,
+        by=_text(data, "by", ""),
     )
+
+
+def _foreign_json(one: Foreign) -> dict[str, Json]:
+    return {"from": one.source, "line": one.line} | ({"talk": True} if one.is_talk else {})
+
+
+def _read_foreign(data: Mapping[str, Json]) -> Foreign:
+    return Foreign(_text(data, "from"), _text(data, "line", ""), data.get("talk") is True)
 
 
 def _files_json(files: Mapping[str, Seen]) -> dict[str, Json]:

@@ -46,6 +46,8 @@ def why_text(report: WhyReport | None, clock: Clock) -> str:
     lines += read[:_LISTED]
     if len(read) > _LISTED:
         lines.append(f"- and {len(read) - _LISTED} more files, read with tools")
+    if report.foreign:
+        lines.append(f"- text that is not yours: {', '.join(report.foreign)}")
     used = ", ".join(f"`{name}`" for name in dict.fromkeys(report.tools))
     lines.append(f"- tools used: {used}" if used else "- no tool was used")
     return "\n".join(lines)

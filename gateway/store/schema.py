@@ -195,6 +195,14 @@ _STEPS = (
     ALTER TABLE inbox ADD COLUMN died_alone INTEGER NOT NULL DEFAULT 0;   -- times the process died in such a turn
     ALTER TABLE inbox ADD COLUMN stood_still INTEGER NOT NULL DEFAULT 0;  -- times the event loop stood still with it
     """,
+    """
+    CREATE TABLE outcome (                -- what the owner said to what a session asked for, until its talk knows
+        id TEXT PRIMARY KEY,              -- the question's
+        session TEXT NOT NULL,
+        text TEXT NOT NULL,
+        at TEXT NOT NULL
+    );
+    """,
 )
 
 
