@@ -32,8 +32,15 @@ def day_of(path: Path) -> date | None:
         return None
 
 
+def is_history(path: Path) -> bool:
+    """Whether `path` is a scope's HISTORY.md, in any spelling."""
+    return path.name.casefold() == "history.md" and path.parent.name.casefold() == "memory"
+
+
 def closed(path: Path, today: date) -> str | None:
     """Why `path` may not change at all, or None where it may."""
+    if is_history(path):
+        return f"{path.name} only grows, by Daybook's own hand, when talks end; memory_append adds to today's log"
     if day_of(path) in (None, today):
         return None
     return f"{path.name} is the log of another day, which is never changed; memory_append adds to today's"

@@ -1,7 +1,8 @@
 """The only place that reads and writes workspace files. Everything here blocks: call it through `asyncio.to_thread`.
 
 A file belongs to its owner, who may edit it at any moment: nothing is held from an earlier look, every write reads
-what it changes under the lock, and the logs of past days only grow (invariant 7), whoever asks and whatever the tool.
+what it changes under the lock, and the logs of past days and HISTORY.md only grow (invariant 7), whoever asks and
+whatever the tool.
 """
 
 from __future__ import annotations
@@ -179,7 +180,7 @@ def put_back(
     path: Path, root: Path, today: date, change: Callable[[bytes | None], bytes | None], *, redacts: bool = False
 ) -> FileText | None:
     """As `rewrite`, for undoing and forgetting alone: `change` may return None (no such file), today's log may become
-    shorter, and with `redacts` another day's may change too, the one exception of invariant 7."""
+    shorter, and with `redacts` another day's and HISTORY.md may change too, the one exception of invariant 7."""
     return _changed(path, root, change, lambda real, before, after: None if redacts else daily.closed(real, today))
 
 

@@ -251,7 +251,7 @@ def _texts(scope: Scope, unread: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def _only_grows(file: Path) -> bool:
-    return daily.day_of(file) is not None or file.name == "HISTORY.md"
+    return daily.day_of(file) is not None or daily.is_history(file)
 
 
 def _phrase(wanted: str) -> Callable[[str], bool]:

@@ -1,7 +1,7 @@
 """Taking a change of memory back: all of it or nothing, and never over what somebody wrote since. Blocks.
 
-In the log of a past day, which otherwise only grows, what was added is struck out by a mark (`[undone 2026-11-21]`) in
-its place, as forgetting does. That is the one exception of invariant 7.
+In the log of a past day and in HISTORY.md, which otherwise only grow, what was added is struck out by a mark
+(`[undone 2026-11-21]`) in its place, as forgetting does. That is the one exception of invariant 7.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def restore(history: History, scope: Scope, clock: Clock, change: Change, sessio
 @dataclass(frozen=True, slots=True)
 class _Undoing:
     """How one edit is taken back. `leaving` stands in the place of what was added, where it is not what was there
-    before; `redacts`: the file is the log of a past day."""
+    before; `redacts`: the file is the log of a past day, or HISTORY.md."""
 
     path: Path
     edit: Edit
@@ -64,7 +64,7 @@ def _undoing(scope: Scope, today: date, change: Change, edit: Edit) -> _Undoing:
     if not past or change.by == FORGET or (change.by == UNDO and edit.removed):  # brings back what stood there
         return _Undoing(path, edit, None, past)
     if not edit.added.startswith(edit.removed):
-        raise NotRestored(f"{edit.path} is the log of another day, in which a change cannot be undone, only struck out")
+        raise NotRestored(f"{edit.path} only grows: a change in it cannot be undone, only struck out")
     added = edit.added[len(edit.removed) :].decode("utf-8", "surrogateescape")
     end = "\n" if added.endswith("\n") else ""
     mark = daily.struck(added, f"[undone {today.isoformat()}]") + end

@@ -25,6 +25,7 @@ from gateway.schedule.jobs import NotChanged
 from gateway.schedule.moments import away, local
 from gateway.schedule.rung import Reminder
 from gateway.schedule.schedule import Schedule
+from gateway.schedule.targets import NoTarget
 from gateway.schedule.when import At, BadWhen, Every, When
 from gateway.store.chat_rows import KnownChat
 from gateway.store.run_rows import BY_HAND, Run
@@ -112,6 +113,7 @@ class Book:
         job = self._read(asker, wish)
         if not self._may(asker, job, own):
             raise NotBooked(f"From here, jobs can only report to this chat, not to {job.to}.")
+        await self._check_target(job, own)
         said = self._said(job)
         present = self._schedule.jobs
         same = next((one for one in present.values() if wish.id in ("", one.id) and _is_same(one, job)), None)
@@ -123,6 +125,17 @@ class Book:
         except NotChanged as error:
             raise NotBooked(f"It could not be added: {error}.") from error
         return Booked(job, said)
+
+    async def _check_target(self, job: Job, own: Collection[str]) -> None:
+        """Raises `NotBooked` where nobody can be told at `to`, as `send_message` does. Of a channel that is off, it is
+        not known."""
+        if job.to == OWNER or job.off_channel(self._on) or self._now(job.to) in own:
+            return
+        targets = await self._schedule.reports.targets()
+        try:
+            dataclasses.replace(targets, channels=[Address.parse(job.to).channel]).find(job.to)
+        except NoTarget as error:
+            raise NotBooked(f"{error}.") from error
 
     async def remove(self, asker: Asker, id: str) -> Job:
         """Raises `NotBooked`."""

@@ -167,6 +167,21 @@ def test_invariant_07_past_days_only_grow(tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
+def test_invariant_07_the_history_only_grows(tmp_path: Path) -> None:
+    watch = morning()
+    path = append_history(owner(tmp_path), watch.clock, "We talked of tea.")
+    before = path.read_bytes()
+    for change in (b"", before + b"[2026-11-21 09:00] forged\n", b"other"):
+        with pytest.raises(NotWritten, match="only grows"):
+            rewrite(path, tmp_path, watch.clock.today(), partial(instead, change))
+    with pytest.raises(NotWritten, match="only grows"):
+        remove(path, tmp_path, watch.clock.today())
+    append_history(owner(tmp_path), watch.clock, "We talked of coffee.")
+    assert path.read_bytes().startswith(before) and len(path.read_bytes()) > len(before)
+    notes = tmp_path / "memory" / "notes" / "HISTORY.md"
+    assert rewrite(notes, tmp_path, watch.clock.today(), lambda _: b"of Rome").text == "of Rome"
+
+
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 @given(st.lists(st.tuples(st.sampled_from(["append", "section", "rewrite", "remove", "midnight"]), anything)))
 def test_invariant_07_no_sequence_of_writes_shortens_a_log(tmp_path: Path, acts: list[tuple[str, str]]) -> None:

@@ -106,6 +106,32 @@ async def test_invariant_07_no_tool_changes_a_past_day(tmp_path: Path, tool: str
     assert path.read_text() == before
 
 
+@pytest.mark.parametrize("name", ["memory/HISTORY.md", "memory/history.md", "alias.md", "people/bob/memory/HISTORY.md"])
+@pytest.mark.parametrize("is_there", [True, False])
+async def test_invariant_07_no_tool_changes_what_stands_in_the_history(
+    tmp_path: Path, name: str, is_there: bool
+) -> None:
+    talk = Talk(owner(tmp_path))
+    real = "memory/HISTORY.md" if name == "alias.md" else name
+    path, before = tmp_path / real, "# History\n\n[2026-11-20 09:00] Bob gave his word.\n"
+    path.parent.mkdir(parents=True)
+    if is_there:
+        path.write_text(before)
+        await talk.call("read_file", path=real)
+    if name == "alias.md":
+        (tmp_path / name).symlink_to(path)
+    refusal = "only grows, by Daybook's own hand"
+    for content in ("", before + "[2026-11-20 10:00] Forged.\n", "# History\n\n[2026-11-20 09:00] Bob said no.\n"):
+        assert refusal in await talk.refused("write_file", path=name, content=content)
+    if is_there:
+        assert refusal in await talk.refused("edit_file", path=name, old_text="gave his word", new_text="said no")
+        await talk.refused("memory_update", file=name, old_text="gave his word", new_text="said no")
+        await talk.refused("memory_delete", path=name)
+        assert path.read_text() == before
+    else:
+        assert not path.exists()
+
+
 async def test_invariant_07_of_today_nothing_is_taken_away(tmp_path: Path) -> None:
     talk = Talk(owner(tmp_path))
     await talk.call("memory_append", text="news")
