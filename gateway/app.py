@@ -35,6 +35,7 @@ from gateway.long_answers import LongAnswers
 from gateway.media import build_intake
 from gateway.memory_test import MemoryTests
 from gateway.models import build_model
+from gateway.names import Names
 from gateway.operations.table import all_operations
 from gateway.outbox import Outbox
 from gateway.outgoing import Outgoing
@@ -50,6 +51,7 @@ from gateway.schedule.schedule import Schedule
 from gateway.schedule_rules import heartbeat_rules, schedule_rules, summary_rules
 from gateway.sessions import AgentHome, Sessions
 from gateway.spawner import Spawner
+from gateway.store import chat_rows
 from gateway.store.database import Database
 from gateway.supervise import Supervised
 from gateway.tools.messages import MessageTools
@@ -100,7 +102,7 @@ async def open_gateway(
         front = _open_front(stack, ground, commands.menu, platforms, is_alone=not channels)
         post = await _post(ground, front)
         calendar = await _calendar(ground, staff, front, post, built_ins(config))
-        turns = _turns(ground, staff, front, post, calendar)
+        turns = await _turns(ground, staff, front, post, calendar)
         router = Router(
             ground.database,
             ground.clock,
@@ -316,7 +318,7 @@ async def _calendar(ground: _Ground, staff: _Staff, front: _Front, post: _Post, 
     return _Calendar(schedule, Book(schedule, access, {*front.channels, *tokens(config)}), daily)
 
 
-def _turns(ground: _Ground, staff: _Staff, front: _Front, post: _Post, calendar: _Calendar) -> Turns:
+async def _turns(ground: _Ground, staff: _Staff, front: _Front, post: _Post, calendar: _Calendar) -> Turns:
     scheduling = ScheduleTools(calendar.book, staff.sessions)
     messages = MessageTools(
         ground.database, ground.clock, ground.access, staff.sessions, post.outbox, post.outgoing, front.channels
@@ -336,6 +338,7 @@ def _turns(ground: _Ground, staff: _Staff, front: _Front, post: _Post, calendar:
         },
         conversation=staff.sessions.of_row,
         tools=lambda row: (*scheduling.of_row(row), *messages.of_row(row)),
+        names=Names(ground.access, await ground.database.run(chat_rows.known)),
     )
     return Turns(rooms, disk_wait=ground.patience.disk)
 

@@ -9,6 +9,7 @@ from datetime import datetime
 from agent.language import Language
 from agent.turn import Document, Picture, Said
 from channels.message import Attachment, ChatKind, InboundMessage
+from gateway.names import Names, plain_name
 from gateway.one_line import one_line
 from gateway.opened import Found, Opened
 from gateway.store.inbox_rows import InboxRow
@@ -40,7 +41,10 @@ def said_id(message: InboundMessage) -> str:
 
 
 def said(
-    message: InboundMessage, opened: Mapping[int, Opened] | None = None, overheard: Sequence[InboxRow] = ()
+    message: InboundMessage,
+    names: Names,
+    opened: Mapping[int, Opened] | None = None,
+    overheard: Sequence[InboxRow] = (),
 ) -> Said:
     """`opened`: what was read of its attachments, by their place."""
     quote = message.quote
@@ -49,12 +53,12 @@ def said(
     return Said(
         id=said_id(message),
         text="\n\n".join(filter(None, [_words(message), *(words for _, words in heard)])),
-        sender=message.sender.name or message.sender.id,
+        sender=names.shown(message),
         channel=message.address.channel.capitalize(),
         at=message.sent_at,
-        quoted=(f"{quote.author}: {quote.text}" if quote.author else quote.text,) if quote else (),
+        quoted=(f"{plain_name(quote.author)}: {quote.text}" if quote.author else quote.text,) if quote else (),
         enclosed=tuple(_enclosed(came)),
-        overheard=tuple((row.message.sender.name, row.message.sent_at, _overheard(row.message)) for row in overheard),
+        overheard=tuple((names.shown(row.message), row.message.sent_at, _overheard(row.message)) for row in overheard),
         heard=tuple(name for name, _ in heard),
         documents=tuple(_documents(message, came)),
         pictures=tuple(

@@ -26,6 +26,7 @@ from gateway.inbox import Inbox
 from gateway.intake import Intake
 from gateway.lanes import Lane
 from gateway.long_answers import LongAnswers
+from gateway.names import Names
 from gateway.outbox import Outbox
 from gateway.saying import ADVICE, has_files, late_mark, needs_advice, nothing_to_answer, said, said_id
 from gateway.schedule.jobs import FILE
@@ -85,6 +86,7 @@ class Rooms:
     queues: Mapping[str, QueueRule]
     conversation: Callable[[InboxRow], Conversation]
     tools: Callable[[InboxRow], tuple[Tool, ...]]
+    names: Names
 
 
 class Turn:
@@ -219,7 +221,7 @@ class Turn:
         opened = await self._rooms.intake.opened(row.message)
         if needs_advice(opened):
             self._advice = ADVICE
-        return said(row.message, opened, overheard)
+        return said(row.message, self._rooms.names, opened, overheard)
 
     async def _arrived(self) -> Sequence[Said]:
         """Steering: what was said in this chat since, taken from the lane. What came with a file waits for a turn of
