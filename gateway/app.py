@@ -34,7 +34,7 @@ from gateway.journaling import Journaling
 from gateway.long_answers import LongAnswers
 from gateway.media import build_intake
 from gateway.memory_test import MemoryTests
-from gateway.models import build_model
+from gateway.models import build_model, limited_for_others
 from gateway.names import Names
 from gateway.operations.table import all_operations
 from gateway.outbox import Outbox
@@ -184,6 +184,7 @@ async def _open_staff(stack: AsyncExitStack, ground: _Ground, model_of: ModelOf)
     stack.callback(embedders.close)
     for name, one in config.agents.items():
         model, anthropic = model_of(one.model, ground.ledger, clock, shown(home.env_file))
+        model = limited_for_others(model, config.limits, ground.ledger, clock, shown(home.env_file))
         stack.push_async_callback(model.aclose)
         warm += [anthropic] if anthropic else []
         agents[name] = await build_agent(name, one, home, model, clock, embedders)
