@@ -266,7 +266,7 @@ async def _post(ground: _Ground, front: _Front) -> _Post:
         inbox,
         outbox,
         Outgoing(home.outgoing),
-        build_intake(config.media, home.state, front.channels, ground.patience.fetch),
+        build_intake(config.media, home.state, front.channels, clock, ground.patience.fetch, ground.patience.space),
         Acknowledgement(front.channels, signs(config), ground.spawner.spawn),
         questions,
         Rewording(database, inbox, outbox, questions),

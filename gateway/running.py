@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from agent.agent import Agent
 from agent.model.anthropic import AnthropicModel
 from channels.terminal import TerminalChannel
 from gateway.control import Operation
 from gateway.housekeeping import Housekeeping
+from gateway.intake import Space
 from gateway.outbox import Outbox
 from gateway.router import Router
 from gateway.schedule.schedule import Schedule
@@ -32,6 +33,7 @@ class Patience:
     disk    between tries while the disk takes nothing
     tick    between two looks of the schedule at its file and the clock
     fetch   before a file that could not be fetched is tried again
+    space   no time, but what files may take: as much as the machine has patience for
     """
 
     turn: float = 10.0
@@ -39,6 +41,7 @@ class Patience:
     disk: float = 15.0
     tick: float = 3.0
     fetch: float = 1.0
+    space: Space = field(default_factory=Space)
 
 
 class Gateway:

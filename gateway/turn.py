@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from agent.agent import Agent
+from agent.memory.scope import Audience
 from agent.model.base import Usage
 from agent.tools.base import Tool
 from agent.turn import CHAT, JOB, Discard, End, EndKind, Joined, Said, StepDone, Text, TurnRequest
@@ -218,7 +219,8 @@ class Turn:
         )
 
     async def _opened(self, row: InboxRow, overheard: Sequence[InboxRow] = ()) -> Said:
-        opened = await self._rooms.intake.opened(row.message)
+        session, is_owners = self._conversation.session, self._conversation.scope.audience is Audience.OWNER
+        opened = await self._rooms.intake.opened(row.message, str(session), is_owners=is_owners)
         if needs_advice(opened):
             self._advice = ADVICE
         return said(row.message, self._rooms.names, opened, overheard)

@@ -46,7 +46,7 @@ Fraction = Annotated[float, Field(ge=0, le=1)]
 DmPolicy = Literal["pairing", "allowlist", "open", "off"]
 Mention = Literal["required", "optional"]
 Validated = dict[str, Any]
-"""The fields above the one whose default is being made, as pydantic hands them over."""
+"""The fields above the one whose default is being made."""
 
 
 class Section(BaseModel):
@@ -281,7 +281,7 @@ Transcribe = Annotated[
 
 
 class MediaConfig(Section):
-    """What comes with messages. Larger files than `max_mb` are not fetched; `transcribe` null: recordings are not heard."""
+    """What comes with messages. Files over `max_mb` are not fetched; `transcribe` null: recordings are not heard."""
 
     max_mb: PositiveInt = 20
     max_pages: PositiveInt = 200
@@ -290,8 +290,6 @@ class MediaConfig(Section):
 
 
 class SummaryConfig(Section):
-    """`to`: `owner` or chat addresses."""
-
     enabled: bool = True
     time: TimeOfDay = time(21)
     to: Targets = ("owner",)
