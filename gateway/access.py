@@ -207,6 +207,12 @@ class Access:
         )
 
     @property
+    def owner_people(self) -> frozenset[str]:
+        """The owner's names: those among `people`, and those that they had when they were let in."""
+        approved = (one.name for one in self._approved.values() if one.role == Role.OWNER)
+        return frozenset((*self._owner_people, *approved))
+
+    @property
     def owner_accounts(self) -> tuple[str, ...]:
         """`channel:id`, the configured ones first."""
         approved = (known for known, one in self._approved.items() if one.role == Role.OWNER)

@@ -37,7 +37,8 @@ from gateway.journaling import Journaling
 from gateway.long_answers import LongAnswers
 from gateway.media import build_intake
 from gateway.memory_test import MemoryTests
-from gateway.models import build_model
+from gateway.models import build_model, limited_for_others
+from gateway.names import Names
 from gateway.operations.table import all_operations
 from gateway.outbox import Outbox
 from gateway.outgoing import Outgoing
@@ -53,6 +54,7 @@ from gateway.schedule.schedule import Schedule
 from gateway.schedule_rules import heartbeat_rules, schedule_rules, summary_rules
 from gateway.sessions import AgentHome, Sessions
 from gateway.spawner import Spawner
+from gateway.store import chat_rows
 from gateway.store.database import Database
 from gateway.store.inbox_rows import InboxRow
 from gateway.supervise import Supervised
@@ -105,7 +107,7 @@ async def open_gateway(
         post = await _post(ground, front)
         calendar = await _calendar(ground, staff, front, post, built_ins(config))
         acting = _acting(ground, staff, front, post, calendar)
-        turns = _turns(ground, staff, front, post, calendar, acting)
+        turns = await _turns(ground, staff, front, post, calendar, acting)
         router = Router(
             ground.database,
             ground.clock,
@@ -191,6 +193,7 @@ async def _open_staff(stack: AsyncExitStack, ground: _Ground, model_of: ModelOf)
     stack.callback(embedders.close)
     for name, one in config.agents.items():
         model, anthropic = model_of(one.model, ground.ledger, clock, shown(home.env_file))
+        model = limited_for_others(model, config.limits, ground.ledger, clock, shown(home.env_file))
         stack.push_async_callback(model.aclose)
         warm += [anthropic] if anthropic else []
         agents[name] = await build_agent(name, one, home, model, clock, embedders)
@@ -272,7 +275,15 @@ async def _post(ground: _Ground, front: _Front) -> _Post:
         inbox,
         outbox,
         Outgoing(home.outgoing),
-        build_intake(config.media, home.state, front.channels, ground.in_hand, ground.patience.fetch),
+        build_intake(
+            config.media,
+            home.state,
+            front.channels,
+            ground.in_hand,
+            clock,
+            ground.patience.fetch,
+            ground.patience.space,
+        ),
         Acknowledgement(front.channels, signs(config), ground.spawner.spawn),
         questions,
         Rewording(database, inbox, outbox, questions),
@@ -346,7 +357,9 @@ def _acting(ground: _Ground, staff: _Staff, front: _Front, post: _Post, calendar
     return _Acting(tools, approvals)
 
 
-def _turns(ground: _Ground, staff: _Staff, front: _Front, post: _Post, calendar: _Calendar, acting: _Acting) -> Turns:
+async def _turns(
+    ground: _Ground, staff: _Staff, front: _Front, post: _Post, calendar: _Calendar, acting: _Acting
+) -> Turns:
     rooms = Rooms(
         database=ground.database,
         inbox=post.inbox,
@@ -365,6 +378,7 @@ def _turns(ground: _Ground, staff: _Staff, front: _Front, post: _Post, calendar:
         to_owner=calendar.schedule.reports.to_owner,
         tools=acting.tools,
         approvals=acting.approvals,
+        names=Names(ground.access, await ground.database.run(chat_rows.known)),
     )
     return Turns(rooms, disk_wait=ground.patience.disk, trial_age=ground.patience.trial)
 

@@ -10,11 +10,15 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
+import shutil
 import time
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-from agent.media.reader import Reader
+from agent.clock import Clock
+from agent.media.reader import AT_ONCE, Reader
 from agent.media.sniff import HEAD, Kind, sniffed
 from agent.media.store import FOLDER, Store
 from agent.media.transcribe import Transcriber
@@ -23,6 +27,7 @@ from channels.message import Attachment, Channel, InboundMessage, NotFetched
 from gateway.in_hand import InHand
 from gateway.opened import Found, Opened, read_note, write_note
 from gateway.saying import said_id
+from gateway.slots import Slots
 
 log = logging.getLogger(__name__)
 
@@ -32,16 +37,26 @@ _FETCH_SECONDS = 60.0
 _FETCHES_AT_ONCE = 4
 """Of one message."""
 _HEARD_AT_ONCE = 2
-"""Of all messages: a program that transcribes takes what the machine has."""
+"""Besides the owner's: a program that transcribes takes what the machine has."""
 _NOTES = "arrived"
 _KEPT_DAYS = 30
 _SPOKEN = ("voice", "video note")
 """Ends of kinds whose videos are somebody speaking."""
 
 
+@dataclass(frozen=True, slots=True)
+class Space:
+    """What files may take: `a_day` bytes for each chat that is not a private one of the owner, as long as `least_free`
+    stay free on the disk; `free` tells how many are, and blocks."""
+
+    a_day: int = 200_000_000
+    least_free: int = 1_000_000_000
+    free: Callable[[Path], int] = lambda folder: shutil.disk_usage(folder).free
+
+
 class Intake:
     """`most_bytes`: larger files are not fetched; `wait`: seconds before a fetch that failed is tried again, doubled
-    for the time after."""
+    for the time after. What a chat's files took today is known as long as the process lives."""
 
     def __init__(
         self,
@@ -51,7 +66,9 @@ class Intake:
         transcriber: Transcriber | None,
         most_bytes: int,
         in_hand: InHand,
+        clock: Clock,
         wait: float = 1.0,
+        space: Space = Space(),
     ) -> None:
         self._channels = channels
         self._store = store
@@ -60,16 +77,23 @@ class Intake:
         self._most_bytes = most_bytes
         self._in_hand = in_hand
         self._wait = wait
-        self._hearing = asyncio.Semaphore(_HEARD_AT_ONCE)
+        self._clock = clock
+        self._space = space
+        self._taken: defaultdict[str, int] = defaultdict(int)
+        self._day = ""
+        self._hearing = Slots(_HEARD_AT_ONCE)
+        self._reading = Slots(AT_ONCE - 1)
 
-    async def opened(self, message: InboundMessage) -> Mapping[int, Opened]:
-        """Every attachment that has bytes, by its place in the message. Raises `OSError` where the disk does not do its
+    async def opened(self, message: InboundMessage, session: str, *, is_owners: bool) -> Mapping[int, Opened]:
+        """Every attachment that has bytes, by its place in the message. `session` is where it was said, `is_owners`
+        whether that is a private one of the owner. Raises `OSError` where the disk does not do its
         part; then, and where it is cancelled, a later call goes on where this one stopped."""
         fetches = asyncio.Semaphore(_FETCHES_AT_ONCE)
         places = [at for at, one in enumerate(message.attachments) if one.handle]
+        whose = _Whose(session, is_owners)
         try:
             async with asyncio.TaskGroup() as group:
-                tasks = {at: group.create_task(self._opened(message, at, fetches)) for at in places}
+                tasks = {at: group.create_task(self._opened(message, at, fetches, whose)) for at in places}
         except BaseExceptionGroup as several:  # a disk that takes nothing: the others would say the same
             raise several.exceptions[0] from several
         return {at: task.result() for at, task in tasks.items()}
@@ -84,7 +108,7 @@ class Intake:
         if gone:
             log.info("%d old files that came with messages are deleted: no talk names them any more", gone)
 
-    async def _opened(self, message: InboundMessage, at: int, fetches: asyncio.Semaphore) -> Opened:
+    async def _opened(self, message: InboundMessage, at: int, fetches: asyncio.Semaphore, whose: _Whose) -> Opened:
         attachment = message.attachments[at]
         note = self._note(message, at)
         known = await asyncio.to_thread(read_note, note, self._store)
@@ -94,24 +118,47 @@ class Intake:
             with self._in_hand.working(f"{attachment.kind} {attachment.name!r} ({at}) of message {said_id(message)}"):
                 if known is None:
                     async with fetches:
-                        file = await self._fetched(message, attachment)
+                        file = await self._fetched(message, attachment, whose)
                 else:
                     file = known.file
                 await asyncio.to_thread(write_note, note, Opened(Found.FETCHED, file))
-                opened = await self._read(attachment, file)
+                opened = await self._read(attachment, file, whose)
         except NotFetched as problem:
             opened = Opened(Found.CLOSED, remark=str(problem))
         await asyncio.to_thread(write_note, note, opened)
         return opened
 
-    async def _fetched(self, message: InboundMessage, attachment: Attachment) -> str:
+    async def _fetched(self, message: InboundMessage, attachment: Attachment, whose: _Whose) -> str:
         """Where the file is kept now. Raises `NotFetched`."""
         if attachment.size is not None and attachment.size > self._most_bytes:
             raise NotFetched(
                 f"it has {_megabytes(attachment.size)} MB, and at most {_megabytes(self._most_bytes)} MB are read "
                 "(media.max_mb in config.yaml)"
             )
-        channel = self._channels[message.address.channel]
+        size = attachment.size or 0
+        if await asyncio.to_thread(self._space.free, self._store.root) - size < self._space.least_free:
+            log.error(
+                "a file of %s is not kept: less than %d MB are free", message.address, self._space.least_free / 1e6
+            )
+            raise NotFetched("there is too little room on my disk to keep files; the words of the message are answered")
+        if not whose.is_owners and self._taken_today(message) + size > self._space.a_day:
+            raise NotFetched(
+                f"the files of this chat have {_megabytes(self._space.a_day)} MB today already, and more are kept "
+                "tomorrow"
+            )
+        file = await self._fetched_from(self._channels[message.address.channel], message, attachment)
+        if not whose.is_owners:
+            kept = await asyncio.to_thread(self._store.place(file).stat)
+            self._taken[_chat(message)] = self._taken_today(message) + kept.st_size
+        return file
+
+    def _taken_today(self, message: InboundMessage) -> int:
+        """Bytes."""
+        if self._day != (today := self._clock.today().isoformat()):
+            self._day, self._taken = today, defaultdict(int)
+        return self._taken[_chat(message)]
+
+    async def _fetched_from(self, channel: Channel, message: InboundMessage, attachment: Attachment) -> str:
         for tried in range(1, TRIES + 1):
             try:
                 return await self._fetch(channel, attachment)
@@ -141,31 +188,46 @@ class Intake:
         _, ending = _sniffed(fetched, attachment)
         return self._store.keep(fetched, ending)
 
-    async def _read(self, attachment: Attachment, file: str) -> Opened:
+    async def _read(self, attachment: Attachment, file: str, whose: _Whose) -> Opened:
         place = self._store.place(file)
         kind, _ = await asyncio.to_thread(_sniffed, place, attachment)
         try:
             if kind is Kind.PICTURE:
-                return Opened(Found.PICTURE, file, shown=await self._shrunk(place))
+                return Opened(Found.PICTURE, file, shown=await self._shrunk(place, whose))
             if kind is Kind.AUDIO or (kind is Kind.VIDEO and attachment.kind.endswith(_SPOKEN)):
                 if self._transcriber is None:
                     return Opened(Found.UNHEARD, file)
-                async with self._hearing:
+                async with self._hearing.one(whose.session, is_owners=whose.is_owners):
                     return Opened(Found.SPEECH, file, text=await self._transcriber.transcribe(place))
-            reading = await self._reader.text(place, kind)
+            async with self._reading.one(whose.session, is_owners=whose.is_owners):
+                reading = await self._reader.text(place, kind)
         except Unreadable as problem:
             return Opened(Found.CLOSED, file, remark=str(problem))
         return Opened(Found.DOCUMENT, file, text=reading.text, remark=reading.remark)
 
-    async def _shrunk(self, picture: Path) -> str:
+    async def _shrunk(self, picture: Path, whose: _Whose) -> str:
         """Raises `Unreadable`."""
         with self._store.scratch() as scratch:
-            ending = await self._reader.picture(picture, scratch)
+            async with self._reading.one(whose.session, is_owners=whose.is_owners):
+                ending = await self._reader.picture(picture, scratch)
             return await asyncio.to_thread(self._store.keep, scratch, ending)
 
     def _note(self, message: InboundMessage, at: int) -> Path:
         key = hashlib.sha256(f"{said_id(message)}\n{at}\n{message.attachments[at].handle}".encode()).hexdigest()
         return self._store.root / FOLDER / _NOTES / f"{key}.json"
+
+
+@dataclass(frozen=True, slots=True)
+class _Whose:
+    """Where a message was said; `is_owners`: in private, by the owner."""
+
+    session: str
+    is_owners: bool
+
+
+def _chat(message: InboundMessage) -> str:
+    """Threads share what their group may take."""
+    return f"{message.address.channel}:{message.parent_chat or message.address.chat_id}"
 
 
 def _sniffed(path: Path, attachment: Attachment) -> tuple[Kind, str]:

@@ -5,20 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from agent.clock import Clock
 from agent.media.reader import Reader
 from agent.media.store import Store
 from agent.media.transcribe import Endpoint, Program, Transcriber
 from channels.message import Channel
 from gateway.config.model import LocalTranscriber, MediaConfig, RemoteTranscriber
 from gateway.in_hand import InHand
-from gateway.intake import Intake
+from gateway.intake import Intake, Space
 
 
 def build_intake(
-    config: MediaConfig, state: Path, channels: Mapping[str, Channel], in_hand: InHand, wait: float
+    config: MediaConfig,
+    state: Path,
+    channels: Mapping[str, Channel],
+    in_hand: InHand,
+    clock: Clock,
+    wait: float,
+    space: Space,
 ) -> Intake:
-    reader = Reader(config.max_chars, config.max_pages)
-    return Intake(channels, Store(state), reader, _transcriber(config), config.max_mb * 1_000_000, in_hand, wait)
+    reader, transcriber = Reader(config.max_chars, config.max_pages), _transcriber(config)
+    return Intake(channels, Store(state), reader, transcriber, config.max_mb * 1_000_000, in_hand, clock, wait, space)
 
 
 def _transcriber(config: MediaConfig) -> Transcriber | None:

@@ -7,19 +7,26 @@ import dataclasses
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 from agent.clock import Clock
+from agent.memory.scope import Audience
 from agent.model.anthropic import AnthropicModel
-from agent.model.base import SILENT, Completed, Model, ModelEvent, ModelRequest, TextDelta
+from agent.model.base import SILENT, Completed, Model, ModelEvent, ModelRequest, TextDelta, Usage
 from agent.model.closing import closing
 from agent.model.metered import Metered
 from agent.model.offline import OfflineModel
 from agent.model.prices import Price, Prices
 from agent.model.resilient import Resilient
-from gateway.config import ModelConfig
-from gateway.usage import UsageLedger
+from agent.silence import NO_REPLY
+from agent.turn import JOB
+from gateway.config.model import LimitsConfig, ModelConfig
+from gateway.usage import Account, UsageLedger, account_of
 
 _SPENT = (
     "Today's budget of ${limit:.2f} is spent, so until midnight I answer as the offline assistant: I can note things "
     "and find them again. (`model.daily_budget_usd` in config.yaml sets the budget.)"
+)
+_SPENT_HERE = (
+    "What I may cost here in a day is spent, so until midnight I answer as an offline assistant: commands work, and I "
+    "can note things and find them again."
 )
 
 
@@ -38,11 +45,8 @@ class Budgeted:
         spent, notice = self._ledger.spent_today >= self._limit, ""
         if spent and request.purpose not in SILENT and self._told_on != (today := self._clock.today().isoformat()):
             self._told_on, notice = today, _SPENT.format(limit=self._limit)
-            yield TextDelta(notice + "\n\n")
-        async with closing((self._offline if spent else self._model).stream(request)) as events:
+        async with closing(_after(notice, (self._offline if spent else self._model).stream(request))) as events:
             async for event in events:
-                if notice and isinstance(event, Completed):
-                    event = dataclasses.replace(event, content=({"type": "text", "text": notice}, *event.content))
                 yield event
 
     async def context_window(self, model: str) -> int | None:
@@ -51,6 +55,65 @@ class Budgeted:
     async def aclose(self) -> None:
         await self._model.aclose()
         await self._offline.aclose()
+
+
+class LimitedForOthers:
+    """A model until a person who is not the owner, or a group, has cost what is allowed a day (`limits`); then the
+    offline one answers them, after one notice a day, and their jobs are silent. What the owner asks in a group is the
+    group's."""
+
+    def __init__(self, model: Model, offline: Model, ledger: UsageLedger, limits: LimitsConfig, clock: Clock) -> None:
+        self._model = model
+        self._offline = offline
+        self._ledger = ledger
+        self._limits = {str(Audience.PERSON): limits.person_daily_usd, str(Audience.GROUP): limits.group_daily_usd}
+        self._clock = clock
+        self._told: set[tuple[str, Account]] = set()
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        account = account_of(request.session)
+        limit = self._limits.get(account[0])
+        spent = limit is not None and self._ledger.spent_today_by(account) >= limit
+        if spent and request.purpose == JOB:
+            yield Completed(({"type": "text", "text": NO_REPLY},), "end_turn", Usage(), request.model)
+            return
+        notice = _SPENT_HERE if spent and request.purpose not in SILENT and self._is_first_today(account) else ""
+        async with closing(_after(notice, (self._offline if spent else self._model).stream(request))) as events:
+            async for event in events:
+                yield event
+
+    def _is_first_today(self, account: Account) -> bool:
+        now = (self._clock.today().isoformat(), account)
+        self._told = {one for one in self._told if one[0] == now[0]}
+        if now in self._told:
+            return False
+        self._told.add(now)
+        return True
+
+    async def context_window(self, model: str) -> int | None:
+        return await self._model.context_window(model)
+
+    async def aclose(self) -> None:
+        await self._model.aclose()
+        await self._offline.aclose()
+
+
+async def _after(notice: str, answer: AsyncIterator[ModelEvent]) -> AsyncIterator[ModelEvent]:
+    """An answer with a notice before it, if there is one."""
+    if notice:
+        yield TextDelta(notice + "\n\n")
+    async with closing(answer) as events:
+        async for event in events:
+            if notice and isinstance(event, Completed):
+                event = dataclasses.replace(event, content=({"type": "text", "text": notice}, *event.content))
+            yield event
+
+
+def limited_for_others(model: Model, limits: LimitsConfig, ledger: UsageLedger, clock: Clock, env_file: str) -> Model:
+    """The model of an agent, for all whom it serves. `env_file` as in `build_model`."""
+    if limits == LimitsConfig():
+        return model
+    return LimitedForOthers(model, OfflineModel(clock, env_file), ledger, limits, clock)
 
 
 def build_model(

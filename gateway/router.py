@@ -131,8 +131,9 @@ class Router:
         match verdict:
             case Admitted():
                 conversation = self._sessions.conversation(message, verdict)
-                is_member = verdict.role is Role.MEMBER and message.due is None
-                too_often = is_member and await self._is_too_often(message)
+                too_often = verdict.role is Role.MEMBER and await self._is_too_often(message)
+                if too_often and message.due is not None:
+                    return None  # the schedule offers it again
                 if not too_often or not message.answer_with:
                     return Arrival(message, str(conversation.session), overheard=too_often)
                 self._turn_away(message, _TOO_OFTEN)
@@ -191,7 +192,7 @@ class Router:
         chat, sender, now = self._access.chat_of(message), message.sender.id, self._clock.now()
         if rule is None or self._rates.allows(chat, sender, now, rule.per_minute):
             return False
-        if not message.answer_with and self._rates.should_tell(chat, sender, now):
+        if message.due is None and not message.answer_with and self._rates.should_tell(chat, sender, now):
             key = f"rate:{message.address.channel}:{message.id}:{{}}"
             drafts = self._outbox.drafts(key, message.address, _TOO_OFTEN, reply_to=message.platform_id)
             await self._outbox.write(drafts)

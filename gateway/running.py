@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from agent.agent import Agent
 from agent.model.anthropic import AnthropicModel
@@ -12,6 +12,7 @@ from channels.terminal import TerminalChannel
 from gateway.control import Operation
 from gateway.housekeeping import Housekeeping
 from gateway.in_hand import InHand
+from gateway.intake import Space
 from gateway.outbox import Outbox
 from gateway.router import Router
 from gateway.schedule.schedule import Schedule
@@ -34,6 +35,7 @@ class Patience:
     tick    between two looks of the schedule at its file and the clock
     fetch   before a file that could not be fetched is tried again
     trial   after a start, before a message is tried alone during which earlier processes died
+    space   no time, but what files may take: as much as the machine has patience for
     """
 
     turn: float = 10.0
@@ -42,6 +44,7 @@ class Patience:
     tick: float = 3.0
     fetch: float = 1.0
     trial: float = 10.0
+    space: Space = field(default_factory=Space)
 
 
 class Gateway:

@@ -9,6 +9,7 @@ from datetime import datetime
 from agent.language import Language
 from agent.turn import Document, ForwardedText, Picture, Said
 from channels.message import Attachment, ChatKind, InboundMessage, Quote
+from gateway.names import Names, plain_name
 from gateway.one_line import one_line
 from gateway.opened import Found, Opened
 from gateway.store.inbox_rows import InboxRow
@@ -40,7 +41,10 @@ def said_id(message: InboundMessage) -> str:
 
 
 def said(
-    message: InboundMessage, opened: Mapping[int, Opened] | None = None, overheard: Sequence[InboxRow] = ()
+    message: InboundMessage,
+    names: Names,
+    opened: Mapping[int, Opened] | None = None,
+    overheard: Sequence[InboxRow] = (),
 ) -> Said:
     """`opened`: what was read of its attachments, by their place."""
     came = [(one, (opened or {}).get(at)) for at, one in enumerate(message.attachments)]
@@ -48,12 +52,12 @@ def said(
     return Said(
         id=said_id(message),
         text="\n\n".join(filter(None, [_words(message), *(words for _, words in heard)])),
-        sender=message.sender.name or message.sender.id,
+        sender=names.shown(message),
         channel=message.address.channel.capitalize(),
         at=message.sent_at,
         quoted=(_quoted(message.quote),) if message.quote else (),
         enclosed=tuple(_enclosed(came)),
-        overheard=tuple((row.message.sender.name, row.message.sent_at, _overheard(row.message)) for row in overheard),
+        overheard=tuple((names.shown(row.message), row.message.sent_at, _overheard(row.message)) for row in overheard),
         heard=tuple(name for name, _ in heard),
         documents=tuple(_documents(message, came)),
         pictures=tuple(
@@ -138,15 +142,15 @@ def _enclosed(came: _Came) -> Iterator[str]:
 
 def _quoted(quote: Quote) -> str | ForwardedText:
     if quote.forwarded:
-        return ForwardedText(quote.author, quote.text)
-    return f"{quote.author}: {quote.text}" if quote.author else quote.text
+        return ForwardedText(plain_name(quote.author), quote.text)
+    return f"{plain_name(quote.author)}: {quote.text}" if quote.author else quote.text
 
 
 def _overheard(message: InboundMessage) -> str:
     """What others said, and what they passed on, is not opened."""
     came = (f"[{_named(one)}]" + (f" {one.words}" if one.words else "") for one in message.attachments)
     quote = message.quote
-    forwarded = f"[forwarded from {quote.author or 'somebody'}] {quote.text}" if quote and quote.forwarded else ""
+    forwarded = f"[forwarded from {plain_name(quote.author) or 'somebody'}] {quote.text}" if quote and quote.forwarded else ""
     return " ".join(filter(None, [message.text, forwarded, *([] if forwarded else came)]))
 
 

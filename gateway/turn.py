@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from agent.agent import Agent
+from agent.memory.scope import Audience
 from agent.model.base import Usage
 from agent.tools.base import Tool
 from agent.turn import CHAT, JOB, Discard, End, EndKind, Joined, Said, StepDone, Text, TurnRequest
@@ -28,6 +29,7 @@ from gateway.inbox import Inbox
 from gateway.intake import Intake
 from gateway.lanes import Lane
 from gateway.long_answers import LongAnswers
+from gateway.names import Names
 from gateway.outbox import Outbox
 from gateway.saying import ADVICE, has_files, late_mark, needs_advice, nothing_to_answer, said, said_id
 from gateway.schedule.jobs import FILE
@@ -88,6 +90,7 @@ class Rooms:
     in_hand: InHand
     to_owner: Callable[[str, str], Awaitable[list[Draft]]]
     approvals: Approvals
+    names: Names
 
 
 class Turn:
@@ -253,10 +256,11 @@ class Turn:
         )
 
     async def _opened(self, row: InboxRow, overheard: Sequence[InboxRow] = ()) -> Said:
-        opened = await self._rooms.intake.opened(row.message)
+        session, is_owners = self._conversation.session, self._conversation.scope.audience is Audience.OWNER
+        opened = await self._rooms.intake.opened(row.message, str(session), is_owners=is_owners)
         if needs_advice(opened):
             self._advice = ADVICE
-        told = said(row.message, opened, overheard)
+        told = said(row.message, self._rooms.names, opened, overheard)
         return replace(told, id=f"{told.id}{ANEW}") if self.id.endswith(ANEW) else told
 
     async def _arrived(self) -> Sequence[Said]:

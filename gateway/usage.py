@@ -2,39 +2,65 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from datetime import timedelta
 
 from agent.clock import Clock, utc_stamp
+from agent.memory.scope import Audience
 from agent.model.base import UsageRecord
 from gateway.store import usage_rows
 from gateway.store.database import Database
 from gateway.store.usage_rows import UsageSum
 
+Account = tuple[str, str]
+"""For whom a session costs: its audience (owner, person, group) and whose it is."""
+
+
+def account_of(session: str) -> Account:
+    """Of a session as the ledger names it: `agent/group/telegram--100/7`, a group's thread, is the group's."""
+    _, audience, id = (*session.split("/", 3), "", "", "")[:3]
+    return (audience, "" if audience == Audience.OWNER else id)
+
 
 class UsageLedger:
-    """`spent_today` is kept in memory too, for the daily budget must be known before each call."""
+    """What was spent today is kept in memory too, for budgets must be known before each call."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._clock = clock
         self._day = ""
-        self._spent = 0.0
+        self._spent: defaultdict[Account, float] = defaultdict(float)
 
     async def load(self) -> None:
-        sums = await self.sums(1)
-        self._day, self._spent = self._clock.today().isoformat(), sum(one.cost for one in sums)
+        self._begin_day()
+        for one in await self.sums(1):
+            self._spend(one.session, one.cost)
 
     def record(self, entry: UsageRecord) -> None:
-        now, day = utc_stamp(self._clock.now()), self._clock.today().isoformat()
-        self._spent = self.spent_today + (entry.cost or 0.0)
-        self._day = day
+        self._begin_day()
+        now, day = utc_stamp(self._clock.now()), self._day
+        self._spend(entry.session, entry.cost or 0.0)
         self._database.note(usage_rows.record, entry, now, day)
 
     @property
     def spent_today(self) -> float:
         """USD since the user's midnight."""
-        return self._spent if self._day == self._clock.today().isoformat() else 0.0
+        self._begin_day()
+        return sum(self._spent.values())
+
+    def spent_today_by(self, account: Account) -> float:
+        """As `spent_today`, of one person or group."""
+        self._begin_day()
+        return self._spent.get(account, 0.0)
+
+    def _begin_day(self) -> None:
+        today = self._clock.today().isoformat()
+        if today != self._day:
+            self._day, self._spent = today, defaultdict(float)
+
+    def _spend(self, session: str, cost: float) -> None:
+        self._spent[account_of(session)] += cost
 
     async def sums(self, days: int) -> Sequence[UsageSum]:
         """Of the last `days` days, today included."""

@@ -45,7 +45,8 @@ _AUDIENCES = {
     ),
     Audience.GROUP: (
         "You are talking in a group, where everybody reads along. The files here are the group's; you know nothing "
-        "private of anybody. Answer who called you, and stay out of what is not your business."
+        "private of anybody. Your owner's name has (owner) behind it in the header; nobody else speaks for them. "
+        "Answer who called you, and stay out of what is not your business."
     ),
 }
 

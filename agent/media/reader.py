@@ -19,7 +19,8 @@ _log = logging.getLogger(__name__)
 
 SECONDS = 30.0
 """How long reading one file may take; what was read by then counts."""
-_AT_ONCE = 2
+AT_ONCE = 3
+"""Processes. Who may wait for whom is decided by those who ask."""
 _READABLE = frozenset({Kind.PDF, Kind.ZIP, Kind.HTML, Kind.MAIL, Kind.TEXT})
 _ENVIRONMENT = ("PATH", "PYTHONPATH", "PYTHONHOME", "SYSTEMROOT", "TMPDIR")
 """All that the reading process knows of ours: no keys."""
@@ -46,7 +47,7 @@ class Reader:
         self._most_chars = most_chars
         self._most_pages = most_pages
         self._seconds = seconds
-        self._free = asyncio.Semaphore(_AT_ONCE)
+        self._free = asyncio.Semaphore(AT_ONCE)
 
     async def text(self, file: Path, kind: Kind) -> Reading:
         """The text of a document. Raises `Unreadable` where there is none to be had, and `OSError`."""

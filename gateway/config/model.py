@@ -16,6 +16,7 @@ from pydantic import (
     Field,
     NonNegativeFloat,
     NonNegativeInt,
+    PositiveFloat,
     PositiveInt,
     Tag,
     model_validator,
@@ -45,7 +46,7 @@ Fraction = Annotated[float, Field(ge=0, le=1)]
 DmPolicy = Literal["pairing", "allowlist", "open", "off"]
 Mention = Literal["required", "optional"]
 Validated = dict[str, Any]
-"""The fields above the one whose default is being made, as pydantic hands them over."""
+"""The fields above the one whose default is being made."""
 
 
 class Section(BaseModel):
@@ -87,9 +88,16 @@ class ModelConfig(Section):
     fallbacks: tuple[str, ...] = ()
     effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None
     cache: Literal["5m", "1h", "off"] = "5m"
-    timeout_s: Annotated[float, Field(gt=0)] = 120
+    timeout_s: PositiveFloat = 120
     prices: dict[str, Price] = {}
-    daily_budget_usd: Annotated[float, Field(gt=0)] | None = None
+    daily_budget_usd: PositiveFloat | None = None
+
+
+class LimitsConfig(Section):
+    """What each other person, and each group, may cost a day in USD."""
+
+    person_daily_usd: PositiveFloat | None = None
+    group_daily_usd: PositiveFloat | None = None
 
 
 def _when_token_is_set(above: Validated) -> bool:
@@ -167,7 +175,7 @@ class HybridConfig(Section):
     text_weight: Fraction = 0.3
     min_score: Fraction = 0.35
     max_results: PositiveInt = 6
-    half_life_days: Annotated[float, Field(gt=0)] | None = None
+    half_life_days: PositiveFloat | None = None
     mmr_lambda: Fraction | None = None
 
 
@@ -273,8 +281,7 @@ Transcribe = Annotated[
 
 
 class MediaConfig(Section):
-    """What comes with messages. `max_mb`: larger files are not fetched; `max_pages` of a PDF and `max_chars` of any
-    document are read; `transcribe` null: recordings are kept, not heard."""
+    """What comes with messages. Files over `max_mb` are not fetched; `transcribe` null: recordings are not heard."""
 
     max_mb: PositiveInt = 20
     max_pages: PositiveInt = 200
@@ -283,15 +290,13 @@ class MediaConfig(Section):
 
 
 class SummaryConfig(Section):
-    """`to`: `owner` or chat addresses."""
-
     enabled: bool = True
     time: TimeOfDay = time(21)
     to: Targets = ("owner",)
 
 
 class HeartbeatConfig(Section):
-    """`daily_budget_usd`: what it may spend a day; null: only `model.daily_budget_usd` limits it."""
+    """`daily_budget_usd` null: only `model.daily_budget_usd` limits it."""
 
     every: Interval = timedelta(minutes=30)
     daily_budget_usd: NonNegativeFloat | None = None
@@ -312,8 +317,7 @@ class LogConfig(Section):
 
 
 class AgentConfig(Section):
-    """One agent, complete: `model`, `session`, `memory` and `tools` are the common ones with the agent's own keys over
-    them. `workspace` is relative to the home."""
+    """One agent, complete: the common sections with its own keys over them. `workspace` is relative to the home."""
 
     workspace: Annotated[str, Field(min_length=1)]
     model: ModelConfig = ModelConfig()
@@ -348,6 +352,7 @@ class Config(Section):
     session: SessionConfig = SessionConfig()
     memory: MemoryConfig = MemoryConfig()
     tools: ToolsConfig = ToolsConfig()
+    limits: LimitsConfig = LimitsConfig()
     media: MediaConfig = MediaConfig()
     schedule: ScheduleConfig = ScheduleConfig()
     log: LogConfig = LogConfig()
@@ -375,8 +380,7 @@ class Config(Section):
 
 
 def _complete(name: str, agent: object, common: Validated) -> object:
-    if agent is None:
-        agent = {}
+    agent = {} if agent is None else agent
     if not isinstance(agent, dict):
         return agent
     default = {"workspace": "workspace" if name == "main" else f"workspace-{name}"}

@@ -10,7 +10,7 @@ import asyncio
 import dataclasses
 from collections.abc import Awaitable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from channels.message import Address, ChatKind
@@ -19,7 +19,7 @@ from gateway.chats import Chats
 from gateway.schedule import job as job_
 from gateway.schedule import rung
 from gateway.schedule import when as when_
-from gateway.schedule.due import exists, is_twice, next_after, resolved
+from gateway.schedule.due import exists, is_twice, next_after, resolved, runs_within
 from gateway.schedule.job import OWNER, BadJob, Job, Kind
 from gateway.schedule.jobs import NotChanged
 from gateway.schedule.moments import away, local
@@ -32,6 +32,10 @@ from gateway.store.run_rows import BY_HAND, Run
 
 MOST_OF_OTHERS = 100
 """Jobs that may report to the chats of one person or group."""
+MOST_PROMPTS_OF_OTHERS = 5
+"""Of those, the ones that call a model, for each chat."""
+LEAST_BETWEEN_PROMPTS = timedelta(minutes=15)
+"""Between two runs of one of these."""
 DEFAULT_HISTORY = 50
 
 
@@ -88,6 +92,8 @@ class Book:
         self._schedule = schedule
         self._access = access
         self._on = on
+        self._adding = asyncio.Lock()
+        """So that no two are added into the last free place."""
 
     async def rows(self, asker: Asker) -> Sequence[Row]:
         """What the asker may see."""
@@ -119,11 +125,14 @@ class Book:
         same = next((one for one in present.values() if wish.id in ("", one.id) and _is_same(one, job)), None)
         if same is not None:
             return Booked(same, said)
-        self._check_room(asker, own)
-        try:
-            await self._schedule.add(job)
-        except NotChanged as error:
-            raise NotBooked(f"It could not be added: {error}.") from error
+        async with self._adding:
+            self._check_room(asker, own)
+            if job.kind is Kind.PROMPT and not asker.is_owner:
+                await self._check_cost(job)
+            try:
+                await self._schedule.add(job)
+            except NotChanged as error:
+                raise NotBooked(f"It could not be added: {error}.") from error
         return Booked(job, said)
 
     async def _check_target(self, job: Job, own: Collection[str]) -> None:
@@ -206,6 +215,26 @@ class Book:
         jobs = self._schedule.jobs.values()
         if not asker.is_owner and sum(self._may(asker, one, own) for one in jobs) >= MOST_OF_OTHERS:
             raise NotBooked(f"There are {MOST_OF_OTHERS} jobs for this chat already; remove some first.")
+
+    async def _check_cost(self, job: Job) -> None:
+        """Each run of a prompt costs the owner a turn."""
+        prompts = [one for one in self._schedule.jobs.values() if one.kind is Kind.PROMPT]
+        if sum(self._chat(one.to) == self._chat(job.to) for one in prompts) >= MOST_PROMPTS_OF_OTHERS:
+            raise NotBooked(
+                f"There are {MOST_PROMPTS_OF_OTHERS} jobs of kind prompt for this chat already, and only my owner may "
+                "add more; remove one first."
+            )
+        if await asyncio.to_thread(runs_within, job.when, LEAST_BETWEEN_PROMPTS):
+            minutes = LEAST_BETWEEN_PROMPTS // timedelta(minutes=1)
+            raise NotBooked(
+                f"{when_.in_words(job.when)} is too often for a job of kind prompt: its runs must be at least "
+                f"{minutes} minutes apart, unless my owner adds it."
+            )
+
+    def _chat(self, to: str) -> str:
+        """The chat of an address, whatever its topic."""
+        now = self._now(to)
+        return now if now == OWNER else str(dataclasses.replace(Address.parse(now), thread_id=None))
 
     async def run(self, asker: Asker, id: str) -> Job:
         """Run it now, whether or not it is paused. Raises `NotBooked`."""

@@ -7,6 +7,7 @@ less than a day, go by elapsed time instead, through both changes of the clocks.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from copy import copy
 from datetime import UTC, datetime, timedelta, tzinfo
@@ -20,6 +21,8 @@ from gateway.schedule.when import At, Cron, Every, When
 _DAY = timedelta(days=1)
 _MINUTE = timedelta(minutes=1)
 _ORIGIN = datetime(2000, 1, 1)  # noqa: DTZ001  a wall-clock time, in whichever zone
+_MANY = 400
+"""Due times in a row: more than there are days in a year, and than a dense expression has in a day."""
 _SPANS = (timedelta(hours=1), timedelta(days=1), timedelta(days=32), timedelta(days=366))
 
 
@@ -69,6 +72,19 @@ def last_until(when: When, zone: ZoneInfo, after: datetime, until: datetime) -> 
         if last is not None:
             break
     return last, then
+
+
+def runs_within(when: When, gap: timedelta) -> bool:
+    """Whether two due times lie nearer than `gap` of at least some minutes. Takes some milliseconds."""
+    match when:
+        case At():
+            return False
+        case Every(interval):
+            return interval < gap
+        case Cron(expression):
+            # Times of day repeat, and days that are next to each other come within a year of them.
+            times = [time.replace(tzinfo=UTC) for time in itertools.islice(_from(expression, _ORIGIN), _MANY)]
+            return any(later - time < gap for time, later in itertools.pairwise(times))
 
 
 def _starts(after: datetime, until: datetime) -> Iterator[datetime]:

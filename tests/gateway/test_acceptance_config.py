@@ -89,6 +89,8 @@ tools:
   exec: false
   exec_allow: []
 
+limits: {person_daily_usd: null, group_daily_usd: null}
+
 schedule:
   daily_summary: {enabled: true, time: "21:00", to: owner}
   quiet_hours: null

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,9 @@ from agent.model.base import Block, InvalidRequest, ModelRequest
 from agent.model.scripted import Answer, Call, Hold
 from channels.message import Attachment, NotFetched, Quote
 from channels.scripted import ScriptedChannel
-from gateway.intake import TRIES
+from gateway.intake import TRIES, Space
 from gateway.running import Patience
+from gateway.slots import Slots
 from tests import files
 from tests.gateway.conftest import GROUP, Daybook, Gate
 from tests.gateway.test_turns import journal, settled, taken_in, until
@@ -147,7 +149,7 @@ async def test_what_others_sent_in_a_group_is_named_and_not_opened(daybook: Dayb
         chat.say("", GROUP, group=True, calls_bot=False, attachments=[chat.attach(b"x", "x.txt")])
         chat.say("@bot?", GROUP, group=True)
         await chat.wait_heard(chat=GROUP)
-    assert "Person 11111: [document x.txt]" in daybook.asked()
+    assert "Person 11111 (owner): [document x.txt]" in daybook.asked()
     assert chat.fetched == []
 
 
@@ -337,3 +339,79 @@ async def test_old_files_that_no_talk_names_are_deleted_at_the_start(daybook: Da
     async with daybook.running():
         await until(lambda: not orphan.exists())
     assert kept(daybook) == [path for path in before if path != orphan]
+
+
+# what files of others may take ------------------------------------------------------------------------------------
+
+
+async def sends(daybook: Daybook, channel: Counting, data: bytes, name: str, **where: object) -> str:
+    """The newest request after a file was sent, and answered."""
+    heard = str(where.get("chat", "1"))
+    count = len(channel.heard(heard))
+    daybook.model.then("ok")
+    channel.say(f"@bot {name}", attachments=[channel.attach(data, name)], **where)  # type: ignore[arg-type]
+    await channel.wait_heard(count + 1, chat=heard)
+    return daybook.asked()
+
+
+async def test_a_chat_has_a_budget_of_bytes_a_day_and_the_owner_in_private_has_none(
+    daybook: Daybook, chat: Counting
+) -> None:
+    daybook.group()
+    daybook.patience = Patience(fetch=0.0, space=Space(a_day=1_000))
+    big = b"Six hundred bytes. " * 32
+    group: dict[str, object] = {"chat": GROUP, "group": True}
+    async with daybook.running():
+        assert "Six hundred" in await sends(daybook, chat, big, "one.txt", **group)
+        refused = await sends(daybook, chat, big, "two.txt", **group)
+        assert "two.txt could not be read: the files of this chat have" in refused and "two.txt" not in chat.fetched
+        for name in ("a.txt", "b.txt", "c.txt"):
+            assert "Six hundred" in await sends(daybook, chat, big, name)
+        daybook.moment.pass_(timedelta(days=1))
+        assert "Six hundred" in await sends(daybook, chat, big, "three.txt", **group)
+
+
+async def test_a_disk_that_is_nearly_full_keeps_no_files_and_the_words_are_answered(
+    daybook: Daybook, chat: Counting
+) -> None:
+    daybook.patience = Patience(fetch=0.0, space=Space(free=lambda _: 999_999_999))
+    async with daybook.running():
+        asked = await sends(daybook, chat, b"text", "page.txt")
+    assert "page.txt could not be read: there is too little room on my disk" in asked and asked.endswith(
+        "@bot page.txt"
+    )
+    assert chat.fetched == [] and kept(daybook) == []
+
+
+async def test_a_session_has_one_slot_at_a_time_and_the_owner_one_that_nobody_else_has() -> None:
+    slots = Slots(2)
+    held: dict[str, asyncio.Event] = {}
+    inside: list[str] = []
+
+    async def work(name: str, session: str, is_owners: bool) -> None:
+        async with slots.one(session, is_owners=is_owners):
+            inside.append(name)
+            await held.setdefault(name, asyncio.Event()).wait()
+            inside.remove(name)
+
+    async with asyncio.TaskGroup() as group:
+        for name, session in (("b1", "bob"), ("b2", "bob"), ("c1", "carla"), ("d1", "dora")):
+            group.create_task(work(name, session, False))
+        await quiet()
+        assert inside == ["b1", "c1"], "one of each session, two of all others"
+        for name in ("o1", "o2"):
+            group.create_task(work(name, "owner", True))
+        await quiet()
+        assert inside == ["b1", "c1", "o1"], "strangers hold all that is shared, and the owner's is free"
+        held["b1"].set()
+        await quiet()
+        assert inside == ["c1", "o1", "d1"], "who waited longer goes first"
+        for name in ("c1", "d1", "o1", "o2", "b2"):
+            held.setdefault(name, asyncio.Event()).set()
+    assert inside == []
+
+
+async def quiet() -> None:
+    """Until nothing is left that could run."""
+    for _ in range(20):
+        await asyncio.sleep(0)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
+
 from agent.model.base import Usage, UsageRecord
 from gateway.store.database import Database
-from gateway.usage import UsageLedger
+from gateway.usage import UsageLedger, account_of
 from tests.gateway.conftest import Moment
 
 
@@ -56,3 +58,34 @@ async def test_what_was_spent_is_known_after_a_restart(database: Database, momen
     second = UsageLedger(database, moment.clock)
     await second.load()
     assert second.spent_today == 0.25
+
+
+@pytest.mark.parametrize(
+    ("session", "account"),
+    [
+        ("main/owner", ("owner", "")),
+        ("main/owner/work", ("owner", "")),
+        ("main/owner/jobs/news", ("owner", "")),
+        ("main/person/alice", ("person", "alice")),
+        ("main/person/alice/jobs/news", ("person", "alice")),
+        ("main/group/telegram--100", ("group", "telegram--100")),
+        ("other/group/telegram--100/7", ("group", "telegram--100")),
+        ("", ("", "")),
+    ],
+)
+def test_a_session_is_paid_for_by_whom_it_is(session: str, account: tuple[str, str]) -> None:
+    assert account_of(session) == account
+
+
+async def test_what_each_of_the_others_cost_today_is_known_after_a_restart(database: Database, moment: Moment) -> None:
+    ledger = UsageLedger(database, moment.clock)
+    for session in ("main/person/alice", "main/person/alice/jobs/x", "main/person/bob", "main/owner"):
+        ledger.record(call(session=session))
+    again = UsageLedger(database, moment.clock)
+    await again.load()
+    for one in (ledger, again):
+        assert one.spent_today_by(("person", "alice")) == 0.5 and one.spent_today_by(("person", "bob")) == 0.25
+        assert one.spent_today == 1.0
+        assert one.spent_today_by(("group", "telegram--100")) == 0.0
+    moment.pass_(timedelta(days=1))
+    assert ledger.spent_today_by(("person", "alice")) == ledger.spent_today == 0.0
