@@ -112,6 +112,7 @@ async def _save(desk: Desk, arguments: Arguments) -> str:
         text(arguments, "type"),
         text(arguments, "content"),
         desk.may_update,
+        desk.settings,
     )
     desk.has_made(saved.path, saved.file)
     desk.wrote(saved.path)

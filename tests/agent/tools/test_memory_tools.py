@@ -151,7 +151,7 @@ async def test_an_overfull_index_is_told(tmp_path: Path) -> None:
     assert "only its first" not in await talk.call("memory_update", old_text="", new_text="a\nb\nc\nd\ne")
     assert "only its first 5 lines or 100 bytes" in await talk.call("memory_update", old_text="", new_text="f")
     saved = await talk.call("memory_save", name="n", description="d", type="user", content="c")
-    assert "MEMORY.md now has 9 lines" in saved
+    assert "MEMORY.md now has 13 lines" in saved
 
 
 async def test_getting_a_missing_file_says_so_and_names_near_ones(tmp_path: Path) -> None:
