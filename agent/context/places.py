@@ -45,7 +45,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """What of a text is shown: `lines` first to last (from 1; 0, 0 for nothing) of `total`."""
+    """What of a text is shown: `lines` first to last (from 1; 0, 0 for no whole one) of `total`."""
 
     text: str
     lines: tuple[int, int]
@@ -96,7 +96,10 @@ def excerpt(text: str, part: Part, settings: MemorySettings) -> Excerpt:
         case Part.BEGINNING:
             return _excerpt(lines, 0, within(lines, settings.max_file_chars))
         case Part.END:
-            return _excerpt(lines, len(lines) - within(lines[::-1], settings.max_daily_chars), len(lines))
+            kept = within(lines[::-1], settings.max_daily_chars)
+            if lines and not kept:  # the newest entry alone is too long: its end is better than nothing of the day
+                return Excerpt(lines[-1][-settings.max_daily_chars :], (0, 0), len(lines))
+            return _excerpt(lines, len(lines) - kept, len(lines))
 
 
 def _excerpt(lines: list[str], start: int, end: int) -> Excerpt:

@@ -9,7 +9,7 @@ from agent.memory import files, logs, notes
 from agent.memory.age import OUT_OF_DATE, age_in_words, may_be_out_of_date
 from agent.memory.daily import log_path
 from agent.memory.edit import added
-from agent.memory.quoting import Quotations
+from agent.memory.quoting import CUT, Quotations
 from agent.memory.search import Found, Hit
 from agent.tools import schema
 from agent.tools.arguments import integer, text, texts
@@ -18,6 +18,7 @@ from agent.tools.desk import Desk, lines_of
 from agent.tools.files import missing, replace_passage
 
 _MOST_PASSAGE_CHARS = 900
+_LEAST_PASSAGE_CHARS = 8
 _MOST_CHARS = 20_000
 _MOST_LISTED = 200
 
@@ -261,8 +262,12 @@ def _shown(found: Found, today: date, room: int, quotations: Quotations) -> str:
     shown: list[Hit] = []
     for hit in found.hits:
         head = _head(hit, today)
-        most = _MOST_PASSAGE_CHARS if blocks else min(_MOST_PASSAGE_CHARS, room - len(head))
-        quotation = quotations.quote(hit, max(1, most))
+        most = _MOST_PASSAGE_CHARS if blocks else min(_MOST_PASSAGE_CHARS, room - len(head) - len(CUT) - 1)
+        if most < _LEAST_PASSAGE_CHARS:  # nobody asks for so little but by mistake
+            blocks.append(head[:room])
+            shown.append(hit)
+            break
+        quotation = quotations.quote(hit, most)
         block = f"{head}\n{quotation.text}"
         if len(block) > room and blocks:
             break
