@@ -147,13 +147,16 @@ async def _search(desk: Desk, arguments: Arguments) -> str:
     queries = [query for query in texts(arguments, "query") if query.strip()]
     if not queries:
         raise ToolError("argument 'query' is empty")
+    since, until = _day(arguments, "since"), _day(arguments, "until")
+    if since is not None and until is not None and since > until:
+        raise ToolError(f"since ({since}) is after until ({until}), so nothing can be found between them")
     found = await desk.blocking(
         desk.search,
         desk.scope,
         desk.clock,
         queries,
-        since=_day(arguments, "since"),
-        until=_day(arguments, "until"),
+        since=since,
+        until=until,
         most=desk.settings.search.max_results,
     )
     room = min(integer(arguments, "max_chars", desk.settings.search.max_chars), desk.settings.search.max_chars)

@@ -70,6 +70,7 @@ async def test_old_passages_come_with_their_age_and_a_warning(tmp_path: Path) ->
     assert "3 days ago" in found and "may be out of date" in found
     assert "Nothing found" in await talk.call("memory_search", query="anna", since="2026-11-22")
     assert "YYYY-MM-DD" in await talk.refused("memory_search", query="anna", since="Friday")
+    assert "after until" in await talk.refused("memory_search", query="anna", since="2026-11-22", until="2026-11-21")
     assert "'query' is empty" in await talk.refused("memory_search", query=" ")
 
 
