@@ -13,6 +13,7 @@ from agent.context.budget import Budget, estimate, estimate_tool, projected
 from agent.context.freshness import seen_by
 from agent.context.skill_list import KEY as SKILLS
 from agent.foreign import in_text, names
+from agent.memory.files import FileError, read_bytes, sha_of
 from agent.memory.quoting import QuotedLines
 from agent.model.base import ToolSpec
 from agent.session.compact import compactions
@@ -33,13 +34,15 @@ class Share:
 @dataclass(frozen=True, slots=True)
 class FileShown:
     """A workspace file in the context. `path` is relative to the workspace; `lines` those shown, at least one;
-    `modified` is None where the file is gone."""
+    `modified` is None where the file is gone. `is_older`: the file says something else now, so that its lines may have
+    other numbers."""
 
     path: str
     lines: LineRanges
     total_lines: int
     size: int
     modified: datetime | None
+    is_older: bool = False
 
     @property
     def is_cut(self) -> bool:
@@ -89,7 +92,7 @@ def context_report(
     workspace: Path,
     clock: Clock,
 ) -> ContextReport:
-    """Blocks: looks at the files' dates."""
+    """Blocks: reads the files."""
     tool_shares = tuple(Share(tool.name, estimate_tool(tool)) for tool in tools)
     entries = transcript.entries
     system = system_of(transcript.header, entries)
@@ -136,7 +139,7 @@ def why_report(transcript: Transcript, workspace: Path, clock: Clock) -> WhyRepo
 
 
 def shown_files(seen: Mapping[str, Seen], workspace: Path, clock: Clock) -> tuple[FileShown, ...]:
-    """Blocks: looks at the files' dates."""
+    """Blocks: reads the files."""
     shown = []
     for path, file in seen.items():
         if not file.shown or path == SKILLS:
@@ -145,8 +148,17 @@ def shown_files(seen: Mapping[str, Seen], workspace: Path, clock: Clock) -> tupl
             modified = clock.local(datetime.fromtimestamp((workspace / path).stat().st_mtime, UTC))
         except OSError:
             modified = None
-        shown.append(FileShown(path, file.shown, file.total, file.size, modified))
+        shown.append(FileShown(path, file.shown, file.total, file.size, modified, _sha(workspace, path) != file.sha))
     return tuple(shown)
+
+
+def _sha(workspace: Path, path: str) -> str:
+    """Empty where it cannot be read."""
+    try:
+        data = read_bytes(workspace / path, workspace)
+    except FileError:
+        return ""
+    return sha_of(data) if data is not None else ""
 
 
 def _recalled(entries: Sequence[Entry]) -> tuple[Recalled, ...]:

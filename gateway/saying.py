@@ -150,7 +150,9 @@ def _overheard(message: InboundMessage) -> str:
     """What others said, and what they passed on, is not opened."""
     came = (f"[{_named(one)}]" + (f" {one.words}" if one.words else "") for one in message.attachments)
     quote = message.quote
-    forwarded = f"[forwarded from {plain_name(quote.author) or 'somebody'}] {quote.text}" if quote and quote.forwarded else ""
+    forwarded = (
+        f"[forwarded from {plain_name(quote.author) or 'somebody'}] {quote.text}" if quote and quote.forwarded else ""
+    )
     return " ".join(filter(None, [message.text, forwarded, *([] if forwarded else came)]))
 
 

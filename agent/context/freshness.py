@@ -16,12 +16,13 @@ from pathlib import Path
 from agent.clock import Clock
 from agent.context import marked
 from agent.context.line_ranges import changed_lines, merged, moved, of_numbers, without_line
-from agent.context.places import Part, Place, common_places, excerpt, own_places, read, text_lines
+from agent.context.places import Part, Place, common_places, excerpt, own_places, read
 from agent.context.prompt import UNREADABLE, file_block, unreadable_block
 from agent.context.skill_list import KEY as SKILLS
 from agent.context.skill_list import skill_list, skills_seen
 from agent.journal.marks import without
 from agent.memory.files import FileText, Unreadable
+from agent.memory.fullness import text_lines
 from agent.memory.scope import Scope
 from agent.session.entries import NO_FILE, CompactionEntry, Entry, Header, MessageEntry, RedactionEntry, Seen
 from agent.settings import MemorySettings

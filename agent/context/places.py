@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from agent.memory.files import FileText, OutOfReach, read_text
+from agent.memory.fullness import index_lines_shown, text_lines, within
 from agent.memory.scope import Audience, Scope
 from agent.session.entries import LineRanges
 from agent.settings import MemorySettings
@@ -50,7 +51,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """What of a text is shown: `lines` first to last (from 1; 0, 0 for nothing) of `total`."""
+    """What of a text is shown: `lines` first to last (from 1; 0, 0 for no whole one) of `total`."""
 
     text: str
     lines: tuple[int, int]
@@ -97,28 +98,14 @@ def excerpt(text: str, part: Part, settings: MemorySettings) -> Excerpt:
     lines = text_lines(text)
     match part:
         case Part.INDEX:
-            kept = _within(lines[: settings.max_index_lines], settings.max_index_bytes, len_bytes=True)
-            return _excerpt(lines, 0, kept)
+            return _excerpt(lines, 0, index_lines_shown(lines, settings))
         case Part.BEGINNING:
-            return _excerpt(lines, 0, _within(lines, settings.max_file_chars))
+            return _excerpt(lines, 0, within(lines, settings.max_file_chars))
         case Part.END:
-            return _excerpt(lines, len(lines) - _within(lines[::-1], settings.max_daily_chars), len(lines))
-
-
-def text_lines(text: str) -> list[str]:
-    """Its lines with their ends, counted as tools and the index count them: a newline alone ends one."""
-    *whole, rest = text.split("\n")
-    return [*(f"{line}\n" for line in whole), *([rest] if rest else [])]
-
-
-def _within(lines: list[str], limit: int, *, len_bytes: bool = False) -> int:
-    """How many of `lines` fit `limit` together."""
-    used = 0
-    for count, line in enumerate(lines):
-        used += len(line.encode("utf-8", "replace")) if len_bytes else len(line)
-        if used > limit:
-            return count
-    return len(lines)
+            kept = within(lines[::-1], settings.max_daily_chars)
+            if lines and not kept:  # the newest entry alone is too long: its end is better than nothing of the day
+                return Excerpt(lines[-1][-settings.max_daily_chars :], (0, 0), len(lines))
+            return _excerpt(lines, len(lines) - kept, len(lines))
 
 
 def _excerpt(lines: list[str], start: int, end: int) -> Excerpt:

@@ -116,6 +116,9 @@ def file_block(kind: str, place: Place, part: Excerpt) -> str:
     note = f"[Only lines {first}-{last} of {part.total} are shown here; read the rest with a tool]"
     if not last:
         note = f"[Its {part.total} lines are too long to be shown here; read it with a tool]"
+        if part.text:
+            note = f"[Only the end of its last line, number {part.total}, is shown here; read the rest with a tool]"
+            return marked.block(kind, f"{note}\n{part.text}", name=place.name)
     text = f"{note}\n{part.text}" if first > 1 else f"{part.text}{'' if part.text.endswith(chr(10)) else chr(10)}{note}"
     return marked.block(kind, text, name=place.name)
 

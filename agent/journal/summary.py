@@ -177,13 +177,11 @@ def _lines(scope: Scope, day: date) -> Sequence[str]:
 
 
 def _from(begin: time, lines: Sequence[str]) -> Sequence[str]:
-    """The entries of that time and later, each with all its lines."""
+    """The entries of that time and later, each with all its lines; what bears no time is as late as what is above."""
     since, late, kept = f"{begin:%H:%M}", False, []
     for line in lines:
         if match := _BULLET.match(line):
             late = match[1] >= since
-        elif not line.startswith(" "):
-            late = False
         kept += [line] if late else []
     return kept
 

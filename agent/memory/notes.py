@@ -12,10 +12,12 @@ from pathlib import Path
 
 from agent.clock import Clock
 from agent.memory import files, front_matter, index_lines
+from agent.memory.fullness import lines_shown
 from agent.memory.provenance import sources_in
 from agent.memory.reach import FileError, Unreadable
 from agent.memory.scope import Scope
 from agent.memory.slug import slug
+from agent.settings import MemorySettings
 
 TYPES = ("user", "feedback", "project", "reference")
 FOLDER = "memory/notes"
@@ -87,10 +89,11 @@ def save(
     type: str,
     content: str,
     may_replace: Callable[[Path, bytes], None] = lambda path, before: None,
+    settings: MemorySettings | None = None,
 ) -> Saved:
     """Write a note and its index line. The note of the same name, however spaced or capitalised, is updated and keeps
     its file, its day of creation and what a hand added to its head. `may_replace` is asked before that and raises
-    `FileError` to say no. Raises `FileError`."""
+    `FileError` to say no. `settings`: how much of the index the prompt shows. Raises `FileError`."""
     title, summary = _one_line(name), _one_line(description)
     if not title:
         raise files.NotWritten("a note needs a name")
@@ -99,11 +102,14 @@ def save(
     head = {"name": title, "description": summary, "type": type}
     path, file, replaced = _write(scope, clock, head, files.clean(content), may_replace)
     index = index_path(scope)
+    limits = settings or MemorySettings()
+    shown = partial(lines_shown, index, scope.folder, settings=limits)
+    note = f"{FOLDER}/{path.name}"
     index_file = files.rewrite(
         index,
         scope.folder,
         clock.today(),
-        lambda before: index_lines.with_line(_text(before, index.name), f"{FOLDER}/{path.name}", title, summary),
+        lambda before: index_lines.with_line(_text(before, index.name), note, title, summary, shown),
     )
     return Saved(path, file, replaced, index, index_file)
 

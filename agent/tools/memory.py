@@ -12,7 +12,7 @@ from agent.memory.daily import log_path
 from agent.memory.edit import added
 from agent.memory.files import FileText
 from agent.memory.provenance import own_mark
-from agent.memory.quoting import Quotations
+from agent.memory.quoting import CUT, Quotations
 from agent.memory.search import Found, Hit
 from agent.tools import guard, schema
 from agent.tools.arguments import integer, text, texts
@@ -21,6 +21,7 @@ from agent.tools.desk import Desk, lines_of
 from agent.tools.files import missing, replace_passage
 
 _MOST_PASSAGE_CHARS = 900
+_LEAST_PASSAGE_CHARS = 8
 _MOST_CHARS = 20_000
 _MOST_LISTED = 200
 
@@ -140,6 +141,7 @@ async def _save(desk: Desk, arguments: Arguments) -> str:
         text(arguments, "type"),
         text(arguments, "content"),
         desk.may_update,
+        desk.settings,
     )
     desk.has_made(saved.path, saved.file)
     desk.wrote(saved.path)
@@ -177,13 +179,16 @@ async def _search(desk: Desk, arguments: Arguments) -> str:
     queries = [query for query in texts(arguments, "query") if query.strip()]
     if not queries:
         raise ToolError("argument 'query' is empty")
+    since, until = _day(arguments, "since"), _day(arguments, "until")
+    if since is not None and until is not None and since > until:
+        raise ToolError(f"since ({since}) is after until ({until}), so nothing can be found between them")
     found = await desk.blocking(
         desk.search,
         desk.scope,
         desk.clock,
         queries,
-        since=_day(arguments, "since"),
-        until=_day(arguments, "until"),
+        since=since,
+        until=until,
         most=desk.settings.search.max_results,
     )
     room = min(integer(arguments, "max_chars", desk.settings.search.max_chars), desk.settings.search.max_chars)
@@ -300,8 +305,12 @@ def _shown(found: Found, today: date, room: int, quotations: Quotations) -> tupl
     shown: list[Hit] = []
     for hit in found.hits:
         head = _head(hit, today)
-        most = _MOST_PASSAGE_CHARS if blocks else min(_MOST_PASSAGE_CHARS, room - len(head))
-        quotation = quotations.quote(hit, max(1, most))
+        most = _MOST_PASSAGE_CHARS if blocks else min(_MOST_PASSAGE_CHARS, room - len(head) - len(CUT) - 1)
+        if most < _LEAST_PASSAGE_CHARS:  # nobody asks for so little but by mistake
+            blocks.append(head[:room])
+            shown.append(hit)
+            break
+        quotation = quotations.quote(hit, most)
         block = f"{head}\n{quotation.text}"
         if len(block) > room and blocks:
             break

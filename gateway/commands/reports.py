@@ -64,7 +64,8 @@ def _recalled(passage: Recalled, clock: Clock) -> str:
 def _file(file: FileShown, clock: Clock) -> str:
     age = f", changed {age_in_words(file.modified.date(), clock.today())}" if file.modified else ""
     cut = f" (cut: {file.total_lines} lines in all)" if file.is_cut else ""
-    return f"- {_where(file.path, file.lines)}{age}{cut}"
+    then = "; as it was then, it says something else now" if file.is_older else ""
+    return f"- {_where(file.path, file.lines)}{age}{cut}{then}"
 
 
 def _by_file(quoted: Sequence[QuotedLines]) -> list[str]:

@@ -215,3 +215,15 @@ async def test_what_tools_showed_in_the_turn_is_named_and_what_they_cut_is_not(t
         why = await talk.say("Go on", ("memory_search", {"query": "lilies"}))
         assert (NOTE, (3, 3), False) in [(one.path, one.lines, one.is_part) for one in why.quoted]
         await talk.model.aclose()
+
+
+async def test_a_file_that_says_something_else_since_is_told_as_such(tmp_path: Path) -> None:
+    async with FakeAnthropic() as fake:
+        talk = Talk(tmp_path, fake)
+        talk.write("MEMORY.md", "- tulips are red\n")
+        (memory,) = (await talk.say("Go on")).files
+        assert not memory.is_older
+        talk.write("MEMORY.md", "- roses are white\n- tulips are red\n")
+        why = await talk.agent.why(KEY)
+        assert why is not None and [(one.lines, one.is_older) for one in why.files] == [(((1, 1),), True)]
+        await talk.model.aclose()

@@ -43,6 +43,21 @@ async def test_after_a_silent_day_the_next_summary_tells_what_was_said_since_the
         assert "Rain" in later and "cat" not in later and "boiler" not in later and "Nothing much" not in later
 
 
+async def test_what_a_hand_wrote_below_without_a_time_is_told_too(tmp_path: Path) -> None:
+    async with a_day(tmp_path) as (told, diarist), awake(told) as gateway:
+        told.write(f"memory/{DAY}.md", f"# {DAY}\n\n- Bread by hand\n")
+        await says(told, f"{DAY} 09:00", "We take the blue tiles")
+        await until(told, gateway, f"{DAY} 21:00", 1)
+        await says(told, f"{DAY} 23:10", "The cat is back")
+        at(told, "2026-11-22 00:05")
+        assert await ran(gateway, "journal") == "done"
+        told.write(f"memory/{DAY}.md", told.read(f"memory/{DAY}.md") + "- Milk by hand\n  and cheese\n")
+        await says(told, "2026-11-22 10:00", "Nothing much today")
+        await until(told, gateway, "2026-11-22 21:00", 2)
+        shown = diarist.summaries[-1]
+        assert "The cat is back" in shown and "- Milk by hand\n  and cheese" in shown and "Bread" not in shown
+
+
 async def test_over_restarts_and_under_their_dates_without_a_model(tmp_path: Path) -> None:
     async with a_day(tmp_path, model={"provider": "offline"}) as (told, _):
         async with awake(told) as gateway:

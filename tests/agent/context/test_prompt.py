@@ -89,6 +89,16 @@ def test_one_endless_line_is_named_not_shown(tmp_path: Path) -> None:
     assert "too long to be shown" in shown(owner(tmp_path)) and "xxx" not in shown(owner(tmp_path))
 
 
+def test_of_a_log_whose_newest_entry_alone_is_too_long_the_end_is_shown(tmp_path: Path) -> None:
+    """SPEC 2: per daily log the newest part is kept."""
+    write(tmp_path, "memory/2026-11-21.md", f"# 2026-11-21\n\n- 09:00 early\n- 10:00 {'word ' * 3_000}the end\n")
+    prompt = shown(owner(tmp_path))
+    assert "the end" in prompt and "early" not in prompt and "Only the end of its last line, number 4," in prompt
+    assert estimate(prompt) < estimate(shown(owner(tmp_path / "empty"))) + 3_000
+    seen = fixed_part(owner(tmp_path), TODAY, LIMITS).files["memory/2026-11-21.md"]
+    assert (seen.shown, seen.total) == ((), 4)
+
+
 def test_what_is_no_text_becomes_a_line_that_says_so(tmp_path: Path) -> None:
     write(tmp_path, "USER.md", b"\x00\x01\x02")
     (tmp_path / "MEMORY.md").mkdir()
