@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import threading
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
@@ -100,6 +101,16 @@ def test_a_silent_step_leaves_no_empty_paragraph() -> None:
     assert reply.text == "Noted."
 
 
+class ThreadsOfCutting(ScriptedChannel):
+    """Knows in which threads it was asked to cut a text."""
+
+    threads: frozenset[threading.Thread] = frozenset()
+
+    def split(self, text: str) -> list[str]:
+        self.threads |= {threading.current_thread()}
+        return super().split(text)
+
+
 @asynccontextmanager
 async def open_preview(
     database: Database, chat: ScriptedChannel, reply: Reply, turn: str = "turn-1"
@@ -124,6 +135,14 @@ async def test_drafts_grow_with_the_reply_and_leave_no_message(database: Databas
     assert preview.message == ""
     assert chat.heard() == []
     assert len({act.draft_id for act in chat.history if isinstance(act, Drafted)}) == 1
+
+
+async def test_a_long_reply_is_cut_beside_the_loop(database: Database) -> None:
+    chat, reply = ThreadsOfCutting("telegram", preview=PreviewStyle.DRAFT, limit=600), Reply()
+    async with open_preview(database, chat, reply) as preview:
+        await write(reply, preview, "word " * 1_000)
+        await chat.wait_until(lambda: bool(chat.drafts()))
+    assert chat.threads and threading.main_thread() not in chat.threads
 
 
 async def test_edits_are_of_one_message_which_is_on_disk(database: Database) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from channels import split
 from channels.message import (
     Address,
     AnswerLost,
@@ -30,6 +32,7 @@ from gateway.store import inbox_rows, outbox_rows
 from gateway.store.database import Database
 from gateway.store.outbox_rows import OutboxRow
 from tests.gateway.conftest import Gate, Moment, Sleeps
+from tests.gateway.test_delivery import ThreadsOfCutting
 
 
 @dataclass
@@ -182,6 +185,16 @@ async def test_a_chat_keeps_its_order(post: Post) -> None:
             await post.write(f"message {number}")
         await post.drained()
     assert post.sent() == [f"message {number}" for number in range(30)]
+
+
+async def test_a_long_text_is_cut_beside_the_loop_and_is_then_at_hand(database: Database, moment: Moment) -> None:
+    chat, there = ThreadsOfCutting("telegram", limit=40), Address("telegram", "1")
+    outbox = Outbox(database, moment.clock, {"telegram": chat})
+    await outbox.cut(there, "word " * 1_000)
+    assert chat.threads and threading.main_thread() not in chat.threads
+    before = split._pieces.cache_info().hits
+    assert len(outbox.drafts("a:{}", there, "word " * 1_000)) > 100
+    assert split._pieces.cache_info().hits == before + 1
 
 
 async def test_a_rate_limit_holds_up_its_chat_and_no_other(database: Database, moment: Moment) -> None:

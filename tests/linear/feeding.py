@@ -1,5 +1,5 @@
-"""Feeds one part of the product's patterns or functions in a process of its own: `python -m tests.linear.feeding KIND
-PART PARTS CPU_SECONDS`. What cannot even be interrupted is ended by the system; the last line then says what it was.
+"""Feeds the product's patterns or functions in a process of its own: `python -m tests.linear.feeding KIND CPU_SECONDS`.
+What cannot even be interrupted is ended by the system; the last line then says what it was.
 
 Written are JSON objects, a line each: `{"now": …}` before something is fed, `{"found": …}` for what is not linear.
 """
@@ -16,17 +16,18 @@ from functools import partial
 from tests.linear import functions, patterns, shapes
 from tests.linear.judge import Act, Shape, grows_faster
 
-_MOST_OF_PATTERN, _ENOUGH_OF_PATTERN = 8_000, 0.002
-_MOST, _ENOUGH = 100_000, 0.004
-_ENOUGH_IN_DEPTH = 0.06
+_PATTERN = (2_000, 0.001)
+_WIDE = (8_000, 0.001)
+_DEEP = (128_000, 0.02)
+"""How many characters are fed at most, and how many seconds of one run are enough. Where time grew faster, more."""
 _MOST_VERDICTS = 2
 """Of one pattern or function: more of them say nothing more."""
 
 
 def main(arguments: list[str]) -> None:
-    kind, part, parts, seconds = arguments
+    kind, seconds = arguments
     resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds)))
-    for name, verdicts in list(_KINDS[kind]())[int(part) :: int(parts)]:
+    for name, verdicts in _KINDS[kind]():
         for told, _ in zip(verdicts(partial(_now, name)), range(_MOST_VERDICTS), strict=False):
             print(json.dumps({"found": f"{name}: {told}"}), flush=True)
 
@@ -48,7 +49,7 @@ def of_pattern(found: patterns.Found, now: Callable[[str], None]) -> Iterator[st
         act = _used(found.pattern, method)
         for shape in shapes.of(found.pattern):
             now(f"{method}, {shape}")
-            if verdict := grows_faster(act, shape, _MOST_OF_PATTERN, _ENOUGH_OF_PATTERN):
+            if verdict := grows_faster(act, shape, *_PATTERN):
                 yield f"{method}, {shape}: {verdict}"
 
 
@@ -70,16 +71,16 @@ def _functions() -> Iterator[tuple[str, Verdicts]]:
 
 def of_function(act: Act, now: Callable[[str], None]) -> Iterator[str]:
     def quietly(text: str) -> None:
-        with suppress(ValueError):  # what a function refuses is not its answer's business
+        with suppress(Exception):  # what a function refuses is not its answer's business
             act(text)
 
-    def told(shape: Shape, enough: float) -> str:
+    def told(shape: Shape, bounds: tuple[int, float]) -> str:
         now(str(shape))
-        verdict = grows_faster(quietly, shape, _MOST, enough)
+        verdict = grows_faster(quietly, shape, *bounds)
         return f"{shape}: {verdict}" if verdict else ""
 
-    yield from filter(None, (told(shape, _ENOUGH) for shape in shapes.general()))
-    yield from filter(None, (told(shape, _ENOUGH_IN_DEPTH) for shape in shapes.deep()))
+    yield from filter(None, (told(shape, _WIDE) for shape in shapes.general()))
+    yield from filter(None, (told(shape, _DEEP) for shape in shapes.deep()))
 
 
 def _endless() -> Iterator[tuple[str, Verdicts]]:

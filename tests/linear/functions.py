@@ -85,6 +85,25 @@ def _mail(said: str) -> None:
     list(documents.from_mail(b"From: a\nSubject: b\nContent-Type: text/html\n\n" + said.encode()))
 
 
+def _cut(measure: split.Measure, limit: int) -> Act:
+    """Without what is remembered of earlier times."""
+
+    def act(said: str) -> None:
+        for cache in (split._pieces, telegram._drawn, discord.rendered):
+            cache.cache_clear()
+        split.split(said, measure, limit)
+
+    return act
+
+
+def _drawn(draw: Act) -> Act:
+    def act(said: str) -> None:
+        telegram._drawn.cache_clear()
+        draw(said)
+
+    return act
+
+
 FUNCTIONS: Mapping[str, Act] = {
     # What comes in
     "channels.telegram.inbound.read": _telegram_message,
@@ -102,7 +121,7 @@ FUNCTIONS: Mapping[str, Act] = {
     "agent.context.turn_header.enclosures": turn_header.enclosures,
     "agent.context.budget.estimate": budget.estimate,
     "agent.context.budget.shortened": lambda said: budget.shortened(said, 500),
-    "agent.remember.asks_to_remember": remember.asks_to_remember,
+    "agent.remember.asks_to_remember": remember.asks_to_remember.__wrapped__,
     "agent.model.offline_intent.understand": offline_intent.understand,
     "agent.media.sniff.sniffed": lambda said: sniff.sniffed(said.encode()),
     "agent.media.text.decoded": lambda said: documents.decoded(said.encode()),
@@ -112,11 +131,11 @@ FUNCTIONS: Mapping[str, Act] = {
     "agent.silence.SilentFilter": _streamed,
     "agent.heartbeat.said": heartbeat.said,
     "channels.text.parse": text.parse,
-    "channels.split.split": lambda said: split.split(said, len, 2_000),
-    "channels.telegram.format.split": lambda said: split.split(said, telegram.length, telegram.MAX_TEXT),
-    "channels.telegram.format.formatted": lambda said: telegram.formatted(said),
-    "channels.telegram.format.plain": telegram.plain,
-    "channels.discord.format.split": lambda said: split.split(said, discord.length, discord.MAX_TEXT),
+    "channels.split.split": _cut(len, 2_000),
+    "channels.telegram.format.split": _cut(telegram.length, telegram.MAX_TEXT),
+    "channels.telegram.format.formatted": _drawn(telegram.formatted),
+    "channels.telegram.format.plain": _drawn(telegram.plain),
+    "channels.discord.format.split": _cut(discord.length, discord.MAX_TEXT),
     "channels.discord.format.rendered": discord.rendered.__wrapped__,
     "channels.web.format.rendered": web.rendered.__wrapped__,
     "channels.web.format.file_name": web.file_name,
@@ -146,6 +165,7 @@ FUNCTIONS: Mapping[str, Act] = {
     ),
     "agent.memory.memory_tests.parsed": lambda said: list(memory_tests.parsed(said)),
     "agent.memory.paragraphs.addition": lambda said: paragraphs.addition(said, _NOW, said, "e1", extract=False),
+    "agent.memory.edit.edited": lambda said: edit.edited(said.encode(), "words that are not there", "x", "a.md"),
     "agent.memory.edit.added": lambda said: edit.added(said.encode(), said, "a.md"),
     "agent.journal.marks.for_reading": marks.for_reading,
     "agent.journal.marks.without": lambda said: marks.without(said, "a"),

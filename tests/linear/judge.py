@@ -16,7 +16,7 @@ Act = Callable[[str], object]
 
 _FLOOR = 0.001
 """Seconds of processor time below which nothing is judged: there a clock tells noise."""
-_MOST_SECONDS = 1.5
+_MOST_SECONDS = 3.0
 """Processor time after which one run is cut. What took a small part of it with a quarter of the text is not linear."""
 _FIRST = 2_000
 _STEP = 4
@@ -49,16 +49,16 @@ def grows_faster(act: Act, shape: Shape, most: int, enough: float) -> str:
     no more once a run takes `enough` seconds of processor time."""
     if _seconds(act, shape.of(24)) is None:
         return f"24 characters take more than {_MOST_SECONDS} s"
-    size, grew = _FIRST, ""
+    size, grew, less = _FIRST, "", _seconds(act, shape.of(_FIRST // _STEP))
     while True:
-        took = _seconds(act, shape.of(size))
-        before = grew
-        grew = "" if took is not None and took <= _FLOOR else _growth(act, shape, size)
-        if grew and (before or took is None or took * _STEP * _TOO_MUCH > _MOST_SECONDS):
+        took, before = _seconds(act, shape.of(size)), grew
+        is_fine = took is not None and less is not None and took <= max(less * _TOO_MUCH, _FLOOR)
+        grew = "" if is_fine else _growth(act, shape, size)
+        if grew and (before or took is None or took * _STEP**2 > _MOST_SECONDS):
             return grew
         if not grew and (took is None or took > enough or size * _STEP > most):
             return ""
-        size *= _STEP
+        size, less = size * _STEP, took
 
 
 def _growth(act: Act, shape: Shape, size: int) -> str:
