@@ -95,6 +95,7 @@ class InHand:
         with contextlib.suppress(OSError):
             self._file.seek(0)
             self._file.write(line)
+            self._file.truncate()
 
 
 def _last_run(record: Path, stack: Path) -> LastRun:

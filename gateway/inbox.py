@@ -125,7 +125,8 @@ class Inbox:
         """Give messages that shared a turn, by their numbers, turns of their own. All are suspects from now on."""
         await self._database.run(inbox_rows.separate, turns, TRIED_ALONE_AFTER)
         for seq, turn in turns.items():
-            row = self._open[seq]
+            if (row := self._open.get(seq)) is None:  # stopped meanwhile
+                continue
             self._open[seq] = dataclasses.replace(row, turn=turn, attempts=max(row.attempts, TRIED_ALONE_AFTER))
 
     async def forgive(self) -> None:

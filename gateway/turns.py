@@ -204,14 +204,15 @@ class Turns:
             async with AsyncExitStack() as held:
                 is_trial = _is_to_try(self._waiting(lane)[:1])
                 if is_trial:
-                    await self._separate(lane)
                     await held.enter_async_context(self._gate.trial(self._waiting(lane)[:1]))
                 else:
                     await self._gate.opened()
                 await held.enter_async_context(self.alone(lane.key))
-                if not is_trial:
-                    if not self._gate.is_open or _is_to_try(self._waiting(lane)[:1]):
-                        continue
+                if is_trial:
+                    await self._separate(lane)
+                elif not self._gate.is_open or _is_to_try(self._waiting(lane)[:1]):
+                    continue
+                else:
                     held.enter_context(self._gate.beside_others())
                 rows = self._gather(lane, carried)
                 yield Turn(self._rooms, lane, rows, carried, is_trial=_is_to_try(rows)) if rows else None
@@ -221,18 +222,17 @@ class Turns:
         """Let each message of the oldest turn be tried by itself, where several shared it. Raises `StoreUnavailable`,
         `OSError`."""
         waiting = self._waiting(lane)
-        first = waiting[0]
-        left = [row for row in waiting if row.turn == first.turn]
-        if not first.turn or len(_one_thing_said(left)) == len(left):
+        left = [row for row in waiting if row.turn and row.turn == waiting[0].turn]
+        if len(_one_thing_said(left)) == len(left):
             return
-        session = self._rooms.conversation(first).session
-        await self._rooms.agents[session.agent].stopped(session, first.turn, "")
         turns: dict[int, str] = {}
         while left:
             parts = _one_thing_said(left)
             turns |= {row.seq: f"{said_id(parts[0].message)}{ANEW}" for row in parts}
             left = [row for row in left if row.seq not in turns]
         await self._rooms.inbox.separate(turns)
+        session = self._rooms.conversation(waiting[0]).session
+        await self._rooms.agents[session.agent].stopped(session, waiting[0].turn, "")
 
     async def _all_said(self, lane: SessionLane) -> None:
         """Wait for the rest of a text that the person's client has cut, and of an album."""

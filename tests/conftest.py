@@ -7,9 +7,9 @@ import logging
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-settings.register_profile("daybook", deadline=None)
+settings.register_profile("daybook", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("daybook")
 
 

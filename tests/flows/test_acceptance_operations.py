@@ -53,7 +53,7 @@ async def test_faults_of_polling_are_survived_and_seen_and_told_without_the_toke
     for number, fault in enumerate(FAULTS.values()):
         fault(telegram)
         telegram.say(f"message {number}.")
-        await hears(telegram, gateway, f"message {number}.", 20)
+        await hears(telegram, gateway, f"message {number}.")
     await until_json(gateway, lambda status: status["channels"]["telegram"]["state"] == "ok")
     telegram.fail("getUpdates", status=502, times=None)
     telegram.say("one more")
@@ -126,7 +126,7 @@ async def test_told_to_end_under_load_it_exits_0_and_answers_all_later(
     model.delta_delay = 0.0
     await gateway.start()
     telegram.say("question 12.")
-    await hears(telegram, gateway, "question 12.", 20)
+    await hears(telegram, gateway, "question 12.")
     texts = heard(telegram)
     assert [sum(f"question {number}." in text for text in texts) for number in range(13)] == [1] * 13
 
@@ -141,7 +141,7 @@ async def test_no_secret_is_anywhere_it_does_not_belong(telegram: FakeTelegram, 
         model.fail(500, message=f"internal: your key {model.api_key} broke me")
         model.fail(400, message=f"invalid: header x-api-key {model.api_key}")
         telegram.say("hello")
-        await hears(telegram, gateway, "refused", 30)
+        await hears(telegram, gateway, "refused")
         shown = await gateway.cli("config", "show")
         doctor = await gateway.cli("doctor", "--json")
         status = await gateway.cli("status", "--json")

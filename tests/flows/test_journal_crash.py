@@ -34,7 +34,7 @@ async def a_home(telegram: FakeTelegram, model: FakeAnthropic) -> AsyncIterator[
 
 
 async def asked_for(gateway: GatewayProcess) -> None:
-    assert (await gateway.cli("schedule", "run", "journal", timeout=20)).code == 0
+    assert (await gateway.cli("schedule", "run", "journal")).code == 0
 
 
 async def says(telegram: FakeTelegram, gateway: GatewayProcess, words: str) -> None:

@@ -23,7 +23,7 @@ from tests.flows.process import END_S, GatewayDied, GatewayProcess
 ALICE, BOB, CAROL = 11111, 22222, 33333
 GROUP = -100123
 SETTINGS = {"channels": {"telegram": {"dm_policy": "open", "groups": {GROUP: {"mention": "optional"}}}}}
-LONG_S = 240.0
+LONG_S = 600.0
 """For what takes many starts on a busy machine."""
 pytestmark = pytest.mark.timeout(2 * LONG_S)
 BOTH_WAYS = pytest.mark.parametrize("how", [COMPUTES, WAITS])

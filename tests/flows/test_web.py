@@ -323,7 +323,7 @@ async def test_killed_between_the_commit_and_the_answer(model: FakeAnthropic, ga
         assert tab.heard == ["<p>Answered once.</p>", "<p>The last answer.</p>"]
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(600)
 async def test_killed_again_and_again_nothing_is_lost_and_nothing_stands_twice(
     model: FakeAnthropic, gateway: GatewayProcess
 ) -> None:

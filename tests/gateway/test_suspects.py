@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from collections.abc import Mapping
 from contextlib import closing
 from datetime import timedelta
+from functools import partial
 
 import pytest
 
@@ -170,7 +172,7 @@ async def test_nothing_runs_beside_a_trial_and_commands_are_answered(daybook: Da
     daybook.chat.say("Suspect")
     await make_suspect(daybook)
     holds = {name: Hold() for name in ("Suspect", "Runs before", "Waits", "Waits, too")}
-    daybook.model = ScriptedModel(otherwise=lambda request: Answer("Done.", hold=holds[said_last(request)]))
+    daybook.model = ScriptedModel(otherwise=partial(held_answer, holds))
     daybook.patience = NEVER
     async with daybook.running() as gateway:  # so that it stands in the inbox as the trial begins
         daybook.chat.say("Runs before", chat="2", sender=ALICE)
@@ -192,11 +194,48 @@ async def test_nothing_runs_beside_a_trial_and_commands_are_answered(daybook: Da
             hold.released.set()
         await settled(gateway)
     for chat in "123":
-        assert "Done." in daybook.chat.heard(chat)
+        assert "Well." in daybook.chat.heard(chat)
+
+
+async def test_suspects_are_tried_one_after_another_and_only_the_guilty_is_skipped(daybook: Daybook) -> None:
+    """All that was in hand at five deaths is suspect; the innocent ones are answered at their first trial."""
+    daybook.chat.say("Innocent")
+    daybook.chat.say("Deadly", chat="2", sender=ALICE)
+    daybook.chat.say("Innocent, too", chat="3", sender=BOB)
+    deaths = asked_alone = 0
+    while deaths < 20 and SKIPPED not in daybook.chat.heard("2"):
+        holds = {name: Hold() for name in ("Innocent", "Deadly", "Innocent, too")}
+        daybook.model = ScriptedModel(otherwise=partial(held_answer, holds))
+        async with daybook.running() as gateway:
+            if deaths < TRIED_ALONE_AFTER:
+                for hold in holds.values():
+                    await hold.reached.wait()
+                await gateway.kill()
+                deaths += 1
+                continue
+            holds["Innocent"].released.set()
+            holds["Innocent, too"].released.set()
+            died = asyncio.ensure_future(holds["Deadly"].reached.wait())
+            done = asyncio.ensure_future(daybook.chat.wait_until(lambda: SKIPPED in daybook.chat.heard("2")))
+            await asyncio.wait({died, done}, return_when=asyncio.FIRST_COMPLETED)
+            if died.done():
+                done.cancel()
+                asked_alone += 1
+                assert not holds["Innocent, too"].reached.is_set() or "Well." in daybook.chat.heard("3")
+                deaths += 1
+                await gateway.kill()
+            else:
+                await settled(gateway)
+    assert (deaths, asked_alone) == (TRIED_ALONE_AFTER + 3, 3)
+    assert daybook.chat.heard()[0] == "Well." and daybook.chat.heard("3") == ["Well."]
 
 
 def said_last(request: ModelRequest) -> str:
     return asked(request).splitlines()[-1]
+
+
+def held_answer(holds: Mapping[str, Hold], request: ModelRequest) -> Answer:
+    return Answer("Well.", hold=holds[said_last(request)])
 
 
 async def test_messages_of_one_turn_are_tried_one_by_one(daybook: Daybook) -> None:

@@ -36,7 +36,7 @@ steps = st.sampled_from([*words.split(), "..", ".", "", "/", "~", "\0", "\ud800"
 paths = st.one_of(st.lists(steps, max_size=9).map("/".join), st.text(max_size=60), st.lists(steps).map("".join))
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=250)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=250)
 @given(path=paths)
 @example("../../MEMORY.md")
 @example("/etc/passwd")
@@ -57,7 +57,7 @@ def test_invariant_08_no_path_string_reads_the_bytes_of_another(house: Path, pat
             assert file is None or file.text.startswith(mark)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=80)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=80)
 @given(path=paths)
 def test_invariant_08_no_path_string_writes_outside(house: Path, path: str) -> None:
     scope = person(house)

@@ -214,7 +214,7 @@ calls_of_a_person = st.sampled_from(build(person(Path("x")), morning().clock, Me
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=80)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=80)
 @given(calls=st.lists(calls_of_a_person, max_size=6))
 async def test_invariant_08_no_calls_show_or_change_what_is_anothers(
     tmp_path: Path, calls: list[tuple[str, dict[str, Json]]]

@@ -51,7 +51,7 @@ class Receiver:
         return [message.text for message in self.messages]
 
     async def until(self, predicate: Callable[[], T]) -> T:
-        return await self.bell.until(predicate, 10.0)
+        return await self.bell.until(predicate, 120.0)
 
     async def message(self, text: str) -> InboundMessage:
         """The first message with that text, once it is here."""
