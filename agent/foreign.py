@@ -77,7 +77,11 @@ def in_blocks(text: str) -> tuple[Foreign, ...]:
         if kind in _CARRIERS:
             found += in_text(body)
         else:
-            found.append(foreign(name.removeprefix("document ") or _KINDS.get(kind, "a document"), body, is_talk=kind == "overheard"))
+            found.append(
+                foreign(
+                    name.removeprefix("document ") or _KINDS.get(kind, "a document"), body, is_talk=kind == "overheard"
+                )
+            )
     return unique(found)
 
 
