@@ -106,14 +106,15 @@ def sources_of(entries: Sequence[Entry], transcript: Transcript, scope: Scope) -
 
 
 def in_message(said: Said) -> tuple[Foreign, ...]:
-    """What comes with a message and is not its sender's own: documents, pictures, quotes, names of files."""
+    """What comes with a message and is not its sender's own: documents, pictures, quotes, names of files; and the text
+    of a job that was made from such."""
     found = [foreign(one.name.removeprefix("document ") or "a document", one.text) for one in said.documents]
     found += [_quoted(one) for one in said.quoted]
     found += [foreign(name or "somebody", text, is_talk=True) for name, _, text in said.overheard]
     found += [foreign("what came along", text) for text in said.enclosed]
     found += [foreign("a picture", one.name) for one in said.pictures]
     found += [foreign("a recording", name) for name in said.heard if " " in name]
-    return unique(found)
+    return unique((*found, *in_text(said.text)))
 
 
 def _quoted(quoted: str | ForwardedText) -> Foreign:

@@ -75,10 +75,11 @@ Run = Callable[[Desk, Arguments], Awaitable[str]]
 
 def written(desk: Desk, path: Path, change: Change | None = None, new: str = "") -> Effect | None:
     """The effect of changing a file; `new`: the text that would be put into it. Without `change` it is not known what
-    the whole would be. Blocks. Raises `FileError`."""
+    the whole would be. Blocks. Raises `FileError`, `ToolError`."""
     kind = guarded(desk.scope, path)
     if kind is Guarded.FREE:
         return None
+    desk.may_change(path)  # what is sealed is not asked about
     before = files.read_bytes(path, desk.scope.folder)
     after = change(before) if change is not None else None
     everywhere = _is_skill(path) and after is not None and _counts_everywhere(after)
