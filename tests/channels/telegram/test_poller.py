@@ -46,8 +46,10 @@ async def test_a_connection_that_fell_silent_is_noticed_and_replaced() -> None:
             await delivered.wait()
         polling.cancel()
         await asyncio.wait([polling])
-    assert [status.state for status in statuses[:4]] == [Health.DEGRADED] * 3 + [Health.OK]
-    assert len(built) == 2
+    states = [status.state for status in statuses]
+    degraded = states.index(Health.OK)  # on a slow machine an answer may come too late after the release, too
+    assert degraded >= 3 and set(states[:degraded]) == {Health.DEGRADED}
+    assert len(built) == 1 + degraded // 3
 
 
 async def test_a_server_that_does_not_hold_requests_is_not_asked_without_a_break() -> None:

@@ -21,6 +21,7 @@ from agent.memory.index.database import NotStored
 from agent.memory.index.engine import MOST_OPEN, MemoryIndex
 from agent.memory.logs import append_log
 from agent.memory.scope import Scope
+from agent.memory.search import Found
 from agent.settings import SearchSettings
 from tests.agent.places import group, morning, owner, person
 
@@ -48,12 +49,25 @@ class Desk:
         file.write_bytes(text.encode() if isinstance(text, str) else text)
         return file
 
+    def search(
+        self,
+        scope: Scope,
+        queries: Sequence[str],
+        *,
+        since: date | None = None,
+        until: date | None = None,
+        below: str = "",
+    ) -> Found:
+        """With time for all, on a slow machine too."""
+        far = time.monotonic() + 600
+        return self.index.search(scope, CLOCK, queries, since=since, until=until, below=below, deadline=far)
+
     def paths(self, query: str, scope: Scope | None = None) -> list[str]:
         """Where the words of `query` themselves are found."""
-        return [hit.path for hit in self.index.search(scope or self.scope, CLOCK, [query]).hits if hit.matched]
+        return [hit.path for hit in self.search(scope or self.scope, [query]).hits if hit.matched]
 
     def gaps(self) -> tuple[str, ...]:
-        return self.index.search(self.scope, CLOCK, ["anything"]).gaps
+        return self.search(self.scope, ["anything"]).gaps
 
 
 @pytest.fixture
@@ -108,7 +122,7 @@ def test_a_file_that_changes_all_the_time_is_found_as_it_is_or_was_just_before(d
     try:
         before = 0
         for _ in range(40):
-            hits = desk.index.search(desk.scope, CLOCK, ["counted"]).hits
+            hits = desk.search(desk.scope, ["counted"]).hits
             (number,) = {int(hit.text.split()[3]) for hit in hits if hit.matched}
             assert number >= before
             before = number
@@ -134,13 +148,13 @@ def test_a_large_file_is_indexed_to_its_last_line(desk: Desk) -> None:
     line = "- 09:00 the usual walk along the river with the dog and nothing else to tell\n"
     desk.write("notes.md", line * (6_000_000 // len(line)) + "- 10:00 quixotic windmill\n")
     desk.index.refresh(desk.scope, CLOCK)
-    (hit, *_) = desk.index.search(desk.scope, CLOCK, ["windmill"]).hits
+    (hit, *_) = desk.search(desk.scope, ["windmill"]).hits
     assert (hit.path, hit.text) == ("notes.md", "- 10:00 quixotic windmill")
 
 
 def test_one_endless_line_is_cut_at_its_sentences(desk: Desk) -> None:
     desk.write("notes.md", "A sentence about nothing much. " * 3_000 + "The windmill turned.")
-    (hit, *_) = desk.index.search(desk.scope, CLOCK, ["windmill"]).hits
+    (hit, *_) = desk.search(desk.scope, ["windmill"]).hits
     assert hit.text.endswith("The windmill turned.") and len(hit.text) < 2_000
 
 
@@ -151,7 +165,7 @@ def test_further_paths_are_the_owner_s(tmp_path: Path) -> None:
     (extra / "deep" / "link.md").symlink_to(tmp_path / "single.md")
     (tmp_path / "single.md").write_text("- tandem parachute\n")
     desk = Desk(tmp_path, SearchSettings(extra_paths=(extra, tmp_path / "single.md", tmp_path / "missing")))
-    found = desk.index.search(desk.scope, CLOCK, ["tandem"])
+    found = desk.search(desk.scope, ["tandem"])
     assert {hit.path for hit in found.hits} == {f"{extra}/deep/a.md", f"{tmp_path}/single.md"}
     assert "missing" in found.gaps[0]
     assert desk.paths("tandem", person(desk.workspace)) == []
@@ -165,7 +179,7 @@ def test_invariant_08_an_audience_s_file_holds_nothing_of_others(desk: Desk) -> 
     for scope in scopes:
         desk.index.refresh(scope, CLOCK)
     for number, scope in enumerate(scopes):
-        hits = desk.index.search(scope, CLOCK, ["dentist canary0 canary1 canary2 canary3"]).hits
+        hits = desk.search(scope, ["dentist canary0 canary1 canary2 canary3"]).hits
         seen = {word for hit in hits for word in hit.text.split() if word.startswith("canary")}
         assert seen == ({"canary0", "canary1", "canary2", "canary3"} if number == 0 else {f"canary{number}"})
     desk.index.close()
@@ -177,11 +191,11 @@ def test_invariant_08_an_audience_s_file_holds_nothing_of_others(desk: Desk) -> 
 
 def test_what_others_remember_does_not_show_in_a_score(desk: Desk) -> None:
     append_log(group(desk.workspace), CLOCK, "the dentist and the plumber")
-    before = desk.index.search(group(desk.workspace), CLOCK, ["dentist"]).hits
+    before = desk.search(group(desk.workspace), ["dentist"]).hits
     for number in range(30):
         append_log(owner(desk.workspace), CLOCK, f"dentist {number}")
     desk.index.refresh(desk.scope, CLOCK)
-    assert desk.index.search(group(desk.workspace), CLOCK, ["dentist"]).hits == before
+    assert desk.search(group(desk.workspace), ["dentist"]).hits == before
 
 
 def test_what_was_forgotten_leaves_the_file(desk: Desk) -> None:
@@ -215,7 +229,7 @@ def test_what_was_forgotten_leaves_the_file(desk: Desk) -> None:
 )
 def test_any_question_is_answered(desk: Desk, query: str) -> None:
     desk.write(LOG, "- 09:00 dentist 牙医 🦷\n")
-    found = desk.index.search(desk.scope, CLOCK, [query])
+    found = desk.search(desk.scope, [query])
     assert found.gaps == ()
     assert bool(found.hits) == ("dentist" in query or "牙" in query)
 
@@ -242,7 +256,7 @@ def test_a_damaged_index_is_made_anew(desk: Desk, damage: str) -> None:
             with sqlite3.connect(desk.file) as db:
                 db.execute("DROP TABLE passage" if damage == "no tables" else "UPDATE meta SET value = '0'")
             db.close()
-    found = desk.index.search(desk.scope, CLOCK, ["dentist"])
+    found = desk.search(desk.scope, ["dentist"])
     if found.gaps:  # the damage showed only in the search itself
         assert "made anew" in found.gaps[0]
     assert desk.paths("dentist") and desk.gaps() == ()
@@ -261,11 +275,11 @@ def test_an_index_deleted_while_it_is_open_comes_back(desk: Desk) -> None:
 def test_a_rebuild_gives_the_same_answers(desk: Desk) -> None:
     for day in range(1, 20):
         desk.write(f"memory/2026-10-{day:02}.md", f"- dentist {day}\n- plumber {day}\n")
-    before = desk.index.search(desk.scope, CLOCK, ["dentist"]).hits
+    before = desk.search(desk.scope, ["dentist"]).hits
     seen: list[tuple[int, int]] = []
     desk.index.rebuild(desk.scope, CLOCK, lambda done, of: seen.append((done, of)))
     assert seen[-1] == (19, 19)
-    assert desk.index.search(desk.scope, CLOCK, ["dentist"]).hits == before
+    assert desk.search(desk.scope, ["dentist"]).hits == before
     assert not desk.file.with_name("memory.db.new").exists()
 
 
@@ -309,7 +323,7 @@ def test_days_and_folders_limit_a_search(desk: Desk) -> None:
     desk.write("people/alice/memory/2026-10-02.md", "- dentist three\n")
 
     def found(**limits: object) -> list[str]:
-        hits = desk.index.search(desk.scope, CLOCK, ["dentist on 2 October"], **limits).hits  # type: ignore[arg-type]
+        hits = desk.search(desk.scope, ["dentist on 2 October"], **limits).hits  # type: ignore[arg-type]
         return sorted(hit.text.split()[-1] for hit in hits)
 
     assert found() == ["one", "three", "two"]
@@ -328,7 +342,7 @@ def test_only_what_is_surely_of_a_later_day_is_hidden_until_a_day(desk: Desk) ->
     desk.write("memory/2026-10-01.md", "- dentist october\n")
 
     def found(**limits: date) -> set[str]:
-        hits = desk.index.search(desk.scope, CLOCK, ["dentist"], **limits).hits  # type: ignore[arg-type]
+        hits = desk.search(desk.scope, ["dentist"], **limits).hits  # type: ignore[arg-type]
         return {hit.text.split()[-1] for hit in hits if hit.text.startswith("- ")}
 
     assert found(until=date(2026, 3, 31)) == {"memory", "old", "odd", "march"}
@@ -360,9 +374,9 @@ def test_a_paragraph_of_history_is_of_its_day(desk: Desk) -> None:
     desk.write(
         "memory/HISTORY.md", "\n".join(("# History", "", *paragraphs, "[2026-13-40 99:99] a dentist by hand", ""))
     )
-    hits = [hit for hit in desk.index.search(desk.scope, CLOCK, ["dentist"]).hits if hit.matched]
+    hits = [hit for hit in desk.search(desk.scope, ["dentist"]).hits if hit.matched]
     assert {(3, "2026-09-30"), (4, "2026-10-02")} <= {(hit.start_line, str(hit.date)) for hit in hits}
-    early = desk.index.search(desk.scope, CLOCK, ["dentist"], until=date(2026, 10, 1)).hits
+    early = desk.search(desk.scope, ["dentist"], until=date(2026, 10, 1)).hits
     assert paragraphs[0] in [hit.text for hit in early if hit.matched]
     assert paragraphs[1] not in [hit.text for hit in early]
 
