@@ -11,6 +11,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from agent.clock import utc_stamp
+from agent.context.budget import estimate_blocks, is_credible
 from agent.media.store import Store
 from agent.memory.forgettings import Reading
 from agent.model.base import (
@@ -40,11 +41,12 @@ _LONG_WAIT = 5.0
 @dataclass(frozen=True, slots=True)
 class Answered:
     """The whole answer, the name of all that was sent for it (`replay.Context.prefix`), and as of when that was
-    read."""
+    read. `doubted`: the server's count of tokens cannot be right."""
 
     answer: Completed
     prefix: str
     reading: Reading
+    doubted: bool
 
 
 class Asking:
@@ -73,6 +75,7 @@ class Asking:
             reading = talk.reading()
             now = talk.context()
             asked = talk.request(now.messages, reading, self._purpose)
+            expected = talk.projected()
             answer: Completed | None = None
             problem: InvalidRequest | None = None
             try:
@@ -113,7 +116,8 @@ class Asking:
                 continue
             if answer is None:
                 raise ModelError("The model's answer ended before it was complete. Please try again.")
-            yield Answered(answer, now.prefix, reading)
+            doubted = not is_credible(answer.usage.context, expected + estimate_blocks(answer.content))
+            yield Answered(answer, now.prefix, reading, doubted)
             return
 
     async def _with_pictures(self, request: ModelRequest) -> ModelRequest:

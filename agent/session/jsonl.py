@@ -142,6 +142,8 @@ def _meta_json(meta: Meta) -> dict[str, Json]:
         data["said"] = list(meta.said)
     if meta.error:
         data["error"] = True
+    if meta.doubted:
+        data["doubted"] = True
     if meta.usage is not None:
         usage = meta.usage
         data["usage"] = [usage.input, usage.output, usage.cache_read, usage.cache_write]
@@ -168,6 +170,7 @@ def _read_meta(data: Mapping[str, Json]) -> Meta:
         error=data.get("error") is True,
         files=_read_files(data.get("files", {})),
         recalled=tuple(_read_recalled(one) for one in _array(data.get("recalled", []))),
+        doubted=data.get("doubted") is True,
     )
 
 

@@ -92,7 +92,7 @@ class Steps:
         """A word of ours to the model."""
         await self._write("user", ({"type": "text", "text": text},), Meta(self.turn))
 
-    async def answered(self, answer: Completed, prefix: str) -> MessageEntry:
+    async def answered(self, answer: Completed, prefix: str, *, doubted: bool = False) -> MessageEntry:
         content = self._distinct(answer.content)
         if answer.stop_reason == REFUSED:
             content = tuple(block for block in content if block.get("type") != "tool_use")
@@ -102,6 +102,7 @@ class Steps:
             usage=answer.usage,
             stop_reason=answer.stop_reason or "end_turn",
             prefix=prefix,
+            doubted=doubted,
         )
         return await self._write("assistant", content, meta)
 

@@ -45,7 +45,7 @@ FAULTS: dict[str, tuple[Callable[[FakeAnthropic], None], str]] = {
     "529": (often(lambda model: model.fail(529)), r"overloaded.*again"),
     "cut": (often(lambda model: model.cut()), r"again"),
     "early end": (often(lambda model: model.end_early()), r"again"),
-    "no stop reason": (often(lambda model: model.never_stop_reason()), r"again"),
+    "no stop reason": (lambda model: model.never_stop_reason(), r"What is the answer"),
     "error event": (often(lambda model: model.error_event()), r"overloaded.*again"),
     "refusal": (lambda model: model.answer("", stop_reason="refusal"), r"declined"),
     "refusal midway": (lambda model: model.answer("Well, first", stop_reason="refusal"), r"\A(?!.*first).*declined"),
