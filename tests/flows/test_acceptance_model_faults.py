@@ -38,7 +38,7 @@ FAULTS: dict[str, tuple[Callable[[FakeAnthropic], None], str]] = {
     "402": (often(lambda model: model.fail(402)), r"credit.*Top it up"),
     "403": (often(lambda model: model.fail(403)), r"no right.*another"),
     "404": (lambda model: model.models.clear(), r"claude-sonnet-5-5.*/model"),
-    "413": (often(lambda model: model.fail(413)), r"/new"),
+    "413": (often(lambda model: model.fail(413)), r"no room.*model\.context_window"),
     "429 for an hour": (often(lambda model: model.fail(429, retry_after=3600)), r"[Tt]ry again in (1 hour|60 minutes)"),
     "429 for ever": (often(lambda model: model.fail(429, retry_after=1)), r"limits.*again"),
     "500": (often(lambda model: model.fail(500)), r"error \(500\).*again"),
