@@ -11,6 +11,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from agent.clock import utc_stamp
+from agent.context.budget import estimate_blocks, is_credible
 from agent.foreign import Foreign
 from agent.media.store import Store
 from agent.memory.forgettings import Reading
@@ -42,12 +43,13 @@ _LONG_WAIT = 5.0
 @dataclass(frozen=True, slots=True)
 class Answered:
     """The whole answer, the name of all that was sent for it (`replay.Context.prefix`), as of when that was read, and
-    text of others that was in it."""
+    text of others that was in it. `doubted`: the server's count of tokens cannot be right."""
 
     answer: Completed
     prefix: str
     reading: Reading
     foreign: tuple[Foreign, ...]
+    doubted: bool
 
 
 class Asking:
@@ -76,6 +78,7 @@ class Asking:
             reading = talk.reading()
             now = talk.context()
             asked = talk.request(now.messages, reading, self._purpose)
+            expected = talk.projected()
             answer: Completed | None = None
             problem: InvalidRequest | None = None
             try:
@@ -117,7 +120,8 @@ class Asking:
             if answer is None:
                 raise ModelError("The model's answer ended before it was complete. Please try again.")
             found = taint(talk.transcript, talk.scope, "")
-            yield Answered(answer, now.prefix, reading, found.of_answers(talk.scope))
+            doubted = not is_credible(answer.usage.context, expected + estimate_blocks(answer.content))
+            yield Answered(answer, now.prefix, reading, found.of_answers(talk.scope), doubted)
             return
 
     async def _with_pictures(self, request: ModelRequest) -> ModelRequest:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from agent.clock import Clock
-from agent.context.budget import Budget, estimate, estimate_tool, projected
+from agent.context.budget import Budget, estimate, estimate_tool, is_counted, projected
 from agent.context.freshness import seen_by
 from agent.context.skill_list import KEY as SKILLS
 from agent.foreign import in_text, names
@@ -51,7 +51,8 @@ class FileShown:
 
 @dataclass(frozen=True, slots=True)
 class ContextReport:
-    """Sizes in tokens, estimated but for what the server counted. `session` is empty before the first message."""
+    """Sizes in tokens, estimated but for what the server counted; `counted`: that is most of `projected`. `session` is
+    empty before the first message."""
 
     session: str
     model: str
@@ -60,6 +61,7 @@ class ContextReport:
     files: tuple[FileShown, ...]
     messages: int
     projected: int
+    counted: bool
     budget: Budget
     flushes: int
     compactions: int
@@ -105,6 +107,7 @@ def context_report(
         files=shown_files(seen_by(transcript.header, entries), workspace, clock),
         messages=sum(isinstance(entry, MessageEntry) for entry in entries),
         projected=projected(entries, fixed),
+        counted=is_counted(entries),
         budget=budget,
         flushes=flushes(entries),
         compactions=compactions(entries),

@@ -16,6 +16,8 @@ DEFAULT_WINDOW = 200_000
 SMALLEST_WINDOW = 1_000
 IMAGE_TOKENS = 1_600
 """A picture at the size servers scale it to (about 1.15 megapixels)."""
+_FARTHEST = 3
+"""A count is not believed that is more than so many times our estimate, or less than that part of it."""
 _MESSAGE_TOKENS = 4
 _NOT_LEADING = bytes(range(0xE0))
 """Every byte that does not begin a character of three or four bytes in UTF-8."""
@@ -67,6 +69,11 @@ def estimate_tool(tool: ToolSpec) -> int:
     return estimate(tool.name + tool.description + json.dumps(tool.schema, ensure_ascii=False))
 
 
+def is_credible(counted: int, estimated: int) -> bool:
+    """Whether a server's count of tokens can be right. Some count in another unit, or only what is new."""
+    return estimated <= _FARTHEST * counted and counted <= _FARTHEST * estimated
+
+
 def projected(entries: Sequence[Entry], fixed: int) -> int:
     """Tokens that a request made now takes: what the server counted at the last answer, and an estimate of what came
     since. `fixed` is the estimate for system and tools, used where there is no count (or none since the history was
@@ -75,10 +82,15 @@ def projected(entries: Sequence[Entry], fixed: int) -> int:
     for entry in reversed(list(in_context(entries))):
         if isinstance(entry, CompactionEntry):
             return fixed + size + estimate(entry.summary)
-        if entry.meta.usage is not None and entry.meta.usage.context and not _changed_since(entries, entry):
-            return entry.meta.usage.context + size
+        if counted := _counted(entries, entry):
+            return counted + size
         size += estimate_blocks(entry.content)
     return fixed + size
+
+
+def is_counted(entries: Sequence[Entry]) -> bool:
+    """Whether `projected` rests on a count of the server's."""
+    return any(isinstance(entry, MessageEntry) and _counted(entries, entry) for entry in in_context(entries))
 
 
 def shortened(text: str, room: int) -> str:
@@ -90,6 +102,14 @@ def shortened(text: str, room: int) -> str:
     line_end = kept.rfind("\n", len(kept) * 9 // 10)
     kept = kept[:line_end] if line_end > 0 else kept
     return f"{kept.rstrip()}\n[Cut here: the first {len(kept):,} of {len(text):,} characters are shown]"
+
+
+def _counted(entries: Sequence[Entry], entry: MessageEntry) -> int:
+    """The server's count of the context up to an answer; 0 where there is none, or none that says anything now."""
+    usage = entry.meta.usage
+    if usage is None or not usage.context or entry.meta.doubted or _changed_since(entries, entry):
+        return 0
+    return usage.context
 
 
 def _changed_since(entries: Sequence[Entry], counted: MessageEntry) -> bool:

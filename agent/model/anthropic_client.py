@@ -59,17 +59,19 @@ class AnthropicClient:
                     for part in self._whole(b"".join([begin, *[chunk async for chunk in body]]), request):
                         yield part
                     return
-                reader = EventReader()
-                read_any = False
-                async for sse in reader.read(_again(begin, body)):
-                    if (event := self._event(sse, request)) is None:
-                        continue
-                    read_any = True
+                reader, is_stream = EventReader(), False
+                async with contextlib.aclosing(_again(begin, body)) as chunks:
+                    async for chunk in chunks:
+                        for event in self._read(reader.feed(chunk), request):
+                            is_stream = True
+                            yield event
+                            if event.get("type") == "message_stop":
+                                await _drain(chunks)
+                                return
+                for event in self._read(reader.finish(), request):
+                    is_stream = True
                     yield event
-                    if event.get("type") == "message_stop":
-                        await _drain(body)
-                        return
-                if not read_any and reader.other:
+                if not is_stream and reader.other:
                     raise unexpected(said_in(reader.other), self._key)
 
     async def window(self, model: str) -> int | None:
@@ -116,21 +118,24 @@ class AnthropicClient:
         answer: Json = page
         return answer
 
-    def _event(self, sse: ServerEvent, request: ModelRequest) -> Event | None:
-        """One event; None for data that means nothing. Raises `ModelError` for one that tells an error."""
-        data = sse.data.strip()
-        if data == "[DONE]":
-            return {"type": "message_stop"}
-        event = _decoded(data) if data[:1] in ("{", "[") or sse.name != "error" else data
-        if sse.name == "error" or (isinstance(event, Mapping) and (event.get("type") == "error" or event.get("error"))):
-            raise self._told(event, request)
-        return event if isinstance(event, Mapping) else None
+    def _read(self, events: Iterator[ServerEvent], request: ModelRequest) -> Iterator[Event]:
+        """The events that mean something. Raises `ModelError` for one that tells an error."""
+        for sse in events:
+            data = sse.data.strip()
+            if data == "[DONE]":
+                yield {"type": "message_stop"}
+                continue
+            event = data if sse.name == "error" and data[:1] not in ("{", "[") else _decoded(data)
+            if sse.name == "error" or _is_error(event):
+                raise self._told(event, request)
+            if isinstance(event, Mapping):
+                yield event
 
     def _whole(self, body: bytes, request: ModelRequest) -> Iterator[Event]:
         """The events of an answer in one piece."""
         text = body.decode("utf-8-sig", "replace")
         answer = None if text.lstrip().startswith("<") else _decoded(text)
-        if isinstance(answer, Mapping) and (answer.get("type") == "error" or answer.get("error")):
+        if _is_error(answer):
             raise self._told(answer, request)
         if isinstance(answer, Mapping) and isinstance(answer.get("content"), str | list):
             return events_of(answer)
@@ -161,7 +166,7 @@ class AnthropicClient:
         if isinstance(error, anthropic.APIStatusError):
             response = error.response
             if response.is_redirect:
-                return redirect(str(response.url.join(response.headers.get("location", ""))), self._key)
+                return redirect(_target(response), self._key)
             said = said_in(response.content.decode("utf-8-sig", "replace"))
             return self._refusal(error.status_code, said, request, retry_after(response.headers))
         if isinstance(error, anthropic.APITimeoutError | httpx2.TimeoutException):
@@ -171,6 +176,16 @@ class AnthropicClient:
         if isinstance(error, httpx2.HTTPError | httpx2.StreamError):
             return TryLater("The connection to the model's server broke.")
         return InvalidRequest(f"The model's server could not be asked ({type(error).__name__}).")
+
+
+def _target(response: httpx2.Response) -> str:
+    """Where a redirect leads to, without what may be secret; empty where it does not say."""
+    location = response.headers.get("location", "")
+    try:
+        url = response.url.join(location)
+    except (httpx2.InvalidURL, ValueError):
+        return ""
+    return f"{url.scheme}://{url.netloc.decode('ascii', 'replace')}{url.path}" if location else ""
 
 
 async def _begin(body: AsyncIterator[bytes]) -> bytes:
@@ -183,7 +198,7 @@ async def _begin(body: AsyncIterator[bytes]) -> bytes:
     return begin
 
 
-async def _again(begin: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def _again(begin: bytes, rest: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
     yield begin
     async for chunk in rest:
         yield chunk
@@ -193,6 +208,10 @@ def _is_whole(headers: Mapping[str, str], begin: bytes) -> bool:
     """Whether the answer is one piece, of a server that does not stream, whatever it says that it is."""
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     return kind == "application/json" or begin.removeprefix(codecs.BOM_UTF8).lstrip()[:1] in (b"{", b"[", b"<")
+
+
+def _is_error(told: Json) -> bool:
+    return isinstance(told, Mapping) and bool(told.get("type") == "error" or told.get("error"))
 
 
 def _decoded(data: str) -> Json:

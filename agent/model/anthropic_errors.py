@@ -198,9 +198,8 @@ def no_messages_api(instead: str) -> InvalidRequest:
 
 
 def redirect(target: str, secret: str) -> InvalidRequest:
-    """The error for an address that is another's. `target` is where it leads to, as an absolute address."""
-    base = target.partition("?")[0].partition("#")[0].removesuffix("/").removesuffix("/v1/messages")
-    where = quoted(base, secret) or "another address"
+    """The error for an address that is another's. `target`: where it leads to, without a query."""
+    where = quoted(target.removesuffix("/").removesuffix("/v1/messages"), secret) or "another"
     return InvalidRequest(f"The configured address redirects to {where}. Set model.base_url in config.yaml to that.")
 
 

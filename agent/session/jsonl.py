@@ -150,6 +150,8 @@ def _meta_json(meta: Meta) -> dict[str, Json]:
         data["said"] = list(meta.said)
     if meta.error:
         data["error"] = True
+    if meta.doubted:
+        data["doubted"] = True
     if meta.usage is not None:
         usage = meta.usage
         data["usage"] = [usage.input, usage.output, usage.cache_read, usage.cache_write]
@@ -184,6 +186,7 @@ def _read_meta(data: Mapping[str, Json]) -> Meta:
         quoted=tuple(_read_quoted(one) for one in _array(data.get("quoted", []))),
         foreign=tuple(_read_foreign(_object(one)) for one in _array(data["foreign"])) if "foreign" in data else None,
         by=_text(data, "by", ""),
+        doubted=data.get("doubted") is True,
     )
 
 

@@ -105,8 +105,10 @@ class Steps:
         """A word of ours to the model."""
         await self._write("user", ({"type": "text", "text": text},), Meta(self.turn))
 
-    async def answered(self, answer: Completed, prefix: str, foreign: tuple[Foreign, ...] = ()) -> MessageEntry:
-        """`foreign`: text of others from which it was made."""
+    async def answered(
+        self, answer: Completed, prefix: str, foreign: tuple[Foreign, ...] = (), *, doubted: bool = False
+    ) -> MessageEntry:
+        """`foreign`: text of others from which it was made; `doubted` as in `Meta`."""
         content = self._distinct(answer.content)
         if answer.stop_reason == REFUSED:
             content = tuple(block for block in content if block.get("type") != "tool_use")
@@ -117,6 +119,7 @@ class Steps:
             stop_reason=answer.stop_reason or "end_turn",
             prefix=prefix,
             foreign=foreign or None,
+            doubted=doubted,
         )
         return await self._write("assistant", content, meta)
 

@@ -20,6 +20,7 @@ def context_text(report: ContextReport, clock: Clock) -> str:
     lines = [
         f"Context: **{report.projected:,}** of {budget.window:,} tokens ({report.projected / budget.window:.0%}), "
         f"{report.messages} entries, model `{report.model}`.",
+        *([] if report.counted else ["This is an estimate: I have no count of the server's that can be right."]),
         f"Flush at {budget.flush_at:,}, compaction at {budget.compact_at:,}; {budget.answer:,} kept for the answer.",
         f"Flushes so far: {report.flushes}, compactions: {report.compactions}.",
         "",

@@ -46,7 +46,6 @@ THOUGHT: Block = {"type": "thinking", "thinking": "hm", "signature": "s"}
         (Answer("Fine.", stop_reason="stop_sequence"), EndKind.REPLY, "Fine."),
         (AccessDenied("The key is wrong; check it."), EndKind.ERROR, "The key is wrong; check it."),
         (TryLater("The model is overloaded."), EndKind.ERROR, "The model is overloaded."),
-        (ContextOverflow("too long: 200001 tokens"), EndKind.ERROR, TOO_LONG),
     ],
 )  # fmt: skip
 async def test_every_answer_ends_in_words_or_silence(home: Home, answer: Step, kind: EndKind, text: str) -> None:
@@ -204,6 +203,12 @@ async def test_a_failure_behind_words_keeps_the_words(home: Home) -> None:
     agent, _ = home.agent(Answer("On it.", (Call("look"),)), TryLater("The model is down."))
     ended = await end(agent, home.request("x", tool("look", lambda _: "z")))
     assert (ended.kind, ended.text) == (EndKind.ERROR, "On it.\n\nThe model is down.")
+
+
+async def test_where_one_message_does_not_fit_a_new_talk_is_no_help(home: Home) -> None:
+    agent, _ = home.agent(otherwise=ContextOverflow("too long: 200001 tokens"))
+    ended = await end(agent, home.request())
+    assert ended.kind is EndKind.ERROR and "/new" not in ended.text and "`model.context_window`" in ended.text
 
 
 async def test_a_request_too_large_is_refused_before_it_is_sent(home: Home) -> None:

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
 Event = Mapping[str, Any]
 Reply = bytes | Sequence[bytes]
 """A whole answer with its status line; in pieces where each is to be written by itself."""
+Answering = Callable[[Mapping[str, Any]], Reply]
+"""Answers a POST by its JSON."""
 
 _NOT_FOUND = b"HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 
@@ -23,7 +25,7 @@ class RawServer:
     """`replies` answer the POSTs, in order, the last one again and again; `pages` the GETs, by path (else 404).
     `bodies` are the POSTs' JSON, `paths` all that was asked for."""
 
-    def __init__(self, replies: Sequence[Reply], pages: Mapping[str, bytes] | None = None) -> None:
+    def __init__(self, replies: Sequence[Reply | Answering], pages: Mapping[str, bytes] | None = None) -> None:
         self.base_url = ""
         self.bodies: list[dict[str, Any]] = []
         self.paths: list[str] = []
@@ -63,7 +65,8 @@ class RawServer:
         if method != "POST":
             return [self._pages.get(path, _NOT_FOUND)]
         self.bodies.append(json.loads(body))
-        reply = self._replies.pop(0) if len(self._replies) > 1 else self._replies[0]
+        given = self._replies.pop(0) if len(self._replies) > 1 else self._replies[0]
+        reply = given(self.bodies[-1]) if callable(given) else given
         return [reply] if isinstance(reply, bytes) else reply
 
 

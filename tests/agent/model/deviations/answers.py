@@ -101,6 +101,12 @@ DEVIATIONS = [
         http({"content": [{"type": "text", "text": "Hi."}]}),
         text="Hi.",
     ),
+    Deviation(
+        "LiteLLM: the other API's reason for a cut",
+        http(sse(*said("So far", stop_reason="length"))),
+        text="So far",
+        stop="max_tokens",
+    ),
     # blocks
     Deviation(
         "an old vLLM: deltas without content_block_start",

@@ -17,11 +17,12 @@ from agent.model.base import (
     TextDelta,
     ToolSpec,
 )
-from tests.agent.model.deviations import answers, errors, limits, markup
+from agent.model.resilient import Resilient
+from tests.agent.model.deviations import answers, errors, limits, markup, refusals
 from tests.agent.model.deviations.deviation import Deviation
-from tests.fakes.raw_http import RawServer
+from tests.fakes.raw_http import RawServer, http, said, sse
 
-ALL = [*answers.DEVIATIONS, *errors.DEVIATIONS, *limits.DEVIATIONS, *markup.DEVIATIONS]
+ALL = [*answers.DEVIATIONS, *errors.DEVIATIONS, *limits.DEVIATIONS, *refusals.DEVIATIONS, *markup.DEVIATIONS]
 MODEL = "local/qwen-3"
 TOOLS = (
     ToolSpec("memory_append", "Add.", {"type": "object", "properties": {"text": {"type": "string"}}}),
@@ -78,6 +79,16 @@ async def test_the_window_is_learnt(deviation: Deviation) -> None:
         model = AnthropicModel("", server.base_url, timeout_s=5)
         assert await model.context_window(MODEL) == deviation.window
         await model.aclose()
+
+
+async def test_where_a_server_knows_no_such_model_the_fallbacks_are_tried() -> None:
+    (unknown,) = [one for one in refusals.DEVIATIONS if one.name == "LiteLLM: no such model under status 400"]
+    async with RawServer([unknown.sends, http(sse(*said("I stand in.")))], unknown.pages) as server:
+        model = AnthropicModel("", server.base_url, timeout_s=5)
+        events = [event async for event in Resilient(model, ["llama-3"]).stream(request(unknown))]
+        await model.aclose()
+    assert isinstance(events[-1], Completed) and events[-1].text == "I stand in."
+    assert [body["model"] for body in server.bodies] == [MODEL, "llama-3"]
 
 
 def shown(events: list[ModelEvent]) -> str:
