@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 Act = Callable[[str], object]
 
-_FLOOR = 0.001
+_FLOOR = 0.0003
 """Seconds of processor time below which nothing is judged: there a clock tells noise."""
 _MOST_SECONDS = 3.0
 """Processor time after which one run is cut. What took a small part of it with a quarter of the text is not linear."""

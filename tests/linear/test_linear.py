@@ -18,6 +18,7 @@ from agent.memory.index import tokens
 from tests.linear import feeding, functions, judge, patterns, shapes
 from tests.linear.judge import Shape
 
+pytestmark = pytest.mark.timeout(1_200)  # seconds of processor time are minutes on a busy machine
 _ROOT = Path(__file__).parents[2]
 _CPU_SECONDS = 600
 """Many times what it takes: it only ends what would never end."""
@@ -36,7 +37,6 @@ def _fed(kind: str, seconds: int = _CPU_SECONDS) -> list[str]:
     return found
 
 
-@pytest.mark.timeout(1_200)
 @pytest.mark.parametrize("kind", ["patterns", "functions"])
 def test_time_grows_with_the_text_and_no_faster(kind: str) -> None:
     found = _fed(kind)
