@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import random
+from datetime import datetime, timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
 
 from gateway.running import Gateway
 from tests.fakes.anthropic_answers import Answer, JsonObject
 from tests.flows.diarist import Diarist
-from tests.flows.story import ALICE, GROUP
+from tests.flows.story import ALICE, GROUP, ZONE
 from tests.flows.test_daily import DAY, Story, a_day, at, awake, ran, says
 
 
@@ -213,3 +218,51 @@ async def test_a_model_is_shown_the_newest_days_whole_and_the_oldest_by_name(tmp
         assert all(f"2026-11-30 entry {number} " in shown for number in range(30)) and "Snow" in shown
         assert "2026-11-22 entry" not in shown and "left out: `memory/2026-11-22.md` – `memory/" in shown
         assert len(shown) < 60_000
+
+
+@pytest.mark.parametrize(("seed", "hour"), [(1, 21), (2, 21), (3, 8), (4, 8)])
+async def test_whatever_the_days_were_like_each_word_is_in_a_summary(tmp_path: Path, seed: int, hour: int) -> None:
+    """Silent days, days off, starts at any hour: nothing that was said falls between two summaries."""
+    choice = random.Random(seed)
+    noon = datetime.fromisoformat(f"{DAY} 12:00").replace(tzinfo=ZoneInfo(ZONE))
+    said: list[str] = []
+    day = gap = runs = 0
+    async with a_day(tmp_path, schedule={"daily_summary": {"time": f"{hour:02}:00"}}) as (told, _):
+
+        def stands(hours: float) -> str:
+            return f"{(noon + timedelta(days=day)).date()} {int(hours):02}:{int(hours * 60) % 60:02}"
+
+        async def talk(begin: float, end: float, times: int) -> None:
+            for moment in sorted(choice.uniform(begin, end) for _ in range(times)):
+                said.append(f"word{len(said)}x")
+                await says(told, stands(moment), said[-1])
+
+        async def run(gateway: Gateway) -> None:
+            nonlocal runs
+            runs += 1
+            await ran(gateway, "daily-summary", runs)
+            await told.idle()
+
+        while day < 10:
+            start = choice.uniform(0.2, hour - 1)
+            at(told, stands(start))
+            async with awake(told) as gateway:
+                if gap:  # the last of what fell due meanwhile, late or missed
+                    await run(gateway)
+                for _ in range(choice.randint(1, 3)):
+                    await talk(start, hour - 0.1, choice.choice((0, 1, 2)))
+                    at(told, stands(hour))
+                    await run(gateway)
+                    await talk(hour + 0.1, 23.8, choice.choice((0, 1, 2)))
+                    day, start = day + 1, 0.2
+                gap = choice.choice((0, 0, 1, 3))
+                day += gap
+        at(told, stands(0.2))
+        async with awake(told) as gateway:
+            if gap:
+                await run(gateway)
+            await says(told, stands(hour - 0.5), "The end")
+            at(told, stands(hour))
+            await run(gateway)
+        everything = "\n".join(told.heard())
+        assert len(said) > 4 and [word for word in said if word not in everything] == []
