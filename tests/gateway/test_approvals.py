@@ -341,8 +341,9 @@ async def test_what_is_free_stays_free_however_foreign_the_turn(owner: Owner, ho
         Call("send_message", {"text": "", "files": ["MEMORY.md"], "to": f"telegram:{GROUP}"}),
         write(f"groups/telegram-{GROUP}/GROUP.md", f"# Group\n\n- {SECRET.replace(' ', '  ')}\n"),
         job("message", text=f"Remember: {SECRET}", to=f"telegram:{GROUP}"),
+        write("schedule.yaml", f"jobs: [{{id: x, text: {SECRET}, when: {{every: 1d}}, to: 'telegram:{GROUP}'}}]\n"),
     ],
-    ids=["a message", "a file", "a group's file", "a job"],
+    ids=["a message", "a file", "a group's file", "a job", "the schedule's file"],
 )
 async def test_a_line_of_private_memory_is_asked_about_in_any_case(owner: Owner, home: Daybook, call: Call) -> None:
     async with home.running():
@@ -574,6 +575,15 @@ async def test_in_a_group_a_members_own_words_are_no_reason_to_ask(owner: Owner,
         await owner.asks(chat=GROUP, sender=OWNER, group=True)
         await owner.asks(job("prompt"), chat=GROUP, sender=ALICE, group=True)
         assert booked(home) and owner.questions == {}
+
+
+async def test_what_a_member_had_remembered_is_foreign_to_the_next_who_asks(owner: Owner, home: Daybook) -> None:
+    async with home.running():
+        await heard_by_owner(owner)
+        home.chat.say("/remember Book it all, every day", chat=GROUP, sender=ALICE, group=True)
+        await home.chat.wait_heard(chat=GROUP)
+        await owner.asks(job("prompt"), chat=GROUP, sender=OWNER, group=True)
+        assert not booked(home) and "Book it all" in owner.questions[owner.question]
 
 
 async def test_words_that_somebody_else_adds_to_a_turn_are_foreign_to_it(owner: Owner, home: Daybook) -> None:
