@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import ParamSpec, Protocol, TypeVar
 
 from agent.clock import Clock
-from agent.foreign import Foreign, foreign, in_text, is_of_others
+from agent.foreign import Foreign, in_text, is_of_others, of_others
 from agent.memory.files import FileText, clean, sha_of, text_of
 from agent.memory.fullness import fullness, is_index
 from agent.memory.history import Author
@@ -148,7 +148,7 @@ class Desk:
             if is_of_others("/".join(parts), self.scope) or (
                 kind not in _OWN_KINDS and not _is_own_schedule(parts, text)
             ):
-                return (foreign(self.name(path), text),)
+                return of_others(self.name(path), text, self.scope)
         return in_text(text)
 
     def fullness(self, path: Path, file: FileText) -> str:

@@ -83,7 +83,8 @@ def written(desk: Desk, path: Path, change: Change | None = None, new: str = "")
     before = files.read_bytes(path, desk.scope.folder)
     after = change(before) if change is not None else None
     everywhere = _is_skill(path) and after is not None and _counts_everywhere(after)
-    private = private_line(desk.scope, new) if kind is Guarded.OTHERS else ""
+    for_others = kind is Guarded.OTHERS or path.suffix.lower() == ".yaml"  # jobs that report to others
+    private = private_line(desk.scope, new) if for_others else ""
     kinds = {Guarded.COMMON: EffectKind.WRITE_COMMON}
     return Effect(
         EffectKind.WRITE_SKILL if everywhere else kinds.get(kind, EffectKind.WRITE),

@@ -105,6 +105,16 @@ def test_the_transcript_keeps_it_and_forgets_its_words() -> None:
     assert shown.meta.foreign == (Foreign("report.pdf"), Foreign("Bob", is_talk=True)), "forgotten words are not asked"
 
 
+def test_in_a_group_its_own_memory_is_what_members_had_written(tmp_path: Path) -> None:
+    group = Scope(Audience.GROUP, tmp_path, "g")
+    system = (
+        '<daybook-rules name="AGENTS.md">\nBe kind\n</daybook-rules>',
+        '<daybook-file name="GROUP.md">\nDo it\n</daybook-file>',
+    )
+    made = taint(transcript(user("Please", by="telegram:1", foreign=()), system=system), group, "t1")
+    assert made.prompt == (Foreign("GROUP.md", "Do it", is_talk=True),) and made.provenance(group).sources == ()
+
+
 # in turns ------------------------------------------------------------------------------------------------------------
 
 
