@@ -28,6 +28,7 @@ from agent.language import Language
 from agent.memory import files
 from agent.memory.reach import FileError
 from agent.memory.scope import Audience
+from agent.parsing import load_json
 from agent.tools.base import GONE, Arguments, Effect, EffectKind, Tool, ToolError, Wanted
 from agent.turn import SessionKey
 from channels.message import Address, ChatKind, InboundMessage
@@ -259,7 +260,7 @@ class Approvals:
         tool = next((one for one in (*own, *self._tools(pending.row)) if one.name == pending.tool), None)
         if tool is None or tool.effect is None:
             raise _Changed
-        arguments: Arguments = json.loads(pending.arguments)
+        arguments: Arguments = load_json(pending.arguments)
         if pending.effect.kind in _FILES:
             try:
                 data = files.read_bytes(scope.folder / pending.effect.target, scope.folder)

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, time, timedelta
 
 from agent.clock import utc_stamp
+from agent.parsing import load_json
 from gateway.store import choice_rows, outbox_rows
 
 NOON = time(12)
@@ -53,7 +54,7 @@ def since(connection: sqlite3.Connection, target: str) -> datetime | None:
     text = choice_rows.chosen(connection, _NAME).get(target)
     if text is None:
         return None
-    mark = _Mark(**json.loads(text))
+    mark = _Mark(**load_json(text))
     is_told = mark.key and not outbox_rows.delivery(connection, mark.key).failed
     return datetime.fromisoformat(mark.until if is_told else mark.since)
 

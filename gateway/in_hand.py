@@ -17,6 +17,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from agent.parsing import load_json
+
 log = logging.getLogger(__name__)
 
 
@@ -105,7 +107,7 @@ def _last_run(record: Path, stack: Path) -> LastRun:
     except OSError:
         stacks = ""
     try:
-        known = json.loads(record.read_bytes().partition(b"\n")[0])
+        known = load_json(record.read_bytes().partition(b"\n")[0])
         work = {str(what): [int(one) for one in messages] for what, messages in known["work"].items()}
         died, thread = not known["asked_to_end"], int(known["thread"])
     except (OSError, ValueError, TypeError, KeyError, AttributeError):  # the first start, or torn by a power cut

@@ -28,7 +28,6 @@ NOT_YET: Mapping[Place, Unfinished] = {
     ("tools", "exec"): Unfinished("there is no tool that runs programs", default=False),
     ("tools", "exec_allow"): Unfinished("there is no tool that runs programs"),
     ("tools", "mcp"): Unfinished("tools of MCP servers are not used"),
-    ("limits",): Unfinished("what other people may cost is not capped; `model.daily_budget_usd` caps everything"),
     ("media", "speak"): Unfinished("answers are not spoken"),
     ("media", "images"): Unfinished("there is no tool that makes pictures"),
     ("schedule", "heartbeat", "to"): Unfinished("the heartbeat speaks to the owner", default="owner"),

@@ -39,7 +39,7 @@ def begun_before(home: Home, key: SessionKey) -> Transcript:
     """As it was written when TOOLS.md and all skills stood in every prompt."""
     archive = Archive(home.sessions, key.agent)
     header = Header("20261120-073000-000-abcd", key.path, key.agent, "2026-11-20T07:30:00Z", (RULES, TOOLS),
-                    {"AGENTS.md": Seen("x", 9, (1, 1), 1), "TOOLS.md": Seen("y", 24, (1, 1), 1)})  # fmt: skip
+                    {"AGENTS.md": Seen("x", 9, 1, ((1, 1),), ((1, 1),)), "TOOLS.md": Seen("y", 24, 1, ((1, 1),), ((1, 1),))})  # fmt: skip
     transcript = Transcript.create(archive.path(key, header.id), header)
     archive.make_current(key, header.id)
     return transcript

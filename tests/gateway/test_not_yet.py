@@ -19,7 +19,6 @@ tools:
   exec: true
   exec_allow: [[git, status]]
   mcp: {files: {command: [files]}}
-limits: {person_daily_usd: 0.5}
 media: {speak: {command: [piper]}, images: {base_url: "http://127.0.0.1:1", model: m}}
 schedule: {heartbeat: {every: 2h, to: "telegram:5"}}
 database_url: postgresql://localhost/daybook
@@ -44,7 +43,7 @@ def test_each_of_them_is_told_once_and_with_its_line() -> None:
         "",
         "tools: {web: true, web_search: null, exec: false, exec_allow: [], mcp: {}}",
         'tools: {web: "yes", exec: "off"}',
-        "tools:\nmedia: {speak: null, images: null}\nlimits: {person_daily_usd: null, group_daily_usd: null}",
+        "tools:\nmedia: {speak: null, images: null}",
         "database_url: null\nbackup: null\nschedule: {heartbeat: {every: 2h, to: owner}}",
         "agents: {main: {tools: {web: true}}}\nmodel: {fallbacks: [claude-haiku-4-5]}",
     ],
