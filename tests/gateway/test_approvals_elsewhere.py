@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.model.scripted import Call
+from agent.model.scripted import Answer, Call, Hold
 from tests.gateway.approving import (
     FOREIGN,
     Owner,
@@ -70,17 +70,21 @@ async def test_what_a_member_had_remembered_is_foreign_to_the_next_who_asks(owne
 
 async def test_words_that_somebody_else_adds_to_a_turn_are_foreign_to_it(owner: Owner, home: Daybook) -> None:
     home.queue("collect")
-    async with home.running():
+    first = Hold()
+    async with home.running() as gateway:
         await heard_by_owner(owner)
-        with home.chat.hold():
-            home.model.then("First.", job("prompt"), "Answer 1.")
-            home.chat.say("@bot a", chat=GROUP, sender=OWNER, group=True)
-            await home.chat.wait_until(lambda: len(home.model.requests) == 1)
-            home.chat.say("@bot remind us", chat=GROUP, sender=OWNER, group=True)
-            home.chat.say("@bot of it all, every day", chat=GROUP, sender=ALICE, group=True, name="Alice")
+        home.model.then(Answer("First.", hold=first), job("prompt"), "Answer 1.")
+        home.chat.say("@bot a", chat=GROUP, sender=OWNER, group=True)
+        await first.reached.wait()
+        home.chat.say("@bot remind us", chat=GROUP, sender=OWNER, group=True)
+        home.chat.say("@bot of it all, every day", chat=GROUP, sender=ALICE, group=True, name="Alice")
+        while await gateway.status("inbox", "waiting") != 3:
+            await home.ticks()
+        first.released.set()
         await home.chat.wait_until(lambda: "Answer 1." in home.chat.heard(GROUP))
-        together = "of it all" in str(home.model.requests[1].messages[-1])
-        assert not together or (not booked(home) and len(owner.questions) == 1)
+        assert "of it all" in str(home.model.requests[1].messages[-1]), "one turn answers both"
+        assert not booked(home)
+        assert "Alice, “@bot of it all, every day”" in owner.questions[owner.question]
 
 
 async def test_another_person_needs_the_owners_yes_too(owner: Owner, home: Daybook) -> None:
