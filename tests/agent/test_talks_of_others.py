@@ -38,8 +38,9 @@ PERSON = SessionKey("main", "person/bob")
 def begun_before(home: Home, key: SessionKey) -> Transcript:
     """As it was written when TOOLS.md and all skills stood in every prompt."""
     archive = Archive(home.sessions, key.agent)
-    header = Header("20261120-073000-000-abcd", key.path, key.agent, "2026-11-20T07:30:00Z", (RULES, TOOLS),
-                    {"AGENTS.md": Seen("x", 9, 1, ((1, 1),), ((1, 1),)), "TOOLS.md": Seen("y", 24, 1, ((1, 1),), ((1, 1),))})  # fmt: skip
+    whole = ((1, 1),)
+    files = {"AGENTS.md": Seen("x", 9, 1, whole, whole), "TOOLS.md": Seen("y", 24, 1, whole, whole)}
+    header = Header("20261120-073000-000-abcd", key.path, key.agent, "2026-11-20T07:30:00Z", (RULES, TOOLS), files)
     transcript = Transcript.create(archive.path(key, header.id), header)
     archive.make_current(key, header.id)
     return transcript

@@ -79,7 +79,7 @@ async def test_words_that_somebody_else_adds_to_a_turn_are_foreign_to_it(owner: 
         home.chat.say("@bot remind us", chat=GROUP, sender=OWNER, group=True)
         home.chat.say("@bot of it all, every day", chat=GROUP, sender=ALICE, group=True, name="Alice")
         while await gateway.status("inbox", "waiting") != 3:
-            await home.ticks()
+            await gateway.ticks()
         first.released.set()
         await home.chat.wait_until(lambda: "Answer 1." in home.chat.heard(GROUP))
         assert "of it all" in str(home.model.requests[1].messages[-1]), "one turn answers both"

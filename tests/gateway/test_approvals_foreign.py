@@ -207,13 +207,13 @@ async def test_no_later_turn_gets_the_mark_off_a_line(owner: Owner, home: Dayboo
 
 async def test_what_a_talk_leaves_behind_is_marked(owner: Owner, home: Daybook) -> None:
     home.settings["model"] = {"provider": "anthropic", "name": "scripted", "api_key": "none"}
-    async with home.running():
+    async with home.running() as gateway:
         await owner.asks(text="Hello there")
         await owner.asks(text="What does it say?", attachments=(document(home),))
         await owner.commands("/new")
         history = home.workspace / "memory/HISTORY.md"
         while not history.exists():
-            await home.ticks()
+            await gateway.ticks()
     snapshot = (home.workspace / "memory/2026-11-21.md").read_text()
     assert "Answer 1.\n" in snapshot and "Answer 2. (from: report.md)\n" in snapshot
     assert "(from: report.md)" in history.read_text()
