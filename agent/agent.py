@@ -20,6 +20,7 @@ from agent import report
 from agent.asking import Asking
 from agent.calls import STOPPED_CALL, Calls
 from agent.clock import Clock
+from agent.context import marked
 from agent.context.recalled import Recall
 from agent.ending import ending
 from agent.forgetting import Removal, bring_back, mentions, redact
@@ -52,11 +53,12 @@ from agent.session.flush import before_context_loss
 from agent.session.owed import Debts
 from agent.session.past_talks import PastTalks
 from agent.session.reading import markdown
-from agent.session.steps import Steps, text_of, turns_of_said
+from agent.session.steps import Steps, content_of, text_of, turns_of_said
 from agent.session.transcript import Transcript
 from agent.settings import AgentSettings
 from agent.silence import spoken
 from agent.skills import Skills
+from agent.tools.base import Approvals, Arguments, Tool
 from agent.turn import CHAT, End, EndKind, SessionKey, TurnEvent, TurnRequest
 from agent.windows import Windows
 
@@ -64,6 +66,8 @@ _log = logging.getLogger(__name__)
 
 _STOP_WAITS = 0.5
 """Seconds that a stop, which must be felt at once, waits for a file that another program holds."""
+_LOOKED_BACK = 200
+"""Entries in which a notice is looked for that a crash has left untold of."""
 _STOPPED_HERE = "[Stopped here by the person]"
 
 
@@ -144,6 +148,8 @@ class Agent:
         talk = await self._talks.talk(request.session, request.scope, transcript, specs, request.model)
         steps = Steps(transcript, _turn_of(transcript, request), self._clock, [said.id for said in request.said])
         incoming = Incoming(conversation, steps, talk.budget.window, self._recall, self._forgettings, self._clock)
+        if request.approvals is not None and not steps.entries:
+            await _tell_outcomes(steps, request.approvals)
         await incoming.journal(request.said)
         smaller = partial(self._windows.overflowed, talk.model_name)
         shelter = Room(talk, steps.turn, smaller, partial(self._leaving.compacted, talk))
@@ -154,7 +160,7 @@ class Agent:
             return tuple(one.id for one in said)
 
         ask = Asking(shelter, request.purpose, self._store)
-        calls = Calls(own_tools, steps, conversation.freshness, conversation.written)
+        calls = Calls(own_tools, steps, request.scope, conversation.freshness, conversation.written, request.approvals)
 
         def run(may_join: bool) -> AsyncGenerator[TurnEvent, None]:
             limit = self.settings.session.max_tool_rounds
@@ -169,6 +175,18 @@ class Agent:
                 if isinstance(event, End) and event.kind is EndKind.REPLY:
                     self._leaving.behind.again()
                 yield event
+
+    def tools(self, key: SessionKey, scope: Scope) -> tuple[Tool, ...]:
+        """The agent's own tools for that session, which have read nothing yet."""
+        return self._talks.tools(key, scope)
+
+    async def run_approved(self, scope: Scope, tool: Tool, arguments: Arguments, name: str) -> str:
+        """Run a call to which the owner has said yes; under the same `name` it has its effect once. Raises
+        `ToolError`."""
+        if tool.once is not None:
+            return await tool.once.run(arguments, name)
+        async with self._forgettings.writing(scope):
+            return await (tool.approved or tool.run)(arguments)
 
     async def stopped(self, session: SessionKey, turn_id: str, shown: str) -> None:
         """Close a turn in the journal after it was cancelled. `shown`: what the person saw of its answer. Nothing
@@ -336,6 +354,18 @@ class Agent:
         remembering = frozenset(tool.name for tool in conversation.tools if tool.remembers)
         author = self._talks.author(key, conversation.scope)
         return Promise(steps, conversation.scope, self._clock, author, self._forgettings, remembering)
+
+
+async def _tell_outcomes(steps: Steps, approvals: Approvals) -> None:
+    """Let the talk know what its owner has said to what it asked for, once over restarts."""
+    known = {str(block.get("text")) for one in steps.transcript.entries[-_LOOKED_BACK:] for block in content_of(one)}
+    outcomes = await approvals.outcomes()
+    for id, text in outcomes.items():
+        notice = marked.block("notice", text, approval=id)
+        if notice not in known:
+            await steps.noticed(notice)
+    if outcomes:
+        await approvals.told(tuple(outcomes))
 
 
 async def _nobody() -> tuple[str, ...]:

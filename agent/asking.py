@@ -11,6 +11,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from agent.clock import utc_stamp
+from agent.foreign import Foreign
 from agent.media.store import Store
 from agent.memory.forgettings import Reading
 from agent.model.base import (
@@ -29,6 +30,7 @@ from agent.model.base import (
 from agent.model.closing import closing
 from agent.room import Room
 from agent.session.pictures import Missing, hide_entry, suspects, with_bytes
+from agent.taint import taint
 from agent.turn import Discard, Text
 
 _log = logging.getLogger(__name__)
@@ -39,12 +41,13 @@ _LONG_WAIT = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The whole answer, the name of all that was sent for it (`replay.Context.prefix`), and as of when that was
-    read."""
+    """The whole answer, the name of all that was sent for it (`replay.Context.prefix`), as of when that was read, and
+    text of others that was in it."""
 
     answer: Completed
     prefix: str
     reading: Reading
+    foreign: tuple[Foreign, ...]
 
 
 class Asking:
@@ -112,7 +115,8 @@ class Asking:
                 continue
             if answer is None:
                 raise ModelError("The model's answer ended before it was complete. Please try again.")
-            yield Answered(answer, now.prefix, reading)
+            found = taint(talk.transcript, talk.scope, "")
+            yield Answered(answer, now.prefix, reading, found.of_answers(talk.scope))
             return
 
     async def _with_pictures(self, request: ModelRequest) -> ModelRequest:

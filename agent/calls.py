@@ -10,12 +10,16 @@ from pathlib import Path
 
 from agent.context.freshness import Freshness, seen_by
 from agent.context.marked import clean
+from agent.foreign import Foreign
 from agent.memory.forgettings import Forgotten, Reading
+from agent.memory.provenance import written_from
+from agent.memory.scope import Scope
 from agent.model.base import Block
 from agent.session.entries import Seen
 from agent.session.steps import Steps
+from agent.taint import Taint, needs_yes, taint
 from agent.tools.arguments import checked
-from agent.tools.base import Tool, ToolError
+from agent.tools.base import Approvals, Arguments, Effect, Shown, Tool, ToolError, Wanted
 
 _log = logging.getLogger(__name__)
 
@@ -31,17 +35,29 @@ FORGOTTEN_CALL = (
     "No result: something was forgotten meanwhile (/forget), and this call may be about it; it may or may not have "
     "taken effect. Look at the talk as it reads now, and call again only if that is still wanted."
 )
+NOBODY_TO_ASK = "Not done: this needs the owner's yes, and there is nobody who could be asked."
 STOPPED_CALL = "Stopped by the person: this call may or may not have taken effect."
 
 
 class Calls:
-    """The tools of a turn. `written` is filled by them with the files that they write."""
+    """The tools of a turn of a scope. `written` is filled by them with the files that they write; `approvals` asks the
+    owner where text of others may be the reason of an effect (SPEC 6)."""
 
-    def __init__(self, tools: Sequence[Tool], steps: Steps, freshness: Freshness, written: set[Path]) -> None:
+    def __init__(
+        self,
+        tools: Sequence[Tool],
+        steps: Steps,
+        scope: Scope,
+        freshness: Freshness,
+        written: set[Path],
+        approvals: Approvals | None = None,
+    ) -> None:
         self._tools = {tool.name: tool for tool in tools}
         self._steps = steps
+        self._scope = scope
         self._freshness = freshness
         self._written = written
+        self._approvals = approvals
 
     async def run(self, calls: Sequence[Block], invalid: Mapping[str, str], reading: Reading) -> None:
         """Run calls, reading ones side by side, others alone and in order, and journal each result as it is there.
@@ -62,7 +78,9 @@ class Calls:
         """Give calls that were running when the process ended a result: what is known of each."""
         for call in calls:
             tool = self._tools.get(str(call["name"]))
-            known = await tool.once.fate(str(call["id"])) if tool is not None and tool.once else INTERRUPTED
+            known = await self._approvals.fate(self._name(call)) if self._approvals is not None else ""
+            if not known:
+                known = await tool.once.fate(str(call["id"])) if tool is not None and tool.once else INTERRUPTED
             await self._steps.result(call, known, error=True)
 
     async def close(self, calls: Iterable[Block], why: str) -> None:
@@ -103,12 +121,15 @@ class Calls:
         """Run it; gives what journals its result."""
         writes = tool is not None and not tool.reads_only
         changed = await self._changed_by_others() if writes else frozenset[str]()
+        found: tuple[Foreign, ...] = ()
         try:
             text, error = await self._result(tool, call, invalid), False
+            found = text.foreign if isinstance(text, Shown) else ()
         except ToolError as problem:
-            text, error = str(problem) or "It did not work.", True
+            text, error, found = str(problem) or "It did not work.", True, problem.foreign
         files = await self._seen_now(changed) if self._written else {}
-        return partial(self._steps.result, call, _capped(clean(text)) or "(no output)", error=error, files=files)
+        shown = _capped(clean(text)) or "(no output)"
+        return partial(self._steps.result, call, shown, error=error, files=files, foreign=found)
 
     async def _result(self, tool: Tool | None, call: Block, invalid: Mapping[str, str]) -> str:
         if (garbage := invalid.get(str(call["id"]))) is not None:
@@ -117,12 +138,30 @@ class Calls:
             raise ToolError(f"There is no tool {str(call['name'])[:100]!r}. There are: {', '.join(self._tools)}.")
         try:
             arguments = checked(call.get("input"), tool.spec.schema)
-            return await (tool.once.run(arguments, str(call["id"])) if tool.once else tool.run(arguments))
+            if tool.reads_only:
+                return await tool.run(arguments)
+            found = taint(self._steps.transcript, self._scope, self._steps.turn)
+            effect = await tool.effect(arguments) if tool.effect is not None else None
+            if effect is not None and needs_yes(effect, found):
+                return await self._ask(tool, call, arguments, effect, found)
+            with written_from(found.provenance(self._scope)):
+                return await (tool.once.run(arguments, str(call["id"])) if tool.once else tool.run(arguments))
         except ToolError:
             raise
         except Exception as bug:
             _log.exception("the tool %s broke", tool.name)
             raise ToolError(f"The tool {tool.name} broke ({type(bug).__name__}). Try another way, and say so.") from bug
+
+    async def _ask(self, tool: Tool, call: Block, arguments: Arguments, effect: Effect, found: Taint) -> str:
+        """Raises `ToolError` in any case: nothing was done."""
+        if self._approvals is None:
+            raise ToolError(NOBODY_TO_ASK)
+        wanted = Wanted(tool.name, self._name(call), arguments, effect, found.causes(effect))
+        raise ToolError(await self._approvals.ask(wanted))
+
+    def _name(self, call: Block) -> str:
+        """Of a call, unlike any other's and the same over restarts."""
+        return f"{self._steps.transcript.header.id}:{self._steps.turn}:{call['id']}"
 
     async def _changed_by_others(self) -> frozenset[str]:
         return await asyncio.to_thread(self._freshness.unseen, self._seen())

@@ -15,11 +15,13 @@ from agent.context.budget import IMAGE_TOKENS
 from agent.context.freshness import seen_by
 from agent.context.recalled import Recall
 from agent.context.turn_header import rendered
+from agent.foreign import Foreign, in_text, unique
 from agent.memory.forgettings import Forgettings, Forgotten
 from agent.open_talks import Conversation
 from agent.session.entries import Recalled, Seen
 from agent.session.pictures import MOST_SHOWN, picture_block
 from agent.session.steps import Steps, turns_of_said
+from agent.taint import in_message
 from agent.turn import Said
 
 P = ParamSpec("P")
@@ -37,6 +39,7 @@ class _News:
     blocks: tuple[str, ...] = ()
     files: Mapping[str, Seen] = field(default_factory=dict)
     recalled: tuple[Recalled, ...] = ()
+    foreign: tuple[Foreign, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,16 @@ class Incoming:
         shown = [picture_block(marked.label(picture.name), picture.path, picture.original) for picture in one.pictures]
         try:
             async with reading.writing():
-                await self.steps.said([text], [one.id], one.sender, news.files, news.recalled, shown)
+                await self.steps.said(
+                    [text],
+                    [one.id],
+                    one.sender,
+                    news.files,
+                    news.recalled,
+                    shown,
+                    (*in_message(one), *news.foreign),
+                    one.by,
+                )
         except Forgotten:
             return False
         return True
@@ -91,7 +103,8 @@ class Incoming:
             self.window // 16,
         )
         blocks = (*changes.blocks, recollection.block) if recollection.block else changes.blocks
-        return _News(blocks, changes.files, recollection.passages)
+        found_in = (*recollection.foreign, *(one for block in changes.blocks for one in in_text(block)))
+        return _News(blocks, changes.files, recollection.passages, unique(found_in))
 
 
 async def _off_the_loop(size: int, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -54,7 +54,7 @@ async def run_turn(
             answer = answered.answer
             try:
                 async with answered.reading.writing():
-                    entry = await steps.answered(answer, answered.prefix)
+                    entry = await steps.answered(answer, answered.prefix, answered.foreign)
             except Forgotten:
                 yield Discard()
                 continue

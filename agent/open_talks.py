@@ -210,7 +210,11 @@ class OpenTalks:
     def specs(self, key: SessionKey, scope: Scope, transcript: Transcript) -> tuple[ToolSpec, ...]:
         """The tools that its last request offered; before the first, those of a conversation."""
         known = self._talks.get(transcript.path)
-        return known.specs if known is not None else tuple(tool.spec for tool in self._tools(key, scope, set()))
+        return known.specs if known is not None else tuple(tool.spec for tool in self.tools(key, scope))
+
+    def tools(self, key: SessionKey, scope: Scope) -> tuple[Tool, ...]:
+        """Those of a conversation that has read nothing yet."""
+        return self._tools(key, scope, set())
 
     def author(self, key: SessionKey, scope: Scope) -> Author:
         """Who signs what is changed in a session, so that its `/undo` finds it."""

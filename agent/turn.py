@@ -9,7 +9,7 @@ from datetime import datetime
 
 from agent.memory.scope import Scope
 from agent.model.base import Usage
-from agent.tools.base import Tool
+from agent.tools.base import Approvals, Tool
 
 CHAT = "chat"
 """The purpose of a turn that answers people."""
@@ -68,6 +68,7 @@ class Said:
     documents   text that came with it, shown as data
     pictures    shown behind the text
     overheard   in a group: what others said before it, not to the bot and not shown yet, as (name, moment, text)
+    by          the account of the sender, `channel:id`
     """
 
     id: str
@@ -81,6 +82,7 @@ class Said:
     heard: tuple[str, ...] = ()
     documents: tuple[Document, ...] = ()
     pictures: tuple[Picture, ...] = ()
+    by: str = ""
 
 
 async def nothing_said() -> Sequence[Said]:
@@ -97,6 +99,7 @@ class TurnRequest:
     model       a model's name in place of the configured one, for this session
     fresh       nothing that was said in the session before is before the model
     sealed      names of workspace files that no tool of this turn may change, with the reason, a sentence for the model
+    approvals   asks the owner where an effect of a tool needs their yes; None: such effects are refused
     """
 
     id: str
@@ -109,6 +112,7 @@ class TurnRequest:
     purpose: str = CHAT
     fresh: bool = False
     sealed: Mapping[str, str] = field(default_factory=dict)
+    approvals: Approvals | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,13 @@ from agent.agent import Agent
 from agent.clock import Clock
 from agent.model.anthropic import AnthropicModel
 from agent.model.base import Model
+from agent.tools.base import Tool
 from channels.message import Channel, ChannelStatus, CommandInfo, Health
 from channels.terminal import TerminalChannel
 from gateway.access import Access
 from gateway.acknowledgement import Acknowledgement
 from gateway.agents import build_agent
+from gateway.approvals import Approvals
 from gateway.choices import Choices
 from gateway.commands import House
 from gateway.commands.table import all_commands
@@ -51,6 +53,7 @@ from gateway.schedule_rules import heartbeat_rules, schedule_rules, summary_rule
 from gateway.sessions import AgentHome, Sessions
 from gateway.spawner import Spawner
 from gateway.store.database import Database
+from gateway.store.inbox_rows import InboxRow
 from gateway.supervise import Supervised
 from gateway.tools.messages import MessageTools
 from gateway.tools.schedule import ScheduleTools
@@ -100,7 +103,8 @@ async def open_gateway(
         front = _open_front(stack, ground, commands.menu, platforms, is_alone=not channels)
         post = await _post(ground, front)
         calendar = await _calendar(ground, staff, front, post, built_ins(config))
-        turns = _turns(ground, staff, front, post, calendar)
+        acting = _acting(ground, staff, front, post, calendar)
+        turns = _turns(ground, staff, front, post, acting)
         router = Router(
             ground.database,
             ground.clock,
@@ -115,7 +119,7 @@ async def open_gateway(
             front.channels,
             ground.spawner.spawn,
         )
-        house = _house(ground, staff, front, post, calendar, turns, router)
+        house = _house(ground, staff, front, post, calendar, acting, turns, router)
         commands.open(house)
         operations = {**all_operations(house, calendar.schedule), **front.web_house.table()}
         front.web_house.open(front.sources, operations["status"])
@@ -316,11 +320,28 @@ async def _calendar(ground: _Ground, staff: _Staff, front: _Front, post: _Post, 
     return _Calendar(schedule, Book(schedule, access, {*front.channels, *tokens(config)}), daily)
 
 
-def _turns(ground: _Ground, staff: _Staff, front: _Front, post: _Post, calendar: _Calendar) -> Turns:
-    scheduling = ScheduleTools(calendar.book, staff.sessions)
-    messages = MessageTools(
-        ground.database, ground.clock, ground.access, staff.sessions, post.outbox, post.outgoing, front.channels
-    )
+@dataclass(frozen=True, slots=True)
+class _Acting:
+    """What turns may do beyond their talk: `tools` for whoever has sent a message, and who is asked about it."""
+
+    tools: Callable[[InboxRow], tuple[Tool, ...]]
+    approvals: Approvals
+
+
+def _acting(ground: _Ground, staff: _Staff, front: _Front, post: _Post, calendar: _Calendar) -> _Acting:
+    database, clock, access, sessions = ground.database, ground.clock, ground.access, staff.sessions
+    scheduling = ScheduleTools(calendar.book, sessions)
+    messages = MessageTools(database, clock, access, sessions, post.outbox, post.outgoing, front.channels)
+
+    def tools(row: InboxRow) -> tuple[Tool, ...]:
+        return (*scheduling.of_row(row), *messages.of_row(row))
+
+    reports = calendar.schedule.reports
+    approvals = Approvals(database, clock, access, sessions, staff.agents, post.questions, post.outbox, reports, tools)
+    return _Acting(tools, approvals)
+
+
+def _turns(ground: _Ground, staff: _Staff, front: _Front, post: _Post, acting: _Acting) -> Turns:
     rooms = Rooms(
         database=ground.database,
         inbox=post.inbox,
@@ -335,13 +356,21 @@ def _turns(ground: _Ground, staff: _Staff, front: _Front, post: _Post, calendar:
             name: QueueRule(one.session.queue, one.session.queue_cap) for name, one in ground.config.agents.items()
         },
         conversation=staff.sessions.of_row,
-        tools=lambda row: (*scheduling.of_row(row), *messages.of_row(row)),
+        tools=acting.tools,
+        approvals=acting.approvals,
     )
     return Turns(rooms, disk_wait=ground.patience.disk)
 
 
 def _house(
-    ground: _Ground, staff: _Staff, front: _Front, post: _Post, calendar: _Calendar, turns: Turns, router: Router
+    ground: _Ground,
+    staff: _Staff,
+    front: _Front,
+    post: _Post,
+    calendar: _Calendar,
+    acting: _Acting,
+    turns: Turns,
+    router: Router,
 ) -> House:
     database, clock, access = ground.database, ground.clock, ground.access
     return House(
@@ -361,6 +390,7 @@ def _house(
         ledger=ground.ledger,
         book=calendar.book,
         questions=post.questions,
+        approvals=acting.approvals,
         rewording=post.rewording,
         forgetting=Forgetting(database, clock, access, staff.sessions, front.web_record),
         daily=calendar.daily,

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 import secrets
-from collections.abc import Iterator
+import sqlite3
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
@@ -54,13 +55,23 @@ class Questions:
         id = "".join(secrets.choice(CODE_LETTERS) for _ in range(_ID_LENGTH))
         return Question(id, kind, address, asked, subject, utc_stamp(self._clock.instant() + within))
 
-    async def put(self, question: Question) -> None:
-        """Write a question down, before it is shown. One that was put to the same person in the same chat before is no
-        longer answered by a bare word. Raises `StoreUnavailable`."""
-        await self._database.run(question_rows.add, question)
+    async def put(self, question: Question, shown: Callable[[sqlite3.Connection], None] | None = None) -> None:
+        """Write a question down, before it is shown, or in one commit with what shows it. One that was put to the same
+        person in the same chat before is no longer answered by a bare word. Raises `StoreUnavailable`."""
+
+        def write(connection: sqlite3.Connection) -> None:
+            question_rows.add(connection, question)
+            if shown is not None:
+                shown(connection)
+
+        await self._database.run(write)
         for other in self._of(question.address, question.asked):
             self._no_longer_fresh(other)
         self._open[question.id] = question
+
+    def open_of(self, kind: str) -> list[Question]:
+        """All of a kind that wait for an answer, the oldest first."""
+        return [one for one in self._open.values() if one.kind == kind and self._is_open(one)]
 
     def asked_about(self, message: InboundMessage, kind: str) -> list[Question]:
         """What its sender is asked of that kind in its chat."""

@@ -60,6 +60,7 @@ def said(
         pictures=tuple(
             Picture(_named(one, "picture"), it.shown, it.file) for one, it in came if it and it.found is Found.PICTURE
         ),
+        by=f"{message.address.channel}:{message.sender.id}",
     )
 
 

@@ -27,6 +27,11 @@ def belongs_to(key: SessionKey, scope: Scope) -> bool:
     return audience == scope.audience and (scope.audience is Audience.OWNER or rest.split("/")[0] == scope.id)
 
 
+def is_same_audience(one: Scope, other: Scope) -> bool:
+    """Whether the same people listen, whichever agent speaks."""
+    return (one.audience, one.id) == (other.audience, other.id)
+
+
 @dataclass(frozen=True, slots=True)
 class AgentHome:
     """What the policy needs to know of an agent."""

@@ -20,6 +20,7 @@ from agent.tools.base import Tool
 from agent.turn import CHAT, JOB, Discard, End, EndKind, Joined, Said, StepDone, Text, TurnRequest
 from channels.message import Channel, DueJob
 from gateway.acknowledgement import Acknowledgement
+from gateway.approvals import Approvals
 from gateway.choices import Choices
 from gateway.delivery import Preview, Reply
 from gateway.inbox import Inbox
@@ -85,6 +86,7 @@ class Rooms:
     queues: Mapping[str, QueueRule]
     conversation: Callable[[InboxRow], Conversation]
     tools: Callable[[InboxRow], tuple[Tool, ...]]
+    approvals: Approvals
 
 
 class Turn:
@@ -213,6 +215,7 @@ class Turn:
             purpose=JOB if self._due else CHAT,
             fresh=self._due is not None,
             sealed=_SEALED if self._due else {},
+            approvals=self._rooms.approvals.of_row(first, self.id),
         )
 
     async def _opened(self, row: InboxRow, overheard: Sequence[InboxRow] = ()) -> Said:

@@ -16,6 +16,7 @@ from agent.clock import Clock
 from agent.context import marked
 from agent.context.budget import estimate
 from agent.context.told import Told, sha_of
+from agent.foreign import Foreign, in_hit, unique
 from agent.memory.age import OUT_OF_DATE, age_in_words, may_be_out_of_date
 from agent.memory.recall import Relevant, informative, relevant
 from agent.memory.scope import Scope
@@ -37,10 +38,11 @@ _PART_FOR_READING = 0.7
 
 @dataclass(frozen=True, slots=True)
 class Recollection:
-    """The block to send ("" for none), and what of it the message's meta keeps."""
+    """The block to send ("" for none), what of it the message's meta keeps, and what of it is text of others."""
 
     block: str = ""
     passages: tuple[Recalled, ...] = ()
+    foreign: tuple[Foreign, ...] = ()
 
 
 class Recall:
@@ -109,7 +111,8 @@ class Recall:
             )
             for one in kept
         )
-        return Recollection(marked.block("recalled", "\n\n".join(parts)), passages)
+        found = unique(found for one in kept for found in in_hit(one.hit, scope))
+        return Recollection(marked.block("recalled", "\n\n".join(parts)), passages, found)
 
     def _shown(self, hit: Hit) -> str:
         lines = f"{hit.start_line}" if hit.start_line == hit.end_line else f"{hit.start_line}-{hit.end_line}"

@@ -21,6 +21,7 @@ from typing import BinaryIO
 
 from agent.memory import daily, disk
 from agent.memory.edits import addition_of, edit_of
+from agent.memory.provenance import carried, carried_bytes
 from agent.memory.reach import FileError, Folder, OutOfReach, Unreadable, holding, inside, name_below, opened
 from agent.memory.recording import recorded
 
@@ -157,12 +158,18 @@ def entries(path: Path, root: Path) -> list[Entry]:
 
 
 def rewrite(path: Path, root: Path, today: date, change: Callable[[bytes | None], bytes]) -> FileText:
-    """Replace a file by what `change` makes of its bytes (None: no such file), in one step. Returns what it says now.
+    """Replace a file by what `change` makes of its bytes (None: no such file), in one step. Returns what it says now;
+    what is made from text of others has a mark in it (`provenance`).
 
     `change` may raise `FileError` to leave the file alone, and runs once more where the file changed meanwhile. Raises
     `NotWritten` also for a daily log that would lose or, being another day's, gain anything.
     """
-    now = _changed(path, root, change, lambda real, before, after: _refusal(real, before, after, today))
+    now = _changed(
+        path,
+        root,
+        lambda before: carried_bytes(before, change(before)) if _is_text(path) else change(before),
+        lambda real, before, after: _refusal(real, before, after, today),
+    )
     assert now is not None
     return now
 
@@ -173,6 +180,10 @@ def put_back(
     """As `rewrite`, for undoing and forgetting alone: `change` may return None (no such file), today's log may become
     shorter, and with `redacts` another day's may change too, the one exception of invariant 7."""
     return _changed(path, root, change, lambda real, before, after: None if redacts else daily.closed(real, today))
+
+
+def _is_text(path: Path) -> bool:
+    return path.suffix.lower() in (".md", ".txt")
 
 
 def _refusal(real: Path, before: bytes | None, after: bytes | None, today: date) -> str | None:
@@ -291,7 +302,7 @@ def append(path: Path, root: Path, addition: Callable[[str], str], beginning: st
             end = disk.tail(folder, real_name, _TAIL_BYTES) if known is not None else b""
             if b"\0" in end:
                 raise Unreadable(f"{name} is a binary file, or UTF-16 text; save it as UTF-8")
-            data = _appended(end.decode("utf-8", "replace"), addition, beginning)
+            data = _appended(end.decode("utf-8", "replace"), lambda before: carried("", addition(before)), beginning)
             if not data:
                 return
             size = known.st_size if known is not None else 0

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from agent.clock import Clock
 from agent.memory import files, front_matter, index_lines
+from agent.memory.provenance import sources_in
 from agent.memory.reach import FileError, Unreadable
 from agent.memory.scope import Scope
 from agent.memory.slug import slug
@@ -24,13 +25,14 @@ _MOST_OF_ONE_SLUG = 1_000
 @dataclass(frozen=True, slots=True)
 class Note:
     """What the manifest says of a note. `path` is relative to the scope's folder; `changed` the user's day of its last
-    change; what a hand left out is "" (the name: its file's)."""
+    change; what a hand left out is "" (the name: its file's). `sources`: what its marks name (`provenance`)."""
 
     path: str
     name: str
     description: str
     type: str
     changed: date
+    sources: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +164,10 @@ def _note(scope: Scope, file_name: str, changed: date) -> Note:
         text = files.read_text(scope.folder / path, scope.folder)
     except Unreadable as error:
         return Note(path, stem, error.reason, "", changed)
-    head = front_matter.parse(text.text if text is not None else "")
-    return Note(path, head.line("name") or stem, head.line("description"), head.line("type"), changed)
+    said = text.text if text is not None else ""
+    head = front_matter.parse(said)
+    name = head.line("name") or stem
+    return Note(path, name, head.line("description"), head.line("type"), changed, sources_in(said))
 
 
 def _places(scope: Scope, clock: Clock, title: str) -> list[Path]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import TypeAlias
 
+from agent.foreign import Foreign
 from agent.model.base import Block, Json, Usage
 
 RESET = "reset"
@@ -68,6 +69,8 @@ class Meta:
     error         of a result: the call failed
     files         workspace files as they were seen by what this message shows or by what this tool wrote
     recalled      passages of memory that were put before it
+    foreign       text of others that came with it, or from which it was made; None: an earlier release did not look
+    by            the account of who said it, `channel:id`
     """
 
     turn: str = ""
@@ -81,6 +84,8 @@ class Meta:
     error: bool = False
     files: Mapping[str, Seen] = field(default_factory=dict)
     recalled: tuple[Recalled, ...] = ()
+    foreign: tuple[Foreign, ...] | None = None
+    by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from agent.memory import notes
 from agent.memory.daily import log_path
 from agent.memory.files import FileError, check_writable
 from agent.memory.forgettings import Forgotten
+from agent.memory.provenance import written_from
 from agent.memory.slug import slug
 from agent.model.ask import ask
 from agent.model.base import CUT, REFUSED, Block, Completed, ContextOverflow, Json, Message, ModelError, Outdated
@@ -34,6 +35,7 @@ from agent.session.fitting import fitted
 from agent.session.replay import id_of, settled
 from agent.session.talk import Talk
 from agent.silence import NO_REPLY
+from agent.taint import taint
 from agent.tools.arguments import checked, text
 from agent.tools.base import Arguments, Tool, ToolError
 
@@ -86,7 +88,8 @@ async def before_context_loss(talk: Talk, reason: Loss) -> None:
         return
     await record.write(State.STARTED, path=flush.path)
     try:
-        with talk.author.writes(PURPOSE):
+        found = taint(transcript, talk.scope, "")
+        with talk.author.writes(PURPOSE), written_from(found.provenance(talk.scope)):
             await flush.run()
     except ContextOverflow:
         _log.warning("%s: a flush is skipped: %s", talk.session, NO_ROOM)
@@ -232,6 +235,8 @@ class _Flush:
     @staticmethod
     async def _run(tool: Tool, arguments: Arguments) -> str:
         try:
+            if tool.effect is not None and await tool.effect(arguments) is not None:
+                raise ToolError("Not now: that needs the owner's yes.")
             return await tool.run(arguments) or "(nothing)"
         except ToolError:
             raise

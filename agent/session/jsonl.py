@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from datetime import date
 from typing import cast
 
+from agent.foreign import Foreign
 from agent.model.base import Json, Usage
 from agent.session.entries import (
     CompactionEntry,
@@ -135,7 +136,7 @@ def _line(data: Mapping[str, Json]) -> bytes:
 def _meta_json(meta: Meta) -> dict[str, Json]:
     """Only what is set: most messages have two or three of these."""
     data: dict[str, Json] = {}
-    for name in ("turn", "sender", "model", "stop_reason", "prefix", "tool"):
+    for name in ("turn", "sender", "model", "stop_reason", "prefix", "tool", "by"):
         if value := getattr(meta, name):
             data[name] = value
     if meta.said:
@@ -151,6 +152,8 @@ def _meta_json(meta: Meta) -> dict[str, Json]:
         data["recalled"] = [
             [one.path, *one.lines, one.day.isoformat(), one.score, one.sha, dict(one.parts)] for one in meta.recalled
         ]
+    if meta.foreign is not None:
+        data["foreign"] = [_foreign_json(one) for one in meta.foreign]
     return data
 
 
@@ -168,7 +171,17 @@ def _read_meta(data: Mapping[str, Json]) -> Meta:
         error=data.get("error") is True,
         files=_read_files(data.get("files", {})),
         recalled=tuple(_read_recalled(one) for one in _array(data.get("recalled", []))),
+        foreign=tuple(_read_foreign(_object(one)) for one in _array(data["foreign"])) if "foreign" in data else None,
+        by=_text(data, "by", ""),
     )
+
+
+def _foreign_json(one: Foreign) -> dict[str, Json]:
+    return {"from": one.source, "line": one.line} | ({"talk": True} if one.is_talk else {})
+
+
+def _read_foreign(data: Mapping[str, Json]) -> Foreign:
+    return Foreign(_text(data, "from"), _text(data, "line", ""), data.get("talk") is True)
 
 
 def _files_json(files: Mapping[str, Seen]) -> dict[str, Json]:

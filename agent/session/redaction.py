@@ -61,7 +61,9 @@ def _marked(entry: Entry, marks: Mapping[tuple[int, int], str]) -> Entry:
     changed = _changed(entry, lambda text, line, words: marks.get((text, line), words))
     if isinstance(changed, MessageEntry):  # thinking cannot be changed, for it is signed
         content = tuple(block for block in changed.content if block.get("type") not in THINKING)
-        return dataclasses.replace(changed, content=content)
+        found = changed.meta.foreign
+        lineless = found and tuple(dataclasses.replace(one, line="") for one in found)
+        return dataclasses.replace(changed, content=content, meta=dataclasses.replace(changed.meta, foreign=lineless))
     return changed
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from agent.clock import Clock, utc_stamp
 from agent.context.repair import result_block
 from agent.context.turn_header import NO_TEXT, enclosures, words
+from agent.foreign import Foreign
 from agent.model.base import REFUSED, Block, Completed, Usage, text_in
 from agent.session.entries import Entry, MessageEntry, Meta, Recalled, Seen
 from agent.session.pictures import name_of, path_of
@@ -82,17 +83,29 @@ class Steps:
         files: Mapping[str, Seen] | None = None,
         recalled: tuple[Recalled, ...] = (),
         pictures: Sequence[Block] = (),
+        foreign: tuple[Foreign, ...] = (),
+        by: str = "",
     ) -> None:
-        """What a person said, as the model reads it, each text a block, then its pictures."""
+        """What a person said, as the model reads it, each text a block, then its pictures. `foreign`: what of it is
+        others'; `by`: the account of that person."""
         blocks: tuple[Block, ...] = (*({"type": "text", "text": text} for text in texts), *pictures)
-        meta = Meta(self.turn, said=tuple(ids), sender=sender, files=files or {}, recalled=recalled)
+        meta = Meta(
+            self.turn,
+            said=tuple(ids),
+            sender=sender,
+            files=files or {},
+            recalled=recalled,
+            foreign=foreign,
+            by=by,
+        )
         await self._write("user", blocks, meta)
 
     async def noticed(self, text: str) -> None:
         """A word of ours to the model."""
         await self._write("user", ({"type": "text", "text": text},), Meta(self.turn))
 
-    async def answered(self, answer: Completed, prefix: str) -> MessageEntry:
+    async def answered(self, answer: Completed, prefix: str, foreign: tuple[Foreign, ...] = ()) -> MessageEntry:
+        """`foreign`: text of others from which it was made."""
         content = self._distinct(answer.content)
         if answer.stop_reason == REFUSED:
             content = tuple(block for block in content if block.get("type") != "tool_use")
@@ -102,13 +115,20 @@ class Steps:
             usage=answer.usage,
             stop_reason=answer.stop_reason or "end_turn",
             prefix=prefix,
+            foreign=foreign or None,
         )
         return await self._write("assistant", content, meta)
 
     async def result(
-        self, call: Block, text: str, *, error: bool = False, files: Mapping[str, Seen] | None = None
+        self,
+        call: Block,
+        text: str,
+        *,
+        error: bool = False,
+        files: Mapping[str, Seen] | None = None,
+        foreign: tuple[Foreign, ...] = (),
     ) -> None:
-        meta = Meta(self.turn, tool=str(call["name"]), error=error, files=files or {})
+        meta = Meta(self.turn, tool=str(call["name"]), error=error, files=files or {}, foreign=foreign)
         await self._write("user", (result_block(str(call["id"]), text, error=error),), meta)
 
     async def stopped(self, text: str) -> None:
@@ -148,6 +168,10 @@ def calls_of(entry: Entry) -> tuple[Block, ...]:
     if not isinstance(entry, MessageEntry) or entry.role != "assistant":
         return ()
     return tuple(block for block in entry.content if block.get("type") == "tool_use")
+
+
+def content_of(entry: Entry) -> tuple[Block, ...]:
+    return entry.content if isinstance(entry, MessageEntry) else ()
 
 
 def said_in(entry: MessageEntry) -> str:

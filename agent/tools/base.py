@@ -1,17 +1,71 @@
-"""What a tool is."""
+"""What a tool is, and what its calls would do beyond their own conversation."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+import enum
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
+from agent.foreign import Foreign
 from agent.model.base import Json, ToolSpec
 
 Arguments = Mapping[str, Json]
 
+GONE = "missing"
+"""Stands for the content of a file that is not there (`Effect.before`)."""
+
 
 class ToolError(Exception):
-    """What the tool could not do, said to the model, which reads it as the call's result and may try otherwise."""
+    """What the tool could not do, said to the model, which reads it as the call's result and may try otherwise.
+    `foreign`: text of others that it shows."""
+
+    def __init__(self, message: str, foreign: tuple[Foreign, ...] = ()) -> None:
+        super().__init__(message)
+        self.foreign = foreign
+
+
+class Shown(str):
+    """A result that shows text of others."""
+
+    foreign: tuple[Foreign, ...]
+
+    def __new__(cls, text: str, foreign: tuple[Foreign, ...]) -> Shown:
+        shown = super().__new__(cls, text)
+        shown.foreign = foreign
+        return shown
+
+
+class EffectKind(enum.StrEnum):
+    SEND = "send"  # text or files to another audience
+    WRITE = "write"  # a file of another scope, or one that says what Daybook does
+    WRITE_COMMON = "write-common"  # a file that is read in every chat
+    WRITE_SKILL = "write-skill"  # a skill whose text stands in every chat
+    ADD_JOB = "add-job"
+    REMOVE_JOB = "remove-job"
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What a call would do beyond its own conversation: its owner is asked where text of others may be the reason.
+
+    target      to whom, or which file, for people
+    text        what would be sent or written, as it is
+    always      the owner is asked whatever the turn has taken in
+    private     a line of the owner's memory that would be told to others; then they are always asked
+    this_turn   only what this turn has taken in can be the reason, not what the talk holds from before
+    before      names what would be changed as it is now: a yes is good for that alone
+    after       names it as it would be: where it is so, the effect is done
+    """
+
+    kind: EffectKind
+    target: str
+    text: str = ""
+    always: bool = False
+    private: str = ""
+    this_turn: bool = False
+    before: str = ""
+    after: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +90,9 @@ class Tool:
     remembers     a finished call counts as a memory write
     writes_files  changes files of the scope, and ends soon: nothing is forgotten in them meanwhile
     once          stands in for `run` where a call has an id
+    effect        what a call would do beyond its conversation, looked at before it runs; None: nothing that needs
+                  anybody's yes. Raises `ToolError`, and the call is then not run
+    approved      stands in for `run` where the owner has said yes to this very effect
     """
 
     spec: ToolSpec
@@ -44,7 +101,40 @@ class Tool:
     remembers: bool = False
     once: Once | None = None
     writes_files: bool = False
+    effect: Callable[[Arguments], Awaitable[Effect | None]] | None = None
+    approved: Callable[[Arguments], Awaitable[str]] | None = None
 
     @property
     def name(self) -> str:
         return self.spec.name
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """An effect that needs the owner's yes. `call` names it over restarts; `causes`: the text of others that may be
+    its reason, empty where it is asked about in any case."""
+
+    tool: str
+    call: str
+    arguments: Arguments
+    effect: Effect
+    causes: tuple[Foreign, ...]
+
+
+class Approvals(Protocol):
+    """Asks the owner on behalf of one turn.
+
+    ask        puts the question, once while it is open; returns what the model is told. Raises `ToolError` where the
+               owner cannot be asked
+    fate       what the model is told of a call that was interrupted while it asked; empty where it did not ask
+    outcomes   what became of what the talk asked for, and it does not know: by id, a sentence each
+    told       the talk knows these
+    """
+
+    async def ask(self, wanted: Wanted) -> str: ...
+
+    async def fate(self, call: str) -> str: ...
+
+    async def outcomes(self) -> Mapping[str, str]: ...
+
+    async def told(self, ids: Sequence[str]) -> None: ...

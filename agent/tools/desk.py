@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import ParamSpec, Protocol, TypeVar
 
 from agent.clock import Clock
+from agent.foreign import Foreign, foreign, in_text, is_of_others
 from agent.memory.files import FileText, clean, sha_of, text_of
 from agent.memory.fullness import fullness, is_index
 from agent.memory.history import Author
@@ -20,12 +21,14 @@ from agent.memory.scope import Scope
 from agent.memory.search import Search
 from agent.model.base import ToolSpec
 from agent.settings import MemorySettings
-from agent.tools.base import Arguments, Tool, ToolError
+from agent.tools.base import Arguments, Effect, Shown, Tool, ToolError
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 _SHOWN_CHARS = 20_000
+_OWN_KINDS = frozenset({".md", ".txt"})
+"""Files in which what was made from text of others has a mark."""
 
 
 class Talks(Protocol):
@@ -70,14 +73,37 @@ class Desk:
         *,
         reads_only: bool = False,
         remembers: bool = False,
+        effect: Callable[[Desk, Arguments], Awaitable[Effect | None]] | None = None,
+        approved: Callable[[Desk, Arguments], Awaitable[str]] | None = None,
     ) -> Tool:
-        """The tool `run` at this desk. Every result is text that can be sent, whatever the files hold."""
+        """The tool `run` at this desk. Every result is text that can be sent, whatever the files hold. `effect` and
+        `approved` as in `Tool`."""
 
-        async def call(arguments: Arguments) -> str:
-            with self.author.writes(spec.name) if self.author is not None else nullcontext():
-                return clean(await run(self, arguments))
+        def at_desk(work: Callable[[Desk, Arguments], Awaitable[str]]) -> Callable[[Arguments], Awaitable[str]]:
+            async def call(arguments: Arguments) -> str:
+                try:
+                    with self.author.writes(spec.name) if self.author is not None else nullcontext():
+                        return _cleaned(await work(self, arguments))
+                except ToolError as error:
+                    raise self._foreign_error(error, arguments) from error
 
-        return Tool(spec, call, reads_only, remembers, writes_files=not reads_only)
+            return call
+
+        async def look(arguments: Arguments) -> Effect | None:
+            try:
+                return await effect(self, arguments) if effect is not None else None
+            except ToolError as error:
+                raise self._foreign_error(error, arguments) from error
+
+        return Tool(
+            spec,
+            at_desk(run),
+            reads_only,
+            remembers,
+            writes_files=not reads_only,
+            effect=look if effect is not None else None,
+            approved=at_desk(approved) if approved is not None else None,
+        )
 
     async def blocking(self, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Run what touches the disk in a thread; what a file refuses is a tool's error."""
@@ -85,6 +111,15 @@ class Desk:
             return await asyncio.to_thread(call, *args, **kwargs)
         except FileError as error:
             raise ToolError(clean(str(error))) from error
+
+    def _foreign_error(self, error: ToolError, arguments: Arguments) -> ToolError:
+        """What is refused is told with the text as it stands, which may be others'."""
+        said, given = str(error), arguments.get("path")
+        try:
+            found = self.foreign(self.path(given), said) if isinstance(given, str) else in_text(said)
+        except ToolError:
+            found = in_text(said)
+        return ToolError(said, found)
 
     def path(self, given: str) -> Path:
         """The file or folder that a model names, relative to the scope's folder. Raises `ToolError`."""
@@ -95,6 +130,18 @@ class Desk:
 
     def name(self, path: Path) -> str:
         return name_below(path, self.scope.folder)
+
+    def foreign(self, path: Path, text: str) -> tuple[Foreign, ...]:
+        """What of a file's text is others': all of a file of another scope, of an exported talk, and of a file that
+        cannot hold marks; else what has one. Blocks: follows links."""
+        real, root = os.path.realpath(path), os.path.realpath(self.scope.folder)
+        given = path.relative_to(self.scope.folder).parts
+        leads = Path(real).relative_to(root).parts if Path(real).is_relative_to(root) else given
+        for parts in (given, leads):
+            kind = Path(parts[-1]).suffix.lower() if parts else ""
+            if is_of_others("/".join(parts), self.scope) or kind not in _OWN_KINDS:
+                return (foreign(self.name(path), text),)
+        return in_text(text)
 
     def fullness(self, path: Path, file: FileText) -> str:
         """A warning, on a line of its own, where `path` is the index and the prompt no longer shows the whole of it."""
@@ -168,6 +215,15 @@ class Desk:
     def _has_seen(self, path: Path, data: bytes) -> bool:
         known = self._known.get(path)
         return known is not None and known.sha == sha_of(data) and known.lines >= count_lines(text_of(data, "").text)
+
+
+def _cleaned(output: str) -> str:
+    """As it can be sent. What has a mark of where it came from is text of others, whatever tool shows it."""
+    cleaned = clean(output)
+    if isinstance(output, Shown):
+        return Shown(cleaned, output.foreign)
+    found = in_text(cleaned)
+    return Shown(cleaned, found) if found else cleaned
 
 
 def lines_of(text: str) -> list[str]:

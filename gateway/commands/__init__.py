@@ -19,6 +19,7 @@ from agent.clock import Clock
 from agent.report import ContextReport
 from channels.message import Channel, CommandInfo, InboundMessage, OutboundFile
 from gateway.access import Access, Role
+from gateway.approvals import Approvals
 from gateway.choices import Choices
 from gateway.daily import Daily
 from gateway.forgetting import Forgetting
@@ -92,6 +93,7 @@ class House:
     ledger: UsageLedger
     book: Book
     questions: Questions
+    approvals: Approvals
     rewording: Rewording
     forgetting: Forgetting
     daily: Daily

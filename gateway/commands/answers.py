@@ -24,8 +24,8 @@ def command(takers: Mapping[str, Take]) -> Command:
         said = answer_of(word)
         if said is None:
             raise CommandError("Please answer with yes or no.")
-        question = ask.house.questions.find(id, ask.row.message)
-        if question is None:
+        question = ask.house.approvals.find(id, ask.conversation) or ask.house.questions.find(id, ask.row.message)
+        if question is None or question.kind not in takers:
             raise CommandError(_GONE)
         with ask.house.questions.answering(question):
             text = await takers[question.kind](ask, question, said)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from gateway.approvals import KIND as APPROVAL
 from gateway.commands import (
     Ask,
     Command,
     Commands,
     answers,
+    approvals,
     daily,
     general,
     group,
@@ -24,8 +26,9 @@ def all_commands() -> Commands:
         return commands.help(ask.conversation)
 
     first = Command("help", "", "what I understand", help_)
-    answer = answers.command({memory.FORGET: memory.take_forget, REWORDED: rewording.take})
-    told = (*schedule.COMMANDS, *daily.COMMANDS)
+    takers = {memory.FORGET: memory.take_forget, REWORDED: rewording.take, APPROVAL: approvals.take}
+    answer = answers.command(takers)
+    told = (*schedule.COMMANDS, *daily.COMMANDS, *approvals.COMMANDS)
     rest = (*session.COMMANDS, *search.COMMANDS, *memory.COMMANDS, *told, *general.COMMANDS)
     commands = Commands((first, *rest, *group.COMMANDS, answer))
     return commands

@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo
 
 from channels.message import Address, ChatKind
 from gateway.access import Access
+from gateway.chats import Chats
 from gateway.schedule import job as job_
 from gateway.schedule import rung
 from gateway.schedule import when as when_
@@ -25,6 +26,7 @@ from gateway.schedule.moments import away, local
 from gateway.schedule.rung import Reminder
 from gateway.schedule.schedule import Schedule
 from gateway.schedule.when import At, BadWhen, Every, When
+from gateway.store.chat_rows import KnownChat
 from gateway.store.run_rows import BY_HAND, Run
 
 MOST_OF_OTHERS = 100
@@ -207,6 +209,14 @@ class Book:
             await self._find(asker, id)
         seen = {row.job.id for row in await self.rows(asker)}
         return [run for run in runs if asker.is_owner or run.job in seen]
+
+    async def chat(self, to: str) -> KnownChat | None:
+        """The chat that an address means; None where it is none, or cannot be told."""
+        try:
+            address = Address.parse(to)
+        except ValueError:
+            return None
+        return Chats(self._access, (await self._schedule.reports.targets()).known).at(address)
 
     def next_run(self, job: Job) -> str:
         """In local time and zone; empty where there is none."""

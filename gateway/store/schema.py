@@ -190,6 +190,14 @@ _STEPS = (
         until INTEGER NOT NULL            -- when they end by themselves, in seconds since 1970
     );
     """,
+    """
+    CREATE TABLE outcome (                -- what the owner said to what a session asked for, until its talk knows
+        id TEXT PRIMARY KEY,              -- the question's
+        session TEXT NOT NULL,
+        text TEXT NOT NULL,
+        at TEXT NOT NULL
+    );
+    """,
 )
 
 

@@ -8,25 +8,32 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 
 from agent.clock import Clock, utc_stamp
+from agent.context.marked import label
+from agent.foreign import foreign
+from agent.memory.files import decoded, inside, read_bytes, sha_of
+from agent.memory.private_lines import private_line
 from agent.memory.reach import FileError
 from agent.memory.scope import Scope
 from agent.silence import spoken
 from agent.tools import schema
 from agent.tools.arguments import text, texts
-from agent.tools.base import Arguments, Once, Tool, ToolError
+from agent.tools.base import GONE, Arguments, Effect, EffectKind, Once, Tool, ToolError
 from channels.message import Address, Channel, OutboundFile
 from gateway.access import Access
 from gateway.addressing import Addressing, NotAddressable
+from gateway.chats import Chats
 from gateway.outbox import Outbox
 from gateway.outgoing import Outgoing
 from gateway.saying import said_id
-from gateway.sessions import Conversation, Sessions
+from gateway.sessions import Conversation, Sessions, is_same_audience
 from gateway.store import chat_rows, outbox_rows
 from gateway.store.database import Database, StoreUnavailable
 from gateway.store.inbox_rows import InboxRow
 from gateway.store.outbox_rows import Draft
 
 MOST_FILES = 10
+_LARGEST = 100_000_000
+"""Bytes; no platform takes more."""
 _SPEC = schema.spec(
     "send_message",
     "Send a message, now, besides your answer. Not for the answer itself.",
@@ -75,7 +82,37 @@ class MessageTools:
             is_known = await self._database.run(outbox_rows.is_known, f"{turn}:{call}:0")
             return _WAS_SENT if is_known else _WAS_NOT_SENT
 
-        return (Tool(_SPEC, send_unnamed, once=Once(send, fate)),)
+        async def effect(arguments: Arguments) -> Effect | None:
+            return await self._effect(row, conversation, arguments)
+
+        return (Tool(_SPEC, send_unnamed, once=Once(send, fate), effect=effect),)
+
+    async def _effect(self, row: InboxRow, conversation: Conversation, arguments: Arguments) -> Effect | None:
+        """What goes to another audience than this chat's. Raises `ToolError`."""
+        words, paths = text(arguments, "text"), texts(arguments, "files")
+        known = await self._database.run(chat_rows.known)
+        addressing = Addressing(self._access, self._channels, known, row.message, conversation)
+        try:
+            to = addressing.find(text(arguments, "to"))
+            if to == row.message.address:
+                return None
+            chat = Chats(self._access, known).at(to)
+            if chat is not None and is_same_audience(self._sessions.in_chat(chat).scope, conversation.scope):
+                return None
+            shas = [await asyncio.to_thread(_content, conversation.scope, path) for path in paths]
+        except NotAddressable as error:
+            raise _not_addressable(error) from error
+        except FileError as error:
+            raise ToolError(str(error)) from error
+        title = label(chat.title) if chat is not None else ""
+        told = "\n".join([words, *(data for _, data in shas)])
+        return Effect(
+            EffectKind.SEND,
+            " ".join(filter(None, [title, f"({to})"])),
+            "\n".join(filter(None, [words, *(f"[{path}]" for path in paths)])),
+            private=await asyncio.to_thread(private_line, conversation.scope, told),
+            before=" ".join(sha for sha, _ in shas),
+        )
 
     async def _send(self, row: InboxRow, conversation: Conversation, arguments: Arguments, key: str) -> str:
         words, paths = spoken(text(arguments, "text")), texts(arguments, "files")
@@ -89,7 +126,9 @@ class MessageTools:
             files = await self._kept(conversation.scope, paths, to)
             drafts = self._outbox.drafts(f"{key}:{{}}", to, words, files=files)
             is_new = await self._database.run(_write_once, drafts, utc_stamp(self._clock.now()))
-        except (NotAddressable, FileError) as error:
+        except NotAddressable as error:
+            raise _not_addressable(error) from error
+        except FileError as error:
             raise ToolError(str(error)) from error
         except StoreUnavailable as error:
             raise ToolError(_DISK) from error
@@ -106,6 +145,17 @@ class MessageTools:
         if most == 0:
             raise ToolError(f"files cannot be sent to {to}: {to.channel} takes none; say where the file is")
         return [await asyncio.to_thread(self._outgoing.keep, scope, path, most) for path in paths]
+
+
+def _content(scope: Scope, path: str) -> tuple[str, str]:
+    """What names the bytes of a file, and its text. Blocks. Raises `FileError`."""
+    data = read_bytes(inside(scope, path), scope.folder, _LARGEST)
+    return (GONE, "") if data is None else (sha_of(data), decoded(data))
+
+
+def _not_addressable(error: NotAddressable) -> ToolError:
+    """The chats that there are have names that others gave them."""
+    return ToolError(str(error), (foreign("names of chats", str(error)),))
 
 
 def _write_once(connection: sqlite3.Connection, drafts: Sequence[Draft], at: str) -> bool:

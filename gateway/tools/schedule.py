@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Mapping
 from typing import TypeVar
 
+from agent.context.marked import label
+from agent.foreign import foreign
+from agent.memory.private_lines import private_line
 from agent.tools import schema
 from agent.tools.arguments import text
-from agent.tools.base import Arguments, Tool, ToolError
+from agent.tools.base import Arguments, Effect, EffectKind, Shown, Tool, ToolError
 from channels.message import ChatKind
 from gateway.access import Role
 from gateway.one_line import one_line
 from gateway.schedule import when as when_
 from gateway.schedule.book import Asker, Book, NotBooked, Row, Wish
-from gateway.schedule.job import Kind
+from gateway.schedule.job import OWNER, Kind
 from gateway.schedule.moments import local
-from gateway.sessions import Conversation, Sessions
+from gateway.sessions import Conversation, Sessions, is_same_audience
 from gateway.store.inbox_rows import InboxRow
 
 T = TypeVar("T")
@@ -51,7 +55,8 @@ class ScheduleTools:
         """For whoever said that. A job gets none: no job is made from inside a job."""
         if row.message.due is not None:
             return ()
-        asker = asker_of(row, self._sessions.of_row(row))
+        conversation = self._sessions.of_row(row)
+        asker = asker_of(row, conversation)
 
         async def add(arguments: Arguments) -> str:
             wish = Wish(
@@ -69,13 +74,52 @@ class ScheduleTools:
             lines = [_line(row) for row in rows[:_MOST_LISTED]]
             if len(rows) > _MOST_LISTED:
                 lines.append(f"[and {len(rows) - _MOST_LISTED} more]")
-            return "\n".join(lines) or "There are no jobs or reminders."
+            listed = "\n".join(lines) or "There are no jobs or reminders."
+            return _shown(listed) if any(row.job.kind is not Kind.BUILT_IN for row in rows) else listed
 
         async def remove(arguments: Arguments) -> str:
             job = await _asked(self._book.remove(asker, text(arguments, "id").strip()))
-            return f"Removed {job.id}: {one_line(job.text, _SHOWN)}"
+            return _shown(f"Removed {job.id}: {one_line(job.text, _SHOWN)}")
 
-        return (Tool(_ADD, add), Tool(_LIST, list_, reads_only=True), Tool(_REMOVE, remove))
+        async def adding(arguments: Arguments) -> Effect | None:
+            to, kind = text(arguments, "to").strip(), text(arguments, "kind")
+            when = ", ".join(f"{name}: {value}" for name, value in _when(arguments).items())
+            told = f"{text(arguments, 'text')}\n({kind}, {when})"
+            return await self._effect(EffectKind.ADD_JOB, conversation, asker, to, kind, told)
+
+        async def removing(arguments: Arguments) -> Effect | None:
+            id = text(arguments, "id").strip()
+            job = next((one.job for one in await self._book.rows(asker) if one.job.id == id), None)
+            if job is None:
+                return None
+            told = f"{job.text}\n({job.kind}, {when_.in_words(job.when)})"
+            return await self._effect(EffectKind.REMOVE_JOB, conversation, asker, job.to, str(job.kind), told)
+
+        return (
+            Tool(_ADD, add, effect=adding),
+            Tool(_LIST, list_, reads_only=True),
+            Tool(_REMOVE, remove, effect=removing),
+        )
+
+    async def _effect(
+        self, act: EffectKind, conversation: Conversation, asker: Asker, to: str, kind: str, told: str
+    ) -> Effect | None:
+        """Of a job of that kind that reports to that chat (empty: this one): a reminder for who listens here is
+        free."""
+        chat = await self._book.chat(to or str(asker.chat)) if to != OWNER else None
+        is_here = (
+            not to
+            or (to == OWNER and asker.is_owner)
+            or (chat is not None and is_same_audience(self._sessions.in_chat(chat).scope, conversation.scope))
+        )
+        if is_here and kind != Kind.PROMPT:
+            return None
+        if not is_here and not asker.is_owner:
+            return None  # nobody but the owner can: the book refuses it
+        title = label(chat.title) if chat is not None else ""
+        private = "" if is_here else await asyncio.to_thread(private_line, conversation.scope, told)
+        target = " ".join(filter(None, [title, f"({to or asker.chat})"]))
+        return Effect(act, target, told, private=private, this_turn=is_here)
 
 
 def asker_of(row: InboxRow, conversation: Conversation) -> Asker:
@@ -83,6 +127,11 @@ def asker_of(row: InboxRow, conversation: Conversation) -> Asker:
     private = row.message.kind is ChatKind.PRIVATE
     is_owner = private and conversation.role is Role.OWNER
     return Asker(row.message.address, conversation.person if private else "", is_owner)
+
+
+def _shown(text: str) -> Shown:
+    """Jobs are text that others may have had written: people for their own chats, and documents as reminders."""
+    return Shown(text, (foreign("the list of jobs", text),))
 
 
 def _when(arguments: Arguments) -> Mapping[str, str]:

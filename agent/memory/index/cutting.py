@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 
 from agent.memory.index.dates import written_day
+from agent.memory.provenance import sources_in, with_mark
 from agent.memory.words import fold, is_unspaced
 
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.*)")
@@ -65,8 +66,9 @@ def passages(text: str) -> Iterator[Passage]:
         if len(whole.text) <= max(_LONGEST, _LONGEST_LINE):
             yield whole
         else:
+            sources = sources_in(whole.text)
             for part in _parts(whole.text):
-                yield replace(whole, text=part)
+                yield replace(whole, text=with_mark(part, sources))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,109 @@
+"""Text of others: where it came from, and its first line, as it is shown to the owner. Pure.
+
+Found where it enters a talk: in a message, in a tool's result (`in_text`, and what the tool knows), and for entries of
+earlier releases, which do not say, in the marked blocks of their text (`in_blocks`).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from agent.memory.provenance import marked_lines, sources_in, without_mark
+from agent.memory.scope import Audience, Scope
+from agent.memory.search import Hit
+
+_OTHERS = frozenset({"groups", "people"})
+_EXPORTS = "exports"
+_LINE_CHARS = 120
+_MOST = 12
+"""Sources that are kept of one message or result; the first line of one is enough to know it by."""
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_BLOCK = re.compile(
+    r'^<daybook-(document|quoted|overheard|enclosed|shown|changed|recalled)(?: name="([^"\n]*)")?', re.M
+)
+_KINDS = {
+    "quoted": "a quoted message",
+    "overheard": "talk of the group",
+    "enclosed": "what came along",
+    "shown": "a picture",
+}
+_CARRIERS = frozenset({"changed", "recalled"})
+"""Blocks of memory: foreign is in them what has a mark."""
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """`source`: a name for people, as `report.pdf`; `line`: the first line of the text; `is_talk`: said in a group by
+    its members."""
+
+    source: str
+    line: str = ""
+    is_talk: bool = False
+
+
+def foreign(source: str, text: str = "", *, is_talk: bool = False) -> Foreign:
+    return Foreign(visible(source, 60) or "somebody", first_line(text), is_talk)
+
+
+def first_line(text: str) -> str:
+    line = next((one for one in text.splitlines() if visible(one)), "")
+    return visible(line, _LINE_CHARS)
+
+
+def visible(text: str, longest: int = 0) -> str:
+    """A text on one line, without what cannot be seen or turns the direction of writing. `longest` 0: all of it."""
+    cut = text[: 4 * longest] if longest else text
+    shown = " ".join("".join(" " if unicodedata.category(one) in _UNSEEN else one for one in cut).split())
+    return shown if not longest or len(shown) <= longest else shown[: longest - 1].rstrip() + "…"
+
+
+def in_text(text: str) -> tuple[Foreign, ...]:
+    """What of a text out of memory has a mark of where it came from."""
+    lines = marked_lines(text)
+    return unique(foreign(name, without_mark(line)) for line in lines for name in sources_in(line))
+
+
+def in_blocks(text: str) -> tuple[Foreign, ...]:
+    """Of a message as a model reads it, by its marked blocks."""
+    found: list[Foreign] = []
+    for block in _BLOCK.finditer(text):
+        kind, name = block[1], block[2] or ""
+        begin = text.find("\n", block.end()) + 1
+        end = text.find(f"\n</daybook-{kind}>", block.end())
+        body = text[begin : end if end >= 0 else len(text)] if begin else ""
+        if kind in _CARRIERS:
+            found += in_text(body)
+        else:
+            found.append(foreign(name or _KINDS.get(kind, "a document"), body, is_talk=kind == "overheard"))
+    return unique(found)
+
+
+def in_hit(hit: Hit, scope: Scope) -> tuple[Foreign, ...]:
+    return (foreign(hit.place, hit.text),) if is_of_others(hit.path, scope) else in_text(hit.text)
+
+
+def is_of_others(path: str, scope: Scope) -> bool:
+    """Whether all that a file says counts as others' text: the owner reads another scope's, or a talk as it was
+    exported, with all that came along. `path` is relative to the scope's folder."""
+    top = path.partition("/")[0].casefold()
+    return top == _EXPORTS or (scope.audience is Audience.OWNER and top in _OTHERS)
+
+
+def unique(found: Iterable[Foreign]) -> tuple[Foreign, ...]:
+    """One of each source, the first, and no more than are worth keeping."""
+    return tuple(_first_of_each(found))[:_MOST]
+
+
+def names(found: Sequence[Foreign]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one.source for one in found))
+
+
+def _first_of_each(found: Iterable[Foreign]) -> Iterator[Foreign]:
+    seen: set[str] = set()
+    for one in found:
+        if one.source not in seen:
+            seen.add(one.source)
+            yield one

@@ -1,0 +1,52 @@
+"""Whether a text repeats a line of the owner's private memory: MEMORY.md, USER.md, TOOLS.md, notes and logs. Blocks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from agent.memory import files
+from agent.memory.files import Kind
+from agent.memory.provenance import bare, without_mark
+from agent.memory.reach import FileError
+from agent.memory.scope import Audience, Scope
+
+_LEAST = 24
+"""Letters and digits of a line that says something."""
+_TOP = ("MEMORY.md", "memory.md", "USER.md", "TOOLS.md")
+_FOLDERS = ("memory", "memory/notes")
+_BEGINNING = re.compile(r"[ \t]{0,8}(?:[-*+>][ \t])?(?:\[[ xX]\][ \t])?(?:\[?(?:\d{4}-\d{2}-\d{2} )?\d{2}:\d{2}\]? )?")
+_PARTS = re.compile(r"[.!?;:…] |[。！？；]|\]\([^)\n]{0,300}\) - ")
+
+
+def private_line(scope: Scope, text: str) -> str:
+    """The first line of the owner's memory that `text` holds, compared without case, spaces and marks; else empty.
+    Other scopes cannot read it, so nothing of it is in what they write."""
+    if scope.audience is not Audience.OWNER or len(plain := bare(text)) < _LEAST:
+        return ""
+    return next((line for line in _lines(scope) if any(part in plain for part in _told_by(line))), "")
+
+
+def _told_by(line: str) -> Iterator[str]:
+    """A line, and each sentence of it, as they are compared."""
+    begin = _BEGINNING.match(line)
+    rest = without_mark(line[begin.end() :] if begin else line)
+    for part in (rest, *_PARTS.split(rest)):
+        if len(part) >= _LEAST // 2 and len(plain := bare(part)) >= _LEAST:
+            yield plain
+
+
+def _lines(scope: Scope) -> Iterator[str]:
+    paths = [scope.folder / name for name in _TOP]
+    for folder in _FOLDERS:
+        try:
+            found = files.entries(scope.folder / folder, scope.folder)
+        except FileError:
+            continue
+        paths += [scope.folder / folder / one.name for one in found if one.kind is Kind.FILE]
+    for path in paths:
+        try:
+            file = files.read_text(path, scope.folder)
+        except FileError:
+            continue
+        yield from file.text.splitlines() if file is not None else ()

@@ -1,0 +1,169 @@
+"""Where text in memory came from: ` (from: report.pdf)` at the end of an entry that a turn with text of others made.
+
+The mark is written by the layer below the tools, never by a model, and stays on a line that is edited. It is plain
+text, so that an owner sees it, and takes it away by hand.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+_MOST_SOURCES = 3
+_OTHERS = "others"
+_LONGEST_NAME = 60
+_RUN = 24
+"""Letters and digits in a row that two texts share only where one was made from the other."""
+_BEGIN, _END = " (from: ", ")"
+_MARK = re.compile(r" \(from: ([^()\n]{1,400})\)")
+_NOT_BARE = {code: None for code in range(128) if not chr(code).isalnum()}
+_UNSAFE = re.compile(r"[\s(),;<>\[\]\"`*_|\x00-\x1f\x7f]+")
+_NEW_BLOCK = re.compile(r"[ \t]{0,8}(?:[-*+]|\d{1,9}[.)])[ \t]|#|<!--|```|~~~")
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Of what is written now. `sources`: all of it is made from these; `marked`: lines of memory that are before the
+    model with a mark on them: what repeats one of these has its sources."""
+
+    sources: tuple[str, ...] = ()
+    marked: tuple[str, ...] = ()
+
+    def of(self, text: str) -> tuple[str, ...]:
+        """The sources of a text that is being written."""
+        marked = {run: line for line in self.marked for run in _runs(bare(without_mark(line)))}
+        repeated = dict.fromkeys(marked[run] for run in _runs(bare(text)) if run in marked) if marked else {}
+        return tuple(dict.fromkeys((*self.sources, *(name for line in repeated for name in sources_in(line)))))
+
+
+_current: ContextVar[Provenance | None] = ContextVar("provenance", default=None)
+
+
+@contextmanager
+def written_from(provenance: Provenance) -> Iterator[None]:
+    """What is written to Markdown files inside carries its provenance; the work may go on in threads."""
+    token = _current.set(provenance)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def bare(text: str) -> str:
+    """Only letters and digits, without case: the same for two texts that differ in spaces, marks and letter forms."""
+    if text.isascii():
+        return text.lower().translate(_NOT_BARE)
+    return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text).casefold()))
+
+
+def mark_of(sources: Iterable[str]) -> str:
+    """` (from: report.pdf, a picture)`; "" where there are none."""
+    names = list(dict.fromkeys(filter(None, map(_name, sources))))
+    if len(names) > _MOST_SOURCES:
+        names = [*names[:_MOST_SOURCES], _OTHERS]
+    return f"{_BEGIN}{', '.join(names)}{_END}" if names else ""
+
+
+def with_mark(text: str, sources: Sequence[str]) -> str:
+    """A text of one entry with its mark at the end, unless it has it."""
+    missing = [name for name in sources if _name(name) not in sources_in(text)]
+    return text.rstrip() + mark_of(missing) if missing and text.strip() else text
+
+
+def sources_in(text: str) -> tuple[str, ...]:
+    """The names in all marks of a text, each once."""
+    return tuple(dict.fromkeys(name.strip() for found in _MARK.findall(text) for name in found.split(",")))
+
+
+def marked_lines(text: str) -> tuple[str, ...]:
+    return tuple(line for line in text.split("\n") if _BEGIN in line and _MARK.search(line))
+
+
+def without_mark(text: str) -> str:
+    return _MARK.sub("", text)
+
+
+def own_mark(text: str) -> str:
+    """A text that is to be written, a description or the like, with the mark of the work that is being done."""
+    current = _current.get()
+    return with_mark(text, current.of(text)) if current is not None else text
+
+
+def carried(before: str, after: str) -> str:
+    """The new text of a Markdown file: what is new in it has the mark of the work that is being done, and that of the
+    marked lines whose place it takes. Outside of `written_from` as it is."""
+    current = _current.get()
+    if current is None or before == after:
+        return after
+    old, new = before.split("\n"), after.split("\n")
+    first, last = _difference(old, new)
+    was, now = old[first : len(old) - last], new[first : len(new) - last]
+    kept = set(now)
+    inherited = [name for line in was if line not in kept for name in sources_in(line)]
+    known = set(was)
+    fresh = [first + at for at, line in enumerate(now) if line.strip() and line not in known]
+    sources = (*current.of("\n".join(new[at] for at in fresh)), *inherited) if fresh else ()
+    if not sources:
+        return after
+    places = _ends_of_blocks(new, fresh) or _last_line(new)
+    for at in places:
+        end = "\r" if new[at].endswith("\r") else ""
+        new[at] = with_mark(new[at].removesuffix("\r"), sources) + end
+    return "\n".join(new)
+
+
+def carried_bytes(before: bytes | None, after: bytes) -> bytes:
+    """As `carried`, of a file's bytes; what is no UTF-8 stays as it is."""
+    if _current.get() is None:
+        return after
+    try:
+        return carried((before or b"").decode(), after.decode()).encode()
+    except UnicodeDecodeError:
+        return after
+
+
+def _runs(text: str) -> Iterator[str]:
+    """A shorter text has none: what is so short says nothing of where it came from."""
+    return (text[at : at + _RUN] for at in range(len(text) - _RUN + 1))
+
+
+def _difference(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
+    """How many lines are the same at the beginning and at the end."""
+    most = min(len(old), len(new))
+    first = next((at for at in range(most) if old[at] != new[at]), most)
+    most -= first
+    return first, next((at for at in range(most) if old[-1 - at] != new[-1 - at]), most)
+
+
+def _ends_of_blocks(lines: Sequence[str], fresh: Sequence[int]) -> list[int]:
+    """Of the new lines, the last of each bullet or paragraph; no heading, fence or front matter."""
+    head, new = _head(lines), set(fresh)
+    can = [at for at in fresh if at >= head and _takes_mark(lines[at])]
+    return [at for at in can if at + 1 not in new or _NEW_BLOCK.match(lines[at + 1])]
+
+
+def _last_line(lines: Sequence[str]) -> list[int]:
+    """Where the mark goes if only headings or front matter are new."""
+    head = _head(lines)
+    return [at for at in range(len(lines)) if at >= head and lines[at].strip()][-1:]
+
+
+def _head(lines: Sequence[str]) -> int:
+    """The first line behind the front matter."""
+    if not lines or lines[0].strip() != "---":
+        return 0
+    return next((at + 1 for at in range(1, len(lines)) if lines[at].strip() == "---"), 0)
+
+
+def _takes_mark(line: str) -> bool:
+    text = line.strip()
+    return not text.startswith(("#", "<!--", "```", "~~~")) and any(map(str.isalnum, text))
+
+
+def _name(source: str) -> str:
+    words = _UNSAFE.sub(" ", source).strip()
+    return words if len(words) <= _LONGEST_NAME else words[: _LONGEST_NAME - 1].rstrip() + "…"

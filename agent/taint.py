@@ -1,0 +1,125 @@
+"""Which text of others a turn has before it, read from the transcript: so a crash loses none of it. Pure.
+
+A talk that was summarised still holds the text, for the summary was made of it; only a new talk does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from agent.foreign import Foreign, foreign, in_blocks, in_text, names, unique
+from agent.memory.provenance import Provenance, marked_lines
+from agent.memory.scope import Audience, Scope
+from agent.model.base import Block, text_in
+from agent.session.entries import MessageEntry, is_reset
+from agent.session.pictures import path_of
+from agent.session.replay import system_of
+from agent.session.transcript import Transcript
+from agent.tools.base import Effect
+from agent.turn import Said
+
+_OF_OTHERS = ("groups/", "people/")
+
+
+@dataclass(frozen=True, slots=True)
+class Taint:
+    """`now`: what this turn has taken in; `held`: what the talk holds from before; `marked`: lines of the prompt's
+    files with a mark of where they came from."""
+
+    now: tuple[Foreign, ...] = ()
+    held: tuple[Foreign, ...] = ()
+    marked: tuple[str, ...] = ()
+
+    @property
+    def every(self) -> tuple[Foreign, ...]:
+        return unique((*self.now, *self.held, *in_text("\n".join(self.marked))))
+
+    @property
+    def taken_in(self) -> tuple[Foreign, ...]:
+        """What its answers are made from, but for the prompt's files."""
+        return unique((*self.now, *self.held))
+
+    def causes(self, effect: Effect) -> tuple[Foreign, ...]:
+        """The text of others that may be the reason of an effect."""
+        return self.now if effect.this_turn else self.every
+
+    def of_answers(self, scope: Scope) -> tuple[Foreign, ...]:
+        """From which text of others its answers are made, by name. What a group's members say is no news in their own
+        memory."""
+        is_group = scope.audience is Audience.GROUP
+        return tuple(Foreign(one.source) for one in self.taken_in if not (is_group and one.is_talk))
+
+    def provenance(self, scope: Scope) -> Provenance:
+        """Of what this turn writes."""
+        return Provenance(names(self.of_answers(scope)), self.marked)
+
+
+def needs_yes(effect: Effect, found: Taint) -> bool:
+    return effect.always or bool(effect.private) or bool(found.causes(effect))
+
+
+def taint(transcript: Transcript, scope: Scope, turn: str) -> Taint:
+    """`turn` empty: of the whole talk, as what it leaves behind is made of it."""
+    entries = transcript.entries
+    start = max((at + 1 for at, entry in enumerate(entries) if is_reset(entry)), default=0)
+    messages = [entry for entry in entries[start:] if isinstance(entry, MessageEntry)]
+    sender = next((one.meta.by for one in messages if one.meta.turn == turn and one.meta.said), "")
+    paths = _paths(messages) if any(one.meta.foreign is None for one in messages) else {}
+    now: list[Foreign] = []
+    held: list[Foreign] = []
+    for entry in messages:
+        if entry.role != "user":
+            continue
+        into = now if entry.meta.turn == turn else held
+        if entry.meta.said and not scope.is_private and (not sender or entry.meta.by != sender):
+            into.append(foreign(entry.meta.sender or "somebody", said_words(entry), is_talk=True))
+        into += of_entry(entry, paths)
+    marked = tuple(line for block in system_of(transcript.header, entries) for line in marked_lines(block))
+    return Taint(unique(now), unique(held), marked)
+
+
+def of_entry(entry: MessageEntry, paths: Mapping[str, str] | None = None) -> tuple[Foreign, ...]:
+    """What one message says of itself; of an earlier release's, what its text tells. `paths`: the files that calls
+    named, by their ids."""
+    if entry.meta.foreign is not None or entry.role != "user":
+        return entry.meta.foreign or ()
+    if entry.meta.tool:
+        return tuple(one for block in entry.content for one in _of_result(block, paths or {}))
+    shown = (foreign("a picture") for block in entry.content if path_of(block))
+    return unique((*in_blocks(text_in(entry.content)), *shown))
+
+
+def in_message(said: Said) -> tuple[Foreign, ...]:
+    """What comes with a message and is not its sender's own: documents, pictures, quotes, names of files."""
+    found = [foreign(one.name or "a document", one.text) for one in said.documents]
+    found += [foreign("a quoted message", text) for text in said.quoted]
+    found += [foreign(name or "somebody", text, is_talk=True) for name, _, text in said.overheard]
+    found += [foreign("what came along", text) for text in said.enclosed]
+    found += [foreign("a picture", one.name) for one in said.pictures]
+    found += [foreign("a recording", name) for name in said.heard if " " in name]
+    return unique(found)
+
+
+def said_words(entry: MessageEntry) -> str:
+    """The last line of what a person said: before it stand the header and what came along."""
+    return next((line for line in reversed(text_in(entry.content).splitlines()) if line.strip()), "")
+
+
+def _of_result(block: Block, paths: Mapping[str, str]) -> tuple[Foreign, ...]:
+    content = block.get("content")
+    text = content if isinstance(content, str) else str(content)
+    path = paths.get(str(block.get("tool_use_id")), "").casefold().removeprefix("./")
+    if path.startswith(_OF_OTHERS) or any(line.startswith(_OF_OTHERS) for line in text.splitlines()):
+        return (foreign(path or "files of others", text),)
+    return in_text(text)
+
+
+def _paths(messages: Sequence[MessageEntry]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for entry in messages:
+        for block in entry.content:
+            given = block.get("input") if block.get("type") == "tool_use" else None
+            if isinstance(given, dict) and isinstance(path := given.get("path"), str):
+                found[str(block.get("id"))] = path
+    return found

@@ -1,0 +1,135 @@
+"""Effects that ask (SPEC 6): which files only the owner may have changed, and how the owner is asked.
+
+A file is judged by the path that was given and by where that really leads, each part as any file system would take it:
+without case, in one form of its letters.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import os
+import unicodedata
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+
+from agent.memory import files
+from agent.memory.edit import edited
+from agent.memory.private_lines import private_line
+from agent.memory.reach import FileError, name_below
+from agent.memory.scope import Audience, Scope
+from agent.skills import FILE as SKILL_FILE
+from agent.skills import FOLDER as SKILLS
+from agent.skills import Origin, Skill, parse
+from agent.tools.arguments import text
+from agent.tools.base import GONE, Arguments, Effect, EffectKind
+from agent.tools.desk import Desk
+
+_COMMON = frozenset({"agents.md", "claude.md", "soul.md", "identity.md"})
+_RULES = frozenset({"tools.md", "heartbeat.md", "schedule.yaml"})
+_OTHERS = frozenset({"groups", "people"})
+
+
+class Guarded(enum.IntEnum):
+    """What kind of file only the owner may have changed; where several fit, the greatest counts."""
+
+    FREE = 0
+    RULES = 1
+    SKILL = 2  # in a skill's folder
+    OTHERS = 3  # of another scope
+    COMMON = 4  # read in every chat
+
+
+def guarded(scope: Scope, path: Path) -> Guarded:
+    """`path` below the scope's folder; it need not exist. Blocks: follows links."""
+    given = path.relative_to(scope.folder).parts
+    real = Path(os.path.realpath(path))
+    root = Path(os.path.realpath(scope.folder))
+    leads = real.relative_to(root).parts if real.is_relative_to(root) else given
+    return max(_guarded(scope.audience, given), _guarded(scope.audience, leads))
+
+
+def _guarded(audience: Audience, parts: Sequence[str]) -> Guarded:
+    names = [plain_name(part) for part in parts]
+    if not names:
+        return Guarded.FREE
+    if audience is Audience.OWNER:
+        if names[0] in _OTHERS:
+            return Guarded.OTHERS
+        if len(names) == 1 and names[0] in _COMMON:
+            return Guarded.COMMON
+        if len(names) == 1 and names[0] in _RULES:
+            return Guarded.RULES
+    return Guarded.SKILL if names[0] == SKILLS else Guarded.FREE
+
+
+def plain_name(part: str) -> str:
+    """A name as the least particular file system would take it."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", part).casefold()).rstrip(". ")
+
+
+Change = Callable[[bytes | None], bytes | None]
+"""What a file would say, by what it says; None: it would be gone."""
+Run = Callable[[Desk, Arguments], Awaitable[str]]
+
+
+def written(desk: Desk, path: Path, change: Change | None = None, new: str = "") -> Effect | None:
+    """The effect of changing a file; `new`: the text that would be put into it. Without `change` it is not known what
+    the whole would be. Blocks. Raises `FileError`."""
+    kind = guarded(desk.scope, path)
+    if kind is Guarded.FREE:
+        return None
+    before = files.read_bytes(path, desk.scope.folder)
+    after = change(before) if change is not None else None
+    everywhere = _is_skill(path) and after is not None and _counts_everywhere(after)
+    private = private_line(desk.scope, new) if kind is Guarded.OTHERS else ""
+    kinds = {Guarded.COMMON: EffectKind.WRITE_COMMON}
+    return Effect(
+        EffectKind.WRITE_SKILL if everywhere else kinds.get(kind, EffectKind.WRITE),
+        name_below(path, desk.scope.folder),
+        new,
+        always=everywhere or kind is Guarded.COMMON,
+        private=private,
+        before=_sha(before),
+        after="" if change is None else _sha(after),
+    )
+
+
+async def of_write(desk: Desk, arguments: Arguments) -> Effect | None:
+    path, content = desk.path(text(arguments, "path")), files.clean(text(arguments, "content"))
+    return await desk.blocking(written, desk, path, lambda _: content.encode(), content)
+
+
+async def of_edit(desk: Desk, arguments: Arguments) -> Effect | None:
+    path, old, new = desk.path(text(arguments, "path")), text(arguments, "old_text"), text(arguments, "new_text")
+
+    def change(before: bytes | None) -> bytes:
+        if before is None:
+            raise FileError(f"there is no file {desk.name(path)}")
+        return edited(before, old, new, desk.name(path))
+
+    shown = "\n".join([*(f"- {line}" for line in old.splitlines()), *(f"+ {line}" for line in new.splitlines())])
+    effect = await desk.blocking(written, desk, path, change, new)
+    return effect and dataclasses.replace(effect, text=shown)
+
+
+async def approved(desk: Desk, arguments: Arguments, run: Run) -> str:
+    """Change a file as the owner has said yes to: they know what it says, whether or not the talk has read it."""
+    path = desk.path(text(arguments, "path"))
+    present = await desk.blocking(files.read_text, path, desk.scope.folder)
+    if present is not None:
+        desk.has_made(path, present)
+    return await run(desk, arguments)
+
+
+def _is_skill(path: Path) -> bool:
+    return plain_name(path.name) == plain_name(SKILL_FILE)
+
+
+def _counts_everywhere(data: bytes) -> bool:
+    skill = parse(Skill("skill", Origin.WORKSPACE), files.decoded(data))
+    return skill.always or skill.shared
+
+
+def _sha(data: bytes | None) -> str:
+    return GONE if data is None else files.sha_of(data)
