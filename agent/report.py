@@ -12,6 +12,7 @@ from agent.clock import Clock
 from agent.context.budget import Budget, estimate, estimate_tool, projected
 from agent.context.freshness import seen_by
 from agent.context.skill_list import KEY as SKILLS
+from agent.foreign import in_text, names
 from agent.model.base import ToolSpec
 from agent.session.compact import compactions
 from agent.session.cycle import flushes
@@ -67,13 +68,14 @@ class ContextReport:
 @dataclass(frozen=True, slots=True)
 class WhyReport:
     """`files` and the passages `recalled` from memory, the newest first, stood before the last reply; `tools` were used
-    for it, in order; `at` is its moment."""
+    for it, in order; `at` is its moment. `foreign`: where text of others came from that was before it."""
 
     model: str
     at: datetime
     files: tuple[FileShown, ...]
     tools: tuple[str, ...]
     recalled: tuple[Recalled, ...] = ()
+    foreign: tuple[str, ...] = ()
 
 
 def context_report(
@@ -125,6 +127,7 @@ def why_report(transcript: Transcript, workspace: Path, clock: Clock) -> WhyRepo
         files=shown_files(seen_by(transcript.header, entries[:last]), workspace, clock),
         tools=tuple(entry.meta.tool for entry in of_turn if entry.meta.tool),
         recalled=_recalled(entries[:last]),
+        foreign=names((*(reply.meta.foreign or ()), *in_text("\n".join(system_of(transcript.header, entries[:last]))))),
     )
 
 

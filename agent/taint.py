@@ -12,7 +12,7 @@ from agent.foreign import Foreign, foreign, in_blocks, in_text, names, unique
 from agent.memory.provenance import Provenance, marked_lines
 from agent.memory.scope import Audience, Scope
 from agent.model.base import Block, text_in
-from agent.session.entries import MessageEntry, is_reset
+from agent.session.entries import CompactionEntry, Entry, MessageEntry, is_reset
 from agent.session.pictures import path_of
 from agent.session.replay import system_of
 from agent.session.transcript import Transcript
@@ -88,6 +88,21 @@ def of_entry(entry: MessageEntry, paths: Mapping[str, str] | None = None) -> tup
         return tuple(one for block in entry.content for one in _of_result(block, paths or {}))
     shown = (foreign("a picture") for block in entry.content if path_of(block))
     return unique((*in_blocks(text_in(entry.content)), *shown))
+
+
+def own_sources(entry: MessageEntry) -> tuple[str, ...]:
+    """Where text of others came from that is in a message, or of which an answer was made; but for what members of a
+    group say there."""
+    found = entry.meta.foreign or () if entry.role == "assistant" else of_entry(entry)
+    return names([one for one in found if not one.is_talk])
+
+
+def sources_of(entries: Sequence[Entry], transcript: Transcript, scope: Scope) -> tuple[str, ...]:
+    """Of what is made from a part of a talk; where a summary is among it, from all that was before."""
+    if any(isinstance(entry, CompactionEntry) for entry in entries):
+        return names(taint(transcript, scope, "").of_answers(scope))
+    found = (name for entry in entries if isinstance(entry, MessageEntry) for name in own_sources(entry))
+    return tuple(dict.fromkeys(found))
 
 
 def in_message(said: Said) -> tuple[Foreign, ...]:

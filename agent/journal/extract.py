@@ -43,7 +43,7 @@ def extract(spoken: Sequence[Spoken], most: int = MOST_LINES) -> list[str]:
         by_weight = sorted(range(len(spoken)), key=lambda at: (at not in ends, -_weight(spoken, at), at))
         chosen = sorted(by_weight[:most])
     words = WORDS[language_of(spoken)]
-    bullets = [f"- {_cut(spoken[at].told_with(words.assistant))}" for at in chosen]
+    bullets = [f"- {spoken[at].line.marked(_cut(spoken[at].told_with(words.assistant)))}" for at in chosen]
     left_out = len(spoken) - len(chosen)
     return [*bullets, f"- {words.left_out.format(number=left_out)}"] if left_out else bullets
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from agent.context import marked
 from agent.journal.day import Spoken
 from agent.journal.promises import Promise, tidy
 from agent.memory.forgettings import Reading
+from agent.memory.provenance import with_mark
 from agent.model.base import REFUSED, Completed, Json, Message, ModelRequest, ToolSpec
 from agent.settings import ModelSettings
 from agent.silence import spoken as said_in
@@ -73,6 +74,12 @@ class Told:
     bullets: tuple[str, ...] = ()
     promises: tuple[Promise, ...] = ()
     closed: tuple[str, ...] = ()
+
+    def made_from(self, sources: Sequence[str]) -> Told:
+        """With the mark of the text of others that was in the talk: no model says of a sentence where it came from."""
+        bullets = tuple(with_mark(one, sources) for one in self.bullets)
+        promises = tuple(replace(one, what=with_mark(one.what, sources)) for one in self.promises)
+        return replace(self, bullets=bullets, promises=promises)
 
 
 def request(

@@ -280,7 +280,8 @@ class Journal:
         told = telling.read(answer, work.day, part)
         if not told.bullets:
             return _by_extract(part, _size(part))
-        return Piece(part[0].number, part[-1].number, _size(part), _name(part), told)
+        sources = tuple(dict.fromkeys(name for one in part for name in one.line.sources))
+        return Piece(part[0].number, part[-1].number, _size(part), _name(part), told.made_from(sources))
 
     # into the log ----------------------------------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ from pathlib import Path
 
 from agent.clock import Clock, utc_stamp
 from agent.memory.edits import Edit
+from agent.memory.provenance import sources_in, with_mark
 from agent.memory.reach import make_private
 from agent.memory.recording import recorder, recording
 from agent.memory.scope import Scope
@@ -321,4 +322,5 @@ def _first_words(data: bytes) -> str:
     lines = [line.strip() for line in data.decode("utf-8", "replace").splitlines()]
     telling = [line for line in lines if line and not line.startswith(("#", "---"))] or [line for line in lines if line]
     words = telling[0].removeprefix("- ") if telling else "nothing"
-    return words if len(words) <= _SUMMARY_CHARS else words[: _SUMMARY_CHARS - 1].rstrip() + "…"
+    cut = words if len(words) <= _SUMMARY_CHARS else words[: _SUMMARY_CHARS - 1].rstrip() + "…"
+    return with_mark(cut, sources_in("\n".join(lines)))

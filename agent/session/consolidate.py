@@ -20,6 +20,7 @@ from agent.memory import files, notes
 from agent.memory.curated import Edit, Findings, keep
 from agent.memory.files import FileError
 from agent.memory.forgettings import Forgotten, Reading
+from agent.memory.provenance import Provenance, with_mark, written_from
 from agent.memory.scope import Scope
 from agent.model.ask import ask
 from agent.model.base import REFUSED, Completed, Json, Message, ModelError, ModelRequest, ToolSpec
@@ -31,6 +32,7 @@ from agent.session.replay import id_of, in_context
 from agent.session.talk import Talk
 from agent.session.unflushed import unflushed
 from agent.silence import spoken
+from agent.taint import sources_of
 
 _log = logging.getLogger(__name__)
 
@@ -41,6 +43,7 @@ _LEAST_TALK_TOKENS = 1_000
 UNWRITTEN = "unwritten"
 """Names the part of the talk of which nothing has been written down."""
 _EXTRACT_CHARS = 200
+_MOST_PARAGRAPH_CHARS = 3_500
 _MOST_EDITS = 12
 _SYSTEM = """\
 You keep the long-term memory of a personal assistant. You are shown a part of a talk that has ended or is \
@@ -111,23 +114,29 @@ async def consolidate(talk: Talk, entries: Sequence[Shown], source: str) -> None
     """Write down what those entries leave behind; doing it twice adds nothing. Raises `Unsettled`, to be done again,
     where HISTORY.md cannot be written, and where the model fails: an extract is then written."""
     reading = talk.reading()
+    made_from = sources_of(entries, talk.transcript, talk.scope)
     shown = _shown(entries, unflushed(talk.transcript.entries), talk.clock)
     if not shown:
         return
     try:
         found = await _findings(talk, reading, shown)
     except ModelError as problem:
-        await _written(talk, reading, Findings(_extract(entries, talk.clock)), source, extract=True)
+        await _written(talk, reading, Findings(_extract(entries, talk.clock)), source, made_from, extract=True)
         raise Unsettled(f"the model could not be asked ({problem})") from problem
     if not found.history.strip():
         found = dataclasses.replace(found, history=_extract(entries, talk.clock))
-    await _written(talk, reading, found, source)
+    await _written(talk, reading, found, source, made_from)
 
 
-async def _written(talk: Talk, reading: Reading, found: Findings, source: str, *, extract: bool = False) -> None:
+async def _written(
+    talk: Talk, reading: Reading, found: Findings, source: str, made_from: Sequence[str], *, extract: bool = False
+) -> None:
+    """`made_from`: where text of others came from that the talk held."""
+    history = with_mark(found.history[:_MOST_PARAGRAPH_CHARS], made_from)
+    found = dataclasses.replace(found, history=history)
     try:
         async with reading.writing():
-            with talk.author.writes(PURPOSE):
+            with talk.author.writes(PURPOSE), written_from(Provenance(tuple(made_from))):
                 await asyncio.to_thread(keep, talk.scope, talk.clock, found, source, extract=extract)
     except Forgotten:
         raise Unsettled("words of the talk were forgotten while it was read") from None

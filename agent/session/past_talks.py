@@ -151,5 +151,5 @@ def _said(number: int, entry: MessageEntry, clock: Clock, days: dict[date, int])
         day = line.at.date()
         section = days.setdefault(day, len(days))
         for part in passages(line.text):
-            text = f"{line.at:%H:%M} {line.who or _ME}: {part.text}"
+            text = f"{line.at:%H:%M} {line.who or _ME}: {line.marked(part.text)}"
             yield Passage(number, number, text, "", section, day)

@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from agent.clock import Clock
+from agent.memory.provenance import with_mark
 from agent.model.base import REFUSED
 from agent.model.offline import NAME as OFFLINE
 from agent.session.entries import CompactionEntry, Entry, MarkEntry, MessageEntry, is_reset
 from agent.session.steps import calls_of, said_in, text_of
 from agent.session.transcript import Transcript
 from agent.silence import spoken
+from agent.taint import own_sources
 
 _ME = "Assistant"
 SNAPSHOT_MESSAGES = 15
@@ -24,11 +26,17 @@ _SNAPSHOT_CHARS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Something said. `who` is a person's name, or empty for the assistant."""
+    """Something said. `who` is a person's name, or empty for the assistant. `sources`: where text of others came from
+    that was with it, or of which an answer was made."""
 
     at: datetime
     who: str
     text: str
+    sources: tuple[str, ...] = ()
+
+    def marked(self, text: str) -> str:
+        """What is to be kept of it, with its mark. A person's words are their own, whatever came with them."""
+        return text if self.who else with_mark(text, self.sources)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +52,9 @@ def lines(entries: Sequence[Entry], clock: Clock) -> Iterator[Line]:
             continue
         at = clock.local(datetime.fromisoformat(entry.ts))
         if entry.role == "user" and entry.meta.said:
-            yield Line(at, entry.meta.sender or "You", said_in(entry))
+            yield Line(at, entry.meta.sender or "You", said_in(entry), own_sources(entry))
         elif entry.role == "assistant" and entry.meta.stop_reason != REFUSED and (text := spoken(text_of(entry))):
-            yield Line(at, "", text)
+            yield Line(at, "", text, own_sources(entry))
 
 
 def is_canned(entry: Entry) -> bool:
@@ -95,6 +103,7 @@ def markdown(transcript: Transcript, clock: Clock) -> str:
 
 def _bullet(line: Line) -> str:
     text = line.text if len(line.text) <= _SNAPSHOT_CHARS else line.text[: _SNAPSHOT_CHARS - 1] + "…"
+    text = line.marked(text)
     return f"- {line.at:%H:%M} {line.who or _ME}: " + text.replace("\n", "\n  ")
 
 

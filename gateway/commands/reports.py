@@ -38,6 +38,8 @@ def why_text(report: WhyReport | None, clock: Clock) -> str:
     lines += [_recalled(one, clock) for one in report.recalled[:_LISTED]]
     if len(report.recalled) > _LISTED:
         lines.append(f"- and {len(report.recalled) - _LISTED} passages recalled earlier")
+    if report.foreign:
+        lines.append(f"- text that is not yours: {', '.join(report.foreign)}")
     used = ", ".join(f"`{name}`" for name in dict.fromkeys(report.tools))
     lines.append(f"- tools used: {used}" if used else "- no tool was used")
     return "\n".join(lines)
