@@ -42,7 +42,8 @@ _FORGET_IT = re.compile(r"olv[ií]dalo\Z", re.IGNORECASE)
 _UNDO = re.compile(
     rf"(?:{_PLEASE}[, ]+)?(?:"
     r"undo(?: (?:it|that|this|the last (?:one|thing|change)))?|take (?:it|that) back|"
-    r"(?:mach|mache) (?:das|es) (?:bitte )?(?:wieder )?rückgängig|rückgängig(?: machen)?|nimm (?:das|es) (?:bitte )?zurück|"
+    r"(?:mach|mache) (?:das|es) (?:bitte )?(?:wieder )?rückgängig|rückgängig(?: machen)?|"
+    r"nimm (?:das|es) (?:bitte )?zurück|"
     r"des(?:hazlo|haz eso|haz esto|hacer)|annule(?:z)? (?:[çc]a|cela)|défais (?:[çc]a|cela)|"
     r"(?:请)?撤[销消回](?:刚才的|上一个|那个|它)?|"
     r"(?:それを|これを|さっきのを)?(?:元に戻して|取り消して)(?:ください|下さい)?"

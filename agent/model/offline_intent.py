@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from agent.language import Language
 from agent.memory.words import fold, query_terms, terms
+from agent.model.offline_commands import plain_command
 from agent.model.offline_vocabulary import VOCABULARIES, Vocabulary
 
 _KANA = re.compile("[\u3040-\u30ff]")
@@ -36,12 +37,13 @@ class Wish(enum.Enum):
     TODAY = enum.auto()  # show today's log
     FIND = enum.auto()
     FILE = enum.auto()
+    COMMAND = enum.auto()  # what a command of the chat does
     NOTHING = enum.auto()  # no words at all
 
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """`query` is what to look for, for FIND."""
+    """`query` is what to look for, for FIND, and the command, for COMMAND."""
 
     wish: Wish
     language: Language
@@ -57,6 +59,8 @@ def understand(text: str) -> Intent:
     wish = _whole_message(bare)
     if wish is not None:
         return Intent(wish, language)
+    if command := plain_command(text):
+        return Intent(Wish.COMMAND, language, str(command))
     if _is_to_be_kept(vocabulary, folded, bare):
         return Intent(Wish.FILE, language)
     asks = _asks(vocabulary, folded, bare)

@@ -42,10 +42,12 @@ async def remind(ask: Ask) -> str:
         raise CommandError(_HOW)
     try:
         understood = phrases.read(ask.words, _said_at(ask))
+        if understood is None and _is_offline(ask):
+            understood = phrases.read_at_end(ask.words, _said_at(ask))
     except BadWhen as error:
         raise CommandError(f"{error}.") from error
     if understood is None:
-        if ask.agent.settings.model.name == OFFLINE:
+        if _is_offline(ask):
             raise CommandError(f"I don't understand when that is, and no language model is connected to ask. {_HOW}")
         raise ForTheModel
     if not understood.rest:
@@ -54,6 +56,10 @@ async def remind(ask: Ask) -> str:
     booked = await _asked(ask.house.book.add(_asker(ask), wish))
     how = f"{when_.in_words(booked.job.when)}, next " if isinstance(booked.job.when, Cron | when_.Every) else ""
     return f"I'll remind you: {how}{booked.said}. (`{booked.job.id}`; `/jobs delete {booked.job.id}` takes it back.)"
+
+
+def _is_offline(ask: Ask) -> bool:
+    return ask.agent.settings.model.name == OFFLINE
 
 
 async def jobs(ask: Ask) -> str | Answer:

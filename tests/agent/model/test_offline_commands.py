@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from agent.model.offline_commands import plain_command
+from agent.model.offline_intent import Wish, understand
+from agent.model.offline_phrases import PHRASES
 
 
 @pytest.mark.parametrize(
@@ -63,3 +65,10 @@ def test_it_is_the_command_in_any_of_the_languages(text: str, command: str) -> N
 )
 def test_other_words_are_none(text: str) -> None:
     assert plain_command(text) is None
+
+
+@pytest.mark.parametrize("text", ["Remind me tomorrow to call mum", "Vergiss das Fahrrad", "Deshaz eso", "忘掉自行车"])
+def test_the_offline_assistant_says_which_command_and_files_nothing(text: str) -> None:
+    intent = understand(text)
+    assert intent.wish is Wish.COMMAND
+    assert str(plain_command(text)) in PHRASES[intent.language].command.format(command=intent.query)
