@@ -10,9 +10,9 @@ from agent.language import Language
 
 @dataclass(frozen=True, slots=True)
 class Phrases:
-    """`noted` and `today` take {path}, `nothing` takes {query}, `command` {command}, `failed` {why}, `offline` {env}, the
-    file in which a key is looked for. `offline` says what this is and how to connect a model; the names in it are those of
-    files, commands and settings."""
+    """`noted` and `today` take {path}, `nothing` takes {query}, `command` {command}, `failed` {why}, `offline` {env},
+    the file in which a key is looked for. `offline` says what this is and how to connect a model; the names in it are
+    those of files, commands and settings."""
 
     greeting: str
     offline: str
