@@ -24,6 +24,7 @@ _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _BLOCK = re.compile(
     r'^<daybook-(document|quoted|overheard|enclosed|shown|changed|recalled)(?: name="([^"\n]*)")?', re.M
 )
+_FILE = re.compile(r'^<daybook-(?:file|changed) name="([^"\n]*)">', re.MULTILINE)
 _KINDS = {
     "quoted": "a quoted message",
     "overheard": "talk of the group",
@@ -77,19 +78,42 @@ def in_blocks(text: str) -> tuple[Foreign, ...]:
         if kind in _CARRIERS:
             found += in_text(body)
         else:
-            found.append(foreign(name or _KINDS.get(kind, "a document"), body, is_talk=kind == "overheard"))
+            found.append(
+                foreign(
+                    name.removeprefix("document ") or _KINDS.get(kind, "a document"), body, is_talk=kind == "overheard"
+                )
+            )
     return unique(found)
 
 
 def in_hit(hit: Hit, scope: Scope) -> tuple[Foreign, ...]:
-    return (foreign(hit.place, hit.text),) if is_of_others(hit.path, scope) else in_text(hit.text)
+    return of_others(hit.place, hit.text, scope) if is_of_others(hit.path, scope) else in_text(hit.text)
+
+
+def of_others(source: str, text: str, scope: Scope) -> tuple[Foreign, ...]:
+    """All of a text, of which `is_of_others`."""
+    return (foreign(source, text, is_talk=scope.audience is Audience.GROUP),)
+
+
+def in_memory(text: str, scope: Scope) -> tuple[Foreign, ...]:
+    """Of blocks of the scope's own files, in a prompt or as they have changed."""
+    if scope.audience is not Audience.GROUP:
+        return in_text(text)
+    found: list[Foreign] = []
+    for block in _FILE.finditer(text):
+        body, _, _ = text[block.end() :].partition("\n</daybook-")
+        said = "\n".join(line for line in body.splitlines() if not line.startswith("#"))
+        found.append(foreign(block[1], said, is_talk=True))
+    return unique(found)
 
 
 def is_of_others(path: str, scope: Scope) -> bool:
     """Whether all that a file says counts as others' text: the owner reads another scope's, or a talk as it was
-    exported, with all that came along. `path` is relative to the scope's folder."""
+    exported, with all that came along; and in a group, where every member has it written. `path` is relative to the
+    scope's folder."""
     top = path.partition("/")[0].casefold()
-    return top == _EXPORTS or (scope.audience is Audience.OWNER and top in _OTHERS)
+    is_anothers = scope.audience is Audience.OWNER and top in _OTHERS
+    return is_anothers or top == _EXPORTS or scope.audience is Audience.GROUP
 
 
 def unique(found: Iterable[Foreign]) -> tuple[Foreign, ...]:

@@ -15,7 +15,7 @@ from agent.context.budget import IMAGE_TOKENS
 from agent.context.freshness import seen_by
 from agent.context.recalled import Recall
 from agent.context.turn_header import rendered
-from agent.foreign import Foreign, in_text, unique
+from agent.foreign import Foreign, in_memory, unique
 from agent.memory.forgettings import Forgettings, Forgotten
 from agent.open_talks import Conversation
 from agent.session.entries import Recalled, Seen
@@ -103,7 +103,7 @@ class Incoming:
             self.window // 16,
         )
         blocks = (*changes.blocks, recollection.block) if recollection.block else changes.blocks
-        found_in = (*recollection.foreign, *(one for block in changes.blocks for one in in_text(block)))
+        found_in = (*recollection.foreign, *(one for block in changes.blocks for one in in_memory(block, scope)))
         return _News(blocks, changes.files, recollection.passages, unique(found_in))
 
 

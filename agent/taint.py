@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from agent.foreign import Foreign, foreign, in_blocks, in_text, names, unique
+from agent.foreign import Foreign, foreign, in_blocks, in_memory, in_text, names, unique
 from agent.memory.provenance import Provenance, marked_lines
 from agent.memory.scope import Audience, Scope
 from agent.model.base import Block, text_in
@@ -24,16 +24,17 @@ _OF_OTHERS = ("groups/", "people/")
 
 @dataclass(frozen=True, slots=True)
 class Taint:
-    """`now`: what this turn has taken in; `held`: what the talk holds from before; `marked`: lines of the prompt's
-    files with a mark of where they came from."""
+    """`now`: what this turn has taken in; `held`: what the talk holds from before; `prompt`: what stands in the
+    prompt's files, `marked` the lines of it with a mark of where they came from."""
 
     now: tuple[Foreign, ...] = ()
     held: tuple[Foreign, ...] = ()
+    prompt: tuple[Foreign, ...] = ()
     marked: tuple[str, ...] = ()
 
     @property
     def every(self) -> tuple[Foreign, ...]:
-        return unique((*self.now, *self.held, *in_text("\n".join(self.marked))))
+        return unique((*self.now, *self.held, *self.prompt))
 
     @property
     def taken_in(self) -> tuple[Foreign, ...]:
@@ -42,7 +43,7 @@ class Taint:
 
     def causes(self, effect: Effect) -> tuple[Foreign, ...]:
         """The text of others that may be the reason of an effect."""
-        return self.now if effect.this_turn else self.every
+        return unique((*self.now, *self.prompt)) if effect.this_turn else self.every
 
     def of_answers(self, scope: Scope) -> tuple[Foreign, ...]:
         """From which text of others its answers are made, by name. What a group's members say is no news in their own
@@ -75,8 +76,9 @@ def taint(transcript: Transcript, scope: Scope, turn: str) -> Taint:
         if entry.meta.said and not scope.is_private and (not sender or entry.meta.by != sender):
             into.append(foreign(entry.meta.sender or "somebody", said_words(entry), is_talk=True))
         into += of_entry(entry, paths)
-    marked = tuple(line for block in system_of(transcript.header, entries) for line in marked_lines(block))
-    return Taint(unique(now), unique(held), marked)
+    system = "\n".join(system_of(transcript.header, entries))
+    prompt = in_memory(system, scope)
+    return Taint(unique(now), unique(held), prompt, marked_lines(system))
 
 
 def of_entry(entry: MessageEntry, paths: Mapping[str, str] | None = None) -> tuple[Foreign, ...]:
@@ -106,14 +108,15 @@ def sources_of(entries: Sequence[Entry], transcript: Transcript, scope: Scope) -
 
 
 def in_message(said: Said) -> tuple[Foreign, ...]:
-    """What comes with a message and is not its sender's own: documents, pictures, quotes, names of files."""
-    found = [foreign(one.name or "a document", one.text) for one in said.documents]
+    """What comes with a message and is not its sender's own: documents, pictures, quotes, names of files; and the text
+    of a job that was made from such."""
+    found = [foreign(one.name.removeprefix("document ") or "a document", one.text) for one in said.documents]
     found += [foreign("a quoted message", text) for text in said.quoted]
     found += [foreign(name or "somebody", text, is_talk=True) for name, _, text in said.overheard]
     found += [foreign("what came along", text) for text in said.enclosed]
     found += [foreign("a picture", one.name) for one in said.pictures]
     found += [foreign("a recording", name) for name in said.heard if " " in name]
-    return unique(found)
+    return unique((*found, *in_text(said.text)))
 
 
 def said_words(entry: MessageEntry) -> str:

@@ -21,7 +21,12 @@ _LISTED = 20
 
 
 class NotAddressable(Exception):
-    """There is no such chat for this conversation. Sentences for who asked: they name those that there are."""
+    """There is no such chat for this conversation. Sentences for who asked: they name those that there are. `names`:
+    what others have called chats that are named."""
+
+    def __init__(self, message: str, names: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.names = tuple(names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +46,7 @@ class Addressing:
             return self.here.address
         chat = next((one for one in self._meant(to.strip()) if self._may(one)), None)
         if chat is None:
-            raise NotAddressable(self._refusal(to))
+            raise self._refusal(to)
         if chat.address.channel not in self.channels:
             raise NotAddressable(f"{chat.address} cannot be reached: {chat.address.channel} is off.")
         return chat.address
@@ -93,13 +98,17 @@ class Addressing:
         channel = self.here.address.channel
         return channel, self.access.first_chat_id(channel, self.here.parent_chat or self.here.address.chat_id)
 
-    def _refusal(self, to: str) -> str:
+    def _refusal(self, to: str) -> NotAddressable:
         if self.conversation.scope.audience is Audience.GROUP:
-            return "From a group, messages can only go to the group itself; leave `to` away for this chat."
-        shown = [f"{one.address} ({self._words(one)})" for one in self._others()]
+            return NotAddressable(
+                "From a group, messages can only go to the group itself; leave `to` away for this chat."
+            )
+        others = list(self._others())
+        shown = [f"{one.address} ({self._words(one)})" for one in others]
         where = "; ".join(shown[:_LISTED]) + ("; and more" if len(shown) > _LISTED else "")
-        return (
-            f"There is no chat {label(to)!r} to which you can write from here. There are: {where or 'only this one'}."
+        return NotAddressable(
+            f"There is no chat {label(to)!r} to which you can write from here. There are: {where or 'only this one'}.",
+            [one.title for one in others[:_LISTED] if one.title and self._role(one) is not self.conversation.role],
         )
 
     def _others(self) -> Iterator[KnownChat]:

@@ -22,7 +22,7 @@ from pydantic import TypeAdapter
 
 from agent.agent import Agent
 from agent.clock import Clock, utc_stamp
-from agent.context.marked import label
+from agent.context.marked import clean, label
 from agent.foreign import Foreign, visible
 from agent.language import Language
 from agent.memory import files
@@ -61,6 +61,7 @@ _DISK = "Not done: it needs the owner's yes, and the question could not be writt
 _SAID_YES = "Your owner said yes: {what}. What came of it: {result}"
 _SAID_NO = "Your owner said no: {what}. It was not done; do not try it another way."
 _IS_DONE = "It is done."
+_RESULT_CHARS = 300
 _FILES = (EffectKind.WRITE, EffectKind.WRITE_COMMON, EffectKind.WRITE_SKILL)
 
 
@@ -137,7 +138,7 @@ class Approvals:
             wanted.call,
             wanted.tool,
             json.dumps(wanted.arguments),
-            wanted.effect,
+            replace(wanted.effect, text=clean(wanted.effect.text), private=clean(wanted.effect.private)),
             wanted.causes,
             session,
             replace(row, message=_without_words(row.message)),
@@ -227,7 +228,9 @@ class Approvals:
         outcome, result = await self._carried_out(question.id, pending) if said else ("refused", "")
         english = APPROVAL_WORDS[Language.ENGLISH]
         what = _what(pending, english)
-        note = _SAID_YES.format(what=what, result=result) if said else _SAID_NO.format(what=what)
+        note = (
+            _SAID_YES.format(what=what, result=visible(result, _RESULT_CHARS)) if said else _SAID_NO.format(what=what)
+        )
         await self._note(question.id, pending, note)
         origin = pending.row.message.address
         if origin != address:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import ParamSpec, Protocol, TypeVar
 
 from agent.clock import Clock
-from agent.foreign import Foreign, foreign, in_text, is_of_others
+from agent.foreign import Foreign, in_text, is_of_others, of_others
 from agent.memory.files import FileText, clean, sha_of, text_of
 from agent.memory.fullness import fullness, is_index
 from agent.memory.history import Author
@@ -27,6 +28,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _SHOWN_CHARS = 20_000
+_TO_OWNER = re.compile(r"""\bto:[ \t]{0,8}["']?owner\b""")
 _OWN_KINDS = frozenset({".md", ".txt"})
 """Files in which what was made from text of others has a mark."""
 
@@ -139,8 +141,10 @@ class Desk:
         leads = Path(real).relative_to(root).parts if Path(real).is_relative_to(root) else given
         for parts in (given, leads):
             kind = Path(parts[-1]).suffix.lower() if parts else ""
-            if is_of_others("/".join(parts), self.scope) or kind not in _OWN_KINDS:
-                return (foreign(self.name(path), text),)
+            if is_of_others("/".join(parts), self.scope) or (
+                kind not in _OWN_KINDS and not _is_own_schedule(parts, text)
+            ):
+                return of_others(self.name(path), text, self.scope)
         return in_text(text)
 
     def fullness(self, path: Path, file: FileText) -> str:
@@ -215,6 +219,12 @@ class Desk:
     def _has_seen(self, path: Path, data: bytes) -> bool:
         known = self._known.get(path)
         return known is not None and known.sha == sha_of(data) and known.lines >= count_lines(text_of(data, "").text)
+
+
+def _is_own_schedule(parts: Sequence[str], text: str) -> bool:
+    """Whether it is the list of jobs, and none of them is for another chat, whose people may have had it written."""
+    others = (line for line in text.splitlines() if "to:" in line and not _TO_OWNER.search(line))
+    return [part.casefold() for part in parts] == ["schedule.yaml"] and not any(others)
 
 
 def _cleaned(output: str) -> str:

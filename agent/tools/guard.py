@@ -75,14 +75,16 @@ Run = Callable[[Desk, Arguments], Awaitable[str]]
 
 def written(desk: Desk, path: Path, change: Change | None = None, new: str = "") -> Effect | None:
     """The effect of changing a file; `new`: the text that would be put into it. Without `change` it is not known what
-    the whole would be. Blocks. Raises `FileError`."""
+    the whole would be. Blocks. Raises `FileError`, `ToolError`."""
     kind = guarded(desk.scope, path)
     if kind is Guarded.FREE:
         return None
+    desk.may_change(path)  # what is sealed is not asked about
     before = files.read_bytes(path, desk.scope.folder)
     after = change(before) if change is not None else None
     everywhere = _is_skill(path) and after is not None and _counts_everywhere(after)
-    private = private_line(desk.scope, new) if kind is Guarded.OTHERS else ""
+    for_others = kind is Guarded.OTHERS or path.suffix.lower() == ".yaml"  # jobs that report to others
+    private = private_line(desk.scope, new) if for_others else ""
     kinds = {Guarded.COMMON: EffectKind.WRITE_COMMON}
     return Effect(
         EffectKind.WRITE_SKILL if everywhere else kinds.get(kind, EffectKind.WRITE),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from pathlib import Path
 
-from agent.foreign import foreign, in_hit, unique
+from agent.foreign import foreign, in_hit, is_of_others, of_others, unique
 from agent.memory import files, logs, notes
 from agent.memory.age import OUT_OF_DATE, age_in_words, may_be_out_of_date
 from agent.memory.daily import log_path
@@ -260,8 +260,11 @@ async def _list(desk: Desk, arguments: Arguments) -> str:
         lines.append(f"[{len(listed) - _MOST_LISTED} older notes are not shown; memory_search finds them]")
     if any(may_be_out_of_date(note.changed, today) for note in listed):
         lines.append(OUT_OF_DATE)
+    shown = "\n".join(lines)
+    if is_of_others(notes.FOLDER, desk.scope):
+        return Shown(shown, of_others(notes.FOLDER, shown, desk.scope))
     sources = [foreign(name, note.description or note.name) for note in listed[:_MOST_LISTED] for name in note.sources]
-    return Shown("\n".join(lines), unique(sources))
+    return Shown(shown, unique(sources))
 
 
 async def _delete(desk: Desk, arguments: Arguments) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 
 from channels.message import Origin
+from gateway.approvals import KIND as APPROVAL
 from gateway.commands import Answer, Ask, Command, CommandError
 from gateway.questions import answer_of
 from gateway.store.question_rows import Question
@@ -24,8 +25,10 @@ def command(takers: Mapping[str, Take]) -> Command:
         said = answer_of(word)
         if said is None:
             raise CommandError("Please answer with yes or no.")
-        question = ask.house.approvals.find(id, ask.conversation) or ask.house.questions.find(id, ask.row.message)
-        if question is None or question.kind not in takers:
+        question = ask.house.approvals.find(id, ask.conversation)
+        if question is None and (found := ask.house.questions.find(id, ask.row.message)) is not None:
+            question = found if found.kind != APPROVAL else None  # whoever is asked for a yes may be the owner no more
+        if question is None:
             raise CommandError(_GONE)
         with ask.house.questions.answering(question):
             text = await takers[question.kind](ask, question, said)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from agent.clock import Clock, utc_stamp
 from agent.context.marked import label
-from agent.foreign import foreign
+from agent.foreign import foreign, unique
 from agent.memory.files import decoded, inside, read_bytes, sha_of
 from agent.memory.private_lines import private_line
 from agent.memory.reach import FileError
@@ -154,8 +154,7 @@ def _content(scope: Scope, path: str) -> tuple[str, str]:
 
 
 def _not_addressable(error: NotAddressable) -> ToolError:
-    """The chats that there are have names that others gave them."""
-    return ToolError(str(error), (foreign("names of chats", str(error)),))
+    return ToolError(str(error), unique(foreign("the name of a chat", name) for name in error.names))
 
 
 def _write_once(connection: sqlite3.Connection, drafts: Sequence[Draft], at: str) -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Mapping, Sequence
 from typing import TypeVar
 
 from agent.context.marked import label
-from agent.foreign import foreign
+from agent.foreign import Foreign, foreign, in_text, unique
 from agent.memory.private_lines import private_line
+from agent.memory.provenance import own_mark
 from agent.tools import schema
 from agent.tools.arguments import text
 from agent.tools.base import Arguments, Effect, EffectKind, Shown, Tool, ToolError
@@ -17,7 +18,7 @@ from gateway.access import Role
 from gateway.one_line import one_line
 from gateway.schedule import when as when_
 from gateway.schedule.book import Asker, Book, NotBooked, Row, Wish
-from gateway.schedule.job import OWNER, Kind
+from gateway.schedule.job import OWNER, Job, Kind
 from gateway.schedule.moments import local
 from gateway.sessions import Conversation, Sessions, is_same_audience
 from gateway.store.inbox_rows import InboxRow
@@ -55,12 +56,11 @@ class ScheduleTools:
         """For whoever said that. A job gets none: no job is made from inside a job."""
         if row.message.due is not None:
             return ()
-        conversation = self._sessions.of_row(row)
-        asker = asker_of(row, conversation)
+        asker = asker_of(row, self._sessions.of_row(row))
 
         async def add(arguments: Arguments) -> str:
             wish = Wish(
-                text=text(arguments, "text"),
+                text=own_mark(text(arguments, "text")),
                 when=_when(arguments),
                 kind=text(arguments, "kind"),
                 to=text(arguments, "to"),
@@ -77,17 +77,24 @@ class ScheduleTools:
             if len(rows) > _MOST_LISTED:
                 lines.append(f"[and {len(rows) - _MOST_LISTED} more]")
             listed = "\n".join(lines) or "There are no jobs or reminders."
-            return _shown(listed) if any(row.job.kind is not Kind.BUILT_IN for row in rows) else listed
+            return Shown(listed, await found([row.job for row in rows[:_MOST_LISTED]]))
+
+        async def found(jobs: Sequence[Job]) -> tuple[Foreign, ...]:
+            """What of jobs is others' text: theirs, for their chats, and what was made from documents and the like."""
+            chats = {job.to for job in jobs if job.kind is not Kind.BUILT_IN}
+            elsewhere = {to for to in chats if not await self._is_here(row, asker, to)}
+            others = [foreign(job.to, job.text) for job in jobs if job.to in elsewhere]
+            return unique([*others, *(one for job in jobs for one in in_text(job.text))])
 
         async def remove(arguments: Arguments) -> str:
             job = await _asked(self._book.remove(asker, text(arguments, "id").strip()))
-            return _shown(f"Removed {job.id}: {one_line(job.text, _SHOWN)}")
+            return Shown(f"Removed {job.id}: {one_line(job.text, _SHOWN)}", await found([job]))
 
         async def adding(arguments: Arguments) -> Effect | None:
             to, kind = text(arguments, "to").strip(), text(arguments, "kind")
             when = ", ".join(f"{name}: {value}" for name, value in _when(arguments).items())
             told = f"{text(arguments, 'text')}\n({kind}, {when})"
-            return await self._effect(EffectKind.ADD_JOB, conversation, asker, to, kind, told)
+            return await self._effect(EffectKind.ADD_JOB, row, asker, to, kind, told)
 
         async def removing(arguments: Arguments) -> Effect | None:
             id = text(arguments, "id").strip()
@@ -95,7 +102,7 @@ class ScheduleTools:
             if job is None:
                 return None
             told = f"{job.text}\n({job.kind}, {when_.in_words(job.when)})"
-            return await self._effect(EffectKind.REMOVE_JOB, conversation, asker, job.to, str(job.kind), told)
+            return await self._effect(EffectKind.REMOVE_JOB, row, asker, job.to, str(job.kind), told)
 
         return (
             Tool(_ADD, add, effect=adding),
@@ -103,23 +110,27 @@ class ScheduleTools:
             Tool(_REMOVE, remove, effect=removing),
         )
 
+    async def _is_here(self, row: InboxRow, asker: Asker, to: str) -> bool:
+        """Whether who listens in the chat that a job reports to (empty: this one) listens here too."""
+        if not to or to == OWNER:
+            return not to or asker.is_owner
+        chat = await self._book.chat(to)
+        here = self._sessions.of_row(row).scope
+        return chat is not None and is_same_audience(self._sessions.in_chat(chat).scope, here)
+
     async def _effect(
-        self, act: EffectKind, conversation: Conversation, asker: Asker, to: str, kind: str, told: str
+        self, act: EffectKind, row: InboxRow, asker: Asker, to: str, kind: str, told: str
     ) -> Effect | None:
-        """Of a job of that kind that reports to that chat (empty: this one): a reminder for who listens here is
-        free."""
-        chat = await self._book.chat(to or str(asker.chat)) if to != OWNER else None
-        is_here = (
-            not to
-            or (to == OWNER and asker.is_owner)
-            or (chat is not None and is_same_audience(self._sessions.in_chat(chat).scope, conversation.scope))
-        )
+        """Of a job of that kind that reports to that chat: a reminder for who listens here is free."""
+        is_here = await self._is_here(row, asker, to)
         if is_here and kind != Kind.PROMPT:
             return None
         if not is_here and not asker.is_owner:
             return None  # nobody but the owner can: the book refuses it
+        chat = await self._book.chat(to or str(asker.chat))
         title = label(chat.title) if chat is not None else ""
-        private = "" if is_here else await asyncio.to_thread(private_line, conversation.scope, told)
+        scope = self._sessions.of_row(row).scope
+        private = "" if is_here else await asyncio.to_thread(private_line, scope, told)
         target = " ".join(filter(None, [title, f"({to or asker.chat})"]))
         return Effect(act, target, told, private=private, this_turn=is_here)
 
@@ -129,11 +140,6 @@ def asker_of(row: InboxRow, conversation: Conversation) -> Asker:
     private = row.message.kind is ChatKind.PRIVATE
     is_owner = private and conversation.role is Role.OWNER
     return Asker(row.message.address, conversation.person if private else "", is_owner)
-
-
-def _shown(text: str) -> Shown:
-    """Jobs are text that others may have had written: people for their own chats, and documents as reminders."""
-    return Shown(text, (foreign("the list of jobs", text),))
 
 
 def _when(arguments: Arguments) -> Mapping[str, str]:

@@ -37,6 +37,7 @@ async def test_help_lists_what_this_chat_may_ask(daybook: Daybook) -> None:
         "usage",
         "model",
         "pair",
+        "approvals",
     }
 
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.memory.index.cutting import passages
 from agent.memory.provenance import (
     Provenance,
     bare,
@@ -106,3 +107,10 @@ def test_a_mark_is_found_again(name: str) -> None:
 @given(st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=60))
 def test_ascii_compares_the_same_on_the_quick_way(text: str) -> None:
     assert bare(text) == bare(text + "é").removesuffix("é")
+
+
+def test_every_part_of_a_long_line_is_found_with_its_mark() -> None:
+    """A search shows parts of what is too long for one passage."""
+    parts = list(passages("- " + "Mallory wants it all. " * 200 + "Now (from: report.pdf)\n"))
+    assert len(parts) > 1
+    assert all(sources_in(part.text) == ("report.pdf",) for part in parts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import unicodedata
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from hypothesis import given
@@ -45,12 +46,12 @@ def variants(name: str) -> st.SearchStrategy[str]:
     """The same file, as some file system or some model would write it."""
     letters = [st.sampled_from(sorted({one, one.upper(), one.lower(), _wide(one)})) for one in name if one != "/"]
 
-    def join(chosen: tuple[str, ...], form: str, dots: str) -> str:
+    def join(chosen: tuple[str, ...], form: Literal["NFC", "NFD"], dots: str) -> str:
         rest = iter(chosen)
         spelled = "".join("/" if one == "/" else next(rest) for one in name)
         return unicodedata.normalize(form, dots + spelled)
 
-    forms = st.sampled_from(["NFC", "NFD"])
+    forms: st.SearchStrategy[Literal["NFC", "NFD"]] = st.sampled_from(["NFC", "NFD"])
     return st.builds(join, st.tuples(*letters), forms, st.sampled_from(["", "./", "././"]))
 
 
