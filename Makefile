@@ -6,6 +6,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := gateway channels agent tests $(wildcard benchmarks)
 
+NO_VENV = echo "$(PYTHON) cannot make a virtual environment with pip in it. On Debian and Ubuntu: \
+	sudo apt install python3-venv. Or name another Python: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1
+
 .PHONY: run test check wheel clean
 .DELETE_ON_ERROR:
 
@@ -31,7 +34,9 @@ clean:
 
 .venv/python: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit("Daybook needs Python 3.11 or newer; try: make PYTHON=python3.12 " + "$(MAKECMDGOALS)") if sys.version_info < (3, 11) else None'
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { $(NO_VENV); }
 	$(PYTHON) -m venv --clear .venv
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || { rm -rf .venv; $(NO_VENV); }
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt hatchling
 	touch $@
 

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
+
 from gateway.cli import daybook
 
 
 def main() -> None:
+    # A path may hold any bytes, and no command ends because it names one.
+    with contextlib.suppress(AttributeError):  # something else stands in for it, or nothing
+        sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     daybook(prog_name="daybook")
 
 

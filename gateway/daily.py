@@ -319,7 +319,8 @@ class Daily:
         await self._schedule.load()
         to = {str(address), self._name(address)}
         if conversation.is_private and conversation.role is Role.OWNER:
-            to.add(OWNER)
+            targets = await self._schedule.reports.targets()
+            to |= {OWNER, *map(str, targets.of_owner())}
         jobs, zone = list(self._schedule.jobs.values()), self._clock.zone
         found = await asyncio.to_thread(agenda, jobs, to, day, zone)
         return [Coming(f"{due:%H:%M}", one_line(job.text, _SHOWN)) for due, job in found[:_MOST_COMING]]

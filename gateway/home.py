@@ -142,11 +142,13 @@ def find_home(option: str | None, environ: Mapping[str, str]) -> Home:
 
 
 def shown(path: Path) -> str:
-    """A path for people's eyes: with `~/` where it is under the user's home folder."""
+    """A path for people's eyes: with `~/` where it is under the user's home folder, and as text that can be sent and
+    printed whatever bytes its names are made of."""
     try:
-        return f"~/{path.relative_to(Path.home()).as_posix()}"
+        text = f"~/{path.relative_to(Path.home()).as_posix()}"
     except (ValueError, RuntimeError):  # elsewhere, or the user has no home folder
-        return str(path)
+        text = str(path)
+    return os.fsencode(text).decode(errors="replace")
 
 
 @contextlib.contextmanager

@@ -165,7 +165,7 @@ class Router:
     def _begins_turn(self, arrival: Arrival) -> bool:
         message = arrival.message
         waits = arrival.overheard or message.album or message.continues or not self._turns.is_idle(arrival.session)
-        return not waits and (message.due is not None or self._commands.find(message) is None)
+        return not waits and (message.due is not None or self._commands.find(message, _agent(arrival.session)) is None)
 
     def _turn_away(self, message: InboundMessage, text: str) -> None:
         """Answer a command from the platform's menu that comes to nothing: its giver alone sees it, and sees that an
@@ -200,7 +200,7 @@ class Router:
 
     def dispatch(self, row: InboxRow) -> None:
         """To its command, which runs at once, or to its session's lane."""
-        if row.message.due is None and (wanted := self._commands.find(row.message)):
+        if row.message.due is None and (wanted := self._commands.find(row.message, _agent(row.session))):
             conversation = self._sessions.of_row(row)
             self._spawn(self._commands.run(wanted, row, conversation), f"/{wanted.name} in {row.session}")
         else:
@@ -256,3 +256,8 @@ def _reworded(arrival: Arrival, edited: InboundMessage) -> Arrival:
     ):
         return arrival
     return dataclasses.replace(arrival, message=dataclasses.replace(message, text=edited.text))
+
+
+def _agent(session: str) -> str:
+    """The name of the agent whose session that is."""
+    return session.partition("/")[0]

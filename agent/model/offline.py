@@ -121,6 +121,8 @@ class OfflineModel:
                     replies += [self._offline(phrases), phrases.abilities]
                 case Wish.THANK:
                     replies.append(phrases.welcome)
+                case Wish.COMMAND:
+                    replies.append(phrases.command.format(command=intent.query))
                 case Wish.NOTHING:
                     replies.append(phrases.empty)
                 case _:

@@ -11,10 +11,17 @@ from dataclasses import dataclass
 
 from agent.language import Language
 from agent.memory.words import fold, query_terms, terms
+from agent.model.offline_commands import plain_command
 from agent.model.offline_vocabulary import VOCABULARIES, Vocabulary
 
 _KANA = re.compile("[\u3040-\u30ff]")
 _HAN = re.compile("[\u3400-\u9fff]")
+_CHINESE_ALONE = frozenset(
+    "我你您她它们們这這那哪吗嗎呢么麼吧啊啦还還很给說说请谢买卖个为过对时见开关门问间车东书长电话语让认识应该动发经样从头钱银饭马鸟鱼爱乐欢帮记"
+)
+"""Characters that Japanese text without kana does not hold."""
+_CHINESE_TOGETHER = frozenset("的了是在不有就也都")
+"""Two of these are a sentence, one may be part of a Japanese word."""
 _PUNCTUATION = re.compile(r"[\s.,;:!¡?¿…。，！？、]+")
 _CLOSING = " .!。！\"'»”」)"
 _BOT_NAME = re.compile(r"(^| )daybook$")
@@ -30,12 +37,13 @@ class Wish(enum.Enum):
     TODAY = enum.auto()  # show today's log
     FIND = enum.auto()
     FILE = enum.auto()
+    COMMAND = enum.auto()  # what a command of the chat does
     NOTHING = enum.auto()  # no words at all
 
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """`query` is what to look for, for FIND."""
+    """`query` is what to look for, for FIND, and the command, for COMMAND."""
 
     wish: Wish
     language: Language
@@ -51,6 +59,8 @@ def understand(text: str) -> Intent:
     wish = _whole_message(bare)
     if wish is not None:
         return Intent(wish, language)
+    if command := plain_command(text):
+        return Intent(Wish.COMMAND, language, str(command))
     if _is_to_be_kept(vocabulary, folded, bare):
         return Intent(Wish.FILE, language)
     asks = _asks(vocabulary, folded, bare)
@@ -62,17 +72,17 @@ def understand(text: str) -> Intent:
 
 
 def language_of(text: str) -> Language:
-    """English where nothing tells."""
-    return told_language(text) or Language.ENGLISH
+    """The best guess where nothing tells: Chinese of characters alone, else English."""
+    return told_language(text) or (Language.CHINESE if _is_unspaced(text[:_TELLING_CHARS]) else Language.ENGLISH)
 
 
 def told_language(text: str, least: int = 1) -> Language | None:
-    """By script, else by the language with the most telling words; None where fewer than `least` tell."""
-    if _KANA.search(text):
-        return Language.JAPANESE
-    if _HAN.search(text):
-        return Language.CHINESE
-    words = terms(fold(text[:_TELLING_CHARS]))
+    """The language of most of the words, by script or by the words that speak for one; None where fewer than `least`
+    tell."""
+    text = text[:_TELLING_CHARS]
+    if _is_unspaced(text):
+        return _unspaced_language(text) if least <= 1 or _unspaced_words(text) >= least else None
+    words = terms(fold(text))
     scores = {
         language: sum(word in vocabulary.signs for word in words)
         for language, vocabulary in VOCABULARIES.items()
@@ -80,6 +90,31 @@ def told_language(text: str, least: int = 1) -> Language | None:
     }
     told = max(scores, key=lambda language: scores[language])
     return told if scores[told] >= least else None
+
+
+def _is_unspaced(text: str) -> bool:
+    """Whether most of the words are of a language that writes no spaces."""
+    written = sum(any(one.isalpha() and not _is_cjk(one) for one in word) for word in text.split())
+    return _unspaced_words(text) > written
+
+
+def _is_cjk(character: str) -> bool:
+    return _KANA.match(character) is not None or _HAN.match(character) is not None
+
+
+def _unspaced_words(text: str) -> int:
+    """About how many there are: two characters make a word, and a greeting is one."""
+    if _PUNCTUATION.sub(" ", fold(text)).strip() in _WHOLE_MESSAGES:
+        return int(any(map(_is_cjk, text)))
+    return -(-sum(map(_is_cjk, text)) // 2)
+
+
+def _unspaced_language(text: str) -> Language | None:
+    """Kana are Japanese; characters alone may be either's, but for those that only Chinese has."""
+    alone = sum(one in _CHINESE_ALONE for one in text)
+    if len(_KANA.findall(text)) > alone:
+        return Language.JAPANESE
+    return Language.CHINESE if alone or len(_CHINESE_TOGETHER.intersection(text)) > 1 else None
 
 
 def _whole_messages() -> dict[str, Wish]:

@@ -10,9 +10,9 @@ from agent.language import Language
 
 @dataclass(frozen=True, slots=True)
 class Phrases:
-    """`noted` and `today` take {path}, `nothing` takes {query}, `failed` takes {why}, `offline` takes {env}, the file
-    in which a key is looked for. `offline` says what this is and how to connect a model; the names in it are those of
-    files, commands and settings."""
+    """`noted` and `today` take {path}, `nothing` takes {query}, `command` {command}, `failed` {why}, `offline` {env},
+    the file in which a key is looked for. `offline` says what this is and how to connect a model; the names in it are
+    those of files, commands and settings."""
 
     greeting: str
     offline: str
@@ -27,6 +27,7 @@ class Phrases:
     no_tool: str
     empty: str
     unseen: str
+    command: str
 
 
 PHRASES: Mapping[Language, Phrases] = {
@@ -51,6 +52,7 @@ PHRASES: Mapping[Language, Phrases] = {
         no_tool="I cannot do that in this chat.",
         empty="I read text only, and this message has none.",
         unseen="What came with your message is kept, but I cannot look into it without a language model.",
+        command="Send `{command}` by itself: that command does it.",
     ),
     Language.GERMAN: Phrases(
         greeting="Hallo!",
@@ -73,6 +75,7 @@ PHRASES: Mapping[Language, Phrases] = {
         no_tool="Das kann ich in diesem Chat nicht.",
         empty="Ich lese nur Text, und diese Nachricht hat keinen.",
         unseen="Was mit deiner Nachricht kam, ist aufgehoben; ansehen kann ich es ohne Sprachmodell nicht.",
+        command="Schick `{command}` für sich allein: Dieser Befehl tut das.",
     ),
     Language.SPANISH: Phrases(
         greeting="¡Hola!",
@@ -95,6 +98,7 @@ PHRASES: Mapping[Language, Phrases] = {
         no_tool="No puedo hacer eso en este chat.",
         empty="Solo leo texto, y este mensaje no tiene.",
         unseen="Lo que vino con tu mensaje queda guardado, pero sin un modelo de lenguaje no puedo verlo.",
+        command="Envía solo `{command}`: ese comando lo hace.",
     ),
     Language.FRENCH: Phrases(
         greeting="Bonjour !",
@@ -117,6 +121,7 @@ PHRASES: Mapping[Language, Phrases] = {
         no_tool="Je ne peux pas faire cela dans ce chat.",
         empty="Je ne lis que du texte, et ce message n'en a pas.",
         unseen="Ce qui accompagnait ton message est conservé, mais sans modèle de langage je ne peux pas le consulter.",
+        command="Envoyez `{command}` seul : cette commande le fait.",
     ),
     Language.CHINESE: Phrases(
         greeting="你好！",
@@ -136,6 +141,7 @@ PHRASES: Mapping[Language, Phrases] = {
         no_tool="我在这个聊天里做不到。",
         empty="我只能读文字，而这条消息没有文字。",
         unseen="随消息发来的内容已保存，但没有语言模型我无法查看。",
+        command="请单独发送 `{command}`：这个命令会做到。",
     ),
     Language.JAPANESE: Phrases(
         greeting="こんにちは！",
@@ -158,5 +164,6 @@ PHRASES: Mapping[Language, Phrases] = {
         no_tool="このチャットではそれはできません。",
         empty="読めるのは文字だけですが、このメッセージには文字がありません。",
         unseen="メッセージに添えられたものは保存しましたが、言語モデルがないと中身を見られません。",
+        command="`{command}` だけを送ってください。そのコマンドで行います。",
     ),
 }

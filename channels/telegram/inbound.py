@@ -40,6 +40,10 @@ CUT_BY_CLIENT = 4000
 """A text this long (UTF-16 units) was probably cut by the client, which sends at most 4096 and cuts at white space."""
 
 
+_GROUPS = ("group", "supergroup")
+"""Types of chats that can become others."""
+
+
 @dataclass(frozen=True, slots=True)
 class BotIdentity:
     """What getMe says about the bot; `username` without the `@`."""
@@ -75,7 +79,7 @@ def unreadable(update: object, why: str) -> Unreadable:
 def _message(message: Json, bot: BotIdentity, event_id: str, *, edit: bool) -> InboundMessage | Migrated | None:
     chat = need_object(message, "chat")
     chat_id = need(chat, "id", int)
-    if moved := _migration(message, chat_id):
+    if chat.get("type") in _GROUPS and (moved := _migration(message, chat_id)):
         return moved
     person = object_of(message, "from")
     if person is None or _has_no_person(message, chat) or need(person, "id", int) == bot.id:

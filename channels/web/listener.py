@@ -45,6 +45,6 @@ def _why(error: OSError, host: str, port: int) -> str:
             return f"port {port} of {host} is used by another program; stop it, or set channels.web.port"
         case errno.EACCES | errno.EPERM:
             return f"port {port} of {host} may not be used by this user; set channels.web.port above 1023"
-        case errno.EADDRNOTAVAIL:
+        case errno.EADDRNOTAVAIL | None:  # from Python 3.13 on, asyncio leaves the number of this one away
             return f"{host} is no address of this machine; set channels.web.host"
     return f"port {port} of {host} cannot be listened on: {error.strerror or error}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 
@@ -30,6 +31,20 @@ _COMMANDS = {
 """Each name is a module of this package with a command of that name, and what `--help` says of it."""
 
 
+class _Words(click.types.StringParamType):
+    """Words that somebody typed. They are UTF-8 where they can be read so, whatever the locale takes them for, and
+    never hold halves of characters, which no file and no other process would take."""
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        text = str(value)
+        with contextlib.suppress(UnicodeEncodeError):
+            return text.encode().decode()
+        raw = os.fsencode(text)
+        with contextlib.suppress(UnicodeDecodeError):
+            return raw.decode()
+        return raw.decode("cp1252", "replace")
+
+
 class _Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -40,12 +55,21 @@ class _Commands(click.Group):
         with kept_from_the_collector():
             module = importlib.import_module(f"gateway.cli.{cmd_name}")
         command: click.Command = getattr(module, f"{cmd_name}_command")
+        _take_words(command)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """From the table: click's own would import every command for its first line."""
         with formatter.section("Commands"):
             formatter.write_dl(list(_COMMANDS.items()))
+
+
+def _take_words(command: click.Command) -> None:
+    for param in command.params:
+        if param.type is click.STRING:
+            param.type = _Words()
+    for inner in getattr(command, "commands", {}).values():
+        _take_words(inner)
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

@@ -10,7 +10,6 @@ from typing import TextIO
 from channels.terminal import Busy, Final, Preview, Shown
 from gateway.cli.lines import prompt_again
 from gateway.control import Outcome
-from gateway.store.run_rows import REMINDER
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Characters that would command the terminal instead of being shown; a text may come from anywhere."""
@@ -70,8 +69,6 @@ class Screen:
 
     def _print_final(self, final: Final, is_answer: bool) -> None:
         text = _plain(final.text)
-        if final.key.startswith(REMINDER):
-            text = f"⏰ {text}"
         if self.live:
             self._grow(text)
             self._print(self.out, f"{_BELL}\n" if self.at_prompt and self.out.isatty() else "\n")

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 
 from agent.agent import Agent
 from agent.clock import Clock
+from agent.model.offline import NAME as OFFLINE
+from agent.model.offline_commands import plain_command
 from agent.report import ContextReport
 from channels.message import Channel, CommandInfo, InboundMessage, OutboundFile
 from gateway.access import Access, Role
@@ -196,14 +198,19 @@ class Commands:
             if one.is_listed
         )
 
-    def find(self, message: InboundMessage) -> Wanted | None:
-        """What a message asks for, `/new now` as (`new`, `now`); a bare yes or no to what was just asked is an
-        /answer. None: it is said to the model."""
+    def find(self, message: InboundMessage, agent: str) -> Wanted | None:
+        """What a message to an agent asks for, `/new now` as (`new`, `now`); a bare yes or no to what was just asked is
+        an /answer. Where no model is connected, plain words ask for it too. None: it is said to the model."""
         assert self._house is not None
         question = self._house.questions.answered_by(message)
         if match := _COMMAND.match(message.text.strip()):
             return Wanted(match[1].lower(), (match[2] or "").strip())
-        return Wanted(_ANSWER, f"{question.id} {message.text.strip()}") if question is not None else None
+        if question is not None:
+            return Wanted(_ANSWER, f"{question.id} {message.text.strip()}")
+        is_offline = self._house.agents[agent].settings.model.name == OFFLINE
+        alone = not message.quote and not message.attachments
+        plain = plain_command(message.text) if is_offline and alone else None
+        return Wanted(plain.name, plain.words) if plain is not None else None
 
     async def answer(self, wanted: Wanted, ask: Ask) -> Answer:
         """Do what a message asks for; the answer, whatever happens. Raises `ForTheModel`."""

@@ -10,7 +10,7 @@ from agent.model.offline import NAME as OFFLINE
 from channels.message import Origin
 from gateway.commands import Answer, Ask, Command, CommandError, ForTheModel
 from gateway.one_line import one_line
-from gateway.schedule import phrases
+from gateway.schedule import phrases, rung
 from gateway.schedule import when as when_
 from gateway.schedule.book import Asker, NotBooked, Row, Wish
 from gateway.schedule.due import resolved
@@ -42,18 +42,27 @@ async def remind(ask: Ask) -> str:
         raise CommandError(_HOW)
     try:
         understood = phrases.read(ask.words, _said_at(ask))
+        if understood is None and _is_offline(ask):
+            understood = phrases.read_at_end(ask.words, _said_at(ask))
     except BadWhen as error:
         raise CommandError(f"{error}.") from error
     if understood is None:
-        if ask.agent.settings.model.name == OFFLINE:
+        if _is_offline(ask):
             raise CommandError(f"I don't understand when that is, and no language model is connected to ask. {_HOW}")
         raise ForTheModel
     if not understood.rest:
         raise CommandError(f"What shall I remind you of? {_HOW}")
     wish = Wish(text=understood.rest, when=when_.fields(understood.when))
     booked = await _asked(ask.house.book.add(_asker(ask), wish))
-    how = f"{when_.in_words(booked.job.when)}, next " if isinstance(booked.job.when, Cron | when_.Every) else ""
-    return f"I'll remind you: {how}{booked.said}. (`{booked.job.id}`; `/jobs delete {booked.job.id}` takes it back.)"
+    again = f"{when_.in_words(booked.job.when)}, next" if isinstance(booked.job.when, Cron | when_.Every) else ""
+    where = "here" if booked.is_here else "in the chat where you wrote to me last"
+    how = " ".join(filter(None, [f"{where},", again, booked.soon]))
+    id = booked.job.id
+    return f"I'll remind you {how.rstrip(',')}: {booked.said}. (`{id}`; `/jobs delete {id}` takes it back.)"
+
+
+def _is_offline(ask: Ask) -> bool:
+    return ask.agent.settings.model.name == OFFLINE
 
 
 async def jobs(ask: Ask) -> str | Answer:
@@ -107,8 +116,8 @@ def _answered(ask: Ask, reminder: str, said: str) -> Answer:
     several messages stays."""
     pressed = ask.row.message.platform_id if ask.row.message.origin is Origin.COMMAND else ""
     if pressed and len(reminder) <= _ONE_MESSAGE:
-        return Answer(f"{reminder}\n\n_{said}_", replaces=pressed)
-    return Answer(f"{one_line(reminder, _SHOWN)}\n\n_{said}_")
+        return Answer(f"{rung.shown(reminder)}\n\n_{said}_", replaces=pressed)
+    return Answer(f"{rung.shown(one_line(reminder, _SHOWN))}\n\n_{said}_")
 
 
 async def _run(ask: Ask, id: str) -> str:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -60,7 +61,7 @@ async def write_line(writer: asyncio.StreamWriter, value: Mapping[str, Json]) ->
 def short_path(socket: Path) -> Iterator[str]:
     """A path to the socket that the system takes while inside: through a link in a private folder where its own is too
     long."""
-    if len(str(socket).encode()) <= _LONGEST_PATH:
+    if len(os.fsencode(socket)) <= _LONGEST_PATH:
         yield str(socket)
         return
     with tempfile.TemporaryDirectory(prefix="daybook-", dir=_short_temporary()) as folder:

@@ -7,6 +7,7 @@ or touches the jobs of another's chat.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 from collections.abc import Awaitable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from channels.message import Address, ChatKind
+from channels.terminal import NAME as TERMINAL
 from gateway.access import Access
 from gateway.chats import Chats
 from gateway.schedule import job as job_
@@ -22,7 +24,7 @@ from gateway.schedule import when as when_
 from gateway.schedule.due import exists, is_twice, next_after, resolved, runs_within
 from gateway.schedule.job import OWNER, BadJob, Job, Kind
 from gateway.schedule.jobs import NotChanged
-from gateway.schedule.moments import away, local
+from gateway.schedule.moments import away, local, soon
 from gateway.schedule.rung import Reminder
 from gateway.schedule.schedule import Schedule
 from gateway.schedule.targets import NoTarget
@@ -80,10 +82,13 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Booked:
-    """`said`: when it is due next, in local time and zone, with what is to be known about it."""
+    """`said`: when it is due next, in local time and zone, with what is to be known about it; `soon`: the same in words
+    where it is today or tomorrow. `is_here`: in the chat in which it was asked for."""
 
     job: Job
     said: str
+    soon: str = ""
+    is_here: bool = False
 
 
 class Book:
@@ -120,11 +125,12 @@ class Book:
         if not self._may(asker, job, own):
             raise NotBooked(f"From here, jobs can only report to this chat, not to {job.to}.")
         await self._check_target(job, own)
-        said = self._said(job)
+        said, soon = self._said(job)
+        is_here = asker.chat is not None and await self._now_at(job.to) == self._now(str(asker.chat))
         present = self._schedule.jobs
         same = next((one for one in present.values() if wish.id in ("", one.id) and _is_same(one, job)), None)
         if same is not None:
-            return Booked(same, said)
+            return Booked(same, said, soon, is_here)
         async with self._adding:
             self._check_room(asker, own)
             if job.kind is Kind.PROMPT and not asker.is_owner:
@@ -133,7 +139,7 @@ class Book:
                 await self._schedule.add(job)
             except NotChanged as error:
                 raise NotBooked(f"It could not be added: {error}.") from error
-        return Booked(job, said)
+        return Booked(job, said, soon, is_here)
 
     async def _check_target(self, job: Job, own: Collection[str]) -> None:
         """Raises `NotBooked` where nobody can be told at `to`, as `send_message` does. Of a channel that is off, it is
@@ -167,7 +173,7 @@ class Book:
         own = await self._own_chats(asker)
         reminder = await self._reminder(asker, name, own)
         again = self._read(asker, Wish(reminder.text, {"at": at.isoformat()}, to=reminder.to, id=reminder.id_again))
-        said = self._said(again)
+        said, _ = self._said(again)
         jobs = self._schedule.jobs
         if not any(_is_same(one, again) for one in jobs.values()):
             if again.id not in jobs:
@@ -200,16 +206,10 @@ class Book:
         run = await ledger.numbered(number) if number is not None else next(iter(await ledger.history(name, 1)), None)
         if run is None or run.kind != Kind.MESSAGE or not self._may_answer(asker, run, own):
             raise NotBooked("That reminder is not here any more." if number else f"There is no job {name[:64]}.")
-        return rung.of_run(run, jobs, self._schedule.clock.zone, here=self._here(asker, run))
+        return rung.of_run(run, jobs, self._schedule.clock.zone, here=str(run.address or OWNER))
 
     def _may_answer(self, asker: Asker, run: Run, own: Collection[str]) -> bool:
         return asker.is_owner or (run.address is not None and self._now(str(run.address)) in own)
-
-    @staticmethod
-    def _here(asker: Asker, run: Run) -> str:
-        """Where a reminder whose job is gone rings once more: where it rang."""
-        is_owners = asker.is_owner and run.address in (asker.chat, None)
-        return OWNER if is_owners else str(run.address)
 
     def _check_room(self, asker: Asker, own: Collection[str]) -> None:
         jobs = self._schedule.jobs.values()
@@ -288,6 +288,12 @@ class Book:
         chat_id = self._access.current_chat_id(address.channel, address.chat_id)
         return str(dataclasses.replace(address, chat_id=chat_id))
 
+    async def _now_at(self, to: str) -> str:
+        """The chat in which a job would report now; empty where there is none."""
+        with contextlib.suppress(NoTarget):
+            return str((await self._schedule.reports.targets()).owner().address) if to == OWNER else self._now(to)
+        return ""
+
     async def _find(self, asker: Asker, id: str) -> Job:
         await self._schedule.load()
         job = self._schedule.jobs.get(id)
@@ -307,7 +313,8 @@ class Book:
     # what is asked for -----------------------------------------------------------------------------------------
 
     def _read(self, asker: Asker, wish: Wish) -> Job:
-        here = OWNER if asker.is_owner or asker.chat is None else str(asker.chat)
+        is_lasting = asker.chat is not None and asker.chat.channel != TERMINAL
+        here = str(asker.chat) if is_lasting else OWNER  # a terminal is there only while it is open
         try:
             job = job_.read(
                 {
@@ -326,8 +333,8 @@ class Book:
             job = dataclasses.replace(job, when=Every(job.when.interval, start.replace(tzinfo=None, microsecond=0)))
         return dataclasses.replace(job, when=_on_the_wall(job.when, job.zone(self._schedule.clock.zone)))
 
-    def _said(self, job: Job) -> str:
-        """When it is due next. Raises `NotBooked` where that is past, or never."""
+    def _said(self, job: Job) -> tuple[str, str]:
+        """When it is due next, as `Booked` has it. Raises `NotBooked` where that is past, or never."""
         clock = self._schedule.clock
         zone, now = job.zone(clock.zone), clock.now()
         due = next_after(job.when, zone, now)
@@ -341,7 +348,7 @@ class Book:
             said += _remark(job.when.moment, zone)
         if channel := job.off_channel(self._on):
             said += f"; but {channel} is off here, so it cannot be delivered until that channel is on"
-        return said
+        return said, soon(due, now, zone)
 
 
 def _on_the_wall(when: When, zone: ZoneInfo) -> When:

@@ -15,6 +15,13 @@ def local(moment: datetime, zone: ZoneInfo) -> str:
     return f"{here:%Y-%m-%d} {_DAYS[here.weekday()]} {here:%H:%M} {zone.key}"
 
 
+def soon(moment: datetime, now: datetime, zone: ZoneInfo) -> str:
+    """`tomorrow at 15:00`; empty for what is neither today nor tomorrow."""
+    here = moment.astimezone(zone)
+    days = (here.date() - now.astimezone(zone).date()).days
+    return f"{('today', 'tomorrow')[days]} at {here:%H:%M}" if days in (0, 1) else ""
+
+
 def iso(moment: datetime | None, zone: ZoneInfo) -> str | None:
     """For programs: ISO 8601 with the zone's offset, to the second."""
     return moment.astimezone(zone).isoformat(timespec="seconds") if moment is not None else None

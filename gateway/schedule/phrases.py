@@ -6,6 +6,7 @@ model's to read.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from calendar import isleap
 from dataclasses import dataclass
@@ -32,8 +33,25 @@ _UNITS = {
 _ONE = "an?|one|eine[rmn]?|ein"
 _UNIT = "|".join(f"(?P<{short}>{names})" for short, names in _UNITS.items())
 _DAY = "|".join(sorted(_WEEKDAY, key=len, reverse=True))
+_HOURS = (
+    "one|eins",
+    "two|zwei",
+    "three|drei",
+    "four|vier",
+    "five|fünf",
+    "six|sechs",
+    "seven|sieben",
+    "eight|acht",
+    "nine|neun",
+    "ten|zehn",
+    "eleven|elf",
+    "twelve|zwölf",
+)
+_HOUR = {name: number for number, names in enumerate(_HOURS, 1) for name in names.split("|")}
+_LAST_OF_AFTERNOON = 5
+"""Who says "at three" in words, and no more, does not mean the night."""
 _TIME = (
-    r"(?:(?:at|um|@)\s+)?(?P<hour>\d{1,2})"
+    rf"(?:(?:at|um|@)\s+)?(?:(?P<word>(?<=\s)(?:{'|'.join(_HOUR)})\b)|(?P<hour>\d{{1,2}}))"
     r"(?:(?::|\.(?=\d\d\b(?!\.)))(?P<minute>\d{2}))?(?:\s*(?P<half>[ap]\.?m\b\.?))?(?:\s*(?P<oclock>o'clock|uhr)\b)?"
 )
 _RELATIVE = (
@@ -96,6 +114,18 @@ def read(text: str, now: datetime) -> Understood | None:
             if _GOES_ON.match(words, end):
                 return None
             return Understood(when, words[end:].removeprefix(_joined(words[end:])).strip())
+    return None
+
+
+def read_at_end(text: str, now: datetime) -> Understood | None:
+    """As `read`, where what is to be done comes first: `to call mum tomorrow at 15:00`."""
+    words = text.strip()
+    for space in re.finditer(r"\s+", words):
+        with contextlib.suppress(BadWhen):  # it may be no time at all
+            found = read(words[space.end() :], now)
+            if found is not None and not found.rest:
+                what = words[: space.start()]
+                return Understood(found.when, what.removeprefix(_joined(what)).strip())
     return None
 
 
@@ -216,7 +246,7 @@ def _time(text: str, start: int) -> _Timed | None:
     match = re.match(_TIME, text[begin:])
     if match is None or re.match(r"\w|:\d", text[begin + match.end() :]):
         return None
-    hour, minute = int(match["hour"]), int(match["minute"] or 0)
+    hour, minute = _HOUR[match["word"]] if match["word"] else int(match["hour"]), int(match["minute"] or 0)
     named = bool(match["minute"] or match["half"] or match["oclock"])
     if not named and not re.match(r"(?:at|um|@)\s", match[0]):
         return None
@@ -224,6 +254,8 @@ def _time(text: str, start: int) -> _Timed | None:
         if not 1 <= hour <= 12:
             raise BadWhen(f"{match[0].strip()} is no time of day")
         hour = hour % 12 + (12 if match["half"].startswith("p") else 0)
+    elif match["word"] and hour <= _LAST_OF_AFTERNOON:
+        hour += 12
     if hour > 23 or minute > 59:
         raise BadWhen(f"{match[0].strip()} is no time of day; write it as 15:00")
     return _Timed(hour, minute, begin + match.end(), named)

@@ -42,6 +42,11 @@ class Reminder:
     pending: str = ""
 
 
+def shown(text: str) -> str:
+    """A reminder as it stands in a chat: nobody takes it for an answer."""
+    return f"⏰ {text}"
+
+
 def buttons(run: Run, language: Language) -> Buttons:
     """What stands under a reminder that rings."""
     words = WORDS[language]

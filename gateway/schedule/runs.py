@@ -147,7 +147,8 @@ class Runs:
         assert run.address is not None
         language = targets.language(run.address)
         due = run.moment.astimezone(job.zone(self._clock.zone))
-        text = f"{run.text}\n\n{late_mark(due, language)}" if run.late else run.text
+        text = rung.shown(run.text)
+        text = f"{text}\n\n{late_mark(due, language)}" if run.late else text
         return self._outbox.drafts(f"{run.key}:{{}}", run.address, text, buttons=rung.buttons(run, language))
 
     async def _offer(self, prompts: Sequence[Run], targets: Targets, receive: Receive) -> None:

@@ -92,6 +92,10 @@ class Targets:
             raise NoTarget("I know no chat of my owner's yet; write to me once")
         return found
 
+    def of_owner(self) -> Sequence[Address]:
+        """The owner's private chats, as far as they are known."""
+        return [target.address for target in self._of_owner()]
+
     def _of_owner(self) -> Iterator[Target]:
         private = [
             chat for chat in self.known if chat.kind is ChatKind.PRIVATE and chat.address.channel in self.channels

@@ -21,9 +21,6 @@ BY_HAND = "by-hand:"
 OFF = " off"
 """Ends the spec of a job that is not to run."""
 
-REMINDER = "job:"
-"""Begins the keys of messages that a job says as they are."""
-
 
 class State(enum.StrEnum):
     WAITING = "waiting"  # to be begun, or begun again, at `next_try`
@@ -88,7 +85,7 @@ class Run:
     @property
     def key(self) -> str:
         """Names the current attempt; a prompt's message in the inbox has it as its id."""
-        return f"{REMINDER}{self.job}:{self.due}:{self.attempts}"
+        return f"job:{self.job}:{self.due}:{self.attempts}"
 
     @property
     def sends_as(self) -> str:

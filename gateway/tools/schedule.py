@@ -67,7 +67,9 @@ class ScheduleTools:
                 timezone=text(arguments, "timezone"),
             )
             booked = await _asked(self._book.add(asker, wish))
-            return f"Added {booked.job.id}: {when_.in_words(booked.job.when)}. Next: {booked.said}."
+            where = "in this chat" if booked.is_here else f"to {booked.job.to}"
+            when = ", ".join(filter(None, [booked.soon, booked.said]))
+            return f"Added {booked.job.id}: {when_.in_words(booked.job.when)}, {where}. Next: {when}."
 
         async def list_(_: Arguments) -> str:
             rows = await self._book.rows(asker)

@@ -110,7 +110,7 @@ async def test_a_reminder_s_buttons_in_telegram_and_in_discord(tmp_path: Path, s
             await server.discord.press(server.owner, there, there.buttons[0])
             await server.hears("✓ Done.")
             await told.idle()
-        assert server.heard() == ["Fine.", "Tea\n\n*✓ Done.*"]
+        assert server.heard() == ["Fine.", "⏰ Tea\n\n*✓ Done.*"]
         assert "id: telegram" in told.read("schedule.yaml")
 
 

@@ -78,7 +78,7 @@ async def test_killed_before_the_run_is_recorded(telegram: FakeTelegram, model: 
         await gateway.kill()
         put(gateway, "message", ahead=-1)
         await gateway.start()
-        await comes_once(telegram, gateway, "Tea is ready")
+        await comes_once(telegram, gateway, "⏰ Tea is ready")
 
 
 async def test_killed_in_the_run(telegram: FakeTelegram, model: FakeAnthropic) -> None:
@@ -107,7 +107,9 @@ async def test_killed_before_the_delivery(telegram: FakeTelegram, model: FakeAnt
         sends.release()
         await gateway.while_alive(until(gateway, "delivered"))
     heard = texts(telegram)[1:]
-    assert {text.removeprefix(REPEAT_MARK) for text in heard} == {"Tea is ready"}
+    assert {text.removeprefix(REPEAT_MARK) for text in heard} == {
+        "Tea is ready" if kind == "prompt" else "⏰ Tea is ready"
+    }
     assert len([text for text in heard if not text.startswith(REPEAT_MARK)]) <= 1
     assert len(model.requests) == (1 if kind == "prompt" else 0)
 
@@ -119,5 +121,5 @@ async def test_killed_after_the_delivery(telegram: FakeTelegram, model: FakeAnth
         await gateway.while_alive(telegram.wait_for(lambda: len(texts(telegram)) == 2))
         await gateway.restart()
         await gateway.while_alive(until(gateway, "delivered"))
-    assert texts(telegram)[1] == "Tea is ready"
-    assert texts(telegram)[2:] in ([], [f"{REPEAT_MARK}Tea is ready"])  # where the receipt was not on disk yet
+    assert texts(telegram)[1] == "⏰ Tea is ready"
+    assert texts(telegram)[2:] in ([], [f"{REPEAT_MARK}⏰ Tea is ready"])  # where the receipt was not on disk yet

@@ -214,12 +214,6 @@ async def test_what_arrives_at_the_prompt_stands_below_it_and_the_prompt_is_show
     assert talk.printed[0] == "Hi\n\nTake the tea out\n> "
 
 
-async def test_a_reminder_has_a_sign() -> None:
-    talk = Talk(live=True)
-    await talk.screen.show(Final("f", "Take the tea out", "", "job:tea:2026-11-21T08:00:00.000Z:1:0"))
-    assert talk.printed[0] == "⏰ Take the tea out\n"
-
-
 async def test_a_prompt_ends_with_the_gateway() -> None:
     talk = Talk(live=True)
     read, write = os.pipe()

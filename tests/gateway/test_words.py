@@ -74,7 +74,7 @@ async def test_a_reminder_rings_in_the_language_of_the_chat_after_a_restart_too(
         again = words.again.split("{")[0]
         assert f"⏰ {again}2026-11-21 Sat 08:50" in await press(daybook, "tea", words.in_10_minutes)
         await rings(daybook, "tea", 1, TEN)
-        assert await press(daybook, "tea", words.done) == f"tea\n\n_✓ {words.is_done}_"
+        assert await press(daybook, "tea", words.done) == f"⏰ tea\n\n_✓ {words.is_done}_"
 
 
 @LANGUAGES
@@ -89,7 +89,7 @@ async def test_what_comes_late_says_so_in_the_language_of_the_chat(daybook: Dayb
     mark = f"_({WORDS[language].late.format(due='2026-11-21 09:00')})_"
     async with daybook.running():
         heard = await daybook.chat.wait_heard(3, chat=OWNER)
-    assert sorted(heard[1:]) == [f"1234\n\n{mark}", f"Tea\n\n{mark}"]
+    assert sorted(heard[1:]) == [f"1234\n\n{mark}", f"⏰ Tea\n\n{mark}"]
 
 
 async def test_each_chat_is_told_of_what_was_missed_in_its_own_language(daybook: Daybook) -> None:

@@ -318,6 +318,14 @@ def test_both_signs_of_a_migration_are_one_event() -> None:
     assert read(update(chat=GROUP, migrate_from_chat_id=-500), BOT) == expected
 
 
+@pytest.mark.parametrize("field", ["migrate_to_chat_id", "migrate_from_chat_id"])
+def test_only_a_group_becomes_another_chat(field: str) -> None:
+    """A private chat that did would hand its person's talk to the chat with that id."""
+    assert heard(text="hi", **{field: -1001}).address.chat_id == "11111"
+    channel = {"id": -2001, "type": "channel", "title": "News"}
+    assert read(update(chat=channel, text="hi", **{field: -1001}), BOT) is None
+
+
 def test_the_stop_button_of_a_draft_is_a_command() -> None:
     event = read({"update_id": 5, "stopped_message_generation": {"chat": PRIVATE, "draft_id": 9}}, BOT)
     assert isinstance(event, InboundMessage)

@@ -28,7 +28,7 @@ async def test_a_reminder_by_command_rings_and_is_gone(daybook: Daybook) -> None
         assert "2026-11-21 Sat 08:50 Europe/Berlin (in 20 minutes)" in said and "`drink-tea`" in said
         assert "`drink-tea` once, 2026-11-21 Sat 08:50 Europe/Berlin: drink tea\n" in await ask(daybook, "/jobs")
         daybook.moment.pass_(timedelta(minutes=20))
-        assert (await daybook.chat.wait_heard(3, chat=OWNER))[2] == "drink tea"
+        assert (await daybook.chat.wait_heard(3, chat=OWNER))[2] == "⏰ drink tea"
     assert daybook.model.requests == []
 
 
@@ -55,7 +55,7 @@ async def test_what_is_not_understood_is_the_models_to_read(daybook: Daybook) ->
     )
     async with daybook.running():
         assert await ask(daybook, "/remind next full moon plant") == "On Tuesday."
-    assert "Added plant: once, 2026-11-24 09:00. Next: 2026-11-24 Tue 09:00 Europe/Berlin" in result(
+    assert "Added plant: once, 2026-11-24 09:00, in this chat. Next: 2026-11-24 Tue 09:00 Europe/Berlin" in result(
         daybook.model.requests[-1]
     )
 
@@ -108,7 +108,7 @@ async def test_nobody_schedules_for_or_sees_what_is_anothers(daybook: Daybook) -
         found = await gateway.ask("schedule.list")
         assert isinstance(found, list)
         own = sorted(row["to"] for row in found if row["kind"] == "message")
-        assert own == ["owner", f"telegram:{GROUP}", f"telegram:{ALICE}"]
+        assert own == sorted(f"telegram:{chat}" for chat in (OWNER, GROUP, ALICE))
         assert "secret" in await ask(daybook, "/jobs")
 
 

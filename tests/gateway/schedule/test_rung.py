@@ -35,7 +35,7 @@ def file(daybook: Daybook) -> str:
 
 async def rings(daybook: Daybook, text: str, times: int, after: timedelta, chat: str = OWNER) -> None:
     daybook.moment.pass_(after)
-    await daybook.chat.wait_until(lambda: daybook.chat.heard(chat).count(text) == times)
+    await daybook.chat.wait_until(lambda: sum(map(daybook.chat.heard(chat).count, (text, f"⏰ {text}"))) == times)
 
 
 async def test_a_reminder_rings_with_buttons_all_of_which_fit(daybook: Daybook) -> None:
@@ -65,7 +65,7 @@ async def test_snoozed_it_rings_once_more_over_a_restart(
         await rings(daybook, "tea", 1, TEN)
     async with daybook.running() as gateway:
         said = await press(daybook, "tea", label)
-        assert said.startswith("tea\n\n") and f"Again: {next_time} Europe/Berlin" in said
+        assert said.startswith("⏰ tea\n\n") and f"Again: {next_time} Europe/Berlin" in said
         assert shown(daybook, said)[1] == []
         await gateway.kill()
     async with daybook.running() as gateway:
@@ -74,7 +74,7 @@ async def test_snoozed_it_rings_once_more_over_a_restart(
             await gateway.ticks()
         daybook.moment.pass_(timedelta(days=2))
         await gateway.ticks()
-        assert [text for text in daybook.chat.heard(OWNER) if text.startswith("tea")] == [said, "tea"]
+        assert [text for text in daybook.chat.heard(OWNER) if text.startswith("⏰ tea")] == [said, "⏰ tea"]
     assert daybook.model.requests == []
 
 
@@ -82,7 +82,7 @@ async def test_done_says_so_and_rings_no_more(daybook: Daybook) -> None:
     async with daybook.running() as gateway:
         await ask(daybook, "/remind in 10 minutes tea")
         await rings(daybook, "tea", 1, TEN)
-        assert await press(daybook, "tea", "Done") == "tea\n\n_✓ Done._"
+        assert await press(daybook, "tea", "Done") == "⏰ tea\n\n_✓ Done._"
         while "tea" in file(daybook):
             await gateway.ticks()
 
@@ -96,7 +96,7 @@ async def test_typed_commands_do_the_same(daybook: Daybook) -> None:
         assert "Again: 2026-11-21 Sat 08:45" in await ask(daybook, "/jobs snooze tea 5m")
         assert "Again: 2026-11-22 Sun 09:00" in await ask(daybook, "/jobs snooze tea tomorrow 9:00")
         assert file(daybook).count("id: tea") == 1
-        assert await ask(daybook, "/jobs done tea") == "tea\n\n_✓ Done._"
+        assert await ask(daybook, "/jobs done tea") == "⏰ tea\n\n_✓ Done._"
         assert "id: tea" not in file(daybook)
         assert "For how long?" in await ask(daybook, "/jobs snooze tea")
         assert "For how long?" in await ask(daybook, "/jobs snooze tea every day 9:00")
@@ -126,9 +126,9 @@ async def test_an_old_button_is_not_about_a_new_reminder_of_that_name(daybook: D
         while "tea" in file(daybook):
             await gateway.ticks()
         await ask(daybook, "/remind tomorrow 7:00 tea")
-        first = next(id for id, one in daybook.chat.standing(OWNER).items() if one.text == "tea")
+        first = next(id for id, one in daybook.chat.standing(OWNER).items() if one.text == "⏰ tea")
         daybook.chat.press(first, "Done", sent_at=daybook.moment.now)
-        await daybook.chat.wait_until(lambda: "tea\n\n_✓ Done._" in daybook.chat.heard(OWNER))
+        await daybook.chat.wait_until(lambda: "⏰ tea\n\n_✓ Done._" in daybook.chat.heard(OWNER))
         assert "2026-11-22T07:00" in file(daybook)
 
 
@@ -139,7 +139,7 @@ async def test_only_who_may_manage_it_answers_it(daybook: Daybook) -> None:
         await ask(daybook, "/remind in 10 minutes cake", chat=GROUP, sender=OWNER, group=True)
         daybook.moment.pass_(TEN)
         for chat, text in ((OWNER, "tea"), (GROUP, "cake")):
-            await daybook.chat.wait_until(lambda chat=chat, text=text: text in daybook.chat.heard(chat))
+            await daybook.chat.wait_until(lambda chat=chat, text=text: f"⏰ {text}" in daybook.chat.heard(chat))
         for name in ("#1", "tea"):
             for verb in (f"/jobs snooze {name} 10m", f"/jobs done {name}"):
                 said = await ask(daybook, verb, chat=ALICE, sender=ALICE)
@@ -166,4 +166,4 @@ async def test_a_long_reminder_stays_as_it_is(daybook: Daybook) -> None:
         id, _ = shown(daybook, text)
         daybook.chat.press(id, "Done", sent_at=daybook.moment.now)
         await daybook.chat.wait_until(lambda: daybook.chat.heard(OWNER)[-1].endswith("_✓ Done._"))
-        assert text in daybook.chat.heard(OWNER)
+        assert f"⏰ {text}" in daybook.chat.heard(OWNER)

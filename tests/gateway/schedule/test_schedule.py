@@ -67,7 +67,7 @@ async def test_a_reminder_rings_without_a_model_and_leaves_the_file(daybook: Day
     async with awake(daybook) as gateway:
         assert (await listed(gateway, "milk"))["next_run"] == "2026-11-21T08:40:00+01:00"
         daybook.moment.pass_(timedelta(minutes=10))
-        assert await daybook.chat.wait_heard(1, chat=OWNER) == ["Buy milk"]
+        assert await daybook.chat.wait_heard(1, chat=OWNER) == ["⏰ Buy milk"]
         while "milk" in schedule(daybook):
             await gateway.ticks()
         assert await runs(gateway, "milk") == ["delivered"]
@@ -125,7 +125,7 @@ async def test_missed_while_down_it_runs_once_marked_late(daybook: Daybook) -> N
     daybook.moment.pass_(timedelta(hours=5, minutes=10))
     async with awake(daybook) as gateway:
         heard = await daybook.chat.wait_heard(2, chat=OWNER)
-        assert heard == ["Drink", "Drink\n\n_(Late: this was due 2026-11-21 14:00.)_"]
+        assert heard == ["⏰ Drink", "⏰ Drink\n\n_(Late: this was due 2026-11-21 14:00.)_"]
         await until(gateway, "water", "delivered")
         assert await runs(gateway, "water") == ["delivered", "delivered"]
 
@@ -192,7 +192,7 @@ async def test_in_quiet_hours_jobs_wait_and_reminders_ring(daybook: Daybook) -> 
         assert (await listed(gateway, "weather"))["next_run"] == "2026-11-21T10:00:00+01:00"
         assert daybook.model.requests == []
         daybook.moment.pass_(timedelta(hours=1))
-        assert await daybook.chat.wait_heard(2, chat=OWNER) == ["Drink", "It rains."]
+        assert await daybook.chat.wait_heard(2, chat=OWNER) == ["⏰ Drink", "It rains."]
 
 
 async def test_a_job_that_fails_is_tried_again_and_the_owner_hears_of_the_second_failure(daybook: Daybook) -> None:
@@ -324,7 +324,7 @@ async def test_the_owner_is_where_they_wrote_last(daybook: Daybook) -> None:
         daybook.chat.say("/whoami", chat="33333", sender="33333")
         await daybook.chat.wait_heard(1, chat="33333")
         daybook.moment.pass_(HALF_HOUR)
-        assert (await daybook.chat.wait_heard(2, chat="33333"))[1] == "Drink"
+        assert (await daybook.chat.wait_heard(2, chat="33333"))[1] == "⏰ Drink"
 
 
 async def test_an_edit_by_hand_is_picked_up_and_a_broken_one_told(daybook: Daybook) -> None:
@@ -335,14 +335,14 @@ async def test_an_edit_by_hand_is_picked_up_and_a_broken_one_told(daybook: Daybo
         (told,) = await daybook.chat.wait_heard(1, chat=OWNER)
         assert "`schedule.yaml` has a mistake" in told and "line 4" in told
         daybook.moment.pass_(HALF_HOUR)
-        assert (await daybook.chat.wait_heard(2, chat=OWNER))[1] == "Drink"
+        assert (await daybook.chat.wait_heard(2, chat=OWNER))[1] == "⏰ Drink"
     async with awake(daybook) as gateway:
         await daybook.chat.wait_heard(3, chat=OWNER)
         assert (await listed(gateway, "water"))["enabled"] is True
         write(daybook, f"{{id: tea, text: Tea, {DAILY}}}")
         await gateway.ticks()
         daybook.moment.pass_(DAY)
-        assert (await daybook.chat.wait_heard(4, chat=OWNER))[3].startswith("Tea")
+        assert (await daybook.chat.wait_heard(4, chat=OWNER))[3].startswith("⏰ Tea")
 
 
 async def test_a_reminder_that_rang_while_the_file_was_broken_leaves_it_once_it_is_mended(daybook: Daybook) -> None:
@@ -352,14 +352,14 @@ async def test_a_reminder_that_rang_while_the_file_was_broken_leaves_it_once_it_
         write(daybook, milk, "{id: tea, text: [, when")
         await daybook.chat.wait_heard(1, chat=OWNER)
         daybook.moment.pass_(HALF_HOUR)
-        assert (await daybook.chat.wait_heard(2, chat=OWNER))[1] == "Buy milk"
+        assert (await daybook.chat.wait_heard(2, chat=OWNER))[1] == "⏰ Buy milk"
         await until(gateway, "milk", "delivered")
         assert "milk" in schedule(daybook)
         write(daybook, milk, WATER)
         while "milk" in schedule(daybook):
             await gateway.ticks()
     assert schedule(daybook) == f"# mine\njobs:\n  - {WATER}\n"
-    assert daybook.chat.heard(OWNER).count("Buy milk") == 1
+    assert daybook.chat.heard(OWNER).count("⏰ Buy milk") == 1
 
 
 async def test_a_new_or_changed_job_owes_nothing_for_before(daybook: Daybook) -> None:
@@ -384,7 +384,7 @@ async def test_a_clock_that_is_put_back_runs_nothing_twice(daybook: Daybook) -> 
         daybook.moment.pass_(timedelta(hours=3, minutes=1))
         await gateway.ticks()
         assert await runs(gateway, "water") == ["delivered"]
-    assert daybook.chat.heard(OWNER) == ["Drink"]
+    assert daybook.chat.heard(OWNER) == ["⏰ Drink"]
 
 
 async def test_a_slow_job_delays_no_other(daybook: Daybook) -> None:
@@ -396,7 +396,7 @@ async def test_a_slow_job_delays_no_other(daybook: Daybook) -> None:
     async with awake(daybook):
         daybook.moment.pass_(HALF_HOUR)
         await hold.reached.wait()
-        assert sorted(await daybook.chat.wait_heard(2, chat=OWNER)) == ["Drink", "Quick."]
+        assert sorted(await daybook.chat.wait_heard(2, chat=OWNER)) == ["Quick.", "⏰ Drink"]
         hold.released.set()
         await daybook.chat.wait_heard(3, chat=OWNER)
 
@@ -405,7 +405,7 @@ async def test_run_now_by_hand(daybook: Daybook) -> None:
     write(daybook, f"{{id: water, text: Drink, {DAILY}, enabled: false}}")
     async with awake(daybook) as gateway:
         await gateway.ask("schedule.run", id="water")
-        assert await daybook.chat.wait_heard(1, chat=OWNER) == ["Drink"]
+        assert await daybook.chat.wait_heard(1, chat=OWNER) == ["⏰ Drink"]
         assert (await listed(gateway, "water"))["next_run"] is None
 
 
@@ -425,7 +425,7 @@ async def test_killed_at_each_turn_of_the_loop_it_is_said_once(daybook: Daybook)
         await until(gateway, "water", "delivered")
         await until(gateway, "weather", "delivered")
     heard = [text.removeprefix("↻ (may be a repeat) ") for text in daybook.chat.heard(OWNER)]
-    assert heard.count("Drink") <= 2 and heard.count("It rains.") <= 2
+    assert heard.count("⏰ Drink") <= 2 and heard.count("It rains.") <= 2
     plain = [text for text in daybook.chat.heard(OWNER) if not text.startswith("↻")]
     assert len(plain) == len(set(plain)) <= 2
 
@@ -479,7 +479,7 @@ async def test_ten_thousand_jobs(daybook: Daybook) -> None:
     )
     async with awake(daybook) as gateway:
         daybook.moment.pass_(HALF_HOUR)
-        assert await daybook.chat.wait_heard(1, chat=OWNER) == ["Drink"]
+        assert await daybook.chat.wait_heard(1, chat=OWNER) == ["⏰ Drink"]
         found = await gateway.ask("schedule.list")
         assert isinstance(found, list) and len(found) == 10_004
 
