@@ -72,11 +72,11 @@ async def test_runs_of_jobs_in_a_group_count_under_its_per_minute(daybook: Daybo
     daybook.model.then("One.", "Two.")
     async with daybook.running():
         daybook.workspace.joinpath("schedule.yaml").write_text(f"jobs:\n{rows}")
-        await daybook.ticks()
+        await gateway.ticks()
         daybook.moment.pass_(timedelta(minutes=30))
         assert await daybook.chat.wait_heard(1, chat=CHAT) == ["One."]
         for _ in range(3):
-            await daybook.ticks()
+            await gateway.ticks()
         assert daybook.chat.heard(CHAT) == ["One."] and len(daybook.model.requests) == 1
         daybook.moment.pass_(timedelta(minutes=1))
         assert await daybook.chat.wait_heard(2, chat=CHAT) == ["One.", "Two."]
