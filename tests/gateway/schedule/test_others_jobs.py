@@ -70,7 +70,7 @@ async def test_runs_of_jobs_in_a_group_count_under_its_per_minute(daybook: Daybo
         for n in range(2)
     )
     daybook.model.then("One.", "Two.")
-    async with daybook.running():
+    async with daybook.running() as gateway:
         daybook.workspace.joinpath("schedule.yaml").write_text(f"jobs:\n{rows}")
         await gateway.ticks()
         daybook.moment.pass_(timedelta(minutes=30))
