@@ -58,7 +58,7 @@ from agent.session.transcript import Transcript
 from agent.settings import AgentSettings
 from agent.silence import spoken
 from agent.skills import Skills
-from agent.tools.base import Approvals, Arguments, Tool
+from agent.tools.base import Arguments, OwnerConsent, Tool
 from agent.turn import CHAT, End, EndKind, SessionKey, TurnEvent, TurnRequest
 from agent.windows import Windows
 
@@ -356,7 +356,7 @@ class Agent:
         return Promise(steps, conversation.scope, self._clock, author, self._forgettings, remembering)
 
 
-async def _tell_outcomes(steps: Steps, approvals: Approvals) -> None:
+async def _tell_outcomes(steps: Steps, approvals: OwnerConsent) -> None:
     """Let the talk know what its owner has said to what it asked for, once over restarts."""
     known = {str(block.get("text")) for one in steps.transcript.entries[-_LOOKED_BACK:] for block in content_of(one)}
     outcomes = await approvals.outcomes()

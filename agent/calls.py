@@ -19,7 +19,7 @@ from agent.session.entries import Seen
 from agent.session.steps import Steps
 from agent.taint import Taint, needs_yes, taint
 from agent.tools.arguments import checked
-from agent.tools.base import Approvals, Arguments, Effect, Shown, Tool, ToolError, Wanted, collecting
+from agent.tools.base import Arguments, Effect, EffectRequest, OwnerConsent, Shown, Tool, ToolError, collecting
 
 _log = logging.getLogger(__name__)
 
@@ -50,7 +50,7 @@ class Calls:
         scope: Scope,
         freshness: Freshness,
         written: set[Path],
-        approvals: Approvals | None = None,
+        approvals: OwnerConsent | None = None,
     ) -> None:
         self._tools = {tool.name: tool for tool in tools}
         self._steps = steps
@@ -158,7 +158,7 @@ class Calls:
         """Raises `ToolError` in any case: nothing was done."""
         if self._approvals is None:
             raise ToolError(NOBODY_TO_ASK)
-        wanted = Wanted(tool.name, self._name(call), arguments, effect, found.causes(effect))
+        wanted = EffectRequest(tool.name, self._name(call), arguments, effect, found.causes(effect))
         raise ToolError(await self._approvals.ask(wanted))
 
     def _name(self, call: Block) -> str:

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from agent.memory.scope import Scope
 from agent.model.base import Usage
-from agent.tools.base import Approvals, Tool
+from agent.tools.base import OwnerConsent, Tool
 
 CHAT = "chat"
 """The purpose of a turn that answers people."""
@@ -120,7 +120,7 @@ class TurnRequest:
     purpose: str = CHAT
     fresh: bool = False
     sealed: Mapping[str, str] = field(default_factory=dict)
-    approvals: Approvals | None = None
+    approvals: OwnerConsent | None = None
 
 
 @dataclass(frozen=True, slots=True)

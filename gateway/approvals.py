@@ -29,7 +29,7 @@ from agent.memory import files
 from agent.memory.reach import FileError
 from agent.memory.scope import Audience
 from agent.parsing import load_json
-from agent.tools.base import GONE, Arguments, Effect, EffectKind, Tool, ToolError, Wanted
+from agent.tools.base import GONE, Arguments, Effect, EffectKind, EffectRequest, Tool, ToolError
 from agent.turn import SessionKey
 from channels.message import Address, ChatKind, InboundMessage
 from gateway.access import LOCAL_CHANNELS, Access, Role
@@ -127,7 +127,7 @@ class Approvals:
 
     # asking ----------------------------------------------------------------------------------------------------
 
-    async def ask(self, wanted: Wanted, row: InboxRow, session: str) -> str:
+    async def ask(self, wanted: EffectRequest, row: InboxRow, session: str) -> str:
         """Raises `ToolError`."""
         digest = _digest(session, wanted.tool, wanted.arguments, wanted.effect)
         waiting = [one for one in map(_read, self._questions.open_of(KIND)) if one.session == session]
@@ -292,13 +292,13 @@ class Approvals:
 
 @dataclass(frozen=True, slots=True)
 class _Asker:
-    """`agent.tools.base.Approvals` of one turn."""
+    """`agent.tools.base.OwnerConsent` of one turn."""
 
     approvals: Approvals
     row: InboxRow
     session: str
 
-    async def ask(self, wanted: Wanted) -> str:
+    async def ask(self, wanted: EffectRequest) -> str:
         return await self.approvals.ask(wanted, self.row, self.session)
 
     async def fate(self, call: str) -> str:

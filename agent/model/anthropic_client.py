@@ -20,7 +20,16 @@ import httpx2
 
 from agent.model.anthropic_answer import Event, events_of
 from agent.model.anthropic_body import body_of, encoded
-from agent.model.anthropic_errors import Said, quoted, redirect, refusal, retry_after, said_in, status_of, unexpected
+from agent.model.anthropic_errors import (
+    ServerWords,
+    quoted,
+    redirect,
+    refusal,
+    retry_after,
+    said_in,
+    status_of,
+    unexpected,
+)
 from agent.model.base import InvalidRequest, Json, ModelError, ModelRequest, TryLater
 from agent.model.model_list import entries_of, window_of
 from agent.model.sse import EventReader, ServerEvent
@@ -146,7 +155,7 @@ class AnthropicClient:
         said = said_in(body)
         return self._refusal(status_of(said), said, request)
 
-    def _refusal(self, status: int, said: Said, request: ModelRequest, wait: float | None = None) -> ModelError:
+    def _refusal(self, status: int, said: ServerWords, request: ModelRequest, wait: float | None = None) -> ModelError:
         error = refusal(status, said, model=request.model, secret=self._key, wait=wait)
         if type(error) is InvalidRequest and request.cache != "off" and "cache_control" in said.text:
             cure = "If the server knows no prompt cache, set model.cache: off in config.yaml."

@@ -133,7 +133,7 @@ class Tool:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class EffectRequest:
     """An effect that needs the owner's yes. `call` names it over restarts; `causes`: the text of others that may be
     its reason, empty where it is asked about in any case."""
 
@@ -144,7 +144,7 @@ class Wanted:
     causes: tuple[Foreign, ...]
 
 
-class Approvals(Protocol):
+class OwnerConsent(Protocol):
     """Asks the owner on behalf of one turn.
 
     ask        puts the question, once while it is open; returns what the model is told. Raises `ToolError` where the
@@ -154,7 +154,7 @@ class Approvals(Protocol):
     told       the talk knows these
     """
 
-    async def ask(self, wanted: Wanted) -> str: ...
+    async def ask(self, wanted: EffectRequest) -> str: ...
 
     async def fate(self, call: str) -> str: ...
 

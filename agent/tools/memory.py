@@ -24,11 +24,13 @@ _MOST_PASSAGE_CHARS = 900
 _LEAST_PASSAGE_CHARS = 8
 _MOST_CHARS = 20_000
 _MOST_LISTED = 200
+_BY_HAND = frozenset({"TOOLS.md"})
+"""Files of the prompt that are no memory: the owner's notes on tools and places."""
 
 
 def memory_tools(desk: Desk) -> tuple[Tool, ...]:
     day = schema.string("YYYY-MM-DD")
-    files_of_scope = desk.scope.prompt_files
+    files_of_scope = [name for name in desk.scope.prompt_files if name not in _BY_HAND]
     return (
         desk.tool(
             schema.spec(
