@@ -119,7 +119,7 @@ async def test_jobs_are_paused_resumed_run_and_deleted(daybook: Daybook) -> None
         assert "`pills` 09:00 every day, paused" in await ask(daybook, "/jobs")
         assert "next: 2026-11-21 Sat 09:00" in await ask(daybook, "/jobs resume pills")
         assert "runs now" in await ask(daybook, "/jobs run pills")
-        await daybook.chat.wait_until(lambda: "pills" in daybook.chat.heard(OWNER))
+        await daybook.chat.wait_until(lambda: "⏰ pills" in daybook.chat.heard(OWNER))
         assert "is deleted" in await ask(daybook, "/jobs delete pills")
         assert "cannot" not in await ask(daybook, "/jobs")
         assert "can be paused, not removed" in await ask(daybook, "/jobs delete journal")

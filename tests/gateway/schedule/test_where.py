@@ -21,11 +21,11 @@ async def test_it_rings_where_it_was_asked_for_also_where_its_owner_wrote_elsewh
         assert said.startswith("I'll remind you here, tomorrow at 15:00: 2026-11-22 Sun 15:00 Europe/Berlin (in ")
         assert f"to: telegram:{AT_WORK}" in (daybook.workspace / "schedule.yaml").read_text("utf-8")
         await ask(daybook, "/whoami")
-        daybook.moment.pass_(timedelta(days=1, hours=7))
+        daybook.moment.pass_(timedelta(days=1, hours=6, minutes=30))
         await daybook.chat.wait_until(lambda: "⏰ call mum" in daybook.chat.heard(AT_WORK))
         assert not any("call mum" in text for text in daybook.chat.heard(OWNER))
         assert (await press(daybook, "call mum", "In 10 minutes", AT_WORK, AT_WORK)).startswith(
-            "⏰ call mum\n\n⏰ Again"
+            "⏰ call mum\n\n_⏰ Again"
         )
         await ask(daybook, "/whoami")
         daybook.moment.pass_(timedelta(minutes=10))
@@ -59,5 +59,5 @@ async def test_the_model_is_told_where_and_so_it_is_for_a_group(daybook: Daybook
         assert f"to telegram:{GROUP}. Next: tomorrow at 15:00" in result(daybook.model.requests[-1])
         said = await ask(daybook, "/remind tomorrow 15:00 cake", chat=GROUP, group=True)
         assert "here, tomorrow at 15:00" in said
-        daybook.moment.pass_(timedelta(days=1, hours=7))
+        daybook.moment.pass_(timedelta(days=1, hours=6, minutes=30))
         await daybook.chat.wait_until(lambda: {"⏰ Tea", "⏰ cake"} <= set(daybook.chat.heard(GROUP)))
