@@ -184,9 +184,9 @@ class Agent:
         """Run a call to which the owner has said yes; under the same `name` it has its effect once. Raises
         `ToolError`."""
         if tool.once is not None:
-            return await tool.once.run(arguments, name)
+            return (await tool.once.run(arguments, name)).text
         async with self._forgettings.writing(scope):
-            return await (tool.approved or tool.run)(arguments)
+            return (await (tool.approved or tool.run)(arguments)).text
 
     async def stopped(self, session: SessionKey, turn_id: str, shown: str) -> None:
         """Close a turn in the journal after it was cancelled. `shown`: what the person saw of its answer. Nothing

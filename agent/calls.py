@@ -7,10 +7,10 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import NoReturn
 
 from agent.context.freshness import Freshness, seen_by
 from agent.context.marked import clean
-from agent.foreign import Foreign
 from agent.memory.forgettings import Forgotten, Reading
 from agent.memory.provenance import written_from
 from agent.memory.scope import Scope
@@ -19,7 +19,7 @@ from agent.session.entries import Seen
 from agent.session.steps import Steps
 from agent.taint import Taint, needs_yes, taint
 from agent.tools.arguments import checked
-from agent.tools.base import Arguments, Effect, EffectRequest, OwnerConsent, Shown, Tool, ToolError, collecting
+from agent.tools.base import Arguments, Effect, EffectRequest, OwnerConsent, Tool, ToolError, ToolResult
 
 _log = logging.getLogger(__name__)
 
@@ -121,19 +121,17 @@ class Calls:
         """Run it; gives what journals its result."""
         writes = tool is not None and not tool.reads_only
         changed = await self._changed_by_others() if writes else frozenset[str]()
-        found: tuple[Foreign, ...] = ()
-        with collecting() as quoted:
-            try:
-                text, error = await self._result(tool, call, invalid), False
-                found = text.foreign if isinstance(text, Shown) else ()
-            except ToolError as problem:
-                text, error, found = str(problem) or "It did not work.", True, problem.foreign
+        try:
+            done, error = await self._result(tool, call, invalid), False
+        except ToolError as problem:
+            done, error = ToolResult(str(problem) or "It did not work.", foreign=problem.foreign), True
         files = await self._seen_now(changed) if self._written else {}
-        lines = () if error else tuple(quoted)
-        shown = _capped(clean(text)) or "(no output)"
-        return partial(self._steps.result, call, shown, error=error, files=files, quoted=lines, foreign=found)
+        shown = _capped(clean(done.text)) or "(no output)"
+        return partial(
+            self._steps.result, call, shown, error=error, files=files, quoted=done.quoted, foreign=done.foreign
+        )
 
-    async def _result(self, tool: Tool | None, call: Block, invalid: Mapping[str, str]) -> str:
+    async def _result(self, tool: Tool | None, call: Block, invalid: Mapping[str, str]) -> ToolResult:
         if (garbage := invalid.get(str(call["id"]))) is not None:
             raise ToolError(f"The input was not valid JSON: {garbage[:200]}")
         if tool is None:
@@ -145,7 +143,7 @@ class Calls:
             found = taint(self._steps.transcript, self._scope, self._steps.turn)
             effect = await tool.effect(arguments) if tool.effect is not None else None
             if effect is not None and needs_yes(effect, found):
-                return await self._ask(tool, call, arguments, effect, found)
+                await self._ask(tool, call, arguments, effect, found)
             with written_from(found.provenance(self._scope)):
                 return await (tool.once.run(arguments, str(call["id"])) if tool.once else tool.run(arguments))
         except ToolError:
@@ -154,7 +152,7 @@ class Calls:
             _log.exception("the tool %s broke", tool.name)
             raise ToolError(f"The tool {tool.name} broke ({type(bug).__name__}). Try another way, and say so.") from bug
 
-    async def _ask(self, tool: Tool, call: Block, arguments: Arguments, effect: Effect, found: Taint) -> str:
+    async def _ask(self, tool: Tool, call: Block, arguments: Arguments, effect: Effect, found: Taint) -> NoReturn:
         """Raises `ToolError` in any case: nothing was done."""
         if self._approvals is None:
             raise ToolError(NOBODY_TO_ASK)

@@ -237,7 +237,7 @@ class _Flush:
         try:
             if tool.effect is not None and await tool.effect(arguments) is not None:
                 raise ToolError("Not now: that needs the owner's yes.")
-            return await tool.run(arguments) or "(nothing)"
+            return (await tool.run(arguments)).text or "(nothing)"
         except ToolError:
             raise
         except Exception as bug:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -19,24 +17,14 @@ GONE = "missing"
 """Stands for the content of a file that is not there (`Effect.before`)."""
 
 
-_quoted: ContextVar[list[QuotedLines] | None] = ContextVar("quoted", default=None)
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a call returns: the text that the model reads, the lines of files that it shows, and what of it is text of
+    others."""
 
-
-@contextmanager
-def collecting() -> Iterator[list[QuotedLines]]:
-    """Gather what a call's result shows of files, line by line; its threads too."""
-    quoted: list[QuotedLines] = []
-    token = _quoted.set(quoted)
-    try:
-        yield quoted
-    finally:
-        _quoted.reset(token)
-
-
-def quotes(*lines: QuotedLines) -> None:
-    """The result of the call that runs shows these lines."""
-    if (quoted := _quoted.get()) is not None:
-        quoted += lines
+    text: str
+    quoted: tuple[QuotedLines, ...] = ()
+    foreign: tuple[Foreign, ...] = ()
 
 
 class ToolError(Exception):
@@ -46,17 +34,6 @@ class ToolError(Exception):
     def __init__(self, message: str, foreign: tuple[Foreign, ...] = ()) -> None:
         super().__init__(message)
         self.foreign = foreign
-
-
-class Shown(str):
-    """A result that shows text of others."""
-
-    foreign: tuple[Foreign, ...]
-
-    def __new__(cls, text: str, foreign: tuple[Foreign, ...]) -> Shown:
-        shown = super().__new__(cls, text)
-        shown.foreign = foreign
-        return shown
 
 
 class EffectKind(enum.StrEnum):
@@ -99,7 +76,7 @@ class Once:
     fate    of a call that was running when the process ended, by its id: what the model is told of it
     """
 
-    run: Callable[[Arguments, str], Awaitable[str]]
+    run: Callable[[Arguments, str], Awaitable[ToolResult]]
     fate: Callable[[str], Awaitable[str]]
 
 
@@ -107,7 +84,7 @@ class Once:
 class Tool:
     """A tool of one conversation, bound to its scope when made.
 
-    run           takes arguments that already fit the schema; returns the text the model reads; raises `ToolError`.
+    run           takes arguments that already fit the schema; raises `ToolError`.
                   Any other exception is a bug: the model is told that the tool broke, the log gets the traceback.
     reads_only    changes nothing, so several calls may run side by side
     remembers     a finished call counts as a memory write
@@ -119,13 +96,13 @@ class Tool:
     """
 
     spec: ToolSpec
-    run: Callable[[Arguments], Awaitable[str]]
+    run: Callable[[Arguments], Awaitable[ToolResult]]
     reads_only: bool = False
     remembers: bool = False
     once: Once | None = None
     writes_files: bool = False
     effect: Callable[[Arguments], Awaitable[Effect | None]] | None = None
-    approved: Callable[[Arguments], Awaitable[str]] | None = None
+    approved: Callable[[Arguments], Awaitable[ToolResult]] | None = None
 
     @property
     def name(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import os
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -23,7 +24,7 @@ from agent.memory.scope import Scope
 from agent.memory.search import Search
 from agent.model.base import ToolSpec
 from agent.settings import MemorySettings
-from agent.tools.base import Arguments, Effect, Shown, Tool, ToolError
+from agent.tools.base import Arguments, Effect, Tool, ToolError, ToolResult
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -53,6 +54,10 @@ class _Known:
     lines: int
 
 
+Work = Callable[["Desk", Arguments], Awaitable[str | ToolResult]]
+"""What a tool does; where it returns a bare text, `Desk.tool` finds what of it is text of others."""
+
+
 @dataclass(frozen=True, slots=True)
 class Desk:
     """`wrote` is called with the path of every file that a tool has changed; `search` finds in the scope's memory;
@@ -72,18 +77,18 @@ class Desk:
     def tool(
         self,
         spec: ToolSpec,
-        run: Callable[[Desk, Arguments], Awaitable[str]],
+        run: Work,
         *,
         reads_only: bool = False,
         remembers: bool = False,
         effect: Callable[[Desk, Arguments], Awaitable[Effect | None]] | None = None,
-        approved: Callable[[Desk, Arguments], Awaitable[str]] | None = None,
+        approved: Work | None = None,
     ) -> Tool:
         """The tool `run` at this desk. Every result is text that can be sent, whatever the files hold. `effect` and
         `approved` as in `Tool`."""
 
-        def at_desk(work: Callable[[Desk, Arguments], Awaitable[str]]) -> Callable[[Arguments], Awaitable[str]]:
-            async def call(arguments: Arguments) -> str:
+        def at_desk(work: Work) -> Callable[[Arguments], Awaitable[ToolResult]]:
+            async def call(arguments: Arguments) -> ToolResult:
                 try:
                     with self.author.writes(spec.name) if self.author is not None else nullcontext():
                         return _cleaned(await work(self, arguments))
@@ -231,13 +236,12 @@ def _is_own_schedule(parts: Sequence[str], text: str) -> bool:
     return [part.casefold() for part in parts] == ["schedule.yaml"] and not any(others)
 
 
-def _cleaned(output: str) -> str:
-    """As it can be sent. What has a mark of where it came from is text of others, whatever tool shows it."""
-    cleaned = clean(output)
-    if isinstance(output, Shown):
-        return Shown(cleaned, output.foreign)
-    found = in_text(cleaned)
-    return Shown(cleaned, found) if found else cleaned
+def _cleaned(output: str | ToolResult) -> ToolResult:
+    """As it can be sent. Where the tool does not say what is text of others, it is what has a mark of it."""
+    if isinstance(output, ToolResult):
+        return dataclasses.replace(output, text=clean(output.text))
+    text = clean(output)
+    return ToolResult(text, foreign=in_text(text))
 
 
 def lines_of(text: str) -> list[str]:

@@ -10,7 +10,7 @@ import dataclasses
 import enum
 import os
 import unicodedata
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from agent.memory import files
@@ -22,8 +22,8 @@ from agent.skills import FILE as SKILL_FILE
 from agent.skills import FOLDER as SKILLS
 from agent.skills import Origin, Skill, parse
 from agent.tools.arguments import text
-from agent.tools.base import GONE, Arguments, Effect, EffectKind
-from agent.tools.desk import Desk
+from agent.tools.base import GONE, Arguments, Effect, EffectKind, ToolResult
+from agent.tools.desk import Desk, Work
 
 _COMMON = frozenset({"agents.md", "claude.md", "soul.md", "identity.md"})
 _RULES = frozenset({"tools.md", "heartbeat.md", "schedule.yaml"})
@@ -70,7 +70,6 @@ def plain_name(part: str) -> str:
 
 Change = Callable[[bytes | None], bytes | None]
 """What a file would say, by what it says; None: it would be gone."""
-Run = Callable[[Desk, Arguments], Awaitable[str]]
 
 
 def written(desk: Desk, path: Path, change: Change | None = None, new: str = "") -> Effect | None:
@@ -115,7 +114,7 @@ async def of_edit(desk: Desk, arguments: Arguments) -> Effect | None:
     return effect and dataclasses.replace(effect, text=shown)
 
 
-async def approved(desk: Desk, arguments: Arguments, run: Run) -> str:
+async def approved(desk: Desk, arguments: Arguments, run: Work) -> str | ToolResult:
     """Change a file as the owner has said yes to: they know what it says, whether or not the talk has read it."""
     path = desk.path(text(arguments, "path"))
     present = await desk.blocking(files.read_text, path, desk.scope.folder)

@@ -17,7 +17,7 @@ from agent.memory.scope import Scope
 from agent.silence import spoken
 from agent.tools import schema
 from agent.tools.arguments import text, texts
-from agent.tools.base import GONE, Arguments, Effect, EffectKind, Once, Tool, ToolError
+from agent.tools.base import GONE, Arguments, Effect, EffectKind, Once, Tool, ToolError, ToolResult
 from channels.message import Address, Channel, OutboundFile
 from gateway.access import Access
 from gateway.addressing import Addressing, NotAddressable
@@ -72,10 +72,10 @@ class MessageTools:
         conversation = self._sessions.of_row(row)
         turn = f"send:{conversation.session}:{row.turn or said_id(row.message)}"
 
-        async def send(arguments: Arguments, call: str) -> str:
-            return await self._send(row, conversation, arguments, f"{turn}:{call}")
+        async def send(arguments: Arguments, call: str) -> ToolResult:
+            return ToolResult(await self._send(row, conversation, arguments, f"{turn}:{call}"))
 
-        async def send_unnamed(arguments: Arguments) -> str:
+        async def send_unnamed(arguments: Arguments) -> ToolResult:
             return await send(arguments, secrets.token_hex(8))
 
         async def fate(call: str) -> str:

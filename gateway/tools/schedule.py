@@ -12,7 +12,7 @@ from agent.memory.private_lines import private_line
 from agent.memory.provenance import own_mark
 from agent.tools import schema
 from agent.tools.arguments import text
-from agent.tools.base import Arguments, Effect, EffectKind, Shown, Tool, ToolError
+from agent.tools.base import Arguments, Effect, EffectKind, Tool, ToolError, ToolResult
 from channels.message import ChatKind
 from gateway.access import Role
 from gateway.one_line import one_line
@@ -58,7 +58,7 @@ class ScheduleTools:
             return ()
         asker = asker_of(row, self._sessions.of_row(row))
 
-        async def add(arguments: Arguments) -> str:
+        async def add(arguments: Arguments) -> ToolResult:
             wish = Wish(
                 text=own_mark(text(arguments, "text")),
                 when=_when(arguments),
@@ -69,15 +69,15 @@ class ScheduleTools:
             booked = await _asked(self._book.add(asker, wish))
             where = "in this chat" if booked.is_here else f"to {booked.job.to}"
             when = ", ".join(filter(None, [booked.soon, booked.said]))
-            return f"Added {booked.job.id}: {when_.in_words(booked.job.when)}, {where}. Next: {when}."
+            return ToolResult(f"Added {booked.job.id}: {when_.in_words(booked.job.when)}, {where}. Next: {when}.")
 
-        async def list_(_: Arguments) -> str:
+        async def list_(_: Arguments) -> ToolResult:
             rows = await self._book.rows(asker)
             lines = [_line(row) for row in rows[:_MOST_LISTED]]
             if len(rows) > _MOST_LISTED:
                 lines.append(f"[and {len(rows) - _MOST_LISTED} more]")
             listed = "\n".join(lines) or "There are no jobs or reminders."
-            return Shown(listed, await found([row.job for row in rows[:_MOST_LISTED]]))
+            return ToolResult(listed, foreign=await found([row.job for row in rows[:_MOST_LISTED]]))
 
         async def found(jobs: Sequence[Job]) -> tuple[Foreign, ...]:
             """What of jobs is others' text: theirs, for their chats, and what was made from documents and the like."""
@@ -86,9 +86,9 @@ class ScheduleTools:
             others = [foreign(job.to, job.text) for job in jobs if job.to in elsewhere]
             return unique([*others, *(one for job in jobs for one in in_text(job.text))])
 
-        async def remove(arguments: Arguments) -> str:
+        async def remove(arguments: Arguments) -> ToolResult:
             job = await _asked(self._book.remove(asker, text(arguments, "id").strip()))
-            return Shown(f"Removed {job.id}: {one_line(job.text, _SHOWN)}", await found([job]))
+            return ToolResult(f"Removed {job.id}: {one_line(job.text, _SHOWN)}", foreign=await found([job]))
 
         async def adding(arguments: Arguments) -> Effect | None:
             to, kind = text(arguments, "to").strip(), text(arguments, "kind")

@@ -15,7 +15,7 @@ from agent.memory.scope import Audience, Scope
 from agent.model.base import Json, Message, ToolSpec
 from agent.model.scripted import ScriptedModel, Step
 from agent.settings import AgentSettings, MemorySettings, RecallSettings
-from agent.tools.base import Arguments, Tool
+from agent.tools.base import Arguments, Tool, ToolResult
 from agent.turn import End, Said, SessionKey, TurnEvent, TurnRequest
 
 OWNER = SessionKey("main", "owner")
@@ -78,9 +78,9 @@ async def end(agent: Agent, request: TurnRequest) -> End:
 
 
 def tool(name: str, run: Callable[[Arguments], object], reads_only: bool = False) -> Tool:
-    async def call(arguments: Arguments) -> str:
+    async def call(arguments: Arguments) -> ToolResult:
         result = run(arguments)
-        return str(await result if asyncio.iscoroutine(result) else result)
+        return ToolResult(str(await result if asyncio.iscoroutine(result) else result))
 
     schema: dict[str, Json] = {"type": "object", "properties": {"n": {"type": "integer"}}}
     return Tool(ToolSpec(name, f"The {name}.", schema), call, reads_only=reads_only)

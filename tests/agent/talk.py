@@ -31,7 +31,7 @@ class Talk:
 
     async def call(self, name: str, /, **arguments: Json) -> str:
         tool = self.tools[name]
-        return await tool.run(checked(arguments, tool.spec.schema))
+        return (await tool.run(checked(arguments, tool.spec.schema))).text
 
     async def refused(self, name: str, /, **arguments: Json) -> str:
         with pytest.raises(ToolError) as refusal:

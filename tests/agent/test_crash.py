@@ -23,7 +23,7 @@ SCRIPT = textwrap.dedent(
     from agent.model.base import ModelRequest, ToolSpec
     from agent.model.scripted import Answer, Call, ScriptedModel
     from agent.settings import AgentSettings
-    from agent.tools.base import Tool
+    from agent.tools.base import Tool, ToolResult
     from agent.turn import End, Said, SessionKey, TurnRequest
 
     root, die_at = Path(sys.argv[1]), sys.argv[2]
@@ -42,7 +42,7 @@ SCRIPT = textwrap.dedent(
             file.write("x")
         done = (root / "counted").stat().st_size
         die(f"tool {done}")
-        return f"number {done}"
+        return ToolResult(f"number {done}")
 
     async def main() -> None:
         agent = Agent(AgentSettings(), root / "workspace", root / "sessions", ScriptedModel(otherwise=answer),

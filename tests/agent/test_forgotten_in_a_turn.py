@@ -23,7 +23,7 @@ from agent.model.scripted import Answer, Call, Hold, Reply
 from agent.session.transcript import Transcript
 from agent.settings import MemorySettings, RecallSettings
 from agent.tools import schema
-from agent.tools.base import Tool
+from agent.tools.base import Tool, ToolResult
 from agent.turn import Discard
 from tests.agent.long_talk import OWNER, LongTalk, told
 
@@ -101,9 +101,9 @@ async def test_results_and_calls_that_may_hold_it_are_not_used(tmp_path: Path, r
     """The first call finds it, and while it looks the word is forgotten; the second one is to write it down."""
     talk = LongTalk(tmp_path)
 
-    async def look(arguments: Mapping[str, Json]) -> str:
+    async def look(arguments: Mapping[str, Json]) -> ToolResult:
         await forget(talk)
-        return f"The boat lies in {WORD}"
+        return ToolResult(f"The boat lies in {WORD}")
 
     tool = Tool(schema.spec("look", "Look.", {}), look, reads_only=reads_only)
     calls = (Call("look", {}), Call("memory_append", {"text": f"The boat lies in {WORD}"}))

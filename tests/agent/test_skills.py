@@ -167,7 +167,7 @@ def test_a_great_many_skills_stay_within_bounds(tmp_path: Path) -> None:
 async def test_a_text_is_read_when_it_is_needed(tmp_path: Path) -> None:
     teach(tmp_path, "report", "description: d\nrequires: {env: NO_SUCH_KEY}", "First gather, then write.")
     (tmp_path / "skills/report/example.txt").write_text("x")
-    text = await reader(owner(tmp_path)).run({"name": "report"})
+    text = (await reader(owner(tmp_path)).run({"name": "report"})).text
     assert text.startswith("First gather, then write.") and "skills/report/example.txt" in text
     assert "missing: the environment variable NO_SUCH_KEY" in text
     with pytest.raises(ToolError, match="did you mean report"):
@@ -203,10 +203,10 @@ async def test_invariant_08_others_know_only_of_skills_that_are_made_for_all_or_
         for refusal in refusals:  # as of a skill that there is not, and naming none that is not listed
             assert refusal.startswith("there is no skill NAME; ") and "CANARY" not in refusal
             assert set(refusal.partition("there are: ")[2].split(", ")) == listed or "did you mean" in refusal
-        assert await reader(scope).run({"name": "dice"}) == "Take six sides."
-        assert await reader(scope).run({"name": f"of-{scope.id}"}) == f"Text of {scope.id}."
-        assert "MEMORY.md" in await reader(scope).run({"name": "memory"})
-    assert "CANARY" in await reader(owner(tmp_path)).run({"name": "taxes"})
+        assert (await reader(scope).run({"name": "dice"})).text == "Take six sides."
+        assert (await reader(scope).run({"name": f"of-{scope.id}"})).text == f"Text of {scope.id}."
+        assert "MEMORY.md" in (await reader(scope).run({"name": "memory"})).text
+    assert "CANARY" in (await reader(owner(tmp_path)).run({"name": "taxes"})).text
     assert "CANARY always" in prompt(owner(tmp_path)) and "Text of" not in prompt(owner(tmp_path))
 
 

@@ -55,7 +55,7 @@ class Desk:
 
     async def call(self, name: str, /, **arguments: str) -> str:
         tool = self._tools[name]
-        return await tool.run(checked(arguments, tool.spec.schema))
+        return (await tool.run(checked(arguments, tool.spec.schema))).text
 
     def write(self, path: str, text: str) -> None:
         """As most editors save: a new file in the place of the old one."""

@@ -38,7 +38,7 @@ class Book:
 
     async def call(self, name: str, /, **arguments: str) -> str:
         tool = self.tools[name]
-        return await tool.run(checked(arguments, tool.spec.schema))
+        return (await tool.run(checked(arguments, tool.spec.schema))).text
 
     def undo(self) -> tuple[str, ...]:
         change = self.history.last("main/owner")

@@ -46,7 +46,12 @@ class Talks:
 
     def tool(self, name: str, scope: Scope) -> Callable[[Arguments], Awaitable[str]]:
         built = tools.build(scope, CLOCK, MemorySettings(), self.index.search, talks=self.past)
-        return next(tool.run for tool in built if tool.name == name)
+        run = next(tool.run for tool in built if tool.name == name)
+
+        async def call(arguments: Arguments) -> str:
+            return (await run(arguments)).text
+
+        return call
 
     def find(self, scope: Scope, query: str) -> list[str]:
         return [hit.text for hit in self.index.search(scope, CLOCK, [query]).hits if hit.matched]
