@@ -63,18 +63,26 @@ def visible(text: str, longest: int = 0) -> str:
 
 def in_text(text: str) -> tuple[Foreign, ...]:
     """What of a text out of memory has a mark of where it came from."""
-    lines = marked_lines(text)
-    return unique(foreign(name, without_mark(line)) for line in lines for name in sources_in(line))
+    return unique(one for line in marked_lines(text) for one in _marked(line))
+
+
+def _marked(line: str) -> Iterator[Foreign]:
+    said = first_line(without_mark(line))
+    return (Foreign(visible(name, 60) or "somebody", said) for name in sources_in(line))
 
 
 def in_blocks(text: str) -> tuple[Foreign, ...]:
-    """Of a message as a model reads it, by its marked blocks."""
+    """Of a message as a model reads it, by its marked blocks. None of ours is in another of its kind."""
     found: list[Foreign] = []
+    ends: dict[str, int] = {}
     for block in _BLOCK.finditer(text):
         kind, name = block[1], block[2] or ""
+        if block.start() < ends.get(kind, 0):
+            continue
         begin = text.find("\n", block.end()) + 1
         end = text.find(f"\n</daybook-{kind}>", block.end())
-        body = text[begin : end if end >= 0 else len(text)] if begin else ""
+        ends[kind] = end if end >= 0 else len(text)
+        body = text[begin : ends[kind]] if begin else ""
         if kind in _CARRIERS:
             found += in_text(body)
         else:
@@ -100,8 +108,13 @@ def in_memory(text: str, scope: Scope) -> tuple[Foreign, ...]:
     if scope.audience is not Audience.GROUP:
         return in_text(text)
     found: list[Foreign] = []
+    end = 0
     for block in _FILE.finditer(text):
-        body, _, _ = text[block.end() :].partition("\n</daybook-")
+        if block.start() < end:
+            continue
+        closing = text.find("\n</daybook-", block.end())
+        end = closing if closing >= 0 else len(text)
+        body = text[block.end() : end]
         said = "\n".join(line for line in body.splitlines() if not line.startswith("#"))
         found.append(foreign(block[1], said, is_talk=True))
     return unique(found)

@@ -70,7 +70,8 @@ def mark_of(sources: Iterable[str]) -> str:
 
 def with_mark(text: str, sources: Sequence[str]) -> str:
     """A text of one entry with its mark at the end, unless it has it."""
-    missing = [name for name in sources if _name(name) not in sources_in(text)]
+    present = frozenset(sources_in(text))
+    missing = [name for name in sources if _name(name) not in present]
     return text.rstrip() + mark_of(missing) if missing and text.strip() else text
 
 
@@ -106,7 +107,8 @@ def carried(before: str, after: str) -> str:
     inherited = [name for line in was if line not in kept for name in sources_in(line)]
     known = set(was)
     fresh = [first + at for at, line in enumerate(now) if line.strip() and line not in known]
-    sources = (*current.of("\n".join(new[at] for at in fresh)), *inherited) if fresh else ()
+    sources = tuple(dict.fromkeys((*current.of("\n".join(new[at] for at in fresh)), *inherited))) if fresh else ()
+    sources = sources[: _MOST_SOURCES + 1]  # a mark names no more
     if not sources:
         return after
     places = _ends_of_blocks(new, fresh) or _last_line(new)

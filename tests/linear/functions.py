@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
+from pathlib import Path
 
-from agent import heartbeat, remember
+from agent import foreign, heartbeat, parsing, remember
 from agent.context import budget, marked, turn_header
 from agent.journal import marks, promises
 from agent.media import sniff
@@ -17,12 +18,16 @@ from agent.memory import (
     index_lines,
     memory_tests,
     paragraphs,
+    provenance,
     recall,
     slug,
     words,
 )
 from agent.memory.index import answers, cutting, dates, tokens
-from agent.model import anthropic_errors, offline_intent
+from agent.memory.scope import Audience, Scope
+from agent.model import anthropic_errors, offline_commands, offline_intent
+from agent.model.markup import MarkupFilter
+from agent.model.sse import EventReader
 from agent.silence import SilentFilter, can_be_seen, spoken
 from channels import split, text
 from channels.discord import format as discord
@@ -31,7 +36,7 @@ from channels.discord.directory import Directory, Place
 from channels.telegram import format as telegram
 from channels.telegram import inbound as telegram_inbound
 from channels.web import format as web
-from gateway import one_line, questions
+from gateway import names, one_line, questions
 from gateway.config import dotenv
 from gateway.log import Redactor
 from gateway.schedule import phrases
@@ -44,6 +49,7 @@ _PIECE = 7
 _DISCORD = Directory("1")
 _DISCORD_BOT = discord_inbound.BotIdentity("1", "Daybook", frozenset({"help"}))
 _REDACTOR = Redactor(["a secret that is long enough"])
+_GROUP = Scope(Audience.GROUP, Path("workspace"), "telegram--1")
 
 
 def _telegram_message(said: str) -> object:
@@ -79,6 +85,31 @@ def _streamed(said: str) -> None:
     for at in range(0, len(said), _PIECE):
         stream.feed(said[at : at + _PIECE])
     stream.finish()
+
+
+def _markup(said: str) -> None:
+    stream = MarkupFilter()
+    for at in range(0, len(said), _PIECE):
+        stream.feed(said[at : at + _PIECE])
+    stream.finish()
+
+
+def _events(said: str) -> None:
+    reader = EventReader()
+    data = f"data: {said}".encode()
+    for at in range(0, len(data), _PIECE):
+        list(reader.feed(data[at : at + _PIECE]))
+    list(reader.finish())
+
+
+def _marked(said: str) -> str:
+    """On one line, with a mark of its own behind each character."""
+    return "".join(f"{one} (from: {at})" for at, one in enumerate(said.replace("\n", " ")))
+
+
+def _carried(said: str) -> None:
+    with provenance.written_from(provenance.Provenance(("report.pdf",), (said,))):
+        provenance.carried(f"# Old\n{_marked(said[::10])}\n", f"# New\n{said}\n")
 
 
 def _mail(said: str) -> None:
@@ -121,6 +152,16 @@ FUNCTIONS: Mapping[str, Act] = {
     "agent.context.turn_header.enclosures": turn_header.enclosures,
     "agent.context.budget.estimate": budget.estimate,
     "agent.context.budget.shortened": lambda said: budget.shortened(said, 500),
+    "agent.foreign.foreign": lambda said: foreign.foreign(said, said),
+    "agent.foreign.in_text": lambda said: foreign.in_text(_marked(said)),
+    "agent.foreign.in_blocks": foreign.in_blocks,
+    "agent.foreign.in_memory": lambda said: foreign.in_memory(said, _GROUP),
+    "gateway.names.plain_name": names.plain_name,
+    "gateway.names.folded": names.folded,
+    "agent.parsing.load_json": parsing.load_json,
+    "agent.parsing.load_yaml": parsing.load_yaml,
+    "agent.model.offline_commands.plain_command": offline_commands.plain_command,
+    "agent.model.offline_intent.told_language": offline_intent.told_language,
     "agent.remember.asks_to_remember": remember.asks_to_remember.__wrapped__,
     "agent.model.offline_intent.understand": offline_intent.understand,
     "agent.media.sniff.sniffed": lambda said: sniff.sniffed(said.encode()),
@@ -129,6 +170,8 @@ FUNCTIONS: Mapping[str, Act] = {
     "agent.silence.spoken": spoken,
     "agent.silence.can_be_seen": can_be_seen,
     "agent.silence.SilentFilter": _streamed,
+    "agent.model.markup.MarkupFilter": _markup,
+    "agent.model.sse.EventReader": _events,
     "agent.heartbeat.said": heartbeat.said,
     "channels.text.parse": text.parse,
     "channels.split.split": _cut(len, 2_000),
@@ -157,6 +200,8 @@ FUNCTIONS: Mapping[str, Act] = {
     "agent.memory.index.answers.sought": lambda said: [
         holds(said) for holds in answers.sought(f"when who how many {said}")
     ],
+    "agent.memory.provenance.carried": _carried,
+    "agent.memory.provenance.with_mark": lambda said: provenance.with_mark(_marked(said), list(said)),
     "agent.memory.front_matter.parse": front_matter.parse,
     "agent.memory.daily.last_heading": daily.last_heading,
     "agent.memory.daily.struck": lambda said: daily.struck(said, "[forgotten]"),

@@ -9,12 +9,15 @@ import re
 import subprocess
 import sys
 import textwrap
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from yaml import YAMLError
 
 from agent.memory.index import tokens
+from agent.memory.reach import FileError
 from tests.linear import feeding, functions, judge, patterns, shapes
 from tests.linear.judge import Shape
 
@@ -102,6 +105,13 @@ def test_every_function_of_the_table_is_still_there(name: str) -> None:
     module, _, attribute = name.rpartition(".")
     if attribute != "split":  # one for each platform, under its format
         assert hasattr(importlib.import_module(module), attribute)
+
+
+@pytest.mark.parametrize("name", functions.FUNCTIONS)
+def test_every_function_of_the_table_takes_a_text_or_refuses_it(name: str) -> None:
+    """One that is called in a wrong way would end at once, whatever it is fed."""
+    with suppress(ValueError, FileError, YAMLError):
+        functions.FUNCTIONS[name]("a few words (from: report.pdf)")
 
 
 @pytest.mark.parametrize(
