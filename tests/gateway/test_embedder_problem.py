@@ -101,6 +101,6 @@ async def test_vectors_of_another_size_than_those_kept(tmp_path: Path) -> None:
 async def test_a_start_says_it_in_the_log(daybook: Daybook, caplog: pytest.LogCaptureFixture) -> None:
     """Also where nothing is there to be embedded yet."""
     daybook.settings["memory"] = {"search": {"embedding": server(None)}}
-    async with daybook.running(), asyncio.timeout(20):
+    async with daybook.running(), asyncio.timeout(120):
         while "searched by words alone: the embedding server cannot be reached" not in caplog.text:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
