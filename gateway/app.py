@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import logging
-import os
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
 
 from agent.agent import Agent
 from agent.clock import Clock
 from agent.model.anthropic import AnthropicModel
 from agent.model.base import Model
 from agent.tools.base import Tool
-from channels.message import Channel, ChannelStatus, CommandInfo, Health
-from channels.terminal import TerminalChannel
 from gateway.access import Access
 from gateway.acknowledgement import Acknowledgement
 from gateway.agents import build_agent
@@ -27,8 +22,9 @@ from gateway.config import Config, ModelConfig
 from gateway.daily import Daily
 from gateway.embedding import Embedders
 from gateway.forgetting import Forgetting
+from gateway.front import Front, Platforms, open_front
 from gateway.heartbeat import Heartbeat
-from gateway.home import Home, TokenBusy, hold_token, shown
+from gateway.home import Home, shown
 from gateway.housekeeping import Housekeeping
 from gateway.in_hand import InHand
 from gateway.inbox import Inbox
@@ -43,7 +39,7 @@ from gateway.operations.table import all_operations
 from gateway.outbox import Outbox
 from gateway.outgoing import Outgoing
 from gateway.pairing import Pairing
-from gateway.platforms import build_channels, rules, signs, tokens
+from gateway.platforms import rules, signs, tokens
 from gateway.questions import Questions
 from gateway.rewording import Rewording
 from gateway.router import Router
@@ -57,22 +53,14 @@ from gateway.spawner import Spawner
 from gateway.store import chat_rows
 from gateway.store.database import Database
 from gateway.store.inbox_rows import InboxRow
-from gateway.supervise import Supervised
 from gateway.tools.messages import MessageTools
 from gateway.tools.schedule import ScheduleTools
 from gateway.turn import QueueRule, Rooms
 from gateway.turns import Turns
 from gateway.usage import UsageLedger
-from gateway.web import token as web_token
-from gateway.web.house import WebHouse
-from gateway.web.record import StoredRecord
-
-log = logging.getLogger(__name__)
 
 ModelOf = Callable[[ModelConfig, UsageLedger, Clock, str], tuple[Model, AnthropicModel | None]]
 """As `build_model`."""
-Platforms = Callable[[Config, Sequence[CommandInfo], Database], list[Channel]]
-"""Makes the channels that are on, given the commands for their menus."""
 
 _USUAL = Patience()
 
@@ -103,7 +91,7 @@ async def open_gateway(
         ground = await _open_ground(stack, home, config, clock or Clock(config.zone), patience)
         staff = await _open_staff(stack, ground, model_of)
         commands = all_commands()
-        front = _open_front(stack, ground, commands.menu, platforms, is_alone=not channels)
+        front = open_front(stack, home, config, ground.database, commands.menu, platforms, is_alone=not channels)
         post = await _post(ground, front)
         calendar = await _calendar(ground, staff, front, post, built_ins(config))
         acting = _acting(ground, staff, front, post, calendar)
@@ -206,53 +194,6 @@ async def _open_staff(stack: AsyncExitStack, ground: _Ground, model_of: ModelOf)
 
 
 @dataclass(frozen=True, slots=True)
-class _Front:
-    """Where people speak. `channels` by their names; `sources`: the same, as they are run."""
-
-    terminal: TerminalChannel
-    channels: dict[str, Channel]
-    sources: list[Supervised]
-    web_house: WebHouse
-    web_record: StoredRecord
-
-
-def _open_front(
-    stack: AsyncExitStack,
-    ground: _Ground,
-    menu: Sequence[CommandInfo],
-    platforms: Platforms | None,
-    *,
-    is_alone: bool,
-) -> _Front:
-    """`is_alone`: nobody is listened to but the terminal."""
-    home, config, database = ground.home, ground.config, ground.database
-    terminal = TerminalChannel()
-    web_house = WebHouse(web_token.place(config.channels.web, home))
-    web_record = StoredRecord(database)
-    platforms = platforms or partial(build_channels, home=home, web_house=web_house, web_record=web_record)
-    others = [] if is_alone else platforms(config, menu, database)
-    channels: dict[str, Channel] = {one.name: one for one in (terminal, *others)}
-    for channel in channels.values():
-        stack.push_async_callback(channel.aclose)
-    sources = [Supervised(channel) for channel in channels.values()]
-    _hold_tokens(stack, tokens(config), sources)
-    return _Front(terminal, channels, sources, web_house, web_record)
-
-
-def _hold_tokens(stack: AsyncExitStack, held: Mapping[str, str], sources: list[Supervised]) -> None:
-    """A channel whose token another gateway of this machine polls with stays off; the others go on."""
-    for source in sources:
-        token = held.get(source.source.name)
-        if token is None:
-            continue
-        try:
-            stack.enter_context(hold_token(token, os.environ))
-        except TokenBusy as error:
-            log.error("%s stays off: %s", source.source.name, error)
-            source.failure = ChannelStatus(Health.DOWN, str(error))
-
-
-@dataclass(frozen=True, slots=True)
 class _Post:
     """What comes in and goes out, and what is kept of it until it is done with."""
 
@@ -265,7 +206,7 @@ class _Post:
     rewording: Rewording
 
 
-async def _post(ground: _Ground, front: _Front) -> _Post:
+async def _post(ground: _Ground, front: Front) -> _Post:
     home, config, database, clock = ground.home, ground.config, ground.database, ground.clock
     inbox = Inbox(database, clock)
     outbox = Outbox(database, clock, front.channels, first_chat=ground.access.first_chat_id)
@@ -299,7 +240,7 @@ class _Calendar:
     daily: Daily
 
 
-async def _calendar(ground: _Ground, staff: _Staff, front: _Front, post: _Post, more: Sequence[BuiltIn]) -> _Calendar:
+async def _calendar(ground: _Ground, staff: _Staff, front: Front, post: _Post, more: Sequence[BuiltIn]) -> _Calendar:
     """`more`: jobs that are offered beside Daybook's own."""
     home, config, database, clock, access = ground.home, ground.config, ground.database, ground.clock, ground.access
     agents, sessions, outbox = staff.agents, staff.sessions, post.outbox
@@ -344,7 +285,7 @@ class _Acting:
     approvals: Approvals
 
 
-def _acting(ground: _Ground, staff: _Staff, front: _Front, post: _Post, calendar: _Calendar) -> _Acting:
+def _acting(ground: _Ground, staff: _Staff, front: Front, post: _Post, calendar: _Calendar) -> _Acting:
     database, clock, access, sessions = ground.database, ground.clock, ground.access, staff.sessions
     scheduling = ScheduleTools(calendar.book, sessions)
     messages = MessageTools(database, clock, access, sessions, post.outbox, post.outgoing, front.channels)
@@ -358,7 +299,7 @@ def _acting(ground: _Ground, staff: _Staff, front: _Front, post: _Post, calendar
 
 
 async def _turns(
-    ground: _Ground, staff: _Staff, front: _Front, post: _Post, calendar: _Calendar, acting: _Acting
+    ground: _Ground, staff: _Staff, front: Front, post: _Post, calendar: _Calendar, acting: _Acting
 ) -> Turns:
     rooms = Rooms(
         database=ground.database,
@@ -386,7 +327,7 @@ async def _turns(
 def _house(
     ground: _Ground,
     staff: _Staff,
-    front: _Front,
+    front: Front,
     post: _Post,
     calendar: _Calendar,
     acting: _Acting,
