@@ -135,28 +135,34 @@ class Intake:
                 f"it has {_megabytes(attachment.size)} MB, and at most {_megabytes(self._most_bytes)} MB are read "
                 "(media.max_mb in config.yaml)"
             )
-        size = attachment.size or 0
+        size = self._most_bytes if attachment.size is None else attachment.size
         if await asyncio.to_thread(self._space.free, self._store.root) - size < self._space.least_free:
             log.error(
                 "a file of %s is not kept: less than %d MB are free", message.address, self._space.least_free / 1e6
             )
             raise NotFetched("there is too little room on my disk to keep files; the words of the message are answered")
-        if not whose.is_owners and self._taken_today(message) + size > self._space.a_day:
+        channel = self._channels[message.address.channel]
+        if whose.is_owners:
+            return await self._fetched_from(channel, message, attachment)
+        taken, chat, kept = self._taken_today(), _chat(message), 0
+        if taken[chat] + size > self._space.a_day:
             raise NotFetched(
                 f"the files of this chat have {_megabytes(self._space.a_day)} MB today already, and more are kept "
                 "tomorrow"
             )
-        file = await self._fetched_from(self._channels[message.address.channel], message, attachment)
-        if not whose.is_owners:
-            kept = await asyncio.to_thread(self._store.place(file).stat)
-            self._taken[_chat(message)] = self._taken_today(message) + kept.st_size
+        taken[chat] += size  # before it is fetched: several may be at once
+        try:
+            file = await self._fetched_from(channel, message, attachment)
+            kept = (await asyncio.to_thread(self._store.place(file).stat)).st_size
+        finally:
+            taken[chat] += kept - size
         return file
 
-    def _taken_today(self, message: InboundMessage) -> int:
-        """Bytes."""
+    def _taken_today(self) -> defaultdict[str, int]:
+        """Bytes of each chat."""
         if self._day != (today := self._clock.today().isoformat()):
             self._day, self._taken = today, defaultdict(int)
-        return self._taken[_chat(message)]
+        return self._taken
 
     async def _fetched_from(self, channel: Channel, message: InboundMessage, attachment: Attachment) -> str:
         for tried in range(1, TRIES + 1):

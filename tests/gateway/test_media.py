@@ -371,6 +371,21 @@ async def test_a_chat_has_a_budget_of_bytes_a_day_and_the_owner_in_private_has_n
         assert "Six hundred" in await sends(daybook, chat, big, "three.txt", **group)
 
 
+async def test_files_that_come_together_share_the_budget_before_they_are_fetched(
+    daybook: Daybook, chat: Counting
+) -> None:
+    daybook.group()
+    daybook.patience = Patience(fetch=0.0, space=Space(a_day=1_000))
+    daybook.model.then("ok")
+    big = b"Six hundred bytes. " * 32
+    names = ["one.txt", "two.txt", "three.txt", "four.txt"]
+    async with daybook.running():
+        chat.say("@bot read", attachments=[chat.attach(big, name) for name in names], chat=GROUP, group=True)
+        await chat.wait_heard(chat=GROUP)
+    assert len(chat.fetched) == len(kept(daybook)) == 1
+    assert daybook.asked().count("the files of this chat have") == 3
+
+
 async def test_a_disk_that_is_nearly_full_keeps_no_files_and_the_words_are_answered(
     daybook: Daybook, chat: Counting
 ) -> None:
