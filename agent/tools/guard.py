@@ -81,7 +81,8 @@ def written(desk: Desk, path: Path, change: Change | None = None, new: str = "")
     desk.may_change(path)  # what is sealed is not asked about
     before = files.read_bytes(path, desk.scope.folder)
     after = change(before) if change is not None else None
-    everywhere = _is_skill(path) and after is not None and _counts_everywhere(after)
+    is_skill = any(map(_is_skill, (path, Path(os.path.realpath(path)))))
+    everywhere = is_skill and after is not None and _counts_everywhere(after)
     for_others = kind is Guarded.OTHERS or path.suffix.lower() == ".yaml"  # jobs that report to others
     private = private_line(desk.scope, new) if for_others else ""
     kinds = {Guarded.COMMON: EffectKind.WRITE_COMMON}

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from agent.memory.private_lines import private_line
 from agent.memory.scope import Audience, Scope
 from agent.tools.guard import Guarded, guarded
+from tests.agent.talk import Talk
 
 KINDS = {
     "AGENTS.md": Guarded.COMMON,
@@ -81,6 +82,17 @@ def test_a_link_is_judged_by_where_it_leads(tmp_path: Path, name: str) -> None:
     assert guarded(scope, scope.folder / "notes.md") is KINDS[name]
     (scope.folder / "elsewhere").symlink_to(".")
     assert guarded(scope, scope.folder / "elsewhere" / name) is KINDS[name]
+
+
+@pytest.mark.parametrize("name", ["skills/x/SKILL.md", "rhymes.md"])
+async def test_a_skill_for_every_chat_is_asked_about_by_whatever_name_it_is_written(tmp_path: Path, name: str) -> None:
+    talk = Talk(Scope(Audience.OWNER, tmp_path))
+    (tmp_path / "skills" / "x").mkdir(parents=True)
+    (tmp_path / "rhymes.md").symlink_to("skills/x/SKILL.md")
+    look = talk.tools["write_file"].effect
+    assert look is not None
+    effect = await look({"path": name, "content": "---\nname: x\ndescription: Rhymes.\nalways: true\n---\nRhyme.\n"})
+    assert effect is not None and effect.always
 
 
 def test_a_link_in_the_place_of_a_rule_is_still_a_rule(tmp_path: Path) -> None:
