@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from agent.memory.provenance import marked_lines, sources_in, without_mark
-from agent.memory.scope import Audience, Scope
+from agent.memory.reach import folded_name
+from agent.memory.scope import FOLDERS_OF_OTHERS, Audience, Scope
 from agent.memory.search import Hit
 
-_OTHERS = frozenset({"groups", "people"})
 _EXPORTS = "exports"
 _LINE_CHARS = 120
 _MOST = 12
@@ -124,8 +124,8 @@ def is_of_others(path: str, scope: Scope) -> bool:
     """Whether all that a file says counts as others' text: the owner reads another scope's, or a talk as it was
     exported, with all that came along; and in a group, where every member has it written. `path` is relative to the
     scope's folder."""
-    top = path.partition("/")[0].casefold()
-    is_anothers = scope.audience is Audience.OWNER and top in _OTHERS
+    top = folded_name(path.partition("/")[0])
+    is_anothers = scope.audience is Audience.OWNER and top in FOLDERS_OF_OTHERS
     return is_anothers or top == _EXPORTS or scope.audience is Audience.GROUP
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
@@ -194,6 +194,19 @@ def _step(fd: int, name: str) -> int:
 def name_below(path: Path, root: Path) -> str:
     """How messages and results name a file: relative to `root`, with / between names."""
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
+
+
+def folded_name(name: str) -> str:
+    """A name as the least particular file system would take it: without case, in one form of its letters."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold()).rstrip(". ")
+
+
+def ways(path: Path, root: Path) -> tuple[Sequence[str], Sequence[str]]:
+    """The folded names of a path below `root`, as it was given and as its links lead. Blocks."""
+    real, real_root = Path(os.path.realpath(path)), Path(os.path.realpath(root))
+    given = path.relative_to(root).parts
+    leads = real.relative_to(real_root).parts if real.is_relative_to(real_root) else given
+    return [folded_name(one) for one in given], [folded_name(one) for one in leads]
 
 
 def _shown(path: str) -> str:

@@ -10,6 +10,9 @@ import enum
 from dataclasses import dataclass
 from pathlib import Path
 
+FOLDERS_OF_OTHERS = frozenset({"groups", "people"})
+"""In an owner's workspace."""
+
 
 class Audience(enum.StrEnum):
     OWNER = "owner"

@@ -19,7 +19,7 @@ from agent.memory.fullness import fullness, is_index
 from agent.memory.history import Author
 from agent.memory.index.cutting import Passage
 from agent.memory.quoting import QuotedLines
-from agent.memory.reach import FileError, inside, name_below
+from agent.memory.reach import FileError, inside, name_below, ways
 from agent.memory.scope import Scope
 from agent.memory.search import Search
 from agent.model.base import ToolSpec
@@ -145,13 +145,10 @@ class Desk:
     def foreign(self, path: Path, text: str) -> tuple[Foreign, ...]:
         """What of a file's text is others': all of a file of another scope, of an exported talk, and of a file that
         cannot hold marks; else what has one. Blocks: follows links."""
-        real, root = os.path.realpath(path), os.path.realpath(self.scope.folder)
-        given = path.relative_to(self.scope.folder).parts
-        leads = Path(real).relative_to(root).parts if Path(real).is_relative_to(root) else given
-        for parts in (given, leads):
-            kind = Path(parts[-1]).suffix.lower() if parts else ""
-            if is_of_others("/".join(parts), self.scope) or (
-                kind not in _OWN_KINDS and not _is_own_schedule(parts, text)
+        for names in ways(path, self.scope.folder):
+            kind = Path(names[-1]).suffix if names else ""
+            if is_of_others("/".join(names), self.scope) or (
+                kind not in _OWN_KINDS and not _is_own_schedule(names, text)
             ):
                 return of_others(self.name(path), text, self.scope)
         return in_text(text)
@@ -230,10 +227,10 @@ class Desk:
         return known is not None and known.sha == sha_of(data) and known.lines >= count_lines(text_of(data, "").text)
 
 
-def _is_own_schedule(parts: Sequence[str], text: str) -> bool:
+def _is_own_schedule(names: Sequence[str], text: str) -> bool:
     """Whether it is the list of jobs, and none of them is for another chat, whose people may have had it written."""
     others = (line for line in text.splitlines() if "to:" in line and not _TO_OWNER.search(line))
-    return [part.casefold() for part in parts] == ["schedule.yaml"] and not any(others)
+    return names == ["schedule.yaml"] and not any(others)
 
 
 def _cleaned(output: str | ToolResult) -> ToolResult:

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-import os
-import unicodedata
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from agent.memory import files
 from agent.memory.edit import edited
 from agent.memory.private_lines import private_line
-from agent.memory.reach import FileError, name_below
-from agent.memory.scope import Audience, Scope
+from agent.memory.reach import FileError, folded_name, name_below, ways
+from agent.memory.scope import FOLDERS_OF_OTHERS, Audience, Scope
 from agent.skills import FILE as SKILL_FILE
 from agent.skills import FOLDER as SKILLS
 from agent.skills import Origin, Skill, parse
@@ -27,7 +25,6 @@ from agent.tools.desk import Desk, Work
 
 _COMMON = frozenset({"agents.md", "claude.md", "soul.md", "identity.md"})
 _RULES = frozenset({"tools.md", "heartbeat.md", "schedule.yaml"})
-_OTHERS = frozenset({"groups", "people"})
 
 
 class Guarded(enum.IntEnum):
@@ -42,30 +39,20 @@ class Guarded(enum.IntEnum):
 
 def guarded(scope: Scope, path: Path) -> Guarded:
     """`path` below the scope's folder; it need not exist. Blocks: follows links."""
-    given = path.relative_to(scope.folder).parts
-    real = Path(os.path.realpath(path))
-    root = Path(os.path.realpath(scope.folder))
-    leads = real.relative_to(root).parts if real.is_relative_to(root) else given
-    return max(_guarded(scope.audience, given), _guarded(scope.audience, leads))
+    return max(_guarded(scope.audience, names) for names in ways(path, scope.folder))
 
 
-def _guarded(audience: Audience, parts: Sequence[str]) -> Guarded:
-    names = [plain_name(part) for part in parts]
+def _guarded(audience: Audience, names: Sequence[str]) -> Guarded:
     if not names:
         return Guarded.FREE
     if audience is Audience.OWNER:
-        if names[0] in _OTHERS:
+        if names[0] in FOLDERS_OF_OTHERS:
             return Guarded.OTHERS
         if len(names) == 1 and names[0] in _COMMON:
             return Guarded.COMMON
         if len(names) == 1 and names[0] in _RULES:
             return Guarded.RULES
     return Guarded.SKILL if names[0] == SKILLS else Guarded.FREE
-
-
-def plain_name(part: str) -> str:
-    """A name as the least particular file system would take it."""
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", part).casefold()).rstrip(". ")
 
 
 Change = Callable[[bytes | None], bytes | None]
@@ -81,7 +68,7 @@ def written(desk: Desk, path: Path, change: Change | None = None, new: str = "")
     desk.may_change(path)  # what is sealed is not asked about
     before = files.read_bytes(path, desk.scope.folder)
     after = change(before) if change is not None else None
-    is_skill = any(map(_is_skill, (path, Path(os.path.realpath(path)))))
+    is_skill = any(names[-1:] == [folded_name(SKILL_FILE)] for names in ways(path, desk.scope.folder))
     everywhere = is_skill and after is not None and _counts_everywhere(after)
     for_others = kind is Guarded.OTHERS or path.suffix.lower() == ".yaml"  # jobs that report to others
     private = private_line(desk.scope, new) if for_others else ""
@@ -122,10 +109,6 @@ async def approved(desk: Desk, arguments: Arguments, run: Work) -> str | ToolRes
     if present is not None:
         desk.has_made(path, present)
     return await run(desk, arguments)
-
-
-def _is_skill(path: Path) -> bool:
-    return plain_name(path.name) == plain_name(SKILL_FILE)
 
 
 def _counts_everywhere(data: bytes) -> bool:
