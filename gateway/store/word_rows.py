@@ -103,6 +103,7 @@ _COLUMNS = {
         _Column("outbox", "text", "text != ''", _text),
         _Column("outbox", "file", "file != ''", _file),
         _Column("run", "text", "text != '' AND channel != '' AND ended_at != ''", _text),
+        _Column("outcome", "text", "text != ''", _text),
     )
 }
 
@@ -154,7 +155,7 @@ def _read(connection: sqlite3.Connection, column: _Column) -> Iterator[Field]:
 
 def _place(row: sqlite3.Row, table: str) -> Place:
     match table:
-        case "inbox":
+        case "inbox" | "outcome":
             return str(row["session"])
         case "web_message":
             return Address(WEB, row["chat_id"])

@@ -20,7 +20,7 @@ from gateway.in_hand import InHand
 from gateway.inbox import Arrival, Inbox
 from gateway.intake import Intake
 from gateway.outgoing import Outgoing
-from gateway.store import outbox_rows, question_rows, run_rows, web_rows, word_rows
+from gateway.store import outbox_rows, outcome_rows, question_rows, run_rows, web_rows, word_rows
 from gateway.store.database import Database
 from gateway.store.outbox_rows import Draft
 from gateway.store.question_rows import Question
@@ -151,6 +151,7 @@ async def test_every_field_loses_its_words_and_gets_them_back(database: Database
         await database.run(run_rows.take_up, run, "t")
     entry = Entry(0, "a" * 32, "main", By.PERSON, "Luna", "t", files=(ShownFile("luna.png", "image/png", handle="h"),))
     await database.run(web_rows.keep, entry)
+    await database.run(outcome_rows.add, "Q", "main/owner", "Your owner said yes: Luna is told.", "t", "")
 
     def dump(connection: sqlite3.Connection) -> str:
         return "\n".join(connection.iterdump())
