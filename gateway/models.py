@@ -13,10 +13,10 @@ from agent.model.base import SILENT, Completed, Model, ModelEvent, ModelRequest,
 from agent.model.closing import closing
 from agent.model.metered import Metered
 from agent.model.offline import OfflineModel
-from agent.model.prices import Price, Prices
 from agent.model.resilient import Resilient
 from agent.silence import NO_REPLY
 from agent.turn import JOB
+from gateway.config.checks import prices_of
 from gateway.config.model import LimitsConfig, ModelConfig
 from gateway.usage import Account, UsageLedger, account_of
 
@@ -131,10 +131,7 @@ def build_model(
         return offline, None
     key = config.api_key.get_secret_value() if config.api_key else ""
     anthropic = AnthropicModel(key, config.base_url, config.timeout_s)
-    prices = Prices(
-        {name: Price(one.input, one.output, one.cache_write, one.cache_read) for name, one in config.prices.items()}
-    )
-    model: Model = Resilient(Metered(anthropic, ledger, prices), config.fallbacks, sleep=sleep)
+    model: Model = Resilient(Metered(anthropic, ledger, prices_of(config)), config.fallbacks, sleep=sleep)
     if config.daily_budget_usd is not None:
         model = Budgeted(model, offline, ledger, config.daily_budget_usd, clock)
     return model, anthropic

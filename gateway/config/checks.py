@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from agent.model.prices import Price, Prices
 from channels.loopback import is_loopback
-from gateway.config.model import Config, MemoryConfig, WebConfig
+from gateway.config.model import Config, MemoryConfig, ModelConfig, WebConfig
 from gateway.config.problem import Place, did_you_mean
 from gateway.config.values import PLATFORMS
 
@@ -38,7 +39,24 @@ def cautions(config: Config) -> Iterator[Finding]:
             )
     if config.model.provider == "anthropic" and not (config.model.api_key or config.model.base_url):
         yield ("model", "provider"), "anthropic without model.api_key, so every answer will be an error; set the key"
+    yield from _limits(config)
     yield from _web(config.channels.web)
+
+
+def _limits(config: Config) -> Iterator[Finding]:
+    """A server of one's own costs nothing that could be counted."""
+    limits: list[Place] = [("model", "daily_budget_usd")] if config.model.daily_budget_usd else []
+    limits += [("limits", name) for name, most in config.limits if most is not None]
+    models = {agent.model.name: agent.model for agent in config.agents.values() if agent.model.provider != "offline"}
+    unpriced = [name for name, model in models.items() if not prices_of(model).price(name)]
+    for place in limits if unpriced else ():
+        yield place, f"limits nothing while the price of {unpriced[0]!r} is not known; put it into model.prices"
+
+
+def prices_of(config: ModelConfig) -> Prices:
+    return Prices(
+        {name: Price(one.input, one.output, one.cache_write, one.cache_read) for name, one in config.prices.items()}
+    )
 
 
 def _web(web: WebConfig) -> Iterator[Finding]:

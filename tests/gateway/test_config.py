@@ -183,6 +183,22 @@ def test_a_wrong_secret_is_never_shown() -> None:
 # unknown keys
 
 
+@pytest.mark.parametrize(
+    ("limit", "key"),
+    [
+        ("model: {name: qwen, daily_budget_usd: 1}", "model.daily_budget_usd"),
+        ("model: {name: qwen}\nlimits: {person_daily_usd: 1}", "limits.person_daily_usd"),
+        ("agents: {main: {model: {name: qwen}}}\nlimits: {group_daily_usd: 1}", "limits.group_daily_usd"),
+    ],
+)
+def test_a_limit_of_costs_that_nobody_can_count_is_a_warning(limit: str, key: str) -> None:
+    found = [one for one in warnings(limit, ANTHROPIC_API_KEY="k") if "price" in one]
+    assert len(found) == 1 and f"{key}: limits nothing while the price of 'qwen' is not known" in found[0]
+    priced = limit.replace("name: qwen", "name: qwen, prices: {qwen: {input: 1, output: 2}}")
+    known = limit.replace("qwen", "claude-sonnet-5-5-20261001")
+    assert not [one for text in (priced, known) for one in warnings(text, ANTHROPIC_API_KEY="k") if "price" in one]
+
+
 def test_an_unknown_key_is_a_warning_with_the_nearest_known_one() -> None:
     assert warnings("channels:\n  telegram:\n    dm_polcy: open\n") == [
         "config.yaml:3: channels.telegram.dm_polcy: unknown key, ignored; did you mean 'dm_policy'?"
