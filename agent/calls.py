@@ -140,7 +140,7 @@ class Calls:
             arguments = checked(call.get("input"), tool.spec.schema)
             if tool.reads_only:
                 return await tool.run(arguments)
-            found = taint(self._steps.transcript, self._scope, self._steps.turn)
+            found = taint(self._steps.transcript, self._scope, self._steps.turn, self._steps.first)
             effect = await tool.effect(arguments) if tool.effect is not None else None
             if effect is not None and needs_yes(effect, found):
                 await self._ask(tool, call, arguments, effect, found)

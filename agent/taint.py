@@ -60,19 +60,21 @@ def needs_yes(effect: Effect, found: Taint) -> bool:
     return effect.always or bool(effect.private) or bool(found.causes(effect))
 
 
-def taint(transcript: Transcript, scope: Scope, turn: str) -> Taint:
-    """`turn` empty: of the whole talk, as what it leaves behind is made of it."""
+def taint(transcript: Transcript, scope: Scope, turn: str, said: frozenset[str] = frozenset()) -> Taint:
+    """`turn` empty: of the whole talk, as what it leaves behind is made of it. `said`: the messages that it answers,
+    of which a turn that it has interrupted may have taken in some."""
     entries = transcript.entries
     start = max((at + 1 for at, entry in enumerate(entries) if is_reset(entry)), default=0)
     messages = [entry for entry in entries[start:] if isinstance(entry, MessageEntry)]
     sender = next((one.meta.by for one in messages if one.meta.turn == turn and one.meta.said), "")
     paths = _paths(messages) if any(one.meta.foreign is None for one in messages) else {}
+    turns = {turn, *(one.meta.turn for one in messages if not said.isdisjoint(one.meta.said))}
     now: list[Foreign] = []
     held: list[Foreign] = []
     for entry in messages:
         if entry.role != "user":
             continue
-        into = now if entry.meta.turn == turn else held
+        into = now if entry.meta.turn in turns else held
         if entry.meta.said and not scope.is_private and (not sender or entry.meta.by != sender):
             into.append(foreign(entry.meta.sender or "somebody", said_words(entry), is_talk=True))
         into += of_entry(entry, paths)

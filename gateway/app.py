@@ -293,8 +293,19 @@ def _acting(ground: _Ground, staff: _Staff, front: Front, post: _Post, calendar:
     def tools(row: InboxRow) -> tuple[Tool, ...]:
         return (*scheduling.of_row(row), *messages.of_row(row))
 
-    reports = calendar.schedule.reports
-    approvals = Approvals(database, clock, access, sessions, staff.agents, post.questions, post.outbox, reports, tools)
+    approvals = Approvals(
+        database,
+        clock,
+        access,
+        sessions,
+        staff.agents,
+        post.questions,
+        post.outbox,
+        post.outgoing,
+        front.channels,
+        calendar.schedule.reports,
+        tools,
+    )
     return _Acting(tools, approvals)
 
 

@@ -58,7 +58,7 @@ APPROVAL_WORDS: Mapping[Language, ApprovalWords] = {
         failed="That could not be done ({why}): {what}.",
         none_open="Nothing waits for your yes.",
         listed="This waits for your yes:",
-        left_out="[{number} characters are left out here]",
+        left_out="[{number} characters are left out here; all of it is in the file below]",
     ),
     Language.GERMAN: ApprovalWords(
         effects={
@@ -83,7 +83,7 @@ APPROVAL_WORDS: Mapping[Language, ApprovalWords] = {
         failed="Das ging nicht ({why}): {what}.",
         none_open="Nichts wartet auf dein Ja.",
         listed="Das wartet auf dein Ja:",
-        left_out="[{number} Zeichen sind hier ausgelassen]",
+        left_out="[{number} Zeichen sind hier ausgelassen; das Ganze steht in der Datei darunter]",
     ),
     Language.SPANISH: ApprovalWords(
         effects={
@@ -108,7 +108,7 @@ APPROVAL_WORDS: Mapping[Language, ApprovalWords] = {
         failed="No se pudo hacer ({why}): {what}.",
         none_open="Nada espera tu sí.",
         listed="Esto espera tu sí:",
-        left_out="[aquí faltan {number} caracteres]",
+        left_out="[aquí faltan {number} caracteres; todo está en el archivo de abajo]",
     ),
     Language.FRENCH: ApprovalWords(
         effects={
@@ -133,7 +133,7 @@ APPROVAL_WORDS: Mapping[Language, ApprovalWords] = {
         failed="Cela n'a pas pu être fait ({why}) : {what}.",
         none_open="Rien n'attend votre oui.",
         listed="Ceci attend votre oui :",
-        left_out="[{number} caractères sont omis ici]",
+        left_out="[{number} caractères sont omis ici ; tout est dans le fichier ci-dessous]",
     ),
     Language.CHINESE: ApprovalWords(
         effects={
@@ -158,7 +158,7 @@ APPROVAL_WORDS: Mapping[Language, ApprovalWords] = {
         failed="没能做到（{why}）：{what}。",
         none_open="没有等待您同意的事。",
         listed="等待您同意的事：",
-        left_out="［此处省略 {number} 个字符］",
+        left_out="［此处省略 {number} 个字符；全文在下面的文件里］",
     ),
     Language.JAPANESE: ApprovalWords(
         effects={
@@ -183,6 +183,6 @@ APPROVAL_WORDS: Mapping[Language, ApprovalWords] = {
         failed="できませんでした（{why}）：{what}。",
         none_open="「はい」を待っているものはありません。",
         listed="「はい」を待っているもの：",
-        left_out="［ここで {number} 文字を省略］",
+        left_out="［ここで {number} 文字を省略。全文は下のファイルにあります］",
     ),
 }

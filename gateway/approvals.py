@@ -10,6 +10,7 @@ No bare "yes" counts: it may be meant for something that the model has said sinc
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import logging
@@ -31,10 +32,11 @@ from agent.memory.scope import Audience
 from agent.parsing import load_json
 from agent.tools.base import GONE, Arguments, Effect, EffectKind, EffectRequest, Tool, ToolError
 from agent.turn import SessionKey
-from channels.message import Address, ChatKind, InboundMessage
+from channels.message import Address, Channel, ChatKind, InboundMessage, OutboundFile
 from gateway.access import LOCAL_CHANNELS, Access, Role
 from gateway.approval_words import APPROVAL_WORDS, ApprovalWords
 from gateway.outbox import Outbox
+from gateway.outgoing import Outgoing
 from gateway.questions import Questions, buttons
 from gateway.schedule.reports import Reports
 from gateway.schedule.targets import NoTarget
@@ -52,6 +54,7 @@ _KEPT = timedelta(days=30)
 _MOST_OPEN = 10
 """Of one session: whoever writes what it reads cannot flood its owner."""
 _SHOWN_HEAD, _SHOWN_TAIL = 1_500, 500
+_WHOLE = "whole.txt"
 _WAITS = (
     "Waiting for the owner's yes: they are asked in their private chat, because text of others may be the reason for "
     "this. Nothing is done yet. Do not call it again, go on without it, and say that it waits."
@@ -108,6 +111,8 @@ class Approvals:
         agents: Mapping[str, Agent],
         questions: Questions,
         outbox: Outbox,
+        outgoing: Outgoing,
+        channels: Mapping[str, Channel],
         reports: Reports,
         tools: Callable[[InboxRow], tuple[Tool, ...]],
     ) -> None:
@@ -118,6 +123,8 @@ class Approvals:
         self._agents = agents
         self._questions = questions
         self._outbox = outbox
+        self._outgoing = outgoing
+        self._channels = channels
         self._reports = reports
         self._tools = tools
 
@@ -179,9 +186,10 @@ class Approvals:
         subject = _PENDING.dump_json(pending).decode()
         question = replace(self._questions.new(KIND, address, person, subject, _ANSWER_WITHIN), is_fresh=False)
         words = await self._words(address)
-        text = "\n\n".join(self._asked(pending, words, address))
+        block, files = await self._shown(pending.effect.text, words, address)
+        text = "\n\n".join(self._asked(pending, block, words, address))
         key = f"{KIND}:{question.id}:{{}}"
-        drafts = self._outbox.drafts(key, address, text, buttons=buttons(question, words.yes, words.no))
+        drafts = self._outbox.drafts(key, address, text, buttons=buttons(question, words.yes, words.no), files=files)
         now = utc_stamp(self._clock.now())
         async with self._outbox.sending(drafts) as begin:
 
@@ -191,11 +199,33 @@ class Approvals:
 
             await self._questions.put(question, show)
 
-    def _asked(self, pending: _Pending, words: ApprovalWords, address: Address) -> list[str]:
+    async def _shown(self, text: str, words: ApprovalWords, address: Address) -> tuple[str, tuple[OutboundFile, ...]]:
+        """Somebody's text, line by line as it is, where nothing of it is read as markup; of a long one both ends, and
+        the whole as a file behind it: nobody is to say yes to what they cannot see."""
+        shown = "\n".join(visible(line) for line in text.replace("`", "'").splitlines()).strip("\n")
+        left_out = len(shown) - _SHOWN_HEAD - _SHOWN_TAIL
+        files: tuple[OutboundFile, ...] = ()
+        if left_out > 0 and (files := await self._whole(text, address)):
+            note = words.left_out.format(number=f"{left_out:,}")
+            shown = f"{shown[:_SHOWN_HEAD]}\n{note}\n{shown[-_SHOWN_TAIL:]}"
+        return f"```\n{shown}\n```" if shown else "", files
+
+    async def _whole(self, text: str, address: Address) -> tuple[OutboundFile, ...]:
+        """Empty where that chat takes no such file."""
+        channel = self._channels.get(address.channel)
+        if channel is None or len(text.encode("utf-8", "replace")) > channel.largest_file(address):
+            return ()
+        try:
+            return (await asyncio.to_thread(self._outgoing.keep_text, _WHOLE, text),)
+        except FileError as problem:
+            log.warning("a long question goes as several messages: %s", problem)
+            return ()
+
+    def _asked(self, pending: _Pending, block: str, words: ApprovalWords, address: Address) -> list[str]:
         """What, to whom, and because of which text; nothing of it can pass for words of ours."""
         asked = [words.question.format(what=_what(pending, words))]
-        if pending.effect.text.strip():
-            asked.append(_block(pending.effect.text, words))
+        if block:
+            asked.append(block)
         if pending.effect.private:
             asked.append(words.private.format(line=_sealed(pending.effect.private)))
         if because := _because(pending, words):
@@ -350,13 +380,3 @@ def _sealed(text: str) -> str:
     """On one line, with nothing that a platform would show as more than words."""
     shown = visible(label(text, 200)).translate(str.maketrans("*_`~#|", "      "))
     return " ".join(shown.split())
-
-
-def _block(text: str, words: ApprovalWords) -> str:
-    """Somebody's text, line by line as it is, where nothing of it is read as markup."""
-    lines = [visible(line) for line in text.replace("`", "'").splitlines()]
-    shown = "\n".join(lines).strip("\n")
-    if len(shown) > _SHOWN_HEAD + _SHOWN_TAIL:
-        left_out = words.left_out.format(number=f"{len(shown) - _SHOWN_HEAD - _SHOWN_TAIL:,}")
-        shown = f"{shown[:_SHOWN_HEAD]}\n{left_out}\n{shown[-_SHOWN_TAIL:]}"
-    return f"```\n{shown}\n```"

@@ -22,7 +22,11 @@ _BEGIN, _END = " (from: ", ")"
 _MARK = re.compile(r" \(from: ([^()\n]{1,400})\)")
 _NOT_BARE = {code: None for code in range(128) if not chr(code).isalnum()}
 _UNSAFE = re.compile(r"[\s(),;<>\[\]\"`*_|\x00-\x1f\x7f]+")
-_NEW_BLOCK = re.compile(r"[ \t]{0,8}(?:[-*+]|\d{1,9}[.)])[ \t]|#|<!--|```|~~~")
+_NEW_BLOCK = re.compile(r"[ \t]{0,8}(?:[-*+]|\d{1,9}[.)])[ \t]|#|<!--|```|~~~|[\[*]{0,3}\d|[^:：\n]{1,90}[:：]")
+"""Or a line that a search may show without the one before it: with a time, a day or a speaker at its beginning."""
+_HEADING = re.compile(r"#{1,6}(?=[ \t])")
+_MOST_CHARS, _MOST_LINES = 1_000, 5
+"""Of a block until its next mark: a search and a prompt show parts of longer ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +116,8 @@ def carried(before: str, after: str) -> str:
     if not sources:
         return after
     places = _ends_of_blocks(new, fresh) or _last_line(new)
+    if not places:  # it is all front matter
+        new.insert(len(new) - (not new[-1]), mark_of(sources))
     for at in places:
         end = "\r" if new[at].endswith("\r") else ""
         new[at] = with_mark(new[at].removesuffix("\r"), sources) + end
@@ -144,8 +150,27 @@ def _difference(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
 def _ends_of_blocks(lines: Sequence[str], fresh: Sequence[int]) -> list[int]:
     """Of the new lines, the last of each bullet or paragraph; no heading, fence or front matter."""
     head, new = _head(lines), set(fresh)
-    can = [at for at in fresh if at >= head and _takes_mark(lines[at])]
-    return [at for at in can if at + 1 not in new or _NEW_BLOCK.match(lines[at + 1])]
+    ends: list[int] = []
+    held: list[int] = []
+    chars = 0
+    for at in (at for at in fresh if at >= head):
+        below = without_mark(lines[at + 1]) if at + 1 in new else ""
+        chars += len(without_mark(lines[at]))
+        held += [at] if _takes_mark(lines[at]) or _is_alone(lines, at) else []
+        is_end = not below or _NEW_BLOCK.match(below) or len(held) == _MOST_LINES
+        if held and (is_end or chars + len(below) > _MOST_CHARS):
+            ends.append(held[-1])
+            held, chars = [], 0
+    return ends
+
+
+def _is_alone(lines: Sequence[str], at: int) -> bool:
+    """Whether it is a heading with nothing below it, which a search shows by itself."""
+    if (heading := _HEADING.match(lines[at])) is None:
+        return False
+    below = next((lines[one] for one in range(at + 1, len(lines)) if lines[one].strip()), "#")
+    next_heading = _HEADING.match(below)
+    return below == "#" or (next_heading is not None and len(next_heading[0]) <= len(heading[0]))
 
 
 def _last_line(lines: Sequence[str]) -> list[int]:

@@ -28,7 +28,7 @@ class Steps:
         self.transcript = transcript
         self.turn = turn
         self._clock = clock
-        self._first = frozenset(first)
+        self.first = frozenset(first)
         self._mine = [
             at
             for at, entry in enumerate(transcript.entries)
@@ -53,7 +53,7 @@ class Steps:
 
     @property
     def joined(self) -> tuple[str, ...]:
-        return tuple(id for entry in self.entries for id in entry.meta.said if id not in self._first)
+        return tuple(id for entry in self.entries for id in entry.meta.said if id not in self.first)
 
     @property
     def usage(self) -> Usage:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.model.scripted import Call
+from agent.model.scripted import Answer, Call, Hold
 from channels.message import Attachment
 from tests.gateway.approving import (
     FOREIGN,
@@ -256,3 +256,18 @@ async def test_a_job_made_of_a_document_does_not_act_unasked(owner: Owner, home:
         await home.chat.wait_until(lambda: "Looked." in home.chat.heard(OWNER))
         assert len(owner.questions) == 1
     assert not (home.workspace / "HEARTBEAT.md").exists()
+
+
+async def test_what_came_with_an_interrupted_message_is_foreign_to_the_turn_that_answers_it(
+    owner: Owner, home: Daybook
+) -> None:
+    home.queue("interrupt")
+    begun = Hold()
+    async with home.running():
+        home.model.then(Answer(("Let me ", "see"), hold=begun, hold_at=1), job("prompt"), "Both are answered.")
+        owner.chat.say("What does it say?", chat=OWNER, sender=OWNER, quote=FOREIGN)
+        await begun.reached.wait()
+        owner.chat.say("Quickly, please", chat=OWNER, sender=OWNER)
+        await owner.chat.wait_until(lambda: "Both are answered." in owner.chat.heard(OWNER))
+        assert not booked(home)
+        assert "Mallory" in owner.questions[owner.question]

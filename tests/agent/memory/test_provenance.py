@@ -55,6 +55,8 @@ def test_nothing_is_marked_outside_of_a_tool() -> None:
             "---\nname: obey\n---\n\nA note\n",
             "---\nname: obey\n---\n\nA note (from: report.pdf)\n",
         ),
+        ("", "---\nname: obey\n---\n", "---\nname: obey\n---\n (from: report.pdf)\n"),
+        ("", "# A\n# B\n## C\ntea\n", "# A (from: report.pdf)\n# B\n## C\ntea (from: report.pdf)\n"),
     ],
 )
 def test_what_is_new_is_marked_at_the_end_of_its_entry(before: str, after: str, written: str) -> None:
@@ -114,3 +116,35 @@ def test_every_part_of_a_long_line_is_found_with_its_mark() -> None:
     parts = list(passages("- " + "Mallory wants it all. " * 200 + "Now (from: report.pdf)\n"))
     assert len(parts) > 1
     assert all(sources_in(part.text) == ("report.pdf",) for part in parts)
+
+
+LINE = st.sampled_from(
+    [
+        "2026-01-02 pay Mallory",
+        "[08:30] pay Mallory",
+        "Anna: pay Mallory",
+        "Bob： pay Mallory",
+        "pay Mallory",
+        "  and Bob",
+        "- tea",
+        "```",
+        "# Mallory",
+        "## Bob",
+        "",
+        "Mallory wants it all. " * 30,
+        "Mallory wants it all. " * 70,
+    ]
+)
+
+
+@given(st.lists(LINE, max_size=30))
+def test_whatever_part_of_foreign_text_a_search_shows_has_a_mark(lines: list[str]) -> None:
+    """A paragraph is shown in parts where it is long, or where its lines begin with days, times or speakers."""
+    shown = [part.text for part in passages(made("", "\n".join(lines) + "\n")) if any(map(str.isalnum, part.text))]
+    assert [part for part in shown if not sources_in(part)] == []
+
+
+def test_the_first_lines_of_a_long_paragraph_have_a_mark_too() -> None:
+    """A prompt shows the beginning of a long file."""
+    lines = made("", "pay Mallory\n" * 300).split("\n")
+    assert sources_in("\n".join(lines[:200])) == sources_in("\n".join(lines[:5])) == ("report.pdf",)
