@@ -36,7 +36,8 @@ _FORGET = re.compile(
     re.IGNORECASE,
 )
 _FORGET_CHINESE = re.compile(r"(?:请忘记|请忘掉|忘掉)(?:关于)?(?P<rest>.+?)(?:的事情?)?吧?\Z")
-_FORGET_JAPANESE = re.compile(r"(?P<rest>.+?)(?:のことは|のことを|は|を)忘れて(?:ください|下さい|ね)?\Z")
+_JAPANESE_FORGET = ("忘れてください", "忘れて下さい", "忘れてね", "忘れて")
+_JAPANESE_PARTICLES = ("のことは", "のことを", "は", "を")
 _THAT = re.compile(r"(?:it|that|this|das|es|dies|eso|esto|[çc]a|cela|那个|这个|それ|これ)\Z", re.IGNORECASE)
 _FORGET_IT = re.compile(r"olv[ií]dalo\Z", re.IGNORECASE)
 _UNDO = re.compile(
@@ -76,7 +77,15 @@ def plain_command(text: str) -> PlainCommand | None:
         return PlainCommand("remind", f"{found['when']} {found['rest']}".strip())
     if _FORGET_IT.match(line):
         return PlainCommand("forget")
-    for pattern in (_FORGET, _FORGET_CHINESE, _FORGET_JAPANESE):
-        if (found := pattern.match(line)) and len(found["rest"]) <= _MOST_FORGOTTEN:
-            return PlainCommand("forget", "" if _THAT.match(found["rest"]) else found["rest"].strip())
+    found = _FORGET.match(line) or _FORGET_CHINESE.match(line)
+    rest = found["rest"] if found else _forgotten_in_japanese(line)
+    if rest and len(rest) <= _MOST_FORGOTTEN:
+        return PlainCommand("forget", "" if _THAT.match(rest) else rest.strip())
     return None
+
+
+def _forgotten_in_japanese(line: str) -> str:
+    ending = next((one for one in _JAPANESE_FORGET if line.endswith(one)), "")
+    rest = line.removesuffix(ending) if ending else ""
+    particle = next((one for one in _JAPANESE_PARTICLES if rest.endswith(one)), "")
+    return rest.removesuffix(particle) if particle else ""
