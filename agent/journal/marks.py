@@ -18,7 +18,7 @@ from pathlib import Path
 from agent.journal.promises import Promise
 from agent.journal.telling import Told
 from agent.parsing import load_json
-from agent.whole_text_connection import WholeTextConnection
+from agent.whole_rows import WholeTextConnection
 
 TITLE = "## Journal · "
 """How a section begins."""

@@ -25,7 +25,7 @@ from agent.memory.provenance import sources_in, with_mark
 from agent.memory.reach import make_private
 from agent.memory.recording import recorder, recording
 from agent.memory.scope import Scope
-from agent.whole_text_connection import WholeTextConnection
+from agent.whole_rows import WholeTextConnection
 
 _log = logging.getLogger(__name__)
 

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import pytest
 
+from agent.model.base import Usage
 from agent.model.scripted import Answer, Call, Hold
 from agent.session.archive import NoSuchSession
 from agent.settings import AgentSettings, MemorySettings
@@ -96,7 +97,9 @@ async def test_a_transcript_beyond_use_does_not_stop_the_talk(home: Home) -> Non
 
 async def test_reports(home: Home) -> None:
     (home.workspace / "MEMORY.md").write_text("".join(f"- fact {number}\n" for number in range(300)))
-    agent, _ = home.agent(Answer("", (Call("memory_search", {"query": "fact"}),)), "Seven.")
+    agent, _ = home.agent(
+        Answer("", (Call("memory_search", {"query": "fact"}),)), Answer("Seven.", usage=Usage(2_500, 5))
+    )
     early = await agent.context_report(OWNER, home.owner)
     assert early.session == "" and early.messages == 0 and not list(home.sessions.rglob("*.jsonl"))
     assert await agent.why(OWNER) is None and await agent.last_activity(OWNER) is None
@@ -105,8 +108,7 @@ async def test_reports(home: Home) -> None:
     (memory,) = (file for file in now.files if file.path == "MEMORY.md")
     assert (memory.lines, memory.total_lines, memory.is_cut) == (((1, 200),), 300, True)
     assert memory.modified is not None and [share.name for share in now.system] == ["rules", "skills", "MEMORY.md"]
-    assert now.messages == 4 and now.fixed == early.fixed > 1_000
-    assert now.projected > now.fixed and not now.counted  # 15 tokens, as the model says, cannot be right
+    assert now.messages == 4 and now.projected == 2_505 and now.counted and now.fixed == early.fixed > 1_000
     assert now.budget.flush_at < now.budget.compact_at < now.budget.window == 200_000
     why = await agent.why(OWNER)
     assert why is not None and why.tools == ("memory_search",) and why.files[0].path == "MEMORY.md"

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from agent.memory.reach import make_private
-from agent.whole_text_connection import WholeTextConnection
+from agent.whole_rows import WholeTextConnection
 
 VERSION = "5"
 _BUSY = 5.0

@@ -1,4 +1,4 @@
-"""A connection to SQLite that writes any text."""
+"""SQLite that takes any text. Apart from `whole`, which commands need that open no database and must start at once."""
 
 from __future__ import annotations
 
