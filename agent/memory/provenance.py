@@ -22,9 +22,11 @@ _BEGIN, _END = " (from: ", ")"
 _MARK = re.compile(r" \(from: ([^()\n]{1,400})\)")
 _NOT_BARE = {code: None for code in range(128) if not chr(code).isalnum()}
 _UNSAFE = re.compile(r"[\s(),;<>\[\]\"`*_|\x00-\x1f\x7f]+")
-_NEW_BLOCK = re.compile(r"[ \t]{0,8}(?:[-*+]|\d{1,9}[.)])[ \t]|#|<!--|```|~~~|[\[*]{0,3}\d|[^:：\n]{1,90}[:：]")
-"""Or a line that a search may show without the one before it: with a time, a day or a speaker at its beginning."""
+_NEW_BLOCK = re.compile(r"[ \t]{0,8}(?:[-*+]|\d{1,9}[.)])[ \t]|#|<!--|```|~~~")
+_BY_ITSELF = re.compile(r"[\[*]{0,3}\d|[^:：\n]{1,90}[:：]")
+"""A line that a search may show without its neighbours: with a time, a day or a speaker at its beginning."""
 _HEADING = re.compile(r"#{1,6}(?=[ \t])")
+_FENCE = re.compile(r"(?:[-*+][ \t]+)?(`{3,}|~{3,})")
 _MOST_CHARS, _MOST_LINES = 1_000, 5
 """Of a block until its next mark: a search and a prompt show parts of longer ones."""
 
@@ -148,29 +150,37 @@ def _difference(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
 
 
 def _ends_of_blocks(lines: Sequence[str], fresh: Sequence[int]) -> list[int]:
-    """Of the new lines, the last of each bullet or paragraph; no heading, fence or front matter."""
+    """Of the new lines, the last of each bullet or paragraph, and of each part of a long one; no front matter, no fence
+    or comment where another line is with it, and no heading with text below it."""
     head, new = _head(lines), set(fresh)
     ends: list[int] = []
     held: list[int] = []
-    chars = 0
-    for at in (at for at in fresh if at >= head):
-        below = without_mark(lines[at + 1]) if at + 1 in new else ""
-        chars += len(without_mark(lines[at]))
-        held += [at] if _takes_mark(lines[at]) or _is_alone(lines, at) else []
-        is_end = not below or _NEW_BLOCK.match(below) or len(held) == _MOST_LINES
-        if held and (is_end or chars + len(below) > _MOST_CHARS):
-            ends.append(held[-1])
-            held, chars = [], 0
+    spare: list[int] = []
+    chars, fence = 0, ""
+    for at in range(head, len(lines)):
+        is_heading = not fence and _HEADING.match(lines[at])
+        if mark := _FENCE.match(lines[at].lstrip()):
+            fence = "" if fence and mark[1].startswith(fence) else fence or mark[1]
+        if at not in new:
+            continue
+        line, below = without_mark(lines[at]), without_mark(lines[at + 1]) if at + 1 in new else ""
+        chars += len(line)
+        held += [at] if _takes_mark(lines[at]) or (is_heading and _is_alone(lines, at)) else []
+        spare += [at] if not is_heading and any(map(str.isalnum, lines[at])) else []
+        is_end = not below or _NEW_BLOCK.match(below) or _BY_ITSELF.match(below) or len(held) == _MOST_LINES
+        is_end = is_end or bool(_BY_ITSELF.match(line) and not _NEW_BLOCK.match(line))
+        if is_end or chars + len(below) > _MOST_CHARS:
+            ends += (held or spare)[-1:]
+            held, spare, chars = [], [], 0
     return ends
 
 
 def _is_alone(lines: Sequence[str], at: int) -> bool:
-    """Whether it is a heading with nothing below it, which a search shows by itself."""
-    if (heading := _HEADING.match(lines[at])) is None:
-        return False
+    """Whether a heading has nothing below it: a search shows it by itself."""
+    heading = _HEADING.match(lines[at])
     below = next((lines[one] for one in range(at + 1, len(lines)) if lines[one].strip()), "#")
     next_heading = _HEADING.match(below)
-    return below == "#" or (next_heading is not None and len(next_heading[0]) <= len(heading[0]))
+    return below == "#" or bool(heading and next_heading and len(next_heading[0]) <= len(heading[0]))
 
 
 def _last_line(lines: Sequence[str]) -> list[int]:
