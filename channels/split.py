@@ -117,8 +117,10 @@ class _Context:
         if self.fence is not None:
             marks, margin = _unquoted(self.fence.prefix)
             if marks:
-                fence = replace(self.fence, prefix=marks) if self.in_quoted_list else self.fence
-                return replace(self, fence=fence, quoted_dedent=max(len(margin), self.quoted_dedent), table="")
+                outer = _margin(marks)  # of the list that the quote stands in
+                fence = replace(self.fence, prefix=(marks if self.in_quoted_list else self.fence.prefix)[outer:])
+                inner = max(len(margin), self.quoted_dedent)
+                return replace(self, fence=fence, dedent=max(outer, self.dedent), quoted_dedent=inner, table="")
             width = len(self.fence.prefix)
             fence = self.fence if width == 0 else replace(self.fence, prefix="")
             return replace(self, fence=fence, dedent=max(width, self.dedent), table="")

@@ -180,6 +180,15 @@ def test_lists_in_quotes_do_not_become_code_by_their_indentation() -> None:
     assert all(piece.count("```") in (0, 2) for piece in pieces)
 
 
+def test_a_quoted_fence_in_a_list_stays_code_where_a_piece_begins_in_it() -> None:
+    """Six spaces before a quote are its list's; without the list they would make the quote itself code."""
+    text = "1. top\n\n   1. item\n\n      > ```py\n" + "".join(f"      > line {n}\n" for n in range(30)) + "      > ```"
+    pieces = split(text, len, 150)
+    assert len(pieces) > 2 and all(piece.startswith("> ```py\n> line ") for piece in pieces[1:])
+    assert all(line.startswith("> ") for piece in pieces[1:] for line in piece.splitlines())
+    assert re.findall(r"line (\d+)", "".join(pieces)) == [str(n) for n in range(30)]
+
+
 def test_a_piece_does_not_begin_with_an_empty_line_of_a_quote() -> None:
     text = "> 1. " + "one " * 12 + "\n>\n>    two **bold** two\n> 2. three"
     assert split(text, len, 60)[1].startswith("> two **bold** two\n> 2. three")
