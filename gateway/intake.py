@@ -12,7 +12,6 @@ import hashlib
 import logging
 import shutil
 import time
-from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +24,7 @@ from agent.media.transcribe import Transcriber
 from agent.media.unreadable import Unreadable
 from channels.message import Attachment, Channel, InboundMessage, NotFetched
 from gateway.in_hand import InHand
+from gateway.media_budget import MediaBudget
 from gateway.opened import Found, Opened, read_note, write_note
 from gateway.saying import said_id
 from gateway.slots import Slots
@@ -39,6 +39,7 @@ _FETCHES_AT_ONCE = 4
 _HEARD_AT_ONCE = 2
 """Besides the owner's: a program that transcribes takes what the machine has."""
 _NOTES = "arrived"
+_BUDGET = "today.json"
 _KEPT_DAYS = 30
 _SPOKEN = ("voice", "video note")
 """Ends of kinds whose videos are somebody speaking."""
@@ -56,7 +57,7 @@ class Space:
 
 class Intake:
     """`most_bytes`: larger files are not fetched; `wait`: seconds before a fetch that failed is tried again, doubled
-    for the time after. What a chat's files took today is known as long as the process lives."""
+    for the time after."""
 
     def __init__(
         self,
@@ -77,10 +78,8 @@ class Intake:
         self._most_bytes = most_bytes
         self._in_hand = in_hand
         self._wait = wait
-        self._clock = clock
         self._space = space
-        self._taken: defaultdict[str, int] = defaultdict(int)
-        self._day = ""
+        self._budget = MediaBudget(store.root / FOLDER / _NOTES / _BUDGET, clock, space.a_day)
         self._hearing = Slots(_HEARD_AT_ONCE)
         self._reading = Slots(AT_ONCE - 1)
 
@@ -144,25 +143,18 @@ class Intake:
         channel = self._channels[message.address.channel]
         if whose.is_owners:
             return await self._fetched_from(channel, message, attachment)
-        taken, chat, kept = self._taken_today(), _chat(message), 0
-        if taken[chat] + size > self._space.a_day:
+        chat, kept = _chat(message), 0
+        if not await self._budget.take(chat, size):
             raise NotFetched(
                 f"the files of this chat have {_megabytes(self._space.a_day)} MB today already, and more are kept "
                 "tomorrow"
             )
-        taken[chat] += size  # before it is fetched: several may be at once
         try:
             file = await self._fetched_from(channel, message, attachment)
             kept = (await asyncio.to_thread(self._store.place(file).stat)).st_size
         finally:
-            taken[chat] += kept - size
+            await self._budget.settle(chat, size, kept)
         return file
-
-    def _taken_today(self) -> defaultdict[str, int]:
-        """Bytes of each chat."""
-        if self._day != (today := self._clock.today().isoformat()):
-            self._day, self._taken = today, defaultdict(int)
-        return self._taken
 
     async def _fetched_from(self, channel: Channel, message: InboundMessage, attachment: Attachment) -> str:
         for tried in range(1, TRIES + 1):

@@ -371,6 +371,17 @@ async def test_a_chat_has_a_budget_of_bytes_a_day_and_the_owner_in_private_has_n
         assert "Six hundred" in await sends(daybook, chat, big, "three.txt", **group)
 
 
+async def test_a_restart_does_not_forget_what_a_chat_brought_today(daybook: Daybook, chat: Counting) -> None:
+    daybook.group()
+    daybook.patience = Patience(fetch=0.0, space=Space(a_day=1_000))
+    big = b"Six hundred bytes. " * 32
+    async with daybook.running():
+        assert "Six hundred" in await sends(daybook, chat, big, "one.txt", chat=GROUP, group=True)
+    async with daybook.running():
+        refused = await sends(daybook, chat, big, "two.txt", chat=GROUP, group=True)
+        assert "two.txt could not be read: the files of this chat have" in refused and "two.txt" not in chat.fetched
+
+
 async def test_files_that_come_together_share_the_budget_before_they_are_fetched(
     daybook: Daybook, chat: Counting
 ) -> None:
