@@ -7,8 +7,8 @@ quotes changes its meaning. An edit touches the lines of one job; what came out 
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
+import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -182,7 +182,7 @@ def _proved(text: str, jobs: tuple[Job, ...]) -> str:
 
 
 def _block(job: Job, indent: int) -> str:
-    """A job as lines of YAML. Text in JSON's quotes is text in YAML too, whatever is in it."""
+    """A job as lines of YAML."""
     lines = []
     for key, value in job_.written(job).items():
         if isinstance(value, dict):
@@ -196,7 +196,9 @@ def _block(job: Job, indent: int) -> str:
 
 def _scalar(text: str) -> str:
     plain = re.fullmatch(r"[A-Za-z][\w /.-]*[\w.]|[\w-]+|[a-z]+(?::[\w-]+){1,2}", text, re.ASCII)
-    return text if plain else json.dumps(text, ensure_ascii=False).replace("\x7f", "\\x7f").replace("\x85", "\\x85")
+    if plain:
+        return text
+    return yaml.safe_dump(text, default_style='"', allow_unicode=True, width=sys.maxsize).rstrip("\n")
 
 
 def _syntax(error: yaml.YAMLError) -> str:

@@ -84,6 +84,15 @@ def test_any_jobs_can_be_added_switched_and_removed(some: list[Job], data: st.Da
     assert read(text).jobs == () and text.startswith("# mine\n")
 
 
+@pytest.mark.parametrize(
+    "odd", ["\ufffe", "\uffff", "\ufeff", "\x7f", "\x80", "\x85", "\u2028", "\u2029", "\b", "\x1c", "\U0001fffe"]
+)
+def test_a_character_that_yaml_does_not_take_as_it_is_can_be_said(odd: str) -> None:
+    text = with_job(with_job(BY_HAND, job(text=f"a{odd}b")), job("after"))
+    assert read(text).jobs[-2].text == f"a{odd}b"
+    assert read(without_job(switched(text, "milk", enabled=False), "after")).jobs[-1].text == f"a{odd}b"
+
+
 @given(st.lists(jobs, max_size=6, unique_by=lambda job: job.id), st.data())
 def test_any_of_them_go_at_once(some: list[Job], data: st.DataObject) -> None:
     text = "# mine\njobs:\n"
