@@ -173,7 +173,9 @@ async def test_who_was_in_hand_beside_it_is_answered(telegram: FakeTelegram, mod
         telegram.say(COMPUTES, chat=BOB, name="Bob")
         assert await supervised(gateway, lambda: texts(telegram, BOB) and texts(telegram, CAROL)) == 2
     assert texts(telegram, BOB) == [SKIPPED]
-    assert texts(telegram, CAROL) == ["Read: a question"]
+    first, *again = texts(telegram, CAROL)  # the loop may stop while her answer is on its way, and it comes once more
+    assert first.removeprefix(REPEAT_MARK) == "Read: a question"
+    assert set(again) <= {f"{REPEAT_MARK}Read: a question"}
 
 
 async def test_a_process_that_was_stopped_has_not_stood_still(telegram: FakeTelegram, model: FakeAnthropic) -> None:
