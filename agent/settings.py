@@ -86,7 +86,7 @@ class SearchSettings:
     past talks are searched too. `embedding` None: words alone are compared."""
 
     max_chars: int = 4_000
-    max_results: int = 40
+    max_results: int = 150
     hybrid: HybridSettings | None = None
     extra_paths: tuple[Path, ...] = ()
     transcripts: bool = True

@@ -16,6 +16,7 @@ from agent.memory import words
 from agent.memory.index import tokens
 from agent.memory.index.cutting import Cut
 from agent.memory.index.daybook import WEIGHTS
+from agent.memory.index.kinds import Kind
 
 if TYPE_CHECKING:
     from agent.memory.index.dates import Span
@@ -64,20 +65,23 @@ RULES: Mapping[str, tuple[Change, ...]] = {
     # how a score is made up
     "near": (_weightless("near"),),
     "context": (("near", "_FLOWS", {0: 1.0}),),
-    "context of lists": (("near", "_UNSPOKEN", 1.0),),
+    "context of kinds": (("near", "_OF_KIND", dict.fromkeys(Kind, 1.0)),),
+    "windows of lists": (("daybook", "_IN_LISTS", 1.0),),
     "window": (_weightless("window"),),
     "date": (("daybook", "days_named", _nothing),),
     "words of days": (("asked", "_OF_DAYS", 1.0), ("asked", "without_days", _same)),
     "days beside": (("daybook", "_BESIDE", 1.0),),
     "days near by": (("daybook", "_date_match", _that_day),),
-    "speaker": (_weightless("speaker"),),
-    "first of several": (("daybook", "_FIRST_NAMED", 0.0),),
+    "names": (("who", "_NAMED", 0.0),),
+    "first of several": (("who", "_FIRST_NAMED", 0.0),),
+    "whose turns": (("who", "_OWN", 0.0),),
     "answer": (_weightless("answer"),),
     "reply": (("daybook", "is_question", _never),),
     # what a word counts
     "heading": (("near", "_HEAD", 0.0),),
     "length": (("near", "_B", 0.0),),
     "least length": (("near", "_LEAST_LENGTH", 1),),
+    "long questions": (("asked", "_MOST_TERMS", 32),),
     "unknown words": (("asked", "_UNKNOWN", 0.0),),
     "words everywhere": (("asked", "_EVERYWHERE", 2.0),),
     "longer words": (("tokens", "_PREFIX", 1_000),),

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from agent.clock import Clock
 from agent.context.budget import estimate, estimate_blocks, estimate_tools
 from agent.context.turn_header import NO_TEXT, words
-from agent.memory.age import OUT_OF_DATE
+from agent.memory.search_text import passages_in
 from agent.model.base import (
     Block,
     Completed,
@@ -40,7 +40,6 @@ _MOST_LOG_CHARS = 6_000
 _MOST_EXTRACTED = 40
 _NOTHING_THERE = "[Empty"
 """With what `memory_get` answers for a file that is not there, or has nothing in it."""
-_PASSAGE = re.compile(r"^(\S+\.(?:md|jsonl):\d+(?:-\d+)?) \((.*?), score [\d.]+(, context)?\)$", re.MULTILINE)
 _ENCLOSED = re.compile(r"^<daybook-(?:document|enclosed)\b", re.MULTILINE)
 _PATH = re.compile(r"(?<!\S)\S+\.md\b")
 _TOOL_OF = {Wish.FILE: "memory_append", Wish.FIND: "memory_search", Wish.TODAY: "memory_get"}
@@ -176,15 +175,12 @@ def _result(call: Block, result: str, failed: bool, phrases: Phrases) -> str:
 def _passages(result: str) -> list[str]:
     """The best passages of a search's result, each under its path and lines; not those that were only found for what
     stands around them, from which a reader might conclude, but not this one."""
-    heads = list(_PASSAGE.finditer(result))
-    ends = [head.start() for head in heads[1:]] + [len(result)]
-    passages: list[str] = []
-    for head, end in zip(heads, ends, strict=False):  # without a passage there is one end too many
-        if head[3] or len(passages) == _MOST_PASSAGES:
-            continue
-        body = re.split(rf"\n\n(?:{re.escape(OUT_OF_DATE)}|Not searched: )", result[head.end() : end])[0]
-        passages.append(f"**{head[1]}** ({head[2]})\n{_quoted(_short(body.strip(), _MOST_PASSAGE_CHARS))}")
-    return passages
+    passages = [
+        f"**{one.place}** ({one.age})\n{_quoted(_short(one.text.strip(), _MOST_PASSAGE_CHARS))}"
+        for one in passages_in(result)
+        if not one.is_context
+    ]
+    return passages[:_MOST_PASSAGES]
 
 
 def _extract(messages: Sequence[Message]) -> str:

@@ -216,7 +216,7 @@ Embedding = Annotated[
 class SearchConfig(Section):
     ranking: Literal["daybook", "hybrid"] = "daybook"
     max_chars: PositiveInt = 4000
-    max_results: PositiveInt = 40
+    max_results: PositiveInt = 150
     hybrid: HybridConfig = HybridConfig()
     embedding: Embedding = "auto"
     extra_paths: tuple[str, ...] = ()

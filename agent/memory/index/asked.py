@@ -12,6 +12,8 @@ from agent.memory.index.tokens import Term, beginnings, query_terms
 
 _UNKNOWN = 0.5
 """Part of its weight with which a word that memory does not know keeps a score down."""
+_MOST_TERMS = 100
+"""Of a long question, the rarest ones: each costs time in every passage that is looked at."""
 _COMMON_AT_LEAST = 2_000
 _COMMON_SHARE = 20
 """A word in more windows than this many, and this part of all, is not looked for beside rarer ones: it costs most and
@@ -25,11 +27,12 @@ _EVERYWHERE = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """`weights`: how much each term tells, by its token; `whole` what they add up to, with the unknown. `share`: of
-    what words count at all, less where they name days and nothing else."""
+    """`weights`: how much each term tells, by its token; `known` what they add up to, `whole` the same with the words
+    that memory does not know. `share`: of what words count at all, less where they name days and nothing else."""
 
     terms: Sequence[Term]
     weights: Mapping[str, float]
+    known: float
     whole: float
     share: float = 1.0
 
@@ -43,12 +46,13 @@ def asked(store: Store, query: str, *, of_days: bool = False) -> Asked:
     shares = {term.token: 1.0 if term in beside else _OF_DAYS for term in wanted}
     held = dict(_held(store, term) for term in wanted)
     known = {term: count for term, count in held.items() if count}
-    rare = [term for term, count in known.items() if count <= limit]
-    terms = rare or sorted(known, key=lambda term: known[term])[:2]
+    rarest = sorted(known, key=lambda term: known[term])
+    terms = [term for term in rarest if known[term] <= limit][:_MOST_TERMS] or rarest[:2]
     weights = {term.asked: shares[term.asked] * _telling(known[term], windows) for term in terms}
     unknown = _UNKNOWN * sum(1 for term in held if term in beside and term not in known) * _telling(0, windows)
     share = 1.0 if any(term in beside for term in wanted) else _OF_DAYS
-    return Asked(terms, weights, (sum(weights.values()) / share + unknown) or 1.0, share)
+    sum_of_known = sum(weights.values()) / share
+    return Asked(terms, weights, sum_of_known or 1.0, (sum_of_known + unknown) or 1.0, share)
 
 
 def _held(store: Store, term: Term) -> tuple[Term, int]:

@@ -102,6 +102,11 @@ def windows(found: Sequence[Passage], cut: Cut) -> Iterator[tuple[int, int]]:
         at = back
 
 
+def is_bullet(text: str) -> bool:
+    """Whether a passage is a bullet of a list."""
+    return _BULLET.match(text) is not None
+
+
 def speech(text: str) -> Speech:
     match = _SPEAKER.match(text)
     return Speech(fold(match[1]), text[match.end() :]) if match else Speech("", text)

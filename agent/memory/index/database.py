@@ -14,7 +14,7 @@ from pathlib import Path
 from agent.memory.reach import make_private
 from agent.whole_rows import WholeTextConnection
 
-VERSION = "5"
+VERSION = "6"
 _BUSY = 5.0
 """Seconds to wait for another process that writes."""
 _CACHE_KB = 8_000
@@ -26,7 +26,7 @@ CREATE TABLE file (
 );
 CREATE TABLE section (
     id INTEGER PRIMARY KEY, file INTEGER NOT NULL, earliest INTEGER NOT NULL, day INTEGER NOT NULL,
-    dated INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, tokens TEXT NOT NULL
+    dated INTEGER NOT NULL, kind INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, tokens TEXT NOT NULL
 );
 CREATE INDEX section_file ON section (file);
 CREATE INDEX section_day ON section (day);

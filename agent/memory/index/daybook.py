@@ -20,7 +20,7 @@ Everything else about a memory's age is no matter: what is old is as true. Measu
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from itertools import pairwise
@@ -30,18 +30,19 @@ from agent.memory.index.asked import asked
 from agent.memory.index.cutting import speech
 from agent.memory.index.dates import Span, days_named
 from agent.memory.index.embedding import Likeness
+from agent.memory.index.kinds import Kind
 from agent.memory.index.near import BEFORE, BEHIND, near
 from agent.memory.index.ranking import Limits, Ranked
 from agent.memory.index.rows import FoundRow, PassageRow, SectionRow, WindowRow
 from agent.memory.index.store import Store
 from agent.memory.index.tokens import Term
-from agent.memory.words import fold, runs
+from agent.memory.index.who import meant, shares
 
 WEIGHTS: Mapping[str, float] = {
     "near": 2.2,
     "window": 0.6,
     "date": 1.2,
-    "speaker": 0.7,
+    "speaker": 1.0,
     "answer": 0.5,
     "reply": 0.1,
     "meaning": 1.0,
@@ -55,9 +56,8 @@ _BESIDE = 0.75
 """Of what those count, where something is of the very days."""
 _SHORTLIST = 80
 _TELLING = frozenset({"near", "window", "date", "meaning"})
-_FIRST_NAMED = 0.5
-"""Of the weight for a speaker, where the question names others too."""
-_FAR = 1_000
+_IN_LISTS = 0.33
+"""Of what a window counts, in a list: its facts stand beside each other by chance."""
 _ALIKE = 0.9
 _ALIKE_MOST = 100
 
@@ -92,9 +92,9 @@ def ranked(
         passage: _Scored(passage, {"near": one.words}, one.matched)
         for passage, one in near(question, rows, sections).items()
     }
-    _add_windows(scored, found, question.share)
+    _add_windows(scored, found, question.share, {row.id: sections[row.section].kind for row in rows})
     _add_dates(scored, rows, sections, spans)
-    _add_speaker(scored, rows, _named(query, store.speakers))
+    _add_speaker(scored, shares(meant(query, store.speakers), rows, sections))
     _add_likeness(scored, like)
     inside = {id for id, one in sections.items() if limits.has(one.earliest, one.day)}
     weighted = [_weighted(scored[row.id]) for row in rows if row.section in inside]
@@ -130,7 +130,9 @@ def _given(one: _Scored, row: FoundRow, whole: float, *, is_alike: bool) -> Rank
     return Ranked(row.id, row.id, row.path, (row.first, row.last), row.day, row.text, score, parts, one.matched)
 
 
-def _add_windows(scored: Mapping[int, _Scored], found: Sequence[WindowRow], most: float) -> None:
+def _add_windows(
+    scored: Mapping[int, _Scored], found: Sequence[WindowRow], most: float, kinds: Mapping[int, int]
+) -> None:
     best = max((row.bm25 for row in found), default=0.0)
     if best <= 0:
         return
@@ -138,7 +140,8 @@ def _add_windows(scored: Mapping[int, _Scored], found: Sequence[WindowRow], most
         share = most * max(0.0, row.bm25 / best)
         for passage in range(row.first, row.last + 1):
             if (one := scored.get(passage)) is not None:
-                one.parts["window"] = max(share, one.parts.get("window", 0.0))
+                part = share * (_IN_LISTS if kinds[passage] == Kind.FACTS else 1.0)
+                one.parts["window"] = max(part, one.parts.get("window", 0.0))
 
 
 def _add_likeness(scored: Mapping[int, _Scored], like: Likeness | None) -> None:
@@ -176,25 +179,9 @@ def _date_match(span: Span, day: int) -> float:
     return 0.3 if 0 < after <= 3 else 0.2 if 0 < after <= _LATER or 0 < before <= _SOONER else 0.0
 
 
-def _named(query: str, speakers: Collection[str]) -> tuple[str, ...]:
-    """The speakers whom a question names, by their whole name or the first part of it, in its order."""
-    words = runs(fold(query[:1_000]))[:64]
-    places: dict[str, int] = {}
-    for size in (1, 2, 3):
-        for at in range(len(words) - size + 1):
-            places.setdefault(" ".join(words[at : at + size]), at)
-    heard = ((min(places.get(name, _FAR), places.get(name.split(" ", 1)[0], _FAR)), name) for name in speakers)
-    return tuple(name for at, name in sorted(heard) if at < _FAR)
-
-
-def _add_speaker(scored: Mapping[int, _Scored], rows: Sequence[PassageRow], named: Sequence[str]) -> None:
-    """Of several, the first is the one whom most questions are about."""
-    if not named:
-        return
-    share = 1.0 if len(named) == 1 else _FIRST_NAMED
-    for row in rows:
-        if row.speaker == named[0]:
-            scored[row.id].parts["speaker"] = share
+def _add_speaker(scored: Mapping[int, _Scored], shares: Mapping[int, float]) -> None:
+    for passage, share in shares.items():
+        scored[passage].parts["speaker"] = share
 
 
 def _add_answers(short: Iterable[_Scored], texts: Mapping[int, FoundRow], holds: Sequence[Holds]) -> None:

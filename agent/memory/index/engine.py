@@ -253,11 +253,14 @@ class MemoryIndex:
 
 
 def _merged(found: Sequence[tuple[str, Sequence[Ranked]]], most: int) -> list[Hit]:
-    """What several questions found, each passage once, with its best score."""
+    """What several questions found, each passage once with its best score; the first of each question, then the second
+    of each."""
     best: dict[tuple[int, int], tuple[Ranked, dict[str, float]]] = {}
+    places: dict[tuple[int, int], int] = {}
     for query, ranked in found:
         asked = words_asked(query)
-        for one in ranked:
+        for place, one in enumerate(ranked):
+            places[one.first, one.last] = min(place, places.get((one.first, one.last), place))
             matched = {word: one.matched[token] for word, token in asked.items() if token in one.matched}
             known = best.get((one.first, one.last))
             if known is None:
@@ -265,7 +268,7 @@ def _merged(found: Sequence[tuple[str, Sequence[Ranked]]], most: int) -> list[Hi
             else:
                 better = one if one.score > known[0].score else known[0]
                 best[one.first, one.last] = (better, known[1] | matched)
-    ordered = sorted(best.values(), key=lambda item: -item[0].score) if len(found) > 1 else list(best.values())
+    ordered = sorted(best.values(), key=lambda item: (places[item[0].first, item[0].last], -item[0].score))
     return [
         Hit(
             one.path,

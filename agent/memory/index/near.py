@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from agent.memory.index.asked import Asked
+from agent.memory.index.kinds import Kind
 from agent.memory.index.rows import PassageRow, SectionRow
 from agent.memory.index.tokens import Term
 
@@ -17,8 +18,9 @@ _LEAST_LENGTH = 8
 """Tokens that a passage counts as at least: two words alone are no better than a sentence."""
 _FLOWS: Mapping[int, float] = {-2: 0.2, -1: 0.4, 0: 1.0, 1: 0.6, 2: 0.4, 3: 0.2}
 """How much of a passage's words the one so far behind (or before) it counts as its own."""
-_UNSPOKEN = 0.5
-"""Of that, outside of talk: bullets of a list answer one another less than turns do."""
+_OF_KIND: Mapping[int, float] = {Kind.PEOPLE: 1.0, Kind.ASSISTANT: 0.0, Kind.FACTS: 0.0, Kind.PROSE: 0.5}
+"""Of that, by the kind of text: people answer one another in a few words; facts of a list have nothing to do with each
+other, and the assistant's answers say themselves what they are about."""
 BEHIND, BEFORE = 3, 2
 """Passages into which a passage's words flow."""
 _HEAD = 0.5
@@ -45,7 +47,7 @@ _FAR = Near()
 def near(asked: Asked, rows: Sequence[PassageRow], heads: Mapping[int, SectionRow]) -> dict[int, Near]:
     """Of each of `rows`, by its number."""
     own = _counts(asked.terms, [row.tokens for row in rows])
-    flowing = _flowing(rows, own)
+    flowing = _flowing(rows, heads, own)
     sections = list(heads)
     titles = _counts(asked.terms, [one.tokens for one in heads.values()])
     above = {sections[at]: counts for at, counts in titles.items()}
@@ -61,19 +63,24 @@ def near(asked: Asked, rows: Sequence[PassageRow], heads: Mapping[int, SectionRo
             continue
         norm = _K1 * (1 - _B + _B * max(row.size, _LEAST_LENGTH) / usual)
         told = sum(asked.weights[token] * count / (count + norm) for token, count in counts.items())
+        whole = asked.known if heads[row.section].kind == Kind.FACTS else asked.whole
         matched = _matched(own.get(at, _NOTHING), above[row.section]) if head else own.get(at, _NOTHING)
-        found[row.id] = Near(told / asked.whole, matched)
+        found[row.id] = Near(told / whole, matched)
     return found
 
 
-def _flowing(rows: Sequence[PassageRow], own: Mapping[int, Counts]) -> dict[int, Counts]:
+def _flowing(
+    rows: Sequence[PassageRow], sections: Mapping[int, SectionRow], own: Mapping[int, Counts]
+) -> dict[int, Counts]:
     """What each passage counts, by its place, with what flows in from around."""
     flowing: dict[int, Counts] = {}
     for at, counts in own.items():
         row = rows[at]
-        share = 1.0 if row.speaker else _UNSPOKEN
+        share = _OF_KIND[sections[row.section].kind]
         for distance, part in _FLOWS.items():
             to = at + distance
+            if distance and not share:
+                continue
             if not 0 <= to < len(rows) or rows[to].id != row.id + distance or rows[to].section != row.section:
                 continue
             into = flowing.setdefault(to, {})

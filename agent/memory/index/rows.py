@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple
 
+from agent.memory.index.kinds import Kind
+
 
 @dataclass(frozen=True, slots=True)
 class NewPassage:
@@ -30,6 +32,7 @@ class NewSection:
     day: date
     dated: bool
     tokens: Sequence[str]
+    kind: Kind
     earliest: date | None = None
 
 
@@ -72,12 +75,14 @@ class PassageRow(NamedTuple):
 
 
 class SectionRow(NamedTuple):
-    """Written between `earliest` (0: not known) and `day`; `dated`: on that day. `tokens` of heading and title."""
+    """Written between `earliest` (0: not known) and `day`; `dated`: on that day; `kind`: the number of a
+    `Kind`. `tokens` of heading and title."""
 
     id: int
     earliest: int
     day: int
     dated: int
+    kind: int
     tokens: str
 
 

@@ -16,6 +16,7 @@ from typing import NamedTuple, Protocol
 from agent.clock import Clock
 from agent.memory import daily, files, front_matter, paragraphs
 from agent.memory.index.cutting import Cut, Passage, passages, speech, windows
+from agent.memory.index.kinds import kind_of
 from agent.memory.index.rows import NewFile, NewPassage, NewSection
 from agent.memory.index.tokens import tokens
 from agent.memory.memory_tests import FILE as TESTS
@@ -167,12 +168,13 @@ def new_file(
     """`found` may know its days; else they are those of the file. `created`: when a file without a day was begun."""
     own = daily.day_of(source.path) or _day_of_name(source)
     changed = day_of_change(source, clock)
-    heads: list[Passage] = []  # sections are runs: where a clock went back, a day comes twice
+    sections: list[list[Passage]] = []  # runs: where a clock went back, a day comes twice
     places: list[int] = []
     for one in found:
-        if not heads or heads[-1].section != one.section:
-            heads.append(one)
-        places.append(len(heads) - 1)
+        if not sections or sections[-1][0].section != one.section:
+            sections.append([])
+        sections[-1].append(one)
+        places.append(len(sections) - 1)
     return NewFile(
         source.name,
         source.signature,
@@ -182,9 +184,11 @@ def new_file(
                 day or changed,
                 day is not None,
                 tokens(f"{title} {one.heading}"),
+                kind_of(section),
                 one.day or own or created,
             )
-            for one in heads
+            for section in sections
+            for one in section[:1]
             for day in (one.day or own or _past(one.names, changed),)
         ],
         [

@@ -116,7 +116,7 @@ class Store:
         passage = self._next_passage()
         window = _next(db, "window")
         db.executemany(
-            "INSERT INTO section VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO section VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 (
                     section + at,
@@ -124,6 +124,7 @@ class Store:
                     _ordinal(one.earliest),
                     one.day.toordinal(),
                     one.dated,
+                    one.kind,
                     passage + first,
                     passage + last,
                     " ".join(one.tokens),
@@ -307,7 +308,7 @@ class Store:
         with translated():
             marks = ",".join("?" * len(numbers))
             rows = self._db.execute(
-                f"SELECT id, earliest, day, dated, tokens FROM section WHERE id IN ({marks})", numbers
+                f"SELECT id, earliest, day, dated, kind, tokens FROM section WHERE id IN ({marks})", numbers
             )
             return {row[0]: SectionRow(*row) for row in rows}
 

@@ -18,7 +18,6 @@ from agent.memory.words import fold, is_common, is_unspaced, runs, terms
 
 MOST_CHARS = 4_000
 """What of a query is read: a longer one is a text, not a question."""
-MOST_TERMS = 32
 _LONGEST_WORD = 64
 """Letters. What has more is no word, and has no stem to be sought, and remembered."""
 _PREFIX = 4
@@ -84,7 +83,7 @@ def query_terms(query: str) -> list[Term]:
     others."""
     words = list(dict.fromkeys(terms(folded(query[:MOST_CHARS]))))
     telling = [word for word in words if word not in _STOP and not is_common(word)] or words
-    return list(dict.fromkeys(_term(word) for word in telling))[:MOST_TERMS]
+    return list(dict.fromkeys(_term(word) for word in telling))
 
 
 @lru_cache(maxsize=4_096)

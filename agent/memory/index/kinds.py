@@ -1,0 +1,51 @@
+"""What kind of text a section is: the ranking weighs talk between people, talk with the assistant, lists of facts and
+prose each in its own way."""
+
+from __future__ import annotations
+
+import enum
+from collections import Counter
+from collections.abc import Sequence
+
+from agent.memory.index.cutting import Passage, is_bullet, speech
+from agent.memory.words import fold
+
+USERS = frozenset(
+    fold(
+        "user me human owner ich nutzer benutzer usuario usuaria utilisateur utilisatrice utente"
+        " пользователь я المستخدم 用户 用戶 我 ユーザー 사용자"
+    ).split()
+)
+"""What a talk with the assistant calls the person, where not by name."""
+ASSISTANTS = frozenset(
+    fold(
+        "assistant ai bot chatbot daybook assistent assistentin asistente asistenta assistante assistente"
+        " ассистент помощник المساعد 助手 助理 アシスタント 비서 어시스턴트"
+    ).split()
+)
+_LEAST_SPOKEN = 0.5
+"""Share of a section's passages that are somebody's words, from which on it is talk."""
+
+
+class Kind(enum.IntEnum):
+    """Stored in the index as its number."""
+
+    PROSE = 0
+    FACTS = 1
+    """Bullets that each say something of their own."""
+    PEOPLE = 2
+    """Talk between people with names."""
+    ASSISTANT = 3
+    """Talk of a person with the assistant."""
+
+
+def kind_of(section: Sequence[Passage]) -> Kind:
+    """The kind of a section's passages, of which there is at least one."""
+    names = Counter(speaker for one in section if (speaker := speech(one.text).speaker))
+    if names.total() >= _LEAST_SPOKEN * len(section):
+        if not (USERS | ASSISTANTS).isdisjoint(names):
+            return Kind.ASSISTANT
+        if names.total() > len(names):  # else labels: `Phone: …`, `Birthday: …`, each of them once
+            return Kind.PEOPLE
+    bullets = sum(1 for one in section if is_bullet(one.text))
+    return Kind.FACTS if bullets >= len(section) / 2 else Kind.PROSE
