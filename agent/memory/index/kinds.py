@@ -26,6 +26,9 @@ ASSISTANTS = frozenset(
 _LEAST_SPOKEN = 0.5
 """Share of a section's passages that are somebody's words, from which on it is talk."""
 
+_LEAST_LABELS = 2
+"""More names, each with a single turn, are labels: `Phone: …`, `Birthday: …`, `Size: …`."""
+
 
 class Kind(enum.IntEnum):
     """Stored in the index as its number."""
@@ -45,7 +48,7 @@ def kind_of(section: Sequence[Passage]) -> Kind:
     if names.total() >= _LEAST_SPOKEN * len(section):
         if not (USERS | ASSISTANTS).isdisjoint(names):
             return Kind.ASSISTANT
-        if names.total() > len(names):  # else labels: `Phone: …`, `Birthday: …`, each of them once
+        if len(names) <= _LEAST_LABELS or names.total() > len(names):
             return Kind.PEOPLE
     bullets = sum(1 for one in section if is_bullet(one.text))
     return Kind.FACTS if bullets >= len(section) / 2 else Kind.PROSE
