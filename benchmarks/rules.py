@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, TypeAlias
@@ -16,7 +17,7 @@ from agent.memory import words
 from agent.memory.index import tokens
 from agent.memory.index.cutting import Cut
 from agent.memory.index.daybook import WEIGHTS
-from agent.memory.index.kinds import Kind
+from agent.memory.index.kinds import OF_KIND, Kind, Weights
 
 if TYPE_CHECKING:
     from agent.memory.index.dates import Span
@@ -57,6 +58,10 @@ def _nothing(*_: object) -> tuple[()]:
     return ()
 
 
+def _of_kinds(weights: Mapping[int, Weights]) -> tuple[Change, ...]:
+    return ("near", "OF_KIND", weights), ("daybook", "OF_KIND", weights)
+
+
 def _weightless(*parts: str) -> Change:
     return "daybook", "WEIGHTS", {part: 0.0 if part in parts else weight for part, weight in WEIGHTS.items()}
 
@@ -65,8 +70,9 @@ RULES: Mapping[str, tuple[Change, ...]] = {
     # how a score is made up
     "near": (_weightless("near"),),
     "context": (("near", "_FLOWS", {0: 1.0}),),
-    "context of kinds": (("near", "_OF_KIND", dict.fromkeys(Kind, 1.0)),),
-    "windows of lists": (("daybook", "_IN_LISTS", 1.0),),
+    "kinds of text": _of_kinds(dict.fromkeys(Kind, OF_KIND[Kind.PEOPLE])),
+    "lists of facts": _of_kinds({**OF_KIND, Kind.FACTS: OF_KIND[Kind.PEOPLE]}),
+    "talk with the assistant": _of_kinds({**OF_KIND, Kind.ASSISTANT: OF_KIND[Kind.PEOPLE]}),
     "window": (_weightless("window"),),
     "date": (("daybook", "days_named", _nothing),),
     "words of days": (("asked", "_OF_DAYS", 1.0), ("asked", "without_days", _same)),
@@ -79,7 +85,7 @@ RULES: Mapping[str, tuple[Change, ...]] = {
     "reply": (("daybook", "is_question", _never),),
     # what a word counts
     "heading": (("near", "_HEAD", 0.0),),
-    "length": (("near", "_B", 0.0),),
+    "length": _of_kinds({kind: replace(weights, length=0.0) for kind, weights in OF_KIND.items()}),
     "least length": (("near", "_LEAST_LENGTH", 1),),
     "long questions": (("asked", "_MOST_TERMS", 32),),
     "unknown words": (("asked", "_UNKNOWN", 0.0),),

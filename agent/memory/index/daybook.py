@@ -30,7 +30,7 @@ from agent.memory.index.asked import asked
 from agent.memory.index.cutting import speech
 from agent.memory.index.dates import Span, days_named
 from agent.memory.index.embedding import Likeness
-from agent.memory.index.kinds import Kind
+from agent.memory.index.kinds import OF_KIND
 from agent.memory.index.near import BEFORE, BEHIND, near
 from agent.memory.index.ranking import Limits, Ranked
 from agent.memory.index.rows import FoundRow, PassageRow, SectionRow, WindowRow
@@ -56,9 +56,7 @@ _BESIDE = 0.75
 """Of what those count, where something is of the very days."""
 _SHORTLIST = 80
 _TELLING = frozenset({"near", "window", "date", "meaning"})
-_IN_LISTS = 0.33
-"""Of what a window counts, in a list: its facts stand beside each other by chance."""
-_ALIKE = 0.9
+_ALIKE = 0.8
 _ALIKE_MOST = 100
 
 
@@ -140,7 +138,7 @@ def _add_windows(
         share = most * max(0.0, row.bm25 / best)
         for passage in range(row.first, row.last + 1):
             if (one := scored.get(passage)) is not None:
-                part = share * (_IN_LISTS if kinds[passage] == Kind.FACTS else 1.0)
+                part = share * OF_KIND[kinds[passage]].window
                 one.parts["window"] = max(part, one.parts.get("window", 0.0))
 
 

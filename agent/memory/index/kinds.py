@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import enum
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from agent.memory.index.cutting import Passage, is_bullet, speech
 from agent.memory.words import fold
@@ -40,6 +41,32 @@ class Kind(enum.IntEnum):
     """Talk between people with names."""
     ASSISTANT = 3
     """Talk of a person with the assistant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """How a kind of text is ranked.
+
+    flow        how much of what stands around a passage counts for it too, 1 at most
+    window      how much the window around a passage counts, 1 at most
+    length      how much a passage's length keeps it down, as BM25's b
+    unknown     whether words of the question that memory does not know keep a passage down
+    """
+
+    flow: float
+    window: float
+    length: float
+    unknown: bool = True
+
+
+OF_KIND: Mapping[int, Weights] = {
+    Kind.PROSE: Weights(flow=0.5, window=1.0, length=0.4),
+    Kind.FACTS: Weights(flow=0.0, window=0.2, length=0.4, unknown=False),
+    Kind.PEOPLE: Weights(flow=0.8, window=1.0, length=0.4),
+    Kind.ASSISTANT: Weights(flow=0.3, window=1.0, length=0.7),
+}
+"""People answer one another in a few words, which say what they are about only together. The assistant's answers say it
+themselves, and at length. The facts of a list stand beside each other by chance, and hold few words each."""
 
 
 def kind_of(section: Sequence[Passage]) -> Kind:

@@ -8,19 +8,15 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from agent.memory.index.asked import Asked
-from agent.memory.index.kinds import Kind
+from agent.memory.index.kinds import OF_KIND
 from agent.memory.index.rows import PassageRow, SectionRow
 from agent.memory.index.tokens import Term
 
 _K1 = 1.2
-_B = 0.4
 _LEAST_LENGTH = 8
 """Tokens that a passage counts as at least: two words alone are no better than a sentence."""
 _FLOWS: Mapping[int, float] = {-2: 0.2, -1: 0.4, 0: 1.0, 1: 0.6, 2: 0.4, 3: 0.2}
 """How much of a passage's words the one so far behind (or before) it counts as its own."""
-_OF_KIND: Mapping[int, float] = {Kind.PEOPLE: 1.0, Kind.ASSISTANT: 0.0, Kind.FACTS: 0.0, Kind.PROSE: 0.5}
-"""Of that, by the kind of text: people answer one another in a few words; facts of a list have nothing to do with each
-other, and the assistant's answers say themselves what they are about."""
 BEHIND, BEFORE = 3, 2
 """Passages into which a passage's words flow."""
 _HEAD = 0.5
@@ -61,9 +57,10 @@ def near(asked: Asked, rows: Sequence[PassageRow], heads: Mapping[int, SectionRo
         if not counts:
             found[row.id] = _FAR
             continue
-        norm = _K1 * (1 - _B + _B * max(row.size, _LEAST_LENGTH) / usual)
+        weights = OF_KIND[heads[row.section].kind]
+        norm = _K1 * (1 - weights.length + weights.length * max(row.size, _LEAST_LENGTH) / usual)
         told = sum(asked.weights[token] * count / (count + norm) for token, count in counts.items())
-        whole = asked.known if heads[row.section].kind == Kind.FACTS else asked.whole
+        whole = asked.whole if weights.unknown else asked.known
         matched = _matched(own.get(at, _NOTHING), above[row.section]) if head else own.get(at, _NOTHING)
         found[row.id] = Near(told / whole, matched)
     return found
@@ -76,7 +73,7 @@ def _flowing(
     flowing: dict[int, Counts] = {}
     for at, counts in own.items():
         row = rows[at]
-        share = _OF_KIND[sections[row.section].kind]
+        share = OF_KIND[sections[row.section].kind].flow
         for distance, part in _FLOWS.items():
             to = at + distance
             if distance and not share:
