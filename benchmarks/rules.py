@@ -92,7 +92,7 @@ RULES: Mapping[str, tuple[Change, ...]] = {
     "overlap": (("engine", "Cut", partial(Cut, overlap=0)),),
     "sections": (("engine", "Cut", partial(Cut, sections=False)),),
 }
-_CACHED: tuple[Callable[[], None], ...] = (tokens.stem.cache_clear, tokens._term.cache_clear)
+_CACHED: tuple[Callable[[], None], ...] = (tokens.stem.cache_clear, tokens.term_of.cache_clear)
 
 
 @contextmanager
