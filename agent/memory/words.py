@@ -40,7 +40,7 @@ def fold(text: str) -> str:
     """`text` without case, accents, forms of width, and characters within words that nobody sees."""
     if text.isascii():
         return text.lower()
-    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    decomposed = unicodedata.normalize("NFKD", text).casefold()  # in this order: 𝓐 is a form of A
     return unicodedata.normalize("NFC", _LEFT_OUT.sub("", decomposed))
 
 
@@ -59,8 +59,10 @@ def terms(folded: str) -> list[str]:
 
 def pairs(run: str) -> list[str]:
     """Each letter of an unspaced run, with its marks and with the letter after it; the last one alone."""
-    letters = _LETTER.findall(run) if _MARK.search(run) else run
-    return ["".join(letters[at : at + 2]) for at in range(len(letters))]
+    if _MARK.search(run) is None:
+        return [run[at : at + 2] for at in range(len(run))]
+    letters = _LETTER.findall(run)
+    return [*map(str.__add__, letters, letters[1:]), *letters[-1:]]
 
 
 def query_terms(query: str) -> list[str]:
