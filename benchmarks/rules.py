@@ -6,7 +6,7 @@ Names of modules are replaced for the length of a run, so that what is shipped k
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from types import ModuleType
@@ -15,9 +15,13 @@ from typing import TYPE_CHECKING, TypeAlias
 from agent.memory import words
 from agent.memory.index import tokens
 from agent.memory.index.cutting import Cut
+from agent.memory.index.date_readers import KINDS, SAID
 from agent.memory.index.daybook import WEIGHTS
 
 if TYPE_CHECKING:
+    from datetime import date
+
+    from agent.memory.index.date_relations import Mention
     from agent.memory.index.dates import Span
 
 _INDEX = "agent.memory.index."
@@ -52,6 +56,14 @@ def _never(*_: object) -> bool:
     return False
 
 
+def _as_named(_text: str, mentions: Sequence[Mention], _today: date) -> Sequence[Mention]:
+    return mentions
+
+
+def _no_names(*_: object) -> dict[str, list[tokens.Term]]:
+    return {}
+
+
 def _nothing(*_: object) -> tuple[()]:
     return ()
 
@@ -70,6 +82,9 @@ RULES: Mapping[str, tuple[Change, ...]] = {
     "words of days": (("asked", "_OF_DAYS", 1.0), ("asked", "without_days", _same)),
     "days beside": (("daybook", "_BESIDE", 1.0),),
     "days near by": (("daybook", "_date_match", _that_day),),
+    "days by other days": (("dates", "related", _as_named),),
+    "seasons and feasts": (("dates", "KINDS", tuple(one for one in KINDS if one[1] not in SAID)),),
+    "other names": (("asked", "other_names", _no_names),),
     "speaker": (_weightless("speaker"),),
     "first of several": (("daybook", "_FIRST_NAMED", 0.0),),
     "answer": (_weightless("answer"),),

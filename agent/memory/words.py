@@ -17,6 +17,7 @@ _MARKED_BLOCKS = (range(0x0300, 0x1E00), range(0xA600, 0xAC00), range(0x10A00, 0
 """Where the marks of all scripts stand. Those of emoji and keys (\u20e3, \ufe0f) are not among them."""
 _MARKS = "".join(chr(one) for block in _MARKED_BLOCKS for one in block if unicodedata.category(chr(one))[0] == "M")
 _TERM = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+(?:[{_MARKS}]+[^\W_{_UNSPACED}]*)*")
+_ASCII_TERM = re.compile(r"[^\W_]+")
 _MARK = re.compile(rf"[{_MARKS}]")
 _LETTER = re.compile(rf".[{_MARKS}]*", re.DOTALL)
 _IS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
@@ -46,7 +47,7 @@ def fold(text: str) -> str:
 
 def runs(folded: str) -> list[str]:
     """The words of folded text, in order; what is written without spaces as it stands."""
-    return _TERM.findall(folded)
+    return (_ASCII_TERM if folded.isascii() else _TERM).findall(folded)
 
 
 def terms(folded: str) -> list[str]:
