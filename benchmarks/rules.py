@@ -6,7 +6,7 @@ Names of modules are replaced for the length of a run, so that what is shipped k
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -16,10 +16,14 @@ from typing import TYPE_CHECKING, TypeAlias
 from agent.memory import words
 from agent.memory.index import tokens
 from agent.memory.index.cutting import Cut
+from agent.memory.index.date_readers import KINDS, SAID
 from agent.memory.index.daybook import WEIGHTS
 from agent.memory.index.kinds import OF_KIND, Kind, Weights
 
 if TYPE_CHECKING:
+    from datetime import date
+
+    from agent.memory.index.date_relations import Mention
     from agent.memory.index.dates import Span
 
 _INDEX = "agent.memory.index."
@@ -54,6 +58,14 @@ def _never(*_: object) -> bool:
     return False
 
 
+def _as_named(_text: str, mentions: Sequence[Mention], _today: date) -> Sequence[Mention]:
+    return mentions
+
+
+def _no_names(*_: object) -> dict[str, list[tokens.Term]]:
+    return {}
+
+
 def _nothing(*_: object) -> tuple[()]:
     return ()
 
@@ -78,9 +90,12 @@ RULES: Mapping[str, tuple[Change, ...]] = {
     "words of days": (("asked", "_OF_DAYS", 1.0), ("asked", "without_days", _same)),
     "days beside": (("daybook", "_BESIDE", 1.0),),
     "days near by": (("daybook", "_date_match", _that_day),),
-    "names": (("who", "_NAMED", 0.0),),
+    "names": (_weightless("speaker"),),
     "first of several": (("who", "_FIRST_NAMED", 0.0),),
-    "whose turns": (("who", "_OWN", 0.0),),
+    "whose turns": (("who", "_OTHER_SIDE", 1.0),),
+    "days by other days": (("dates", "related", _as_named),),
+    "seasons and feasts": (("dates", "KINDS", tuple(one for one in KINDS if one[1] not in SAID)),),
+    "other names": (("asked", "other_names", _no_names),),
     "answer": (_weightless("answer"),),
     "reply": (("daybook", "is_question", _never),),
     # what a word counts
@@ -102,7 +117,7 @@ RULES: Mapping[str, tuple[Change, ...]] = {
     "overlap": (("engine", "Cut", partial(Cut, overlap=0)),),
     "sections": (("engine", "Cut", partial(Cut, sections=False)),),
 }
-_CACHED: tuple[Callable[[], None], ...] = (tokens.stem.cache_clear, tokens._term.cache_clear)
+_CACHED: tuple[Callable[[], None], ...] = (tokens.stem.cache_clear, tokens.term_of.cache_clear)
 
 
 @contextmanager

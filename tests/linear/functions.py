@@ -23,7 +23,7 @@ from agent.memory import (
     slug,
     words,
 )
-from agent.memory.index import answers, cutting, dates, tokens
+from agent.memory.index import aliases, answers, cutting, dates, tokens
 from agent.memory.scope import Audience, Scope
 from agent.model import anthropic_errors, offline_commands, offline_intent
 from agent.model.markup import MarkupFilter
@@ -193,7 +193,10 @@ FUNCTIONS: Mapping[str, Act] = {
     "agent.memory.index.tokens.query_terms": tokens.query_terms,
     "agent.memory.index.tokens.words_asked": tokens.words_asked,
     "agent.memory.index.dates.days_named": lambda said: dates.days_named(said, _TODAY),
+    "agent.memory.index.dates.without_days": dates.without_days,
     "agent.memory.index.dates.written_day": dates.written_day,
+    "agent.memory.index.aliases.aliases_in": lambda said: list(aliases.aliases_in(f"- Anna (B, {said})\n- {said}")),
+    "agent.memory.index.aliases.other_names": lambda said: aliases.other_names(said, [("anna", said[:40] or "b")]),
     "agent.memory.index.cutting.passages": lambda said: list(cutting.passages(said)),
     "agent.memory.index.cutting.speech": cutting.speech,
     "agent.memory.index.answers.is_question": answers.is_question,

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from agent.memory.index.aliases import other_names
 from agent.memory.index.dates import without_days
 from agent.memory.index.store import Store
 from agent.memory.index.tokens import Term, beginnings, query_terms
@@ -44,20 +45,22 @@ def asked(store: Store, query: str, *, of_days: bool = False) -> Asked:
     wanted = query_terms(query)
     beside = frozenset(query_terms(without_days(query)) if of_days else wanted)
     shares = {term.token: 1.0 if term in beside else _OF_DAYS for term in wanted}
-    held = dict(_held(store, term) for term in wanted)
+    others = other_names(query, store.names)
+    held = dict(_held(store, term, others.get(term.token, ())) for term in wanted)
     known = {term: count for term, count in held.items() if count}
     rarest = sorted(known, key=lambda term: known[term])
     terms = [term for term in rarest if known[term] <= limit][:_MOST_TERMS] or rarest[:2]
     weights = {term.asked: shares[term.asked] * _telling(known[term], windows) for term in terms}
     unknown = _UNKNOWN * sum(1 for term in held if term in beside and term not in known) * _telling(0, windows)
     share = 1.0 if any(term in beside for term in wanted) else _OF_DAYS
+    terms = [*terms, *(other for term in terms for other in others.get(term.asked, ()))]
     sum_of_known = sum(weights.values()) / share
     return Asked(terms, weights, sum_of_known or 1.0, (sum_of_known + unknown) or 1.0, share)
 
 
-def _held(store: Store, term: Term) -> tuple[Term, int]:
-    """A term, or what is looked for instead, and in how many windows it stands."""
-    if count := store.frequency(term):
+def _held(store: Store, term: Term, names: Sequence[Term]) -> tuple[Term, int]:
+    """A term, or what is looked for instead, and in how many windows it stands; of a name its commonest form."""
+    if count := max(map(store.frequency, (term, *names))):
         return term, count
     others = ((other, store.frequency(other)) for other in beginnings(term))
     return next(((other, count) for other, count in others if count), (term, 0))

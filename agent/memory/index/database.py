@@ -14,7 +14,7 @@ from pathlib import Path
 from agent.memory.reach import make_private
 from agent.whole_rows import WholeTextConnection
 
-VERSION = "6"
+VERSION = "7"
 _BUSY = 5.0
 """Seconds to wait for another process that writes."""
 _CACHE_KB = 8_000
@@ -38,6 +38,8 @@ CREATE TABLE passage (
 CREATE INDEX passage_file ON passage (file);
 CREATE TABLE speaker (name TEXT NOT NULL, file INTEGER NOT NULL, PRIMARY KEY (name, file)) WITHOUT ROWID;
 CREATE INDEX speaker_file ON speaker (file);
+CREATE TABLE alias (forms TEXT NOT NULL, file INTEGER NOT NULL, PRIMARY KEY (forms, file)) WITHOUT ROWID;
+CREATE INDEX alias_file ON alias (file);
 CREATE TABLE window (
     id INTEGER PRIMARY KEY, file INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
     earliest INTEGER NOT NULL, day INTEGER NOT NULL

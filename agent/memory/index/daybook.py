@@ -33,16 +33,17 @@ from agent.memory.index.embedding import Likeness
 from agent.memory.index.kinds import OF_KIND
 from agent.memory.index.near import BEFORE, BEHIND, near
 from agent.memory.index.ranking import Limits, Ranked
+from agent.memory.index.region import ANYWHERE, Region
 from agent.memory.index.rows import FoundRow, PassageRow, SectionRow, WindowRow
 from agent.memory.index.store import Store
 from agent.memory.index.tokens import Term
-from agent.memory.index.who import meant, shares
+from agent.memory.index.who import meant, named, unmeant
 
 WEIGHTS: Mapping[str, float] = {
     "near": 2.2,
     "window": 0.6,
     "date": 1.2,
-    "speaker": 1.0,
+    "speaker": 0.7,
     "answer": 0.5,
     "reply": 0.1,
     "meaning": 1.0,
@@ -54,6 +55,9 @@ _SOONER, _LATER = 2, 10
 """Days before and after those that are named, that may be meant too."""
 _BESIDE = 0.75
 """Of what those count, where something is of the very days."""
+_SHORT, _LONG = 7, 62
+"""Days: a shorter span is written down on the days after it, too; a longer one says little about each of its days."""
+_OF_LONG = 0.5
 _SHORTLIST = 80
 _TELLING = frozenset({"near", "window", "date", "meaning"})
 _ALIKE = 0.8
@@ -62,22 +66,29 @@ _ALIKE_MOST = 100
 
 @dataclass(slots=True)
 class _Scored:
-    """A passage, what it scored, and what of the question it holds."""
+    """A passage, what speaks for it and which part of that counts, and what of the question it holds."""
 
     passage: int
     parts: dict[str, float]
     matched: Mapping[str, float] = field(default_factory=dict)
+    part: float = 1.0
 
     @property
     def total(self) -> float:
-        return sum(self.parts.values())
+        return self.part * sum(self.parts.values())
 
 
 def ranked(
-    store: Store, query: str, today: date, limits: Limits, most: int, like: Likeness | None = None
+    store: Store,
+    query: str,
+    today: date,
+    limits: Limits,
+    most: int,
+    like: Likeness | None = None,
+    region: Region = ANYWHERE,
 ) -> list[Ranked]:
     """The best passages for one question, best first."""
-    spans = days_named(query, today)
+    spans = days_named(query, today, region)
     question = asked(store, query, of_days=bool(spans))
     found = _windows(store, question.terms, limits)
     wanted = [(row.first, row.last) for row in found]
@@ -92,9 +103,13 @@ def ranked(
     }
     _add_windows(scored, found, question.share, {row.id: sections[row.section].kind for row in rows})
     _add_dates(scored, rows, sections, spans)
-    _add_speaker(scored, shares(meant(query, store.speakers), rows, sections))
+    who = meant(query, store.speakers, store.names)
+    for passage, share in named(who, rows, sections).items():
+        scored[passage].parts["speaker"] = share
     _add_likeness(scored, like)
     inside = {id for id, one in sections.items() if limits.has(one.earliest, one.day)}
+    for passage, part in unmeant(who, rows, sections).items():
+        scored[passage].part = part
     weighted = [_weighted(scored[row.id]) for row in rows if row.section in inside]
     short = sorted((one for one in weighted if _says(one)), key=_order)[: max(_SHORTLIST, 2 * most)]
     before = {row.id: row.id - 1 for last, row in pairwise(rows) if last.section == row.section}
@@ -122,7 +137,7 @@ def _of_days(store: Store, span: Span, limits: Limits) -> list[tuple[int, int]]:
 
 def _given(one: _Scored, row: FoundRow, whole: float, *, is_alike: bool) -> Ranked:
     score = min(1.0, max(0.0, one.total / whole))
-    parts = {name: round(value / whole, 4) for name, value in one.parts.items() if value}
+    parts = {name: round(one.part * value / whole, 4) for name, value in one.parts.items() if value}
     if "meaning" in parts and not is_alike:  # found for what stands around it, if for nothing else
         parts["around"] = parts.pop("meaning")
     return Ranked(row.id, row.id, row.path, (row.first, row.last), row.day, row.text, score, parts, one.matched)
@@ -170,16 +185,11 @@ def _add_dates(
 def _date_match(span: Span, day: int) -> float:
     first, last = span[0].toordinal(), span[1].toordinal()
     if first <= day <= last:
-        return 1.0
+        return 1.0 if last - first < _LONG else _OF_LONG
     after, before = day - last, first - day
-    if first == last:
+    if last - first < _SHORT:
         return 0.8 if 0 < after <= 3 else 0.5 if 0 < after <= _LATER or 0 < before <= _SOONER else 0.0
     return 0.3 if 0 < after <= 3 else 0.2 if 0 < after <= _LATER or 0 < before <= _SOONER else 0.0
-
-
-def _add_speaker(scored: Mapping[int, _Scored], shares: Mapping[int, float]) -> None:
-    for passage, share in shares.items():
-        scored[passage].parts["speaker"] = share
 
 
 def _add_answers(short: Iterable[_Scored], texts: Mapping[int, FoundRow], holds: Sequence[Holds]) -> None:

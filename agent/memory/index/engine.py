@@ -22,6 +22,7 @@ from agent.memory.index.audience import AudienceIndex, Freshness, Progress, Stat
 from agent.memory.index.cutting import Cut
 from agent.memory.index.embedding import CHANGED_SIZE, Likeness, Meaning, Question
 from agent.memory.index.ranking import Limits, Ranked
+from agent.memory.index.region import Region, region_of
 from agent.memory.index.sources import TalkSource
 from agent.memory.index.store import Store
 from agent.memory.index.tokens import words_asked
@@ -93,7 +94,7 @@ class MemoryIndex:
         wanted = [query for query in dict.fromkeys(queries) if query.strip()][:_MOST_QUERIES]
         asked: dict[str, Question] = {}
         unlike: list[str] = []
-        today = clock.today()
+        today, region = clock.today(), region_of(clock.zone)
         limits = (since.toordinal() if since else 0, until.toordinal() if until else 0, below)
 
         def look(store: Store) -> list[Hit]:
@@ -102,7 +103,7 @@ class MemoryIndex:
             found: list[tuple[str, list[Ranked]]] = []
             for query in wanted:
                 like, why = self._like(scope, store, asked.get(query), bounds)
-                found.append((query, self._ranked(store, query, today, bounds, most, like)))
+                found.append((query, self._ranked(store, query, today, bounds, most, like, region)))
                 unlike.append(why)
             return _merged(found, most)
 
@@ -197,11 +198,18 @@ class MemoryIndex:
         return {query: self._meaning.question(query, deadline) for query in queries}
 
     def _ranked(
-        self, store: Store, query: str, today: date, limits: Limits, most: int, like: Likeness | None
+        self,
+        store: Store,
+        query: str,
+        today: date,
+        limits: Limits,
+        most: int,
+        like: Likeness | None,
+        region: Region,
     ) -> list[Ranked]:
         if self._settings.hybrid is not None:
             return hybrid.ranked(store, query, today, limits, most, self._settings.hybrid, like)
-        return daybook.ranked(store, query, today, limits, most, like)
+        return daybook.ranked(store, query, today, limits, most, like, region)
 
     # meaning -----------------------------------------------------------------------------------------------------
 

@@ -39,7 +39,8 @@ class NewSection:
 @dataclass(frozen=True, slots=True)
 class NewFile:
     """A file as it is put in: sections in their order, each with at least one passage; of `windows` first and last
-    passage, by place in `passages`. `problem`: why nothing of it can be searched, a sentence."""
+    passage, by place in `passages`. `names`: all forms of each name of which it tells others. `problem`: why nothing
+    of it can be searched, a sentence."""
 
     path: str
     signature: str
@@ -47,6 +48,7 @@ class NewFile:
     sections: Sequence[NewSection] = ()
     passages: Sequence[NewPassage] = ()
     windows: Sequence[tuple[int, int]] = ()
+    names: Sequence[tuple[str, ...]] = ()
     problem: str = ""
 
 

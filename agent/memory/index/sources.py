@@ -15,6 +15,7 @@ from typing import NamedTuple, Protocol
 
 from agent.clock import Clock
 from agent.memory import daily, files, front_matter, paragraphs
+from agent.memory.index.aliases import aliases_in, has_aliases
 from agent.memory.index.cutting import Cut, Passage, passages, speech, windows
 from agent.memory.index.kinds import kind_of
 from agent.memory.index.rows import NewFile, NewPassage, NewSection
@@ -152,7 +153,8 @@ def parsed(source: Source, data: bytes, clock: Clock, cut: Cut, going: Going) ->
     title = f"{head.line('name')} {head.line('description')}"
     cut_up = _paragraphs if source.path.name == paragraphs.FILE else passages
     found = [one for one in _told(cut_up(file.text), going) if _is_worth_it(source, one)]
-    return new_file(source, file.sha, title, found, clock, cut, going, created=_day(head.line("created")))
+    new = new_file(source, file.sha, title, found, clock, cut, going, created=_day(head.line("created")))
+    return replace(new, names=list(aliases_in(file.text))) if has_aliases(source.name) else new
 
 
 def new_file(

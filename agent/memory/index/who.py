@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from agent.memory.index.aliases import Name, forms_named
 from agent.memory.index.folding import folded
 from agent.memory.index.kinds import ASSISTANTS, Kind
 from agent.memory.index.rows import PassageRow, SectionRow
@@ -13,13 +14,10 @@ from agent.memory.words import fold, runs
 
 _READ_CHARS = 1_000
 _READ_WORDS = 64
-_NAMED = 0.7
-"""What counts for a passage whose speaker the question names."""
 _FIRST_NAMED = 0.5
-"""Part of that for the first one, where the question names others too."""
-_OWN = 2.0
-"""What counts for a turn of the side that is meant, in a talk with the assistant: its answers are long, hold the
-question's words again, and would take all the room."""
+"""Part of what counts for the first one named, where the question names others too."""
+_OTHER_SIDE = 0.3
+"""The assistant's answers are long, hold the words of a question again, and would take all the room."""
 _FAR = 1_000
 
 _OF_ASSISTANT = re.compile(
@@ -55,32 +53,48 @@ class Meant:
     assistant: bool = False
 
 
-def meant(query: str, speakers: Collection[str]) -> Meant:
-    """`speakers`: whoever said something, folded as `words.fold` does."""
+def meant(query: str, speakers: Collection[str], names: Sequence[Name] = ()) -> Meant:
+    """`speakers`: whoever said something, folded as `words.fold` does; `names`: those of people with other forms."""
     text = " ".join(folded(query[:_READ_CHARS]).split())
     assistant = _OF_ASSISTANT.search(text) is not None
-    return Meant(_named(query, speakers), not assistant and _OF_PERSON.search(text) is not None, assistant)
+    return Meant(_named(query, speakers, names), not assistant and _OF_PERSON.search(text) is not None, assistant)
 
 
-def shares(who: Meant, rows: Sequence[PassageRow], sections: Mapping[int, SectionRow]) -> dict[int, float]:
-    """What counts for each passage that somebody who is meant said, by its number."""
-    found: dict[int, float] = {}
-    named = _NAMED if len(who.named) == 1 else _NAMED * _FIRST_NAMED
-    for row in rows:
-        kind = sections[row.section].kind
-        if kind == Kind.PEOPLE and who.named and row.speaker == who.named[0]:
-            found[row.id] = named
-        elif kind == Kind.ASSISTANT and row.speaker and (who.assistant if row.speaker in ASSISTANTS else who.person):
-            found[row.id] = _OWN
-    return found
+def named(who: Meant, rows: Sequence[PassageRow], sections: Mapping[int, SectionRow]) -> dict[int, float]:
+    """What counts for each passage of the first speaker whom a question names, by its number; where it names others
+    too, a part of it."""
+    if not who.named:
+        return {}
+    share = 1.0 if len(who.named) == 1 else _FIRST_NAMED
+    return {
+        row.id: share
+        for row in rows
+        if row.speaker == who.named[0] and sections[row.section].kind in (Kind.PEOPLE, Kind.ASSISTANT)
+    }
 
 
-def _named(query: str, speakers: Collection[str]) -> tuple[str, ...]:
+def unmeant(who: Meant, rows: Sequence[PassageRow], sections: Mapping[int, SectionRow]) -> dict[int, float]:
+    """The part that is left of what speaks for a passage, for those of the other side in a talk with the assistant, by
+    number."""
+    if not (who.person or who.assistant):
+        return {}
+    return {
+        row.id: _OTHER_SIDE
+        for row in rows
+        if row.speaker
+        and sections[row.section].kind == Kind.ASSISTANT
+        and (row.speaker in ASSISTANTS) is not who.assistant
+    }
+
+
+def _named(query: str, speakers: Collection[str], names: Sequence[Name]) -> tuple[str, ...]:
     """The speakers whom a question names, by their whole name or the first part of it, in its order."""
     words = runs(fold(query[:_READ_CHARS]))[:_READ_WORDS]
     places: dict[str, int] = {}
     for size in (1, 2, 3):
         for at in range(len(words) - size + 1):
             places.setdefault(" ".join(words[at : at + size]), at)
+    for form, at in forms_named(query, names).items():
+        places.setdefault(form, at)
     heard = ((min(places.get(name, _FAR), places.get(name.split(" ", 1)[0], _FAR)), name) for name in speakers)
     return tuple(name for at, name in sorted(heard) if at < _FAR)
