@@ -28,13 +28,14 @@ _EVERYWHERE = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """`weights`: how much each term tells, by its token; `known` what they add up to, `whole` the same with the words
-    that memory does not know. `share`: of what words count at all, less where they name days and nothing else."""
+    """`weights`: how much each term tells, by its token; `whole` what they add up to. `known`: their part of all that is
+    asked, with the words that memory does not know. `share`: of what words count at all, less where they name days and
+    nothing else."""
 
     terms: Sequence[Term]
     weights: Mapping[str, float]
-    known: float
     whole: float
+    known: float = 1.0
     share: float = 1.0
 
 
@@ -54,8 +55,8 @@ def asked(store: Store, query: str, *, of_days: bool = False) -> Asked:
     unknown = _UNKNOWN * sum(1 for term in held if term in beside and term not in known) * _telling(0, windows)
     share = 1.0 if any(term in beside for term in wanted) else _OF_DAYS
     terms = [*terms, *(other for term in terms for other in others.get(term.asked, ()))]
-    sum_of_known = sum(weights.values()) / share
-    return Asked(terms, weights, sum_of_known or 1.0, (sum_of_known + unknown) or 1.0, share)
+    whole = sum(weights.values()) / share or 1.0
+    return Asked(terms, weights, whole, whole / (whole + unknown), share)
 
 
 def _held(store: Store, term: Term, names: Sequence[Term]) -> tuple[Term, int]:

@@ -26,7 +26,7 @@ from datetime import date
 from itertools import pairwise
 
 from agent.memory.index.answers import Holds, is_question, sought
-from agent.memory.index.asked import asked
+from agent.memory.index.asked import Asked, asked
 from agent.memory.index.cutting import speech
 from agent.memory.index.dates import Span, days_named
 from agent.memory.index.embedding import Likeness
@@ -119,7 +119,7 @@ def ranked(
     tokens = {row.id: row.tokens for row in rows}
     order = sorted((one for one in short if one.passage in texts), key=lambda one: _place(one, texts[one.passage]))
     best = _distinct(order, tokens, most)
-    whole = _whole(spans, like)
+    whole = _whole(question, spans, like)
     alike = like.alike([one.passage for one in best]) if like is not None else ()
     return [_given(one, texts[one.passage], whole, is_alike=one.passage in alike) for one in best]
 
@@ -217,9 +217,11 @@ def _says(one: _Scored) -> bool:
     return not _TELLING.isdisjoint(one.parts)
 
 
-def _whole(spans: Sequence[Span], like: Likeness | None) -> float:
-    """What a passage that says all that is asked, and no more, would score."""
-    return WEIGHTS["near"] + WEIGHTS["window"] + (WEIGHTS["date"] if spans else 0.0) + (2.0 if like else 0.0)
+def _whole(question: Asked, spans: Sequence[Span], like: Likeness | None) -> float:
+    """What a passage that says all that is asked, and no more, would score; words that memory does not know are asked
+    too, and make every score less."""
+    words = (WEIGHTS["near"] + WEIGHTS["window"]) / question.known
+    return words + (WEIGHTS["date"] if spans else 0.0) + (2.0 if like else 0.0)
 
 
 def _order(one: _Scored) -> tuple[float, int]:

@@ -50,18 +50,16 @@ class Weights:
     flow        how much of what stands around a passage counts for it too, 1 at most
     window      how much the window around a passage counts, 1 at most
     length      how much a passage's length keeps it down, as BM25's b
-    unknown     whether words of the question that memory does not know keep a passage down
     """
 
     flow: float
     window: float
     length: float
-    unknown: bool = True
 
 
 OF_KIND: Mapping[int, Weights] = {
     Kind.PROSE: Weights(flow=0.5, window=1.0, length=0.4),
-    Kind.FACTS: Weights(flow=0.0, window=0.2, length=0.4, unknown=False),
+    Kind.FACTS: Weights(flow=0.0, window=0.2, length=0.4),
     Kind.PEOPLE: Weights(flow=0.8, window=1.0, length=0.4),
     Kind.ASSISTANT: Weights(flow=0.3, window=1.0, length=0.7),
 }

@@ -60,9 +60,8 @@ def near(asked: Asked, rows: Sequence[PassageRow], heads: Mapping[int, SectionRo
         weights = OF_KIND[heads[row.section].kind]
         norm = _K1 * (1 - weights.length + weights.length * max(row.size, _LEAST_LENGTH) / usual)
         told = sum(asked.weights[token] * count / (count + norm) for token, count in counts.items())
-        whole = asked.whole if weights.unknown else asked.known
         matched = _matched(own.get(at, _NOTHING), above[row.section]) if head else own.get(at, _NOTHING)
-        found[row.id] = Near(told / whole, matched)
+        found[row.id] = Near(told / asked.whole, matched)
     return found
 
 
