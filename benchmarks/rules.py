@@ -89,6 +89,7 @@ RULES: Mapping[str, tuple[Change, ...]] = {
     "date": (("daybook", "days_named", _nothing),),
     "words of days": (("asked", "_OF_DAYS", 1.0), ("asked", "without_days", _same)),
     "days beside": (("daybook", "_BESIDE", 1.0),),
+    "days written out": (("daybook", "_spelt", _nothing),),
     "days near by": (("daybook", "_date_match", _that_day),),
     "names": (_weightless("speaker"),),
     "first of several": (("who", "_FIRST_NAMED", 0.0),),

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 from agent.clock import Clock
 from agent.context.budget import estimate, estimate_blocks, estimate_tools
-from agent.context.turn_header import NO_TEXT, words
+from agent.context.turn_header import NO_TEXT, day_of, words
+from agent.memory.days_meant import with_days
 from agent.memory.search_text import passages_in
 from agent.model.base import (
     Block,
@@ -185,10 +186,20 @@ def _passages(result: str) -> list[str]:
 
 def _extract(messages: Sequence[Message]) -> str:
     """What the person said, a line each, the newest where there is too much; of a text without headers, its lines."""
-    said = [text for message in messages for text in _said(message, headed=True)]
-    lines = said or [line for message in messages for text in _said(message) for line in text.splitlines()]
-    kept = [_short(" ".join(line.split()), _MOST_QUOTED) for line in lines if line.strip()]
-    return "\n".join(f"- {line}" for line in kept[-_MOST_EXTRACTED:]) or NO_REPLY
+    said = [line for message in messages for line in _dated_lines(message)]
+    lines = said or [_one_line(line) for message in messages for text in _said(message) for line in text.splitlines()]
+    return "\n".join(f"- {line}" for line in [line for line in lines if line][-_MOST_EXTRACTED:]) or NO_REPLY
+
+
+def _dated_lines(message: Message) -> list[str]:
+    """What is said under headers, a line each, with the days that it means: the headers do not stay with it."""
+    texts = [_text_of(block.get("text")) for block in message.content if block.get("type") == "text"]
+    headed = ((day, words(text)) for text in texts if message.role == "user" and (day := day_of(text)) is not None)
+    return [with_days(_one_line(said), day) for day, said in headed if said != NO_TEXT]
+
+
+def _one_line(text: str) -> str:
+    return _short(" ".join(text.split()), _MOST_QUOTED)
 
 
 def _only_silence_is_asked(request: ModelRequest) -> bool:
@@ -199,13 +210,12 @@ def _only_silence_is_asked(request: ModelRequest) -> bool:
     return not results and NO_REPLY in raw and not any(NO_REPLY not in text for text in _said(last))
 
 
-def _said(message: Message, *, headed: bool = False) -> list[str]:
-    """Texts of a user message without headers and marked blocks, empty for one without words. `headed`: only those that
-    have a header."""
+def _said(message: Message) -> list[str]:
+    """Texts of a user message without headers and marked blocks, empty for one without words."""
     if message.role != "user":
         return []
     texts = [_text_of(block.get("text")) for block in message.content if block.get("type") == "text"]
-    said = [words(text) for text in texts if not headed or text.startswith("[2")]
+    said = list(map(words, texts))
     return ["" if text == NO_TEXT else text for text in said if text]
 
 

@@ -9,6 +9,7 @@ from agent.foreign import foreign, in_hit, is_of_others, of_others, unique
 from agent.memory import files, logs, notes
 from agent.memory.age import OUT_OF_DATE, age_in_words, may_be_out_of_date
 from agent.memory.daily import log_path
+from agent.memory.days_meant import with_days
 from agent.memory.edit import added
 from agent.memory.files import FileText
 from agent.memory.provenance import own_mark
@@ -33,7 +34,7 @@ def memory_tools(desk: Desk) -> tuple[Tool, ...]:
         desk.tool(
             schema.spec(
                 "memory_append",
-                "Add an entry to today's log: what happened, was decided or promised.",
+                "Add an entry to today's log: what happened, was decided, promised, advised; full names, YYYY-MM-DD.",
                 {"text": schema.string()},
                 {"heading": schema.string()},
             ),
@@ -44,7 +45,7 @@ def memory_tools(desk: Desk) -> tuple[Tool, ...]:
         desk.tool(
             schema.spec(
                 "memory_save",
-                "Save a note on one lasting subject. The same name replaces that note's content.",
+                "Save a note on one lasting subject, names and days in full. The same name replaces its content.",
                 {
                     "name": schema.string(),
                     "description": schema.string("one line, for the index"),
@@ -124,9 +125,9 @@ async def _effect(desk: Desk, new: str, *paths: Path) -> Effect | None:
 
 async def _append(desk: Desk, arguments: Arguments) -> str:
     await desk.blocking(desk.may_change, log_path(desk.scope, desk.clock.today()))
-    path = await desk.blocking(
-        logs.append_log, desk.scope, desk.clock, text(arguments, "text"), text(arguments, "heading") or None
-    )
+    said, new = desk.said_on(desk.clock), text(arguments, "text")
+    entry = with_days(new, said) if said is not None else new
+    path = await desk.blocking(logs.append_log, desk.scope, desk.clock, entry, text(arguments, "heading") or None)
     desk.wrote(path)
     return f"Added to {desk.name(path)}."
 

@@ -61,7 +61,7 @@ def search(
     """Passages that answer QUERY, best first."""
     day = now.date().isoformat() if now else None
     most = number or (None if as_json else _SHOWN)
-    asked = {"query": query, "scope": scope, "n": most, "now": day, "agent": agent, "explain": not as_json}
+    asked = {"query": query, "scope": scope, "n": most, "now": day, "agent": agent, "for_people": not as_json}
     value = ask_beside(place, "memory.search", asked, None).value
     if as_json:
         return print_json(value)
@@ -70,13 +70,10 @@ def search(
 
 def _show_found(found: dict[str, Json]) -> None:
     hits = rows(found.get("hits"))
-    for row in sorted(hits, key=lambda row: bool(row.get("context"))):  # what stands around an answer comes behind all
-        first, last, parts = row.get("start_line"), row.get("end_line"), row.get("parts")
+    for row in hits:
+        first, last = row.get("start_line"), row.get("end_line")
         click.secho(f"{row.get('path')}:{first}" + ("" if first == last else f"-{last}"), bold=True, nl=False)
-        shares = parts.items() if isinstance(parts, dict) else ()
-        made_of = ", ".join(f"{name} {value:.2f}" for name, value in shares)
-        why = "; for what stands around it" if row.get("context") else ""
-        click.echo(f"  {row.get('date')}  {row.get('score'):.2f} ({made_of}{why})")
+        click.echo(f"  {row.get('date')}  {row.get('strength')}")
         click.echo(f"{row.get('text')}\n")
     if not hits:
         click.echo("Nothing found.")

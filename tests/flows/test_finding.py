@@ -147,7 +147,7 @@ async def test_what_holds_no_word_of_the_question_is_not_shown_to_a_person(tmp_p
         told.write("memory/2026-03-14.md", "# 2026-03-14\n\n- 10:00 about the zeppelin\n- 10:01 yes indeed\n")
         told.say("/memory zeppelin")
         shown = await told.hears("about the zeppelin")
-        assert "yes indeed" not in shown.text and "near " in shown.text
-        found = await gateway.operations["memory.search"]({"query": "zeppelin", "explain": True})
+        assert "yes indeed" not in shown.text and ", strong)" in shown.text
+        found = await gateway.operations["memory.search"]({"query": "zeppelin", "for_people": True})
         assert isinstance(found, dict) and isinstance(found["hits"], list)
-        assert [hit["context"] for hit in found["hits"] if isinstance(hit, dict)] == [False, True]
+        assert [hit["strength"] for hit in found["hits"] if isinstance(hit, dict)] == ["strong"]

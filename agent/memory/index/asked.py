@@ -28,9 +28,9 @@ _EVERYWHERE = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """`weights`: how much each term tells, by its token; `whole` what they add up to. `known`: their part of all that is
-    asked, with the words that memory does not know. `share`: of what words count at all, less where they name days and
-    nothing else."""
+    """`weights`: how much each term tells, by its token; `whole` what they add up to, and `known` its part of all that
+    is asked, with the words that memory does not know. `share`: of what words count at all, less where they name days
+    and nothing else."""
 
     terms: Sequence[Term]
     weights: Mapping[str, float]

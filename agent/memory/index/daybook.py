@@ -5,8 +5,8 @@
 near        BM25 of the passage with what stands before and behind it mixed in, less the farther away, as a share of
             what the question could reach at most: an answer often lacks the words that the turn before it had
 window      BM25 of the best window that holds it, as a share of the best one's
-date        1 on a day that the question names; less on those after it, when things are written down, and around it, and
-            less again where something is of the day itself
+date        1 on a day that the question names, or where that day is written out (2026-05-08); less on those after it,
+            when things are written down, and around it, and less again where something is of the day itself
 speaker     the person whom the question names is the one who speaks; of several, half for the first
 meaning     with an embedder: its own likeness to the question and that of its best window, each stretched over all;
             told as `around` where it is not very like the question itself
@@ -58,6 +58,8 @@ _BESIDE = 0.75
 _SHORT, _LONG = 7, 62
 """Days: a shorter span is written down on the days after it, too; a longer one says little about each of its days."""
 _OF_LONG = 0.5
+_OLDEST = 1_000
+"""Years of four digits, as all systems write them."""
 _SHORTLIST = 80
 _TELLING = frozenset({"near", "window", "date", "meaning"})
 _ALIKE = 0.8
@@ -95,6 +97,8 @@ def ranked(
     wanted += [(passage, passage) for passage in (like.nearest_passages(_ALIKE_MOST) if like is not None else ())]
     for span in spans:
         wanted += _of_days(store, span, limits)
+    spelt = _spelt(spans)
+    wanted += [(row.first, row.last) for row in _windows(store, [Term(day) for day in spelt], limits)]
     rows = store.passages(_merged(wanted))
     sections = store.sections({row.section for row in rows})
     scored = {
@@ -102,7 +106,7 @@ def ranked(
         for passage, one in near(question, rows, sections).items()
     }
     _add_windows(scored, found, question.share, {row.id: sections[row.section].kind for row in rows})
-    _add_dates(scored, rows, sections, spans)
+    _add_dates(scored, rows, sections, spans, spelt)
     who = meant(query, store.speakers, store.names)
     for passage, share in named(who, rows, sections).items():
         scored[passage].parts["speaker"] = share
@@ -170,6 +174,7 @@ def _add_dates(
     rows: Sequence[PassageRow],
     sections: Mapping[int, SectionRow],
     spans: Sequence[Span],
+    spelt: Sequence[str],
 ) -> None:
     if not spans:
         return
@@ -179,7 +184,14 @@ def _add_dates(
     others = 1.0 if 1.0 not in match.values() else _BESIDE
     for row in rows:
         share = match[row.section]
+        if share < 1.0 and any(f" {day} " in f" {row.tokens} " for day in spelt):
+            share = 1.0
         scored[row.id].parts["date"] = share if share == 1.0 else others * share
+
+
+def _spelt(spans: Sequence[Span]) -> list[str]:
+    """The tokens of each day that a question names, as they stand where a text writes it out."""
+    return [f"{first:%Y} {first:%m} {first:%d}" for first, last in spans if first == last and first.year >= _OLDEST]
 
 
 def _date_match(span: Span, day: int) -> float:

@@ -58,7 +58,7 @@ async def test_what_is_appended_is_on_disk_and_found_again(tmp_path: Path) -> No
     assert talk.written == ["memory/2026-11-21.md"]
     found = await Talk(owner(tmp_path)).call("memory_search", query="anna")
     assert "memory/2026-11-21.md:5 (2026-11-21, today, score " in found
-    assert "- 08:30 Tea with Anna on Friday" in found
+    assert "- 08:30 Tea with Anna on Friday (2026-11-27 / 2026-11-20)" in found
     assert "out of date" not in found
 
 

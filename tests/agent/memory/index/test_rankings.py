@@ -62,6 +62,16 @@ def test_a_named_day_decides_between_equals(workspace: Path) -> None:
     assert "too" not in first(workspace, "tea in the garden in June")
 
 
+def test_what_was_told_weeks_before_of_a_named_day_is_found_where_it_writes_it_out(tmp_path: Path) -> None:
+    (tmp_path / "memory").mkdir()
+    (tmp_path / "memory" / "2026-10-01.md").write_text(
+        "# 2026-10-01\n\n- Ann sings in the church (2026-11-17)\n- soup\n"
+    )
+    (tmp_path / "memory" / "2026-11-16.md").write_text("# 2026-11-16\n\n- soup\n- bread\n")
+    for query in ("What was last Tuesday?", "what happened on 17 November", "这周二"):
+        assert first(tmp_path, query) == "- Ann sings in the church (2026-11-17)"
+
+
 def test_the_one_who_is_named_speaks(workspace: Path) -> None:
     assert first(workspace, "Did Anna have tea?").startswith("- Anna")
     assert first(workspace, "Did Ben have tea?").startswith("- Ben")
