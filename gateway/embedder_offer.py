@@ -22,7 +22,7 @@ from gateway.spawner import Spawner
 log = logging.getLogger(__name__)
 
 QUESTION = "Find memories also by what they mean, not only by their words?"
-GAIN = "Of ten answers that a search by words misses, it finds about three more"
+GAIN = "Of ten answers that a search by words misses, it finds about two"
 _FEW = 64
 """Texts without a vector that are no bar's worth: those of the last hours, which are embedded within seconds."""
 
