@@ -95,9 +95,9 @@ def _meaning(encoder: Encoder) -> Embeddings:
 
 
 def _encoder(folder: Path, kept: Path | None) -> Encoder:
-    from agent.memory.embedding.bert import Bert  # noqa: PLC0415
+    from agent.memory.embedding.local import LocalModel  # noqa: PLC0415
 
-    return Kept(Bert(folder), kept)
+    return Kept(LocalModel(folder), kept)
 
 
 class Kept:
@@ -109,16 +109,18 @@ class Kept:
         self._db = sqlite3.connect(file or ":memory:", check_same_thread=False)
         self._db.execute("CREATE TABLE IF NOT EXISTS kept (model, text, vector, PRIMARY KEY (model, text))")
 
-    def encode(self, texts: Sequence[str], seconds: float) -> Sequence[Vector]:
+    def encode(self, texts: Sequence[str], seconds: float, *, is_question: bool = False) -> Sequence[Vector]:
+        kind = f"{self.id} question" if is_question else self.id  # a model may put something before either
         with self._db:
-            for text in texts:
-                if self._vector(text) is None:
-                    vector = array("f", self._encoder.encode([text], seconds)[0]).tobytes()
-                    self._db.execute("INSERT OR REPLACE INTO kept VALUES (?, ?, ?)", [self.id, text, vector])
-        return [self._vector(text) or () for text in texts]
+            new = [text for text in dict.fromkeys(texts) if self._vector(kind, text) is None]
+            for text, vector in zip(new, self._encoder.encode(new, seconds, is_question=is_question), strict=True):
+                self._db.execute(
+                    "INSERT OR REPLACE INTO kept VALUES (?, ?, ?)", [kind, text, array("f", vector).tobytes()]
+                )
+        return [self._vector(kind, text) or () for text in texts]
 
-    def _vector(self, text: str) -> Vector | None:
-        row = self._db.execute("SELECT vector FROM kept WHERE model = ? AND text = ?", [self.id, text]).fetchone()
+    def _vector(self, kind: str, text: str) -> Vector | None:
+        row = self._db.execute("SELECT vector FROM kept WHERE model = ? AND text = ?", [kind, text]).fetchone()
         return array("f", row[0]) if row else None
 
     def knows(self, text: str) -> bool:

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
-from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from functools import partial
 
 import click
 
 from agent.model.base import Json
-from gateway.cli.asking import Call, ask, ask_beside, rows
+from gateway.cli.asking import ask, ask_beside, rows
 from gateway.cli.embedder import embedder
 from gateway.cli.output import print_json
 from gateway.cli.place import Place
+from gateway.cli.progress import show_progress
 from gateway.cli.table import print_table
 
 _SHOWN = 10
-_LONG = 0.5
-"""Seconds after which a build is worth a bar."""
-_REDRAWN = 0.2
-Sleep = Callable[[float], Awaitable[None]]
-_LABELS = {"files": "Indexing files", "texts": "Embedding texts"}
 
 
 def _a_scope(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
@@ -105,23 +99,6 @@ def index(place: Place, scope: str, force: bool, agent: str | None, as_json: boo
     beside = partial(show_progress, asked) if sys.stderr.isatty() else None
     value = ask_beside(place, "memory.index", asked, beside).value
     return print_json(value) if as_json else _show_status(value)
-
-
-async def show_progress(asked: Mapping[str, Json], call: Call, sleep: Sleep = asyncio.sleep) -> None:
-    """A bar on stderr, for a build that takes long, until it is cancelled."""
-    await sleep(_LONG)
-    now = "files"
-    while True:
-        what = now
-        with click.progressbar(length=0, label=_LABELS[what], file=sys.stderr, show_pos=True) as bar:
-            while now == what:
-                value = await call("memory.progress", asked)
-                found = value if isinstance(value, dict) else {}
-                done, of, now = found.get("done"), found.get("of"), str(found.get("what"))
-                if isinstance(done, int) and isinstance(of, int) and of and now == what:
-                    bar.length = of
-                    bar.update(min(done, of) - bar.pos)
-                await sleep(_REDRAWN)
 
 
 @memory_command.command()

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from agent.model.base import Json
-from gateway.cli.memory import show_progress
+from gateway.cli.progress import show_progress
 from tests.fakes.embeddings import Embeddings
 from tests.gateway.test_cli import Terminal, gateway, shell
 

@@ -213,6 +213,14 @@ class MemoryIndex:
 
     # meaning -----------------------------------------------------------------------------------------------------
 
+    @property
+    def embeds(self) -> bool:
+        return self._meaning is not None
+
+    def use(self, meaning: Meaning) -> None:
+        """From now on, with an embedder that was not there before. Searches go by words until enough is embedded."""
+        self._meaning = meaning
+
     def embed(self, seconds: float, done: Callable[[int], None] | None = None) -> bool:
         """Embed texts of all indexes that were used, for about so long; whether there may be more. `done` is told how
         many texts were. Raises `NoEmbedding` and `NotStored`."""
