@@ -18,12 +18,14 @@ from agent.memory import notes
 from agent.memory.cue import Cue
 from agent.memory.index.cutting import speech
 from agent.memory.search import Hit
-from agent.memory.words import fold, runs
+from agent.memory.words import fold, runs, terms
 
 FIRST = 10
 """Passages among which one must pass the bar; no other is shown."""
 _UNKNOWN = 0.5
 """What a word counts that memory does not know: it speaks against no passage in particular."""
+_EVERYWHERE = 0.2
+"""What one counts that the search did not look for, because it stands in nearly all of memory."""
 _RARE = 3
 """A word in no more passages than this tells as much as a word can."""
 _INSIDE = re.compile(r"(?<=[^\W\d_] )[^\W\d_]\w+")
@@ -63,32 +65,42 @@ class Relevant:
 def relevant(cue: Cue, hits: Sequence[Hit]) -> Iterator[Relevant]:
     """Of what a search for a message found, what may be shown with it, best first; never the same text twice."""
     telling = [hit for hit in hits if not _is_head(hit)]
-    weights = _weights(cue, telling)
     first = telling[:FIRST]
-    if not first or not _calls(cue, weights, first, telling):
+    held = [_held(cue, hit) for hit in first]
+    weights = _weights(cue, telling, held)
+    if not first or not _calls(cue, weights, held, telling):
         return
     whole = sum(weights.values()) or 1.0
     texts: set[str] = set()
-    for hit in first:
+    for hit, of_message in zip(first, held, strict=True):
         text = " ".join(fold(hit.text).split())
         if text not in texts:
             texts.add(text)
-            yield Relevant(hit, _met(hit, weights) / whole)
+            yield Relevant(hit, _met(of_message, weights) / whole)
 
 
-def _calls(cue: Cue, weights: Mapping[str, float], first: Sequence[Hit], hits: Sequence[Hit]) -> bool:
+def _calls(cue: Cue, weights: Mapping[str, float], held: Sequence[Mapping[str, float]], hits: Sequence[Hit]) -> bool:
+    first = hits[:FIRST]
     names_somebody = _names_somebody(cue, hits)
     is_task = cue.is_task and not cue.is_life and not names_somebody
     if cue.asks and not is_task and (names_somebody or _is_found_without_words(cue, first)):
         return True
-    met = max(_met(hit, weights) for hit in first)
     bars = [_TASK if is_task else _SAID if not cue.asks else _LIFE if cue.is_life else _GENERAL]
     if bars == [_GENERAL] and cue.size <= 1:
         bars.append(_ONE_WORD)
     if not is_task and any(_is_titled(cue, hit) for hit in first):
         bars.append(_TITLE)
+    met = max(_met(of_message, weights) for of_message in held)
     share = met / (sum(weights.values()) or 1.0)
     return met > 0 and any(met >= bar.words and share >= bar.share for bar in bars)
+
+
+def _held(cue: Cue, hit: Hit) -> Mapping[str, float]:
+    """What a passage holds of the message's informative words: what the search says, and what it did not look for."""
+    found = {word: min(1.0, hit.matched[word]) for word in cue.words if word in hit.matched}
+    if len(found) < len(cue.words):
+        found |= {word: 1.0 for word in terms(fold(hit.text)) if word in cue.words}
+    return found
 
 
 def _is_found_without_words(cue: Cue, first: Sequence[Hit]) -> bool:
@@ -120,7 +132,7 @@ def _is_titled(cue: Cue, hit: Hit) -> bool:
     return any(hit.matched.get(word, 0.0) >= 1 and word not in text for word in cue.words)
 
 
-def _weights(cue: Cue, hits: Sequence[Hit]) -> Mapping[str, float]:
+def _weights(cue: Cue, hits: Sequence[Hit], held: Sequence[Mapping[str, float]]) -> Mapping[str, float]:
     """How much each informative word tells. A pair of characters that memory does not know may be cut from two words,
     and tells nothing where it overlaps another."""
     weights: dict[str, float] = {}
@@ -129,13 +141,15 @@ def _weights(cue: Cue, hits: Sequence[Hit]) -> Mapping[str, float]:
         holding = sum(1 for hit in hits if word in hit.matched)
         if holding:
             weights[word] = count * min(1.0, math.log1p(len(hits) / holding) / most)
+        elif any(word in of_message for of_message in held):
+            weights[word] = count * _EVERYWHERE
         else:
             weights[word] = _UNKNOWN if count == 1 else 0.0
     return weights
 
 
-def _met(hit: Hit, weights: Mapping[str, float]) -> float:
-    return sum(weight * min(1.0, hit.matched.get(word, 0.0)) for word, weight in weights.items())
+def _met(held: Mapping[str, float], weights: Mapping[str, float]) -> float:
+    return sum(weight * held.get(word, 0.0) for word, weight in weights.items())
 
 
 def _is_head(hit: Hit) -> bool:

@@ -151,8 +151,7 @@ async def test_long_passages_share_a_small_room(talk: Talk) -> None:
 
 async def test_a_passage_longer_than_the_room_stands_alone(talk: Talk) -> None:
     talk.write("memory/notes/zahn.md", "---\nname: 牙医\n---\n\n牙医" + "在中山路五号三楼等候" * 60 + "\n")
-    talk.write("memory/notes/other.md", "---\nname: 牙医二\n---\n\n牙医电话\n")
-    assert (await talk.say("我的牙医在哪里？")).count("memory/notes/") >= 1
+    assert "memory/notes/zahn.md" in await talk.say("我的牙医在哪里？")
 
 
 async def test_a_memory_cannot_pass_for_anything_else(talk: Talk) -> None:

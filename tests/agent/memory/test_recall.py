@@ -171,6 +171,12 @@ def test_what_is_like_a_question_about_one_s_life_needs_none_of_its_words() -> N
     assert not list(relevant(general, [hit("- On Monday", 0.9, meaning=0.9)]))
 
 
+def test_a_word_that_stands_nearly_everywhere_is_known_though_no_search_looks_for_it() -> None:
+    hits = [Hit("memory/2026-08-01.md", 3, 3, CLOCK.today(), 0.9, "- The pottery is closed", {}, {"near": 0.9})]
+    assert list(relevant(cue_of("Where is my pottery?", CLOCK.today()), hits))
+    assert not list(relevant(cue_of("Where is the pottery?", CLOCK.today()), hits))
+
+
 words = st.lists(st.sampled_from(["cat", "dentist", "lindenstrasse", "zürich", "牙医", "x1"]), unique=True, max_size=6)
 hits = st.lists(
     st.builds(
