@@ -18,7 +18,7 @@ from agent.context.budget import estimate
 from agent.context.told import Told, sha_of
 from agent.foreign import Foreign, in_hit, unique
 from agent.memory.age import OUT_OF_DATE, age_in_words, may_be_out_of_date
-from agent.memory.cue import READ_CHARS, Cue, cue_of
+from agent.memory.cue import READ_CHARS, cue_of
 from agent.memory.quoting import Quotation, Quotations
 from agent.memory.recall import Relevant, relevant
 from agent.memory.scope import Scope
@@ -67,13 +67,10 @@ class Recall:
         goes on in its thread unheard, and no more than a few may do so at once."""
         if not self._settings.enabled or self._running >= _AT_ONCE:
             return ()
-        cue = cue_of(message, self._clock.today())
-        if not cue.words and not cue.is_of_days:
-            return ()
         seconds = self._settings.timeout_ms / 1000
         deadline = time.monotonic() + seconds * _PART_FOR_READING
         self._running += 1
-        work = asyncio.get_running_loop().run_in_executor(None, self._look, scope, message, cue, deadline)
+        work = asyncio.get_running_loop().run_in_executor(None, self._look, scope, message[:READ_CHARS], deadline)
         work.add_done_callback(self._is_over)
         done, _ = await asyncio.wait({work}, timeout=seconds)
         if not done:
@@ -140,9 +137,11 @@ class Recall:
         age = age_in_words(hit.date, self._clock.today())
         return f"{marked.label(hit.path, 300)}:{lines} ({age})\n{marked.harmless(quotation.text)}"
 
-    def _look(self, scope: Scope, message: str, cue: Cue, deadline: float) -> tuple[Relevant, ...]:
-        query = message[:READ_CHARS]
-        found = self._search(scope, self._clock, [query], most=_LOOKED_AT, below=_FOLDER, deadline=deadline)
+    def _look(self, scope: Scope, message: str, deadline: float) -> tuple[Relevant, ...]:
+        cue = cue_of(message, self._clock.today())
+        if not cue.words and not cue.is_of_days:
+            return ()
+        found = self._search(scope, self._clock, [message], most=_LOOKED_AT, below=_FOLDER, deadline=deadline)
         return tuple(relevant(cue, found.hits))
 
     def _is_over(self, work: asyncio.Future[tuple[Relevant, ...]]) -> None:
