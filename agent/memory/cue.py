@@ -61,9 +61,9 @@ _TASK = re.compile(
 """Something is to be made or explained that anybody could be asked for."""
 
 _ASKS = re.compile(
-    r"[?？]|\b(?:who|whose|what|when|where|which|why|how|wer|wen|wem|was|wann|wo|wohin|welche[nmrs]?|warum|wieso|wie"
-    r"|wieviele?|quien|que|cuando|donde|cual|cuales|cuant[oa]s?|como|qui|quoi|quand|ou|quel(?:le)?s?|combien|comment"
-    r"|pourquoi)\b|[吗嗎呢谁誰哪]|什么|什麼|多少|几[个點点次号]|怎么|怎麼|是否|何|いつ|どこ|どの|どれ|いくつ|なぜ|ですか|ますか"
+    r"[?？]|\b(?:who|whose|what|when|where|which|why|how|wer|wen|wem|wann|wo|wohin|welche[nmrs]?|warum|wieso|wie"
+    r"|wieviele?|quien|cuando|donde|cual|cuales|cuant[oa]s?|quoi|quand|quel(?:le)?s?|combien|comment"
+    r"|pourquoi)\b|\A\W*(?:was|que|como|ou|qui)\b|[吗嗎呢谁誰哪]|什么|什麼|多少|几[个點点次号]|怎么|怎麼|是否|何|いつ|どこ|どの|どれ|いくつ|なぜ|ですか|ますか"
 )
 _CAPITAL = re.compile(r"(?<=[\w,;:] )[^\W\d_a-zß-öø-ÿ][\w'’-]+")
 """A word with a capital that begins no sentence."""

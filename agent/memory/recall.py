@@ -86,7 +86,7 @@ def _calls(cue: Cue, weights: Mapping[str, float], held: Sequence[Mapping[str, f
     if cue.asks and not is_task and (names_somebody or _is_found_without_words(cue, first)):
         return True
     bars = [_TASK if is_task else _SAID if not cue.asks else _LIFE if cue.is_life else _GENERAL]
-    if bars == [_GENERAL] and cue.size <= 1:
+    if cue.asks and not is_task and cue.size <= 1:
         bars.append(_ONE_WORD)
     if not is_task and any(_is_titled(cue, hit) for hit in first):
         bars.append(_TITLE)

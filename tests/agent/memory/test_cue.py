@@ -96,6 +96,14 @@ def test_a_task_begins_by_asking_for_something_to_be_made(message: str) -> None:
     assert cue_of(message, TODAY).is_task
 
 
+@pytest.mark.parametrize(
+    ("message", "asks"),
+    [("was steht heute an", True), ("that was a long meeting", False), ("creo que sí", False), ("qui a gagné", True)],
+)
+def test_a_word_that_asks_in_one_language_may_be_another_s(message: str, asks: bool) -> None:
+    assert cue_of(message, TODAY).asks == asks
+
+
 def test_a_name_has_a_capital_and_begins_no_sentence() -> None:
     assert cue_of("Yesterday Odette won. Chess is hard", TODAY).names == {"odette"}
     assert not cue_of("Ich habe das Auto in der Garage", TODAY).names  # in German every noun has one

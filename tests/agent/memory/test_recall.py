@@ -133,6 +133,7 @@ def test_a_message_about_a_life_calls_it_up(talk: Path, message: str, path: str)
         "I'm tired today",  # names a day, and asks nothing
         "how was your weekend?",
         "My train is late",  # one word alone, in what is only said
+        "I'm at the cinema",
         "écoute, c'est génial",
         "太棒了，谢谢你",
         "なるほど、ありがとう",
