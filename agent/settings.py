@@ -45,7 +45,7 @@ class RecallSettings:
     """Memories that go with a message unasked: how many at most, and how long a turn may wait for them."""
 
     enabled: bool = True
-    max_results: int = 3
+    max_results: int = 5
     timeout_ms: int = 300
 
 

@@ -225,7 +225,7 @@ class SearchConfig(Section):
 
 class RecallConfig(Section):
     enabled: bool = True
-    max_results: PositiveInt = 3
+    max_results: PositiveInt = 5
     timeout_ms: PositiveInt = 300
 
 

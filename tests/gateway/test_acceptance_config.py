@@ -81,7 +81,7 @@ memory:
     embedding: auto
     extra_paths: []
     transcripts: true
-  auto_recall: {enabled: true, max_results: 3, timeout_ms: 300}
+  auto_recall: {enabled: true, max_results: 5, timeout_ms: 300}
 
 tools:
   files: true

@@ -12,6 +12,7 @@ from agent.journal import marks, promises
 from agent.media import sniff
 from agent.media import text as documents
 from agent.memory import (
+    cue,
     daily,
     edit,
     front_matter,
@@ -19,7 +20,6 @@ from agent.memory import (
     memory_tests,
     paragraphs,
     provenance,
-    recall,
     slug,
     words,
 )
@@ -188,7 +188,7 @@ FUNCTIONS: Mapping[str, Act] = {
     # What is kept
     "agent.memory.words.terms": lambda said: words.terms(words.fold(said)),
     "agent.memory.slug": slug.slug,
-    "agent.memory.recall.informative": recall.informative,
+    "agent.memory.cue.cue_of": lambda text: cue.cue_of(text, _TODAY),
     "agent.memory.index.tokens.tokens": tokens.tokens,
     "agent.memory.index.tokens.query_terms": tokens.query_terms,
     "agent.memory.index.tokens.words_asked": tokens.words_asked,
