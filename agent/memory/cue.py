@@ -12,6 +12,7 @@ from datetime import date
 
 from agent.memory.index.dates import days_named, without_days
 from agent.memory.index.folding import folded
+from agent.memory.index.who import meant
 from agent.memory.small_talk import is_small_talk, is_small_word
 from agent.memory.words import fold, is_common, is_unspaced, runs, terms
 
@@ -21,21 +22,13 @@ _OVERLAPPING = 0.5
 
 _LIFE = re.compile(
     r"(?<!how do )(?<!how can )(?<!how should )(?<!how would )(?<!how could )\bi\b"
-    r"|\b(?:my|mine|myself|we|our|ours|us"
-    r"|(?:did|have|had) you (?:\w+ )?"
-    r"(?:recommend|suggest|advise|mention|tell|told|say|said|give|gave|list|explain|find)"
-    r"|you (?:\w+ )?(?:recommended|suggested|advised|mentioned|told|said|gave|listed|explained|found|promised)"
-    r"|your (?:\w+ )?(?:recommendation|suggestion|advice|answer|list|tips?)|remember|remind"
+    r"|\b(?:my|mine|myself|we|our|ours|us|remember|remind|you promised"
     r"|ich|mich|meine?[nmrs]?|wir|uns|unsere?[nmrs]?|(?:hast|hattest) du|erinner\w*|weisst du noch"
     r"|yo|mi|mis|mio|mia|nosotr[oa]s|nuestr[oa]s?|recuerd\w+|acuerdas"
-    r"|(?:recomend|sugeri|aconsej|mencion|explic)aste|dijiste|has (?:recomendado|sugerido|dicho|explicado|mencionado)"
-    r"|je|j|mon|ma|mes|nous|notre|nos|rappel\w+|souvien\w+"
-    r"|(?:m ?'? ?as|m ?'? ?avais|as[ -]tu|avais[ -]tu) (?:\w+ )?"
-    r"(?:recommande|suggere|conseille|propose|dit|explique|donne))\b"
-    r"|(?<![给幫帮教替为告诉訴])[我咱]|记得|記得|你.{0,12}(?:推荐|推薦|建议|提到|告诉|说过|解释|介绍|给)过?"
-    r"|私|僕|俺|わたし|ぼく|覚えて|あなた.{0,16}(?:薦め|勧め|提案|助言|言って|言った|説明)|てくれた"
+    r"|je|j|mon|ma|mes|nous|notre|nos|rappel\w+|souvien\w+)\b"
+    r"|(?<![给幫帮教替为告诉訴])[我咱]|记得|記得|私|僕|俺|わたし|ぼく|覚えて|てくれた"
 )
-"""The person's own life, or what was said before. Whom a thing is for ("tell me", "dame", "给我") says neither."""
+"""The person's own life. Whom a thing is for ("tell me", "dame", "给我") says neither."""
 
 _POLITE = (
     r"(?:(?:please|pls|hey|hi|ok|okay|now|and|just|can|could|would|will|you|bitte|kannst|konntest|du|mal|und|puedes"
@@ -99,7 +92,7 @@ def cue_of(message: str, today: date) -> Cue:
     return Cue(
         words,
         frozenset(part for one in capitals for part in runs(fold(one)) if part in words),
-        is_life=_LIFE.search(text) is not None,
+        is_life=_LIFE.search(text) is not None or meant(read).assistant,
         is_task=_TASK.search(text) is not None,
         asks=_ASKS.search(text) is not None or len(runs(text)) == 1,
         is_of_days=any(first <= today and last != today for first, last in days_named(read, today)),

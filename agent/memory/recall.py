@@ -17,6 +17,7 @@ from typing import NamedTuple
 from agent.memory import notes
 from agent.memory.cue import Cue
 from agent.memory.index.cutting import speech
+from agent.memory.index.kinds import ASSISTANTS, USERS
 from agent.memory.search import Hit
 from agent.memory.words import fold, runs, terms
 
@@ -113,7 +114,7 @@ def _is_found_without_words(cue: Cue, first: Sequence[Hit]) -> bool:
 def _names_somebody(cue: Cue, hits: Sequence[Hit]) -> bool:
     """Somebody speaks in what was found whom the message names, or it writes mostly with a capital what the message
     does."""
-    speakers = {name for hit in hits for name in runs(speech(hit.text).speaker)[:1]}
+    speakers = {name for hit in hits for name in runs(speech(hit.text).speaker)[:1]} - USERS - ASSISTANTS
     return not speakers.isdisjoint(cue.words) or any(_is_known_name(name, hits) for name in cue.names)
 
 

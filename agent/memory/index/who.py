@@ -29,9 +29,11 @@ _OF_ASSISTANT = re.compile(
     r"|\b(?:hast|hattest) du\b.{0,80}\b(?:empfohlen|vorgeschlagen|geraten|gesagt|erklart|erwahnt|genannt|gegeben)"
     r"|\bdeine?[nr]? (?:\w+ )?(?:empfehlung|vorschlag|rat\b|antwort|erklarung|liste|tipp)"
     r"|\b(?:me|nos) (?:recomendaste|sugeriste|aconsejaste|propusiste|dijiste|explicaste|mencionaste|diste)"
+    r"|\b(?:recomend|aconsej|mencion|explic)aste\b|\b(?:sugeriste|dijiste)\b"
     r"|\bhas (?:recomendado|sugerido|aconsejado|propuesto|dicho|explicado|mencionado)"
     r"|\btus? (?:recomendacion|sugerencia|consejo|respuesta|explicacion|lista)"
-    r"|\bm ?'? ?(?:as|avais) (?:\w+ )?(?:recommande|suggere|conseille|propose|dit|explique|mentionne|donne)"
+    r"|\b(?:m ?'? ?(?:as|avais)|(?:as|avais)[ -]tu) (?:\w+ )?"
+    r"(?:recommande|suggere|conseille|propose|dit|explique|mentionne|donne)"
     r"|\b(?:ta|tes|ton) (?:recommandation|suggestion|conseil|reponse|explication|liste)"
     r"|你.{0,12}(?:推荐|推薦|建议|建議|提到|告诉|告訴|说过|說過|提议|解释|介绍|给过)"
     r"|あなた.{0,16}(?:薦め|勧め|提案|助言|言って|言った|教えて|説明)|(?:お勧め|おすすめ)して(?:くれた|もらった)"
@@ -53,7 +55,7 @@ class Meant:
     assistant: bool = False
 
 
-def meant(query: str, speakers: Collection[str], names: Sequence[Name] = ()) -> Meant:
+def meant(query: str, speakers: Collection[str] = (), names: Sequence[Name] = ()) -> Meant:
     """`speakers`: whoever said something, folded as `words.fold` does; `names`: those of people with other forms."""
     text = " ".join(folded(query[:_READ_CHARS]).split())
     assistant = _OF_ASSISTANT.search(text) is not None
