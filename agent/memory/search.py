@@ -23,7 +23,7 @@ class Strength(enum.StrEnum):
     WEAK = enum.auto()
 
 
-BOUNDS: Mapping[Strength, float] = {Strength.STRONG: 0.5, Strength.LIKELY: 0.25, Strength.WEAK: 0.05}
+BOUNDS: Mapping[Strength, float] = {Strength.STRONG: 0.35, Strength.LIKELY: 0.2, Strength.WEAK: 0.05}
 """From which score on. What scores less holds next to nothing of the question, and is not shown to people; a model gets
 it, for it may see more in it."""
 

@@ -26,6 +26,8 @@ _EMBED_FOR = 1.0
 """Seconds after which embedding can be cancelled."""
 _EMBEDDER_WAITS = 10.0
 """Seconds that an embedder has to show that it works."""
+_FOR_PEOPLE = 20
+"""Passages that are shown to people who do not say how many."""
 _SEARCH_WAITS = 30.0
 """Seconds for which a search that a person asked for waits until all files are indexed."""
 
@@ -63,8 +65,8 @@ class MemoryOperations:
             clock = _clock_of(str(day), clock)
             until = clock.today()
         limit = agent.settings.memory.search.max_results
-        most = number(parameters, "n") or limit
         for_people = parameters.get("for_people") is True
+        most = number(parameters, "n") or (_FOR_PEOPLE if for_people else limit)
         query = required(parameters, "query")
         await asyncio.to_thread(agent.index.refresh, scope, clock, monotonic() + _SEARCH_WAITS)
         looked_at = max(most, limit) if for_people else most

@@ -20,6 +20,7 @@ Everything else about a memory's age is no matter: what is old is as true. Measu
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -64,6 +65,8 @@ _SHORTLIST = 80
 _TELLING = frozenset({"near", "window", "date", "meaning"})
 _ALIKE = 0.8
 _ALIKE_MOST = 100
+_TIME = re.compile(r"\A\d{1,2} \d\d(?: |\Z)")
+"""That an entry begins with, in tokens: the same may be told at another time."""
 
 
 @dataclass(slots=True)
@@ -230,10 +233,10 @@ def _says(one: _Scored) -> bool:
 
 
 def _whole(question: Asked, spans: Sequence[Span], like: Likeness | None) -> float:
-    """What a passage that says all that is asked, and no more, would score; words that memory does not know are asked
-    too, and make every score less."""
-    words = (WEIGHTS["near"] + WEIGHTS["window"]) / question.known
-    return words + (WEIGHTS["date"] if spans else 0.0) + (2.0 if like else 0.0)
+    """What a passage that says all that is asked, and no more, would score. Words that memory does not know are asked
+    too, and make every score less, unless an embedder knows them."""
+    words = WEIGHTS["near"] + WEIGHTS["window"]
+    return (words + 2.0 if like else words / question.known) + (WEIGHTS["date"] if spans else 0.0)
 
 
 def _order(one: _Scored) -> tuple[float, int]:
@@ -246,14 +249,14 @@ def _place(one: _Scored, row: FoundRow) -> tuple[float, int, str, int]:
 
 
 def _distinct(best: Iterable[_Scored], tokens: Mapping[int, str], most: int) -> list[_Scored]:
-    """The first ones, without what says nearly the same as one before.
+    """The first ones, without what says nearly the same as one before, with the same numbers.
 
     Two sets that share so much share one of a few words of each, in whatever order all are sorted: only those with one
     in common are compared."""
     kept: list[_Scored] = []
     seen: dict[str, list[frozenset[str]]] = {}
     for one in best:
-        words = frozenset(tokens[one.passage].split())
+        words = frozenset(_TIME.sub("", tokens[one.passage]).split())
         telling = _longest_first(words)[: len(words) - math.ceil(_ALIKE * len(words)) + 1]
         if any(_alike(words, other) for word in telling for other in seen.get(word, ())):
             continue
@@ -273,7 +276,8 @@ def _longest_first(words: Iterable[str]) -> list[str]:
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
     common = len(one & other)
-    return common >= _ALIKE * (len(one) + len(other) - common)
+    is_near = common >= _ALIKE * (len(one) + len(other) - common)
+    return is_near and not any(word.isdecimal() for word in one ^ other)
 
 
 def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -103,7 +103,7 @@ def test_what_nobody_has_written_is_not_found(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("score", "strength"),
-    [(1.0, "strong"), (0.5, "strong"), (0.49, "likely"), (0.25, "likely"), (0.24, "weak"), (0.01, None), (0.0, None)],
+    [(1.0, "strong"), (0.35, "strong"), (0.34, "likely"), (0.2, "likely"), (0.19, "weak"), (0.01, None), (0.0, None)],
 )
 def test_people_are_told_how_well_it_fits_in_a_word(score: float, strength: str | None) -> None:
     assert strength_of(score) == strength
