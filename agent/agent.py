@@ -101,7 +101,6 @@ class Agent:
         self._archive = archive
         self._forgettings = Forgettings()
         self._store = Store(sessions.parent)
-        self._embeds = meaning is not None
         self._recall = Recall(clock, settings.memory.recall, search or self.index.search)
         self._model = model
         self._clock = clock
@@ -129,7 +128,7 @@ class Agent:
         owner = Scope(Audience.OWNER, self.workspace)
         async with asyncio.TaskGroup() as group:
             group.create_task(self._leaving.behind.run())
-            group.create_task(keep_indexed(self.index, owner, self._clock, embeds=self._embeds))
+            group.create_task(keep_indexed(self.index, owner, self._clock))
 
     def close(self) -> None:
         self.index.close()

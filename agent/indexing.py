@@ -21,16 +21,16 @@ _AGAIN = 2.0
 """Seconds between two looks for what searches left, and for texts that are not embedded."""
 
 
-async def keep_indexed(index: MemoryIndex, scope: Scope, clock: Clock, *, embeds: bool) -> None:
+async def keep_indexed(index: MemoryIndex, scope: Scope, clock: Clock) -> None:
     """Index what changed in a scope while nobody was here; then what searches found changed and had no time for, and
-    where the index `embeds`, embed what is not yet, until cancelled."""
+    where the index embeds, embed what is not yet, until cancelled."""
     await _catch_up(index, scope, clock)
-    if embeds and await asyncio.to_thread(index.embedder_problem, scope, _TRIED_FOR) == CHANGED_SIZE:
+    if index.embeds and await asyncio.to_thread(index.embedder_problem, scope, _TRIED_FOR) == CHANGED_SIZE:
         _log.warning("memory is searched by words alone: %s", CHANGED_SIZE)  # what else there is, the embedder says
     while True:
         for other in index.behind():
             await _catch_up(index, other, clock)
-        pause = 0.0 if embeds and await _embed(index) else _AGAIN
+        pause = 0.0 if index.embeds and await _embed(index) else _AGAIN
         await asyncio.sleep(pause)
 
 

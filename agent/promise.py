@@ -17,6 +17,7 @@ from agent.clock import Clock
 from agent.context import marked
 from agent.context.turn_header import words
 from agent.memory import daily
+from agent.memory.days_meant import with_days
 from agent.memory.files import FileError, clean, read_text
 from agent.memory.forgettings import Forgettings
 from agent.memory.history import Author
@@ -96,10 +97,11 @@ class Promise:
         for text in owed:
             now = self.clock.now()
             log = read_text(daily.log_path(self.scope, now.date()), self.scope.folder)
-            entry = daily.entry(now, clean(text)).partition(f"- {now:%H:%M} ")[2]
+            dated = with_days(clean(text), now.date())
+            entry = daily.entry(now, dated).partition(f"- {now:%H:%M} ")[2]
             if log is None or entry not in log.text:
                 with self.author.writes(BY):
-                    append_log(self.scope, self.clock, text)
+                    append_log(self.scope, self.clock, dated)
 
     async def _closed(self, end: End) -> End:
         try:

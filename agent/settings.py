@@ -45,7 +45,7 @@ class RecallSettings:
     """Memories that go with a message unasked: how many at most, and how long a turn may wait for them."""
 
     enabled: bool = True
-    max_results: int = 3
+    max_results: int = 5
     timeout_ms: int = 300
 
 
@@ -86,7 +86,7 @@ class SearchSettings:
     past talks are searched too. `embedding` None: words alone are compared."""
 
     max_chars: int = 4_000
-    max_results: int = 40
+    max_results: int = 150
     hybrid: HybridSettings | None = None
     extra_paths: tuple[Path, ...] = ()
     transcripts: bool = True

@@ -5,8 +5,9 @@ python -m benchmarks.retrieval --data DIR [--ranking daybook|hybrid] [--model FO
 
 DIR holds sets, each with one folder a workspace: `workspace/` of Markdown and `queries.json`, a list of
 `{id, q, now, cat, evidence}`; evidence is a list of slots, a slot a list of alternative [path, line] of one bullet. A
-slot is found where one of its bullets stands, white space aside, in what was returned. E@B: share of slots within the
-first B characters; R@k: within the first k results; MRR: one over the rank of the first result with evidence.
+slot is found where one of its bullets stands, white space aside, in the text that a model gets, headings and all.
+E@B: share of slots within the first B characters of the 4,000; R@k: within the first k results; MRR: one over the rank
+of the first result with evidence. Below the sets stand their mean and the worst of them.
 
 `--model`: the folder of a model that embeds (`daybook memory embedder` says more); `--vectors FILE` keeps its
 vectors from run to run. `--ablate` leaves out each rule of `rules.py` in turn (or those that are named) and says what
@@ -22,7 +23,7 @@ import sqlite3
 import tempfile
 import time
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -33,6 +34,7 @@ from zoneinfo import ZoneInfo
 from agent.clock import Clock
 from agent.memory.index.engine import MemoryIndex
 from agent.memory.scope import Audience, Scope
+from agent.memory.search_text import search_text
 from agent.settings import HybridSettings, SearchSettings
 from benchmarks.figures import table
 from benchmarks.rules import RULES, left_out
@@ -45,6 +47,7 @@ CHARS = (1_000, 2_000, 4_000)
 RANKS = (3, 6, 10)
 _MOST = SearchSettings().max_results
 _UTC = ZoneInfo("UTC")
+_BY_KIND = "E@4000 by kind"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +81,10 @@ def _asked(index: MemoryIndex, place: Path) -> Iterator[Row]:
         found = index.search(scope, clock, [question["q"]], most=_MOST, until=clock.today())
         seconds = time.perf_counter() - began
         slots = [[_bullet(workspace / path, line) for path, line in slot] for slot in question["evidence"]]
-        yield Row(question.get("cat", ""), figures([_plain(hit.text) for hit in found.hits], slots), seconds)
+        text = search_text(found, scope, clock.today(), max(CHARS)).text
+        yield Row(
+            question.get("cat", ""), figures(_plain(text), [_plain(hit.text) for hit in found.hits], slots), seconds
+        )
 
 
 def _meaning(encoder: Encoder) -> Embeddings:
@@ -89,9 +95,9 @@ def _meaning(encoder: Encoder) -> Embeddings:
 
 
 def _encoder(folder: Path, kept: Path | None) -> Encoder:
-    from agent.memory.embedding.bert import Bert  # noqa: PLC0415
+    from agent.memory.embedding.local import LocalModel  # noqa: PLC0415
 
-    return Kept(Bert(folder), kept)
+    return Kept(LocalModel(folder), kept)
 
 
 class Kept:
@@ -103,16 +109,18 @@ class Kept:
         self._db = sqlite3.connect(file or ":memory:", check_same_thread=False)
         self._db.execute("CREATE TABLE IF NOT EXISTS kept (model, text, vector, PRIMARY KEY (model, text))")
 
-    def encode(self, texts: Sequence[str], seconds: float) -> Sequence[Vector]:
+    def encode(self, texts: Sequence[str], seconds: float, *, is_question: bool = False) -> Sequence[Vector]:
+        kind = f"{self.id} question" if is_question else self.id  # a model may put something before either
         with self._db:
-            for text in texts:
-                if self._vector(text) is None:
-                    vector = array("f", self._encoder.encode([text], seconds)[0]).tobytes()
-                    self._db.execute("INSERT OR REPLACE INTO kept VALUES (?, ?, ?)", [self.id, text, vector])
-        return [self._vector(text) or () for text in texts]
+            new = [text for text in dict.fromkeys(texts) if self._vector(kind, text) is None]
+            for text, vector in zip(new, self._encoder.encode(new, seconds, is_question=is_question), strict=True):
+                self._db.execute(
+                    "INSERT OR REPLACE INTO kept VALUES (?, ?, ?)", [kind, text, array("f", vector).tobytes()]
+                )
+        return [self._vector(kind, text) or () for text in texts]
 
-    def _vector(self, text: str) -> Vector | None:
-        row = self._db.execute("SELECT vector FROM kept WHERE model = ? AND text = ?", [self.id, text]).fetchone()
+    def _vector(self, kind: str, text: str) -> Vector | None:
+        row = self._db.execute("SELECT vector FROM kept WHERE model = ? AND text = ?", [kind, text]).fetchone()
         return array("f", row[0]) if row else None
 
     def knows(self, text: str) -> bool:
@@ -122,14 +130,13 @@ class Kept:
         """It is used for all workspaces."""
 
 
-def figures(texts: Sequence[str], slots: Sequence[Sequence[str]]) -> dict[str, float]:
-    """`texts` in the order in which they were returned, `slots` as alternatives, both without needless white space."""
-    joined = "\n".join(texts)
+def figures(text: str, passages: Sequence[str], slots: Sequence[Sequence[str]]) -> dict[str, float]:
+    """`text` as a model gets it, `passages` best first, `slots` as alternatives, all without needless white space."""
     ends: list[int] = []
     ranks: list[int] = []
     for slot in slots:
-        ends += [min(found)] if (found := [at + len(one) for one in slot if (at := joined.find(one)) >= 0]) else []
-        holding = [rank for rank, text in enumerate(texts) if any(one in text for one in slot)]
+        ends += [min(found)] if (found := [at + len(one) for one in slot if (at := text.find(one)) >= 0]) else []
+        holding = [rank for rank, passage in enumerate(passages) if any(one in passage for one in slot)]
         ranks += holding[:1]
     shares = {f"E@{limit}": sum(end <= limit for end in ends) / len(slots) for limit in CHARS}
     shares |= {f"R@{most}": sum(rank < most for rank in ranks) / len(slots) for most in RANKS}
@@ -144,7 +151,7 @@ def summary(rows: Sequence[Row]) -> dict[str, Any]:
         for category in sorted({row.category for row in rows})
     }
     quantiles = {"ms_p50": round(times[len(times) // 2], 2), "ms_p95": round(times[int(len(times) * 0.95)], 2)}
-    return means | quantiles | {"questions": len(rows), "E@4000 by kind": by_category}
+    return means | quantiles | {"questions": len(rows), _BY_KIND: by_category}
 
 
 def _clock(day: str) -> Clock:
@@ -177,14 +184,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
         with left_out(rule):
             for folder in sets:
                 results[folder.name][rule] = summary(measured(folder, settings, encoder))
+    runs = list(results[sets[0].name]) if sets else []
+    for over, figure in (("mean", fmean), ("worst", min)) if len(sets) > 1 else ():
+        results[over] = {run: _over([results[one.name][run] for one in sets], figure) for run in runs}
     if options.json:
         print(json.dumps(results, indent=1))
         return
     for name, by_run in results.items():
         print(f"\n{name}, ranking {options.ranking}\n")
-        columns = [column for column in by_run[""] if column != "E@4000 by kind"]
+        columns = [column for column in by_run[""] if column != _BY_KIND]
         print(table(["without", *columns], [[run, *(found[c] for c in columns)] for run, found in by_run.items()]))
-        print("\nE@4000:", ", ".join(f"{kind} {share}" for kind, share in by_run[""]["E@4000 by kind"].items()))
+        if kinds := by_run[""].get(_BY_KIND):
+            print(f"\n{_BY_KIND}:", ", ".join(f"{kind} {share}" for kind, share in kinds.items()))
+
+
+def _over(summaries: Sequence[Mapping[str, Any]], figure: Callable[[Iterable[float]], float]) -> dict[str, Any]:
+    """One figure of all sets, for what counts as quality."""
+    names = [name for name in summaries[0] if name[:2] in ("E@", "R@", "MR") and name != _BY_KIND]
+    return {name: round(figure([one[name] for one in summaries]), 4) for name in names}
 
 
 if __name__ == "__main__":

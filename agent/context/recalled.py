@@ -18,8 +18,9 @@ from agent.context.budget import estimate
 from agent.context.told import Told, sha_of
 from agent.foreign import Foreign, in_hit, unique
 from agent.memory.age import OUT_OF_DATE, age_in_words, may_be_out_of_date
+from agent.memory.cue import READ_CHARS, cue_of
 from agent.memory.quoting import Quotation, Quotations
-from agent.memory.recall import Relevant, informative, relevant
+from agent.memory.recall import Relevant, relevant
 from agent.memory.scope import Scope
 from agent.memory.search import Hit, Search
 from agent.session.entries import Entry, Recalled, Seen
@@ -27,12 +28,18 @@ from agent.settings import RecallSettings
 
 _log = logging.getLogger(__name__)
 
-INTRODUCTION = "Found in your memory for this message; it may be beside the point. It is written down already."
+INTRODUCTION = "Found in your memory; it may be beside the point. It is written down already."
 _FOLDER = "memory"
 """Notes, logs and history of the scope: what was meant to be remembered, not every file that there is."""
 _LOOKED_AT = 200
 _PASSAGE_CHARS = 1_000
 _AT_ONCE = 4
+_NEARLY = 0.85
+"""Of the best passage's score, from which on another may take its part of all the room."""
+_SMALL_ROOM = 150
+_ROOM = 400
+"""Tokens of passages that go with a message; beyond the first many, only what is nearly as good as the best. A longer
+passage stands alone."""
 _PART_FOR_READING = 0.7
 """Of the time, so that what was read until then can still be ranked."""
 
@@ -58,13 +65,12 @@ class Recall:
     async def find(self, scope: Scope, message: str) -> tuple[Relevant, ...]:
         """What `message` calls for, best first; nothing where there is no time for it. A search that outlives its time
         goes on in its thread unheard, and no more than a few may do so at once."""
-        words = informative(message) if self._settings.enabled else ()
-        if not words or self._running >= _AT_ONCE:
+        if not self._settings.enabled or self._running >= _AT_ONCE:
             return ()
         seconds = self._settings.timeout_ms / 1000
         deadline = time.monotonic() + seconds * _PART_FOR_READING
         self._running += 1
-        work = asyncio.get_running_loop().run_in_executor(None, self._look, scope, words, deadline)
+        work = asyncio.get_running_loop().run_in_executor(None, self._look, scope, message[:READ_CHARS], deadline)
         work.add_done_callback(self._is_over)
         done, _ = await asyncio.wait({work}, timeout=seconds)
         if not done:
@@ -88,14 +94,19 @@ class Recall:
         told = Told(entries, seen, words)
         quotations = Quotations(scope)
         kept: list[tuple[Relevant, Quotation]] = []
+        used = 0
+        good = _NEARLY * max(one.hit.score for one in found)
         for one in found:
             if told.has((scope.folder / one.hit.path).relative_to(scope.workspace).as_posix(), one.hit):
                 continue
+            if one.hit.score < good and one.hit.is_context:
+                continue
             quotation = quotations.quote(one.hit, _PASSAGE_CHARS)
             size = estimate(self._shown(one.hit, quotation))
-            if size <= room:
+            most = room if not kept else _ROOM if one.hit.score >= good else _SMALL_ROOM
+            if used + size <= min(room, most):
                 kept.append((one, quotation))
-                room -= size
+                used += size
             if len(kept) == self._settings.max_results:
                 break
         return self._recollection(kept, scope) if kept else Recollection()
@@ -126,9 +137,12 @@ class Recall:
         age = age_in_words(hit.date, self._clock.today())
         return f"{marked.label(hit.path, 300)}:{lines} ({age})\n{marked.harmless(quotation.text)}"
 
-    def _look(self, scope: Scope, words: Sequence[str], deadline: float) -> tuple[Relevant, ...]:
-        found = self._search(scope, self._clock, [" ".join(words)], most=_LOOKED_AT, below=_FOLDER, deadline=deadline)
-        return tuple(relevant(words, found.hits))
+    def _look(self, scope: Scope, message: str, deadline: float) -> tuple[Relevant, ...]:
+        cue = cue_of(message, self._clock.today())
+        if not cue.words and not cue.is_of_days:
+            return ()
+        found = self._search(scope, self._clock, [message], most=_LOOKED_AT, below=_FOLDER, deadline=deadline)
+        return tuple(relevant(cue, found.hits))
 
     def _is_over(self, work: asyncio.Future[tuple[Relevant, ...]]) -> None:
         self._running -= 1

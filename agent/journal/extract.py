@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from agent.journal.day import Spoken
 from agent.journal.words import WORDS, language_of_day
 from agent.language import Language
+from agent.memory.days_meant import with_days
 
 MOST_LINES = 20
 _MOST_CHARS = 240
@@ -43,7 +44,7 @@ def extract(spoken: Sequence[Spoken], most: int = MOST_LINES) -> list[str]:
         by_weight = sorted(range(len(spoken)), key=lambda at: (at not in ends, -_weight(spoken, at), at))
         chosen = sorted(by_weight[:most])
     words = WORDS[language_of(spoken)]
-    bullets = [f"- {spoken[at].line.marked(_cut(spoken[at].told_with(words.assistant)))}" for at in chosen]
+    bullets = [f"- {_bullet(spoken[at], words.assistant)}" for at in chosen]
     left_out = len(spoken) - len(chosen)
     return [*bullets, f"- {words.left_out.format(number=left_out)}"] if left_out else bullets
 
@@ -51,6 +52,10 @@ def extract(spoken: Sequence[Spoken], most: int = MOST_LINES) -> list[str]:
 def language_of(spoken: Sequence[Spoken]) -> Language:
     """In which language its people talk; English where nothing tells."""
     return language_of_day(one.line.text for one in spoken if one.line.who) or Language.ENGLISH
+
+
+def _bullet(one: Spoken, assistant: str) -> str:
+    return one.line.marked(with_days(_cut(one.told_with(assistant)), one.line.at.date()))
 
 
 def _weight(spoken: Sequence[Spoken], at: int) -> int:

@@ -27,6 +27,7 @@ from agent.journal.marks import TITLE, Marks, Piece, Section, in_log
 from agent.journal.telling import Told
 from agent.journal.words import WORDS
 from agent.memory.daily import heading_line, log_path
+from agent.memory.days_meant import without_days_meant
 from agent.memory.files import FileError, clean, read_text
 from agent.memory.forgettings import Forgettings, Forgotten, Reading
 from agent.memory.history import History
@@ -302,8 +303,8 @@ class Journal:
     def _enter_extract(self, work: _Work) -> None:
         """Without what stands in the log already, because it was noted as it was said."""
         section = Section(work.fresh[0].number, work.fresh[-1].number, is_extract=True)
-        noted = {_ENTRY.sub("", line).strip() for line in self._log(work.scope, work.day).splitlines()}
-        fresh = [one for one in work.fresh if " ".join(one.line.text.split()) not in noted]
+        noted = {_ENTRY.sub("", _as_said(line)) for line in self._log(work.scope, work.day).splitlines()}
+        fresh = [one for one in work.fresh if _as_said(one.line.text) not in noted]
         if fresh:
             self._append(work, work.fresh, section, extract(fresh), "extract")
         else:
@@ -324,6 +325,11 @@ class Journal:
         with self._history.author(work.scope).writes(telling.PURPOSE):
             append_day(work.scope, work.day, heading_line(title) + body + "\n")
         self._marks.written(work.info.id, work.day, [section])
+
+
+def _as_said(text: str) -> str:
+    """On one line, without the days that were written beside it."""
+    return " ".join(without_days_meant(text).split())
 
 
 def _by_extract(part: Sequence[Spoken], tokens: int = 0) -> Piece:

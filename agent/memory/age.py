@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
-OUT_OF_DATE = "What is older than a day may be out of date: say how old it is, or check it, before you rely on it."
+OUT_OF_DATE = "What is older than a day may be out of date: say how old it is, or check it."
 
 
 def age_in_words(day: date, today: date) -> str:

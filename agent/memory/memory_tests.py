@@ -18,6 +18,7 @@ from agent.memory import files
 from agent.memory.edit import added
 from agent.memory.scope import Scope
 from agent.memory.search import Hit, Search
+from agent.memory.search_text import search_text
 from agent.memory.words import fold
 
 FILE = "memory/tests.md"
@@ -89,7 +90,7 @@ def run(scope: Scope, clock: Clock, search: Search, most: int, max_chars: int) -
     for test in [one for one in found if isinstance(one, MemoryTest)][:MOST]:
         answer = search(scope, clock, [test.question], most=most)
         gaps |= dict.fromkeys(answer.gaps)
-        results.append(_result(test, _handed_over(answer.hits, max_chars)))
+        results.append(_result(test, search_text(answer, scope, clock.today(), max_chars).hits))
     return Report(tuple(results), tuple(gaps), tuple(one for one in found if isinstance(one, int)))
 
 
@@ -102,16 +103,6 @@ def add(scope: Scope, clock: Clock, question: str, words: str) -> MemoryTest:
     path = scope.folder / FILE
     files.rewrite(path, scope.folder, clock.today(), lambda now: added(now or _TITLE, line, FILE))
     return test
-
-
-def _handed_over(hits: Sequence[Hit], room: int) -> list[Hit]:
-    kept: list[Hit] = []
-    for hit in hits:
-        room -= len(hit.text)
-        if room < 0:
-            break
-        kept.append(hit)
-    return kept
 
 
 def _result(test: MemoryTest, hits: Sequence[Hit]) -> Result:

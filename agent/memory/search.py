@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -12,6 +13,24 @@ from agent.memory.scope import Scope
 
 _FOR_ITSELF = frozenset({"date", "meaning", "text"})
 """Parts of a score that a passage has of itself, though no word of the question stands in it."""
+
+
+class Strength(enum.StrEnum):
+    """How well a passage answers, as people are told, to whom a number says nothing."""
+
+    STRONG = enum.auto()
+    LIKELY = enum.auto()
+    WEAK = enum.auto()
+
+
+BOUNDS: Mapping[Strength, float] = {Strength.STRONG: 0.35, Strength.LIKELY: 0.2, Strength.WEAK: 0.05}
+"""From which score on. What scores less holds next to nothing of the question, and is not shown to people; a model gets
+it, for it may see more in it."""
+
+
+def strength_of(score: float) -> Strength | None:
+    """None below all bounds."""
+    return next((strength for strength, bound in BOUNDS.items() if score >= bound), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +53,11 @@ class Hit:
     def is_context(self) -> bool:
         """Nothing of the question stands in it; it was found for what is said around it."""
         return not self.matched and bool(self.parts) and not _FOR_ITSELF.intersection(self.parts)
+
+    @property
+    def strength(self) -> Strength | None:
+        """None where it is not worth a person's time."""
+        return None if self.is_context else strength_of(self.score)
 
     @property
     def place(self) -> str:

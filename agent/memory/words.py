@@ -1,4 +1,8 @@
-"""Text to search terms, in any script. Scripts that write no spaces become pairs of characters."""
+"""Text to search terms, in any script. Scripts that write no spaces become pairs of letters.
+
+A mark that is written above, below or around a letter belongs to it: without the vowel signs of Hindi or the points of
+Hebrew there is no word.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +13,16 @@ _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Myanmar, Khmer
     "\u3040-\u30ff\u3100-\u312f\u3400-\u9fff\U00020000-\U0003ffff\uac00-\ud7af"  # kana, Bopomofo, Han, Hangul
 )
-_TERM = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+")
+_MARKED_BLOCKS = (range(0x0300, 0x1E00), range(0xA600, 0xAC00), range(0x10A00, 0x12000), range(0x1E000, 0x1F000))
+"""Where the marks of all scripts stand. Those of emoji and keys (\u20e3, \ufe0f) are not among them."""
+_MARKS = "".join(chr(one) for block in _MARKED_BLOCKS for one in block if unicodedata.category(chr(one))[0] == "M")
+_TERM = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+(?:[{_MARKS}]+[^\W_{_UNSPACED}]*)*")
+_ASCII_TERM = re.compile(r"[^\W_]+")
+_MARK = re.compile(rf"[{_MARKS}]")
+_LETTER = re.compile(rf".[{_MARKS}]*", re.DOTALL)
 _IS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
-_ACCENTS = re.compile("[\u0300-\u036f]")
+_LEFT_OUT = re.compile("[\u0300-\u036f\u00ad\u200c\u200d\u2060\ufeff]")
+"""Accents, and what nobody sees: where a word may be parted, where letters are joined or kept apart."""
 
 # Words too common in a question to look for: English, German, Spanish, French.
 _COMMON_WORDS = """
@@ -27,27 +38,32 @@ _COMMON_WORDS = """
 
 
 def fold(text: str) -> str:
-    """`text` without case, accents and forms of width."""
+    """`text` without case, accents, forms of width, and characters within words that nobody sees."""
     if text.isascii():
         return text.lower()
-    decomposed = unicodedata.normalize("NFKD", text.casefold())
-    return unicodedata.normalize("NFC", _ACCENTS.sub("", decomposed))
+    decomposed = unicodedata.normalize("NFKD", text).casefold()  # in this order: 𝓐 is a form of A
+    return unicodedata.normalize("NFC", _LEFT_OUT.sub("", decomposed))
 
 
 def runs(folded: str) -> list[str]:
     """The words of folded text, in order; what is written without spaces as it stands."""
-    return _TERM.findall(folded)
+    return (_ASCII_TERM if folded.isascii() else _TERM).findall(folded)
 
 
 def terms(folded: str) -> list[str]:
     """The terms of folded text, in order."""
     found: list[str] = []
     for word in runs(folded):
-        if len(word) > 1 and _IS_UNSPACED.match(word):
-            found += [word[at : at + 2] for at in range(len(word) - 1)]
-        else:
-            found.append(word)
+        found += (pairs(word)[:-1] or [word]) if _IS_UNSPACED.match(word) else [word]
     return found
+
+
+def pairs(run: str) -> list[str]:
+    """Each letter of an unspaced run, with its marks and with the letter after it; the last one alone."""
+    if _MARK.search(run) is None:
+        return [run[at : at + 2] for at in range(len(run))]
+    letters = _LETTER.findall(run)
+    return [*map(str.__add__, letters, letters[1:]), *letters[-1:]]
 
 
 def query_terms(query: str) -> list[str]:

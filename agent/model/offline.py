@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 from agent.clock import Clock
 from agent.context.budget import estimate, estimate_blocks, estimate_tools
-from agent.context.turn_header import NO_TEXT, words
-from agent.memory.age import OUT_OF_DATE
+from agent.context.turn_header import NO_TEXT, day_of, words
+from agent.memory.days_meant import with_days
+from agent.memory.search_text import passages_in
 from agent.model.base import (
     Block,
     Completed,
@@ -40,7 +41,6 @@ _MOST_LOG_CHARS = 6_000
 _MOST_EXTRACTED = 40
 _NOTHING_THERE = "[Empty"
 """With what `memory_get` answers for a file that is not there, or has nothing in it."""
-_PASSAGE = re.compile(r"^(\S+\.(?:md|jsonl):\d+(?:-\d+)?) \((.*?), score [\d.]+(, context)?\)$", re.MULTILINE)
 _ENCLOSED = re.compile(r"^<daybook-(?:document|enclosed)\b", re.MULTILINE)
 _PATH = re.compile(r"(?<!\S)\S+\.md\b")
 _TOOL_OF = {Wish.FILE: "memory_append", Wish.FIND: "memory_search", Wish.TODAY: "memory_get"}
@@ -176,23 +176,30 @@ def _result(call: Block, result: str, failed: bool, phrases: Phrases) -> str:
 def _passages(result: str) -> list[str]:
     """The best passages of a search's result, each under its path and lines; not those that were only found for what
     stands around them, from which a reader might conclude, but not this one."""
-    heads = list(_PASSAGE.finditer(result))
-    ends = [head.start() for head in heads[1:]] + [len(result)]
-    passages: list[str] = []
-    for head, end in zip(heads, ends, strict=False):  # without a passage there is one end too many
-        if head[3] or len(passages) == _MOST_PASSAGES:
-            continue
-        body = re.split(rf"\n\n(?:{re.escape(OUT_OF_DATE)}|Not searched: )", result[head.end() : end])[0]
-        passages.append(f"**{head[1]}** ({head[2]})\n{_quoted(_short(body.strip(), _MOST_PASSAGE_CHARS))}")
-    return passages
+    passages = [
+        f"**{one.place}** ({one.age})\n{_quoted(_short(one.text.strip(), _MOST_PASSAGE_CHARS))}"
+        for one in passages_in(result)
+        if not one.is_context
+    ]
+    return passages[:_MOST_PASSAGES]
 
 
 def _extract(messages: Sequence[Message]) -> str:
     """What the person said, a line each, the newest where there is too much; of a text without headers, its lines."""
-    said = [text for message in messages for text in _said(message, headed=True)]
-    lines = said or [line for message in messages for text in _said(message) for line in text.splitlines()]
-    kept = [_short(" ".join(line.split()), _MOST_QUOTED) for line in lines if line.strip()]
-    return "\n".join(f"- {line}" for line in kept[-_MOST_EXTRACTED:]) or NO_REPLY
+    said = [line for message in messages for line in _dated_lines(message)]
+    lines = said or [_one_line(line) for message in messages for text in _said(message) for line in text.splitlines()]
+    return "\n".join(f"- {line}" for line in [line for line in lines if line][-_MOST_EXTRACTED:]) or NO_REPLY
+
+
+def _dated_lines(message: Message) -> list[str]:
+    """What is said under headers, a line each, with the days that it means: the headers do not stay with it."""
+    texts = [_text_of(block.get("text")) for block in message.content if block.get("type") == "text"]
+    headed = ((day, words(text)) for text in texts if message.role == "user" and (day := day_of(text)) is not None)
+    return [with_days(_one_line(said), day) for day, said in headed if said != NO_TEXT]
+
+
+def _one_line(text: str) -> str:
+    return _short(" ".join(text.split()), _MOST_QUOTED)
 
 
 def _only_silence_is_asked(request: ModelRequest) -> bool:
@@ -203,13 +210,12 @@ def _only_silence_is_asked(request: ModelRequest) -> bool:
     return not results and NO_REPLY in raw and not any(NO_REPLY not in text for text in _said(last))
 
 
-def _said(message: Message, *, headed: bool = False) -> list[str]:
-    """Texts of a user message without headers and marked blocks, empty for one without words. `headed`: only those that
-    have a header."""
+def _said(message: Message) -> list[str]:
+    """Texts of a user message without headers and marked blocks, empty for one without words."""
     if message.role != "user":
         return []
     texts = [_text_of(block.get("text")) for block in message.content if block.get("type") == "text"]
-    said = [words(text) for text in texts if not headed or text.startswith("[2")]
+    said = list(map(words, texts))
     return ["" if text == NO_TEXT else text for text in said if text]
 
 

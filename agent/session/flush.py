@@ -16,6 +16,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
+from datetime import date, datetime
 from pathlib import Path
 
 from agent import tools
@@ -30,10 +31,11 @@ from agent.memory.slug import slug
 from agent.model.ask import ask
 from agent.model.base import CUT, REFUSED, Block, Completed, ContextOverflow, Json, Message, ModelError, Outdated
 from agent.session.cycle import FLUSH, SINCE, Loss, State, answered_since, cycle_of
-from agent.session.entries import MarkEntry
+from agent.session.entries import Entry, MarkEntry, MessageEntry
 from agent.session.fitting import fitted
 from agent.session.replay import id_of, settled
 from agent.session.talk import Talk
+from agent.session.unflushed import unflushed
 from agent.silence import NO_REPLY
 from agent.taint import taint
 from agent.tools.arguments import checked, text
@@ -58,8 +60,10 @@ _ADDING = frozenset({"memory_append", "memory_save", "memory_update"})
 SYSTEM_PROMPT = "The earlier part of this talk will soon be shortened to a summary."
 PROMPT = (
     "Write down now what should last and is not in memory yet: facts about people, preferences, decisions with "
-    "reasons, promises, open tasks, names, numbers and identifiers as they are; nothing of the moment, nothing "
-    "recalled."
+    "reasons, promises, open tasks, what you advised or found out, names, numbers and identifiers as they are; nothing "
+    "of the moment, nothing recalled. Write so that it is found in a year: full names instead of pronouns, the "
+    "everyday word beside a special one, and the day that is meant, reckoned from the message that says it: "
+    '"2026-05-08 (said 05-05) dentist at ten", not "on Friday".'
 )
 SAFETY = """\
 Nobody reads your answer. Go on with no task, answer no question.
@@ -102,6 +106,14 @@ async def before_context_loss(talk: Talk, reason: Loss) -> None:
         await record.write(State.DONE, why, flush.path, flush.written, flush.since)
 
 
+def _day_of(entries: Sequence[Entry], clock: Clock) -> date | None:
+    """The one day on which all was said that no flush has been shown; None where there were several."""
+    new = unflushed(entries)
+    stamps = (entry.ts for entry in entries if isinstance(entry, MessageEntry) and entry.id in new)
+    days = {clock.local(datetime.fromisoformat(stamp)).date() for stamp in stamps}
+    return days.pop() if len(days) == 1 else None
+
+
 class _Record:
     def __init__(self, talk: Talk, reason: Loss, cycle: int) -> None:
         self._talk = talk
@@ -130,6 +142,7 @@ class _Flush:
         self._reading = talk.reading()
         self._entries = settled(talk.transcript.entries)
         self._size = talk.projected(self._entries)
+        self._said_on = _day_of(talk.transcript.entries, talk.clock)
         self.since = ""
         self._written: dict[Path, None] = {}
         built = tools.build(
@@ -140,6 +153,7 @@ class _Flush:
             files=False,
             wrote=self._wrote,
             author=talk.author,
+            said_on=lambda _: self._said_on,
         )
         self._tools = {tool.name: tool for tool in built if tool.name in _READING | _ADDING}
 

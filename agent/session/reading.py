@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from agent.clock import Clock
+from agent.memory.days_meant import with_days
 from agent.memory.provenance import with_mark
 from agent.model.base import REFUSED
 from agent.model.offline import NAME as OFFLINE
@@ -103,7 +104,7 @@ def markdown(transcript: Transcript, clock: Clock) -> str:
 
 def _bullet(line: Line) -> str:
     text = line.text if len(line.text) <= _SNAPSHOT_CHARS else line.text[: _SNAPSHOT_CHARS - 1] + "…"
-    text = line.marked(text)
+    text = line.marked(with_days(text, line.at.date()))
     return f"- {line.at:%H:%M} {line.who or _ME}: " + text.replace("\n", "\n  ")
 
 

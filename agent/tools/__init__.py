@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import date
 from pathlib import Path
 
 from agent.clock import Clock
@@ -33,13 +34,16 @@ def build(
     author: Author | None = None,
     talks: Talks | None = None,
     sealed: Mapping[str, str] | None = None,
+    said_on: Callable[[Clock], date | None] = Clock.today,
 ) -> tuple[Tool, ...]:
     """The memory tools, with `files` the file tools, with `skills` the tool that reads them, for one conversation,
     always in the same order.
 
     They know what this conversation has read, so build them once for it. `wrote` is called in the event loop with the
     path (in `scope.folder`) of each file that a tool has changed; `author` signs the changes in the history. `talks`
-    opens past talks; a scope that is not private has none. `sealed` as in `TurnRequest`.
+    opens past talks; a scope that is not private has none. `sealed` as in `TurnRequest`, `said_on`
+    as in `Desk`.
     """
-    desk = Desk(scope, clock, settings, wrote, search, author, talks if scope.is_private else None, sealed or {})
+    own_talks = talks if scope.is_private else None
+    desk = Desk(scope, clock, settings, wrote, search, author, own_talks, sealed or {}, said_on=said_on)
     return memory_tools(desk) + (file_tools(desk) if files else ()) + (skill_tools(desk, skills) if skills else ())

@@ -9,6 +9,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 from typing import ParamSpec, Protocol, TypeVar
 
@@ -62,7 +63,8 @@ Work = Callable[["Desk", Arguments], Awaitable[str | ToolResult]]
 class Desk:
     """`wrote` is called with the path of every file that a tool has changed; `search` finds in the scope's memory;
     `author` signs each change, and `talks` opens past talks, if there is one; `sealed` names files of the workspace
-    that may not be changed, each with the reason."""
+    that may not be changed, each with the reason. `said_on`: the day on which what is written down was said, None
+    where that cannot be told."""
 
     scope: Scope
     clock: Clock
@@ -72,6 +74,7 @@ class Desk:
     author: Author | None = None
     talks: Talks | None = None
     sealed: Mapping[str, str] = field(default_factory=dict)
+    said_on: Callable[[Clock], date | None] = Clock.today
     _known: dict[Path, _Known] = field(default_factory=dict)
 
     def tool(

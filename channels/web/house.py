@@ -15,5 +15,10 @@ class House(Protocol):
     async def channels(self) -> Mapping[str, ChannelStatus]:
         """How each channel is that is on."""
 
+    async def embedder(self, answer: str) -> object:
+        """What the owner is asked of a model that finds by meaning, and how far that is, as JSON: `state` is `offered`,
+        `fetching`, `failed` or `embedding`, or empty where there is nothing to show. `answer` is `yes` or `no`, empty
+        where the page only looks."""
+
     async def metrics(self) -> str:
         """Figures in Prometheus' text format. Raises `NotRecorded` where they cannot be read."""

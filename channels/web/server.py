@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from aiohttp import web
 
+from channels.fields import load_json
 from channels.web.chat import Chat
 from channels.web.door import BEARER, FILE, SIGNED_FILE, SOCKET, Door, stranger
 from channels.web.format import file_name
@@ -77,6 +78,8 @@ class Server:
         app.router.add_post("/files", self._upload)
         app.router.add_get(FILE, self._sign_path)
         app.router.add_get(SIGNED_FILE, self._download)
+        app.router.add_get("/embedder", self._embedder)
+        app.router.add_post("/embedder", self._embedder)
         app.router.add_get("/healthz", self._healthz)
         app.router.add_get("/readyz", self._readyz)
         app.router.add_get("/metrics", self._metrics)
@@ -226,6 +229,18 @@ class Server:
         return path, file.name, picture
 
     # how it is
+
+    async def _embedder(self, request: web.Request) -> web.StreamResponse:
+        """Posted `{answer}`, `yes` or `no`, to what is offered."""
+        answer = ""
+        if request.method == "POST":
+            try:
+                answer = load_json(await request.text())["answer"]
+            except (ValueError, KeyError, TypeError, LookupError):
+                answer = ""
+            if answer not in ("yes", "no"):
+                raise web.HTTPBadRequest(text='Send {"answer": "yes"} or {"answer": "no"}.\n')
+        return web.json_response(await self._house.embedder(answer))
 
     async def _healthz(self, request: web.Request) -> web.StreamResponse:
         return web.json_response({"status": "ok"})

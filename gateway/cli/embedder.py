@@ -2,49 +2,88 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
 from dataclasses import asdict
+from functools import partial
 
 import click
 
 from agent.memory.embedding.encoder import NoEmbedding
+from agent.model.base import Json
+from agent.settings import LocalEmbedding, RemoteEmbedding
+from gateway.cli.asking import ask, ask_beside
 from gateway.cli.output import print_json
 from gateway.cli.place import Failed, Place
-from gateway.embedder_check import check, fetch
-from gateway.embedding import NO_NUMPY, embedding_of, has_numpy
+from gateway.cli.progress import show_progress
+from gateway.embedder_check import check
+from gateway.embedder_fetch import KEPT, LOADED, fetch
+from gateway.embedder_offer import GAIN, by_hand
+from gateway.embedding import embedding_of, is_there, missing
 
-_NONE = """No embedder: memory is searched by words, days and names, which finds most.
+_NONE = """No embedder: memory is searched by words, days and names. {gain}.
 
-`daybook memory embedder --fetch` puts a small English model into the home: 84 MB to load, 92 MB on disk, about 210 MB
-of memory while the gateway runs, and 16 ms a passage (once) on one core. It needs numpy (`pip install numpy`, 73 MB);
-with onnxruntime (`pip install onnxruntime`, 68 MB) it is twice as fast or more, and takes about 350 MB of memory.
-For other languages, set memory.search.embedding to a server of OpenAI's kind ({base_url, model, api_key}) or to the
-folder of another BERT model ({model_dir})."""
+`daybook memory embedder --fetch` puts a small English model into the home ({loaded} MB to load, {kept} MB on disk), and
+installs what runs it where that is missing ({missing}). It takes about 200 MB of memory while the gateway runs, and
+5 ms a passage, once.
+{by_hand}
+Or set memory.search.embedding to another such folder ({{model_dir}}), or to a server of OpenAI's kind ({{base_url,
+model, api_key}})."""
 
 
 @click.command()
-@click.option("--fetch", "wants_one", is_flag=True, help="Fetch a small English model (84 MB) into the home first.")
+@click.option("--fetch", "wants_one", is_flag=True, help=f"Fetch a small English model ({LOADED} MB) into the home.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
 def embedder(place: Place, wants_one: bool, as_json: bool) -> None:
     """Try what finds memories by their meaning, and say what it costs."""
+    if wants_one:
+        fetch_into(place)
     config = place.config()
+    wanted = config.agents[config.default_agent].memory.search.embedding
+    settings = embedding_of(wanted, place.home)
+    if settings is None and wanted == "auto" and is_there(place.home):
+        raise Failed(f"A model is there, but {missing()}.")
     try:
-        if wants_one:
-            place.home.create()
-            click.echo(f"The model is in {fetch(place.home)}.", err=True)
-            if not has_numpy():
-                raise Failed(f"The model is there, but {NO_NUMPY}.")
-        settings = embedding_of(config.agents[config.default_agent].memory.search.embedding, place.home)
         found = check(settings) if settings is not None else None
     except NoEmbedding as problem:
         raise Failed(f"The embedder does not work: {problem}.") from problem
     if as_json:
-        return print_json(asdict(found) if found is not None else None)
-    if found is None:
-        return click.echo(_NONE)
-    click.echo(f"{found.where}: works ({found.model}, {found.size} numbers a vector).")
-    if found.engine:
-        click.echo(f"It runs in {found.engine}. {found.megabytes} MB on disk, {found.load_s} s to load.")
-    if found.engine == "numpy":
-        click.echo("onnxruntime (`pip install onnxruntime`, 68 MB) would run it faster, with about 140 MB more memory.")
-    return click.echo(f"{found.texts_per_s} passages a second, {found.question_ms} ms a question.")
+        print_json(asdict(found) if found is not None else None)
+    elif found is None:
+        if wants_one:
+            raise Failed(f"The model is there, but memory.search.embedding is {wanted}; set it to auto.")
+        click.echo(
+            _NONE.format(
+                gain=GAIN, loaded=LOADED, kept=KEPT, missing=missing() or "nothing", by_hand=by_hand(place.home)
+            )
+        )
+    else:
+        click.echo(f"{found.where}: works ({found.model}, {found.size} numbers a vector).")
+        if found.engine:
+            click.echo(f"It runs in {found.engine}. {found.megabytes} MB on disk, {found.load_s} s to load.")
+        click.echo(f"{found.texts_per_s} passages a second, {found.question_ms} ms a question.")
+    if wants_one:
+        _embed_all(place, settings)
+
+
+def fetch_into(place: Place) -> None:
+    """Raises `Failed`, with what to do by hand."""
+    place.home.create()
+    click.echo(f"Fetching a model ({LOADED} MB)…", err=True)
+    try:
+        folder = asyncio.run(fetch(place.home))
+    except (NoEmbedding, OSError) as problem:
+        raise Failed(f"{str(problem).rstrip('.')}.\n\n{by_hand(place.home)}") from problem
+    click.echo(f"The model is in {folder}.", err=True)
+
+
+def _embed_all(place: Place, settings: LocalEmbedding | RemoteEmbedding | None) -> None:
+    """What is remembered already, with a bar. A gateway that runs takes the model up, and does the rest itself."""
+    if settings is None:
+        return
+    if ask(place, "memory.embedder", answer="use").running:
+        click.echo("The running gateway uses it from now on.", err=True)
+    asked: dict[str, Json] = {"scope": "owner"}
+    beside = partial(show_progress, asked) if sys.stderr.isatty() else None
+    ask_beside(place, "memory.index", asked, beside)

@@ -13,10 +13,14 @@ from pathlib import Path
 import click
 
 from agent.workspace import create, template_folder
+from gateway.cli.embedder import fetch_into
 from gateway.cli.place import Failed, Place
+from gateway.config import Config
 from gateway.config.load import parse
 from gateway.config.problem import ConfigError
 from gateway.config.values import machine_zone
+from gateway.embedder_offer import decline, offer_of
+from gateway.embedding import is_there
 from gateway.home import HomeError, write_private
 
 _NAME_LINE = re.compile(r"^- Name:[ \t]*$", re.MULTILINE)
@@ -43,9 +47,10 @@ class Wishes:
 @click.option("--telegram-token", help="The bot's token from @BotFather; empty: no Telegram.")
 @click.option("--owner-id", help="Your numeric Telegram id; empty: the first person approved becomes the owner.")
 @click.option("--summary", help='Time of the daily summary, such as 21:00; "off": none.')
+@click.option("--embedder/--no-embedder", "wants_embedder", default=None, help="Fetch a model that finds by meaning.")
 @click.option("--yes", is_flag=True, help="Ask nothing; defaults for what is not given.")
 @click.pass_obj
-def init_command(place: Place, /, yes: bool, **given: str | None) -> None:
+def init_command(place: Place, /, yes: bool, wants_embedder: bool | None, **given: str | None) -> None:
     """Ask for what Daybook needs and write config.yaml, .env and the workspace. What exists stays as it is."""
     home = place.home
     with _failures_told(home.path):
@@ -63,11 +68,30 @@ def init_command(place: Place, /, yes: bool, **given: str | None) -> None:
         made = create(workspace, template_folder())
         if wishes.name and workspace / "USER.md" in made:
             _introduce(workspace / "USER.md", wishes.name)
+    _offer_embedder(place, config, wants_embedder, asks=not yes and not exists)
     click.echo(f"Daybook lives in {home.path}. Try `daybook chat`, or `daybook gateway` to let it listen.")
     if wishes.telegram_token and not wishes.owner_id and not exists:
         click.echo(
             "Then write to your bot: it answers with a code, and `daybook pair approve CODE` makes you its owner."
         )
+
+
+def _offer_embedder(place: Place, config: Config, wants_one: bool | None, *, asks: bool) -> None:
+    """One question. What cannot be fetched is told, and fails nothing."""
+    question = offer_of(place.home, config)
+    if wants_one is None and asks and question:
+        try:
+            wants_one = click.confirm(question, default=False)
+        except click.Abort:  # all else is set up, and who pipes answers in may know of no such question
+            return
+    if wants_one is False:
+        with _failures_told(place.home.path):
+            decline(place.home)
+    if wants_one and not is_there(place.home):
+        try:
+            fetch_into(place)
+        except Failed as problem:
+            click.echo(f"Memory is searched by words alone: {problem.message}", err=True)
 
 
 def _wishes(given: dict[str, str | None], *, yes: bool) -> Wishes:

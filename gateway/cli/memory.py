@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
-from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from functools import partial
 
 import click
 
 from agent.model.base import Json
-from gateway.cli.asking import Call, ask, ask_beside, rows
+from gateway.cli.asking import ask, ask_beside, rows
 from gateway.cli.embedder import embedder
 from gateway.cli.output import print_json
 from gateway.cli.place import Place
+from gateway.cli.progress import show_progress
 from gateway.cli.table import print_table
 
 _SHOWN = 10
-_LONG = 0.5
-"""Seconds after which a build is worth a bar."""
-_REDRAWN = 0.2
-Sleep = Callable[[float], Awaitable[None]]
-_LABELS = {"files": "Indexing files", "texts": "Embedding texts"}
 
 
 def _a_scope(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
@@ -61,7 +55,7 @@ def search(
     """Passages that answer QUERY, best first."""
     day = now.date().isoformat() if now else None
     most = number or (None if as_json else _SHOWN)
-    asked = {"query": query, "scope": scope, "n": most, "now": day, "agent": agent, "explain": not as_json}
+    asked = {"query": query, "scope": scope, "n": most, "now": day, "agent": agent, "for_people": not as_json}
     value = ask_beside(place, "memory.search", asked, None).value
     if as_json:
         return print_json(value)
@@ -70,13 +64,10 @@ def search(
 
 def _show_found(found: dict[str, Json]) -> None:
     hits = rows(found.get("hits"))
-    for row in sorted(hits, key=lambda row: bool(row.get("context"))):  # what stands around an answer comes behind all
-        first, last, parts = row.get("start_line"), row.get("end_line"), row.get("parts")
+    for row in hits:
+        first, last = row.get("start_line"), row.get("end_line")
         click.secho(f"{row.get('path')}:{first}" + ("" if first == last else f"-{last}"), bold=True, nl=False)
-        shares = parts.items() if isinstance(parts, dict) else ()
-        made_of = ", ".join(f"{name} {value:.2f}" for name, value in shares)
-        why = "; for what stands around it" if row.get("context") else ""
-        click.echo(f"  {row.get('date')}  {row.get('score'):.2f} ({made_of}{why})")
+        click.echo(f"  {row.get('date')}  {row.get('strength')}")
         click.echo(f"{row.get('text')}\n")
     if not hits:
         click.echo("Nothing found.")
@@ -108,23 +99,6 @@ def index(place: Place, scope: str, force: bool, agent: str | None, as_json: boo
     beside = partial(show_progress, asked) if sys.stderr.isatty() else None
     value = ask_beside(place, "memory.index", asked, beside).value
     return print_json(value) if as_json else _show_status(value)
-
-
-async def show_progress(asked: Mapping[str, Json], call: Call, sleep: Sleep = asyncio.sleep) -> None:
-    """A bar on stderr, for a build that takes long, until it is cancelled."""
-    await sleep(_LONG)
-    now = "files"
-    while True:
-        what = now
-        with click.progressbar(length=0, label=_LABELS[what], file=sys.stderr, show_pos=True) as bar:
-            while now == what:
-                value = await call("memory.progress", asked)
-                found = value if isinstance(value, dict) else {}
-                done, of, now = found.get("done"), found.get("of"), str(found.get("what"))
-                if isinstance(done, int) and isinstance(of, int) and of and now == what:
-                    bar.length = of
-                    bar.update(min(done, of) - bar.pos)
-                await sleep(_REDRAWN)
 
 
 @memory_command.command()

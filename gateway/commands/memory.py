@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from pydantic import TypeAdapter
 
 from agent.forgetting import Removal
+from agent.memory.days_meant import with_days
 from agent.memory.edits import Conflict
 from agent.memory.files import FileError
 from agent.memory.forget import Finding, Place, find, speaks_of, still_in
@@ -36,7 +37,8 @@ async def remember(ask: Ask) -> str:
     scope = ask.conversation.scope
     with ask.agent.history.author(scope, str(ask.conversation.session)).writes("/remember"):
         try:
-            log = await asyncio.to_thread(append_log, scope, ask.house.clock, ask.words)
+            entry = with_days(ask.words, ask.house.clock.today())
+            log = await asyncio.to_thread(append_log, scope, ask.house.clock, entry)
         except FileError as error:
             raise CommandError(f"That could not be written down: {error}") from error
     return f"Noted in `{log.relative_to(scope.workspace)}`."

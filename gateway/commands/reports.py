@@ -8,6 +8,7 @@ from agent.clock import Clock
 from agent.context.line_ranges import merged
 from agent.memory.age import age_in_words
 from agent.memory.quoting import QuotedLines
+from agent.memory.search import Strength, strength_of
 from agent.report import ContextReport, FileShown, WhyReport
 from agent.session.entries import Recalled
 
@@ -57,9 +58,8 @@ def why_text(report: WhyReport | None, clock: Clock) -> str:
 def _recalled(passage: Recalled, clock: Clock) -> str:
     where = _where(passage.path, [passage.lines], is_part=passage.is_part)
     age = age_in_words(passage.day, clock.today())
-    parts = ", ".join(f"{name} {value:.2f}" for name, value in passage.parts.items())
-    ranked = f" (found by {parts})" if parts else ""
-    return f"- {where} recalled from {age}, score {passage.score:.2f}{ranked}"
+    ranked = f", found by {', '.join(passage.parts)}" if passage.parts else ""
+    return f"- {where} recalled from {age} ({strength_of(passage.score) or Strength.WEAK}{ranked})"
 
 
 def _file(file: FileShown, clock: Clock) -> str:

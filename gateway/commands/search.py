@@ -1,6 +1,6 @@
 """`/memory QUERY`: what is remembered, found without a model, in this chat's own scope.
 
-What holds no word of the question is left out: nobody could see why it was found."""
+What holds nothing of the question, or next to nothing, is left out: nobody could see why it was found."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ async def memory(ask: Ask) -> str:
         return await _test(ask, rest)
     clock = ask.house.clock
     found = await asyncio.to_thread(ask.agent.index.search, ask.conversation.scope, clock, [ask.words], most=_LOOKED_AT)
-    hits = [hit for hit in found.hits if not hit.is_context]
+    hits = [hit for hit in found.hits if hit.strength]
     gaps = [f"_Not searched: {gap}_" for gap in found.gaps[:_MOST_GAPS]]
     if not hits:
         return "\n\n".join(["Nothing found. Try other words, or fewer.", *gaps])
@@ -62,8 +62,7 @@ async def _test(ask: Ask, rest: str) -> str:
 def _passage(hit: Hit, age: str) -> str:
     text = hit.text if len(hit.text) <= _PASSAGE_CHARS else f"{hit.text[:_PASSAGE_CHARS].rstrip()} […]"
     quoted = "\n".join(f"> {line}" for line in text.splitlines())
-    parts = ", ".join(f"{name} {value:.2f}" for name, value in hit.parts.items())
-    return f"`{hit.place}` ({age}, score {hit.score:.2f}: {parts})\n{quoted}"
+    return f"`{hit.place}` ({age}, {hit.strength})\n{quoted}"
 
 
 COMMANDS = (Command("memory", "QUERY", "search what I remember here", memory),)

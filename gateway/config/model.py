@@ -216,7 +216,7 @@ Embedding = Annotated[
 class SearchConfig(Section):
     ranking: Literal["daybook", "hybrid"] = "daybook"
     max_chars: PositiveInt = 4000
-    max_results: PositiveInt = 40
+    max_results: PositiveInt = 150
     hybrid: HybridConfig = HybridConfig()
     embedding: Embedding = "auto"
     extra_paths: tuple[str, ...] = ()
@@ -225,7 +225,7 @@ class SearchConfig(Section):
 
 class RecallConfig(Section):
     enabled: bool = True
-    max_results: PositiveInt = 3
+    max_results: PositiveInt = 5
     timeout_ms: PositiveInt = 300
 
 

@@ -11,8 +11,11 @@ from agent.memory.embedding.encoder import NoEmbedding
 from agent.memory.index.embedding import CHANGED_SIZE
 from agent.memory.index.engine import MAIN
 from gateway.config import Config
+from gateway.config.model import Embedding
 from gateway.doctor.finding import Finding
-from gateway.embedding import NO_NUMPY, embedding_of, encoder, has_numpy, installed
+from gateway.embedder_fetch import LOADED
+from gateway.embedder_offer import GAIN
+from gateway.embedding import embedding_of, encoder, is_there, missing, model_folder, needs
 from gateway.home import Home
 
 _SECONDS = 10.0
@@ -32,13 +35,11 @@ def embedding(home: Home, config: Config) -> Iterator[Finding]:
         known.add(settings)
         key = "memory.search.embedding" if len(config.agents) == 1 else f"memory.search.embedding of agent {name}"
         if settings is None:
-            unused = wanted == "auto" and not has_numpy() and installed(home) is not None
-            why = f"a local model is there and is not used: {NO_NUMPY}" if unused else "no embedder is set up"
-            yield Finding(_CHECK, True, f"memory is searched by words, days and names; {why}")
+            yield Finding(_CHECK, True, f"memory is searched by words, days and names; {_hint(home, wanted)}")
             continue
         try:
-            if not has_numpy():
-                raise NoEmbedding(NO_NUMPY)
+            if absent := needs(settings):
+                raise NoEmbedding(absent)
             model = encoder(settings)
             with closing(model):
                 size = len(model.encode(["Who comes to dinner?"], _SECONDS)[0])
@@ -56,6 +57,21 @@ def embedding(home: Home, config: Config) -> Iterator[Finding]:
                 yield Finding(_CHECK, False, what, cure)
             else:
                 yield Finding(_CHECK, True, f"the embedder works ({size} numbers a vector)")
+
+
+def _hint(home: Home, wanted: Embedding) -> str:
+    """Why there is no embedder, and where nobody chose that, how to get one."""
+    if wanted == "none":
+        return "no embedder is wanted"
+    if is_there(home):
+        return f"a local model is there and is not used: {missing()}"
+    old = "the model in the home is of a kind that is not run any more" if _has_old_model(home) else "there is no model"
+    return f"{old}. {GAIN}: `daybook memory embedder --fetch` ({LOADED} MB) brings one"
+
+
+def _has_old_model(home: Home) -> bool:
+    """As it was fetched before models were run by their graphs."""
+    return (model_folder(home) / "model.safetensors").is_file()
 
 
 def _kept_size(file: Path, model: str) -> int:

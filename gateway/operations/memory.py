@@ -26,6 +26,8 @@ _EMBED_FOR = 1.0
 """Seconds after which embedding can be cancelled."""
 _EMBEDDER_WAITS = 10.0
 """Seconds that an embedder has to show that it works."""
+_FOR_PEOPLE = 20
+"""Passages that are shown to people who do not say how many."""
 _SEARCH_WAITS = 30.0
 """Seconds for which a search that a person asked for waits until all files are indexed."""
 
@@ -54,25 +56,26 @@ class MemoryOperations:
         }
 
     async def search(self, parameters: Params) -> Json:
-        """`{query, scope?, agent?, n?, now?, explain?}`: a list of `{path, start_line, end_line, date, score, text}`;
-        with `now` as of that day: nothing of later days (what bears no day counts always);
-        with `explain` `{hits, gaps}`, each hit with the `parts` of its score and whether it is `context`: found for
-        what stands around it."""
+        """`{query, scope?, agent?, n?, now?, for_people?}`: a list of `{path, start_line, end_line, date, score,
+        text}`; with `now` as of that day: nothing of later days (what bears no day counts always);
+        with `for_people` `{hits, gaps}`: only what is worth their time, with its `strength`."""
         agent, scope = self._asked_of(parameters)
         clock, until = self._house.clock, None
         if day := parameters.get("now"):
             clock = _clock_of(str(day), clock)
             until = clock.today()
-        most = number(parameters, "n") or agent.settings.memory.search.max_results
+        limit = agent.settings.memory.search.max_results
+        for_people = parameters.get("for_people") is True
+        most = number(parameters, "n") or (_FOR_PEOPLE if for_people else limit)
         query = required(parameters, "query")
         await asyncio.to_thread(agent.index.refresh, scope, clock, monotonic() + _SEARCH_WAITS)
-        found = await asyncio.to_thread(agent.index.search, scope, clock, [query], until=until, most=most)
-        if parameters.get("explain") is not True:
+        looked_at = max(most, limit) if for_people else most
+        found = await asyncio.to_thread(agent.index.search, scope, clock, [query], until=until, most=looked_at)
+        if not for_people:
             return [_hit_json(hit) for hit in found.hits]
-        explained: list[Json] = [
-            {**_hit_json(hit), "parts": dict(hit.parts), "context": hit.is_context} for hit in found.hits
-        ]
-        return {"hits": explained, "gaps": list(found.gaps)}
+        hits = [hit for hit in found.hits if hit.strength][:most]
+        shown: list[Json] = [{**_hit_json(hit), "strength": hit.strength} for hit in hits]
+        return {"hits": shown, "gaps": list(found.gaps)}
 
     async def status(self, parameters: Params) -> Json:
         """`{scope?, agent?}`: `{scope, file, files, passages, bytes, stale, problems, in_memory, embedded,

@@ -32,14 +32,15 @@ class WebHouse:
         self.begun = asyncio.Event()
         self._token_place = token_place
         self._ask: Operation | None = None
+        self._offer: Operation | None = None
         self._sources: Sequence[Supervised] = ()
         self._known = ""
         self._known_at = -_FRESH_SECONDS
         self._asking = asyncio.Lock()
 
-    def open(self, sources: Sequence[Supervised], status: Operation) -> None:
+    def open(self, sources: Sequence[Supervised], status: Operation, offer: Operation | None = None) -> None:
         """Give it what it reports from: it is built before the channels, which need it, and these after them."""
-        self._sources, self._ask = sources, status
+        self._sources, self._ask, self._offer = sources, status, offer
 
     def table(self) -> Mapping[str, Operation]:
         return {"web.address": self.tell_address}
@@ -57,6 +58,11 @@ class WebHouse:
 
     async def channels(self) -> Mapping[str, ChannelStatus]:
         return {one.source.name: one.status for one in self._sources}
+
+    async def embedder(self, answer: str) -> object:
+        if self._offer is None:
+            return {"state": ""}
+        return await self._offer({"answer": answer} if answer else {})
 
     async def metrics(self) -> str:
         async with self._asking:

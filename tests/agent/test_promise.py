@@ -46,6 +46,13 @@ async def test_a_model_that_never_writes_is_written_for(home: Home) -> None:
     assert len(model.requests) == 2
 
 
+async def test_what_is_written_for_a_model_says_the_day_and_is_there_once(home: Home) -> None:
+    agent, _ = home.agent("Sure!", "Already done.", "Sure!", "Already done.")
+    for _ in range(2):
+        await end(agent, home.request("Remember that the vet comes tomorrow."))
+    assert log(home).count("- 08:30 Remember that the vet comes tomorrow. (2026-11-22)\n") == 1
+
+
 async def test_a_silent_model_stays_silent_and_the_words_are_kept(home: Home) -> None:
     agent, _ = home.agent("NO_REPLY", "NO_REPLY")
     assert (await end(agent, home.request(ASKED))).kind is EndKind.SILENCE

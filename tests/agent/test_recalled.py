@@ -15,6 +15,7 @@ import pytest
 
 from agent.agent import Agent
 from agent.clock import Clock
+from agent.context.budget import estimate
 from agent.context.recalled import INTRODUCTION, Recall
 from agent.memory.age import OUT_OF_DATE
 from agent.memory.scope import Scope
@@ -133,11 +134,24 @@ async def test_what_the_talk_wrote_or_read_itself_is_not_repeated(talk: Talk) ->
 async def test_at_most_so_many_as_the_settings_say(talk: Talk) -> None:
     for number in range(6):
         talk.write(f"memory/notes/d{number}.md", f"---\nname: dentist {number}\n---\n\nDentist number {number}.\n")
-    assert (await talk.say("dentist")).count("memory/notes/d") == 3
+    assert (await talk.say("dentist")).count("memory/notes/d") == 5
     talk.recall(RecallSettings(max_results=1, timeout_ms=60_000))
     assert (await talk.say("dentist")).count("memory/notes/d") == 1
     talk.recall(RecallSettings(enabled=False))
     assert "daybook-recalled" not in await talk.say("dentist")
+
+
+async def test_long_passages_share_a_small_room(talk: Talk) -> None:
+    for number in range(5):
+        words = f"Dentist number {number}. " + f"Word{number} " * 90
+        talk.write(f"memory/notes/d{number}.md", f"---\nname: dentist {number}\n---\n\n{words}\n")
+    asked = await talk.say("dentist")
+    assert 1 <= asked.count("memory/notes/d") < 5 and estimate(asked) < 600
+
+
+async def test_a_passage_longer_than_the_room_stands_alone(talk: Talk) -> None:
+    talk.write("memory/notes/zahn.md", "---\nname: 牙医\n---\n\n牙医" + "在中山路五号三楼等候" * 60 + "\n")
+    assert "memory/notes/zahn.md" in await talk.say("我的牙医在哪里？")
 
 
 async def test_a_memory_cannot_pass_for_anything_else(talk: Talk) -> None:

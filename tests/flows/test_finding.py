@@ -34,7 +34,7 @@ async def test_told_in_chinese_in_march_and_asked_in_other_words_in_may(tmp_path
         told.model.answer(tool=("memory_search", {"query": "我有什么过敏的食物？"}))
         await says(told, "请帮我查一下，点菜要注意哪些吃的东西", "花生不行。")
         result = str(told.asked[-1].body["messages"][-1])
-        assert "memory/2026-03-14.md:3 (2026-03-14" in result and "花生过敏" in result
+        assert "memory/2026-03-14.md (2 months ago)" in result and "花生过敏" in result
         told.say("/memory 过敏")
         await told.hears("爱丽丝对花生过敏")
         told.no_request_was_refused()
@@ -147,7 +147,7 @@ async def test_what_holds_no_word_of_the_question_is_not_shown_to_a_person(tmp_p
         told.write("memory/2026-03-14.md", "# 2026-03-14\n\n- 10:00 about the zeppelin\n- 10:01 yes indeed\n")
         told.say("/memory zeppelin")
         shown = await told.hears("about the zeppelin")
-        assert "yes indeed" not in shown.text and "near " in shown.text
-        found = await gateway.operations["memory.search"]({"query": "zeppelin", "explain": True})
+        assert "yes indeed" not in shown.text and ", strong)" in shown.text
+        found = await gateway.operations["memory.search"]({"query": "zeppelin", "for_people": True})
         assert isinstance(found, dict) and isinstance(found["hits"], list)
-        assert [hit["context"] for hit in found["hits"] if isinstance(hit, dict)] == [False, True]
+        assert [hit["strength"] for hit in found["hits"] if isinstance(hit, dict)] == ["strong"]

@@ -75,13 +75,13 @@ memory:
   search:
     ranking: daybook
     max_chars: 4000
-    max_results: 40
+    max_results: 150
     hybrid: {chunk_tokens: 400, chunk_overlap: 80, vector_weight: 0.7, text_weight: 0.3, min_score: 0.35,
              max_results: 6, half_life_days: null, mmr_lambda: null}
     embedding: auto
     extra_paths: []
     transcripts: true
-  auto_recall: {enabled: true, max_results: 3, timeout_ms: 300}
+  auto_recall: {enabled: true, max_results: 5, timeout_ms: 300}
 
 tools:
   files: true

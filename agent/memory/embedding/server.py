@@ -31,7 +31,7 @@ class Server:
         self._key = api_key
         self._client: httpx.Client | None = None
 
-    def encode(self, texts: Sequence[str], seconds: float) -> Sequence[Vector]:
+    def encode(self, texts: Sequence[str], seconds: float, *, is_question: bool = False) -> Sequence[Vector]:
         import httpx  # noqa: PLC0415 (only where texts are to be embedded)
 
         if self._client is None:

@@ -59,12 +59,14 @@ _ASKS: Sequence[tuple[re.Pattern[str], re.Pattern[str]]] = (
         _TITLE,
     ),
 )
+_READ_CHARS = 4_000
+"""What of a query is read: a longer one is a text, not a question."""
 _UNWORDED_END = re.compile(r"(?<!\W)\W*+\Z")
 
 
 def sought(query: str) -> tuple[Holds, ...]:
     """For each sort of thing that is asked for, whether some words hold one."""
-    return tuple(_holding(answer) for asks, answer in _ASKS if asks.search(query))
+    return tuple(_holding(answer) for asks, answer in _ASKS if asks.search(query[:_READ_CHARS]))
 
 
 def is_question(words: str) -> bool:

@@ -6,12 +6,15 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from agent.memory.index.aliases import other_names
 from agent.memory.index.dates import without_days
 from agent.memory.index.store import Store
 from agent.memory.index.tokens import Term, beginnings, query_terms
 
 _UNKNOWN = 0.5
 """Part of its weight with which a word that memory does not know keeps a score down."""
+_MOST_TERMS = 100
+"""Of a long question, the rarest ones: each costs time in every passage that is looked at."""
 _COMMON_AT_LEAST = 2_000
 _COMMON_SHARE = 20
 """A word in more windows than this many, and this part of all, is not looked for beside rarer ones: it costs most and
@@ -25,12 +28,14 @@ _EVERYWHERE = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """`weights`: how much each term tells, by its token; `whole` what they add up to, with the unknown. `share`: of
-    what words count at all, less where they name days and nothing else."""
+    """`weights`: how much each term tells, by its token; `whole` what they add up to, and `known` its part of all that
+    is asked, with the words that memory does not know. `share`: of what words count at all, less where they name days
+    and nothing else."""
 
     terms: Sequence[Term]
     weights: Mapping[str, float]
     whole: float
+    known: float = 1.0
     share: float = 1.0
 
 
@@ -41,19 +46,22 @@ def asked(store: Store, query: str, *, of_days: bool = False) -> Asked:
     wanted = query_terms(query)
     beside = frozenset(query_terms(without_days(query)) if of_days else wanted)
     shares = {term.token: 1.0 if term in beside else _OF_DAYS for term in wanted}
-    held = dict(_held(store, term) for term in wanted)
+    others = other_names(query, store.names)
+    held = dict(_held(store, term, others.get(term.token, ())) for term in wanted)
     known = {term: count for term, count in held.items() if count}
-    rare = [term for term, count in known.items() if count <= limit]
-    terms = rare or sorted(known, key=lambda term: known[term])[:2]
+    rarest = sorted(known, key=lambda term: known[term])
+    terms = [term for term in rarest if known[term] <= limit][:_MOST_TERMS] or rarest[:2]
     weights = {term.asked: shares[term.asked] * _telling(known[term], windows) for term in terms}
     unknown = _UNKNOWN * sum(1 for term in held if term in beside and term not in known) * _telling(0, windows)
     share = 1.0 if any(term in beside for term in wanted) else _OF_DAYS
-    return Asked(terms, weights, (sum(weights.values()) / share + unknown) or 1.0, share)
+    terms = [*terms, *(other for term in terms for other in others.get(term.asked, ()))]
+    whole = sum(weights.values()) / share or 1.0
+    return Asked(terms, weights, whole, whole / (whole + unknown), share)
 
 
-def _held(store: Store, term: Term) -> tuple[Term, int]:
-    """A term, or what is looked for instead, and in how many windows it stands."""
-    if count := store.frequency(term):
+def _held(store: Store, term: Term, names: Sequence[Term]) -> tuple[Term, int]:
+    """A term, or what is looked for instead, and in how many windows it stands; of a name its commonest form."""
+    if count := max(map(store.frequency, (term, *names))):
         return term, count
     others = ((other, store.frequency(other)) for other in beginnings(term))
     return next(((other, count) for other, count in others if count), (term, 0))

@@ -10,7 +10,7 @@ from datetime import date
 
 from agent.memory.index.dates import written_day
 from agent.memory.provenance import sources_in, with_mark
-from agent.memory.words import fold, is_unspaced
+from agent.memory.words import fold
 
 _HEADING = re.compile(r"(#{1,6})[ \t]++(.*)")
 _BULLET = re.compile(r"(?:[-*+]|\d{1,9}[.)])[ \t]")
@@ -32,8 +32,9 @@ _LONGEST = 1_200
 """Characters to which lines are joined."""
 _LONGEST_LINE = 1_600
 """A longer line is cut at a sentence's end."""
-_UNSPACED_WEIGHT = 4
-"""A character of a script without spaces says about as much as four letters."""
+_SYLLABLE = re.compile("[\u3040-\u30ff\u3100-\u312f\u3400-\u9fff\uac00-\ud7af\U00020000-\U0003ffff]")
+_SYLLABLE_WEIGHT = 4
+"""A character of Chinese, Japanese or Korean says about as much as four letters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,11 @@ def windows(found: Sequence[Passage], cut: Cut) -> Iterator[tuple[int, int]]:
             back -= 1
             shared += sizes[back]
         at = back
+
+
+def is_bullet(text: str) -> bool:
+    """Whether a passage is a bullet of a list."""
+    return _BULLET.match(text) is not None
 
 
 def speech(text: str) -> Speech:
@@ -230,4 +236,4 @@ def _parts(text: str) -> Iterator[str]:
 
 
 def _weight(text: str) -> int:
-    return len(text) if text.isascii() else sum(_UNSPACED_WEIGHT if is_unspaced(one) else 1 for one in text)
+    return len(text) + (0 if text.isascii() else (_SYLLABLE_WEIGHT - 1) * len(_SYLLABLE.findall(text)))

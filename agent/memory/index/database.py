@@ -14,7 +14,7 @@ from pathlib import Path
 from agent.memory.reach import make_private
 from agent.whole_rows import WholeTextConnection
 
-VERSION = "5"
+VERSION = "7"
 _BUSY = 5.0
 """Seconds to wait for another process that writes."""
 _CACHE_KB = 8_000
@@ -26,7 +26,7 @@ CREATE TABLE file (
 );
 CREATE TABLE section (
     id INTEGER PRIMARY KEY, file INTEGER NOT NULL, earliest INTEGER NOT NULL, day INTEGER NOT NULL,
-    dated INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, tokens TEXT NOT NULL
+    dated INTEGER NOT NULL, kind INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, tokens TEXT NOT NULL
 );
 CREATE INDEX section_file ON section (file);
 CREATE INDEX section_day ON section (day);
@@ -38,6 +38,8 @@ CREATE TABLE passage (
 CREATE INDEX passage_file ON passage (file);
 CREATE TABLE speaker (name TEXT NOT NULL, file INTEGER NOT NULL, PRIMARY KEY (name, file)) WITHOUT ROWID;
 CREATE INDEX speaker_file ON speaker (file);
+CREATE TABLE alias (forms TEXT NOT NULL, file INTEGER NOT NULL, PRIMARY KEY (forms, file)) WITHOUT ROWID;
+CREATE INDEX alias_file ON alias (file);
 CREATE TABLE window (
     id INTEGER PRIMARY KEY, file INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
     earliest INTEGER NOT NULL, day INTEGER NOT NULL

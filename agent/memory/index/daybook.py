@@ -5,8 +5,8 @@
 near        BM25 of the passage with what stands before and behind it mixed in, less the farther away, as a share of
             what the question could reach at most: an answer often lacks the words that the turn before it had
 window      BM25 of the best window that holds it, as a share of the best one's
-date        1 on a day that the question names; less on those after it, when things are written down, and around it, and
-            less again where something is of the day itself
+date        1 on a day that the question names, or where that day is written out (2026-05-08); less on those after it,
+            when things are written down, and around it, and less again where something is of the day itself
 speaker     the person whom the question names is the one who speaks; of several, half for the first
 meaning     with an embedder: its own likeness to the question and that of its best window, each stretched over all;
             told as `around` where it is not very like the question itself
@@ -20,22 +20,25 @@ Everything else about a memory's age is no matter: what is old is as true. Measu
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from itertools import pairwise
 
 from agent.memory.index.answers import Holds, is_question, sought
-from agent.memory.index.asked import asked
+from agent.memory.index.asked import Asked, asked
 from agent.memory.index.cutting import speech
 from agent.memory.index.dates import Span, days_named
 from agent.memory.index.embedding import Likeness
+from agent.memory.index.kinds import OF_KIND
 from agent.memory.index.near import BEFORE, BEHIND, near
 from agent.memory.index.ranking import Limits, Ranked
+from agent.memory.index.region import ANYWHERE, Region
 from agent.memory.index.rows import FoundRow, PassageRow, SectionRow, WindowRow
 from agent.memory.index.store import Store
 from agent.memory.index.tokens import Term
-from agent.memory.words import fold, runs
+from agent.memory.index.who import meant, named, unmeant
 
 WEIGHTS: Mapping[str, float] = {
     "near": 2.2,
@@ -53,50 +56,67 @@ _SOONER, _LATER = 2, 10
 """Days before and after those that are named, that may be meant too."""
 _BESIDE = 0.75
 """Of what those count, where something is of the very days."""
+_SHORT, _LONG = 7, 62
+"""Days: a shorter span is written down on the days after it, too; a longer one says little about each of its days."""
+_OF_LONG = 0.5
+_OLDEST = 1_000
+"""Years of four digits, as all systems write them."""
 _SHORTLIST = 80
 _TELLING = frozenset({"near", "window", "date", "meaning"})
-_FIRST_NAMED = 0.5
-"""Of the weight for a speaker, where the question names others too."""
-_FAR = 1_000
-_ALIKE = 0.9
+_ALIKE = 0.8
 _ALIKE_MOST = 100
+_TIME = re.compile(r"\A\d{1,2} \d\d(?: |\Z)")
+"""That an entry begins with, in tokens: the same may be told at another time."""
 
 
 @dataclass(slots=True)
 class _Scored:
-    """A passage, what it scored, and what of the question it holds."""
+    """A passage, what speaks for it and which part of that counts, and what of the question it holds."""
 
     passage: int
     parts: dict[str, float]
     matched: Mapping[str, float] = field(default_factory=dict)
+    part: float = 1.0
 
     @property
     def total(self) -> float:
-        return sum(self.parts.values())
+        return self.part * sum(self.parts.values())
 
 
 def ranked(
-    store: Store, query: str, today: date, limits: Limits, most: int, like: Likeness | None = None
+    store: Store,
+    query: str,
+    today: date,
+    limits: Limits,
+    most: int,
+    like: Likeness | None = None,
+    region: Region = ANYWHERE,
 ) -> list[Ranked]:
     """The best passages for one question, best first."""
-    spans = days_named(query, today)
+    spans = days_named(query, today, region)
     question = asked(store, query, of_days=bool(spans))
     found = _windows(store, question.terms, limits)
     wanted = [(row.first, row.last) for row in found]
     wanted += [(passage, passage) for passage in (like.nearest_passages(_ALIKE_MOST) if like is not None else ())]
     for span in spans:
         wanted += _of_days(store, span, limits)
+    spelt = _spelt(spans)
+    wanted += [(row.first, row.last) for row in _windows(store, [Term(day) for day in spelt], limits)]
     rows = store.passages(_merged(wanted))
     sections = store.sections({row.section for row in rows})
     scored = {
         passage: _Scored(passage, {"near": one.words}, one.matched)
         for passage, one in near(question, rows, sections).items()
     }
-    _add_windows(scored, found, question.share)
-    _add_dates(scored, rows, sections, spans)
-    _add_speaker(scored, rows, _named(query, store.speakers))
+    _add_windows(scored, found, question.share, {row.id: sections[row.section].kind for row in rows})
+    _add_dates(scored, rows, sections, spans, spelt)
+    who = meant(query, store.speakers, store.names)
+    for passage, share in named(who, rows, sections).items():
+        scored[passage].parts["speaker"] = share
     _add_likeness(scored, like)
     inside = {id for id, one in sections.items() if limits.has(one.earliest, one.day)}
+    for passage, part in unmeant(who, rows, sections).items():
+        scored[passage].part = part
     weighted = [_weighted(scored[row.id]) for row in rows if row.section in inside]
     short = sorted((one for one in weighted if _says(one)), key=_order)[: max(_SHORTLIST, 2 * most)]
     before = {row.id: row.id - 1 for last, row in pairwise(rows) if last.section == row.section}
@@ -106,7 +126,7 @@ def ranked(
     tokens = {row.id: row.tokens for row in rows}
     order = sorted((one for one in short if one.passage in texts), key=lambda one: _place(one, texts[one.passage]))
     best = _distinct(order, tokens, most)
-    whole = _whole(spans, like)
+    whole = _whole(question, spans, like)
     alike = like.alike([one.passage for one in best]) if like is not None else ()
     return [_given(one, texts[one.passage], whole, is_alike=one.passage in alike) for one in best]
 
@@ -124,13 +144,15 @@ def _of_days(store: Store, span: Span, limits: Limits) -> list[tuple[int, int]]:
 
 def _given(one: _Scored, row: FoundRow, whole: float, *, is_alike: bool) -> Ranked:
     score = min(1.0, max(0.0, one.total / whole))
-    parts = {name: round(value / whole, 4) for name, value in one.parts.items() if value}
+    parts = {name: round(one.part * value / whole, 4) for name, value in one.parts.items() if value}
     if "meaning" in parts and not is_alike:  # found for what stands around it, if for nothing else
         parts["around"] = parts.pop("meaning")
     return Ranked(row.id, row.id, row.path, (row.first, row.last), row.day, row.text, score, parts, one.matched)
 
 
-def _add_windows(scored: Mapping[int, _Scored], found: Sequence[WindowRow], most: float) -> None:
+def _add_windows(
+    scored: Mapping[int, _Scored], found: Sequence[WindowRow], most: float, kinds: Mapping[int, int]
+) -> None:
     best = max((row.bm25 for row in found), default=0.0)
     if best <= 0:
         return
@@ -138,7 +160,8 @@ def _add_windows(scored: Mapping[int, _Scored], found: Sequence[WindowRow], most
         share = most * max(0.0, row.bm25 / best)
         for passage in range(row.first, row.last + 1):
             if (one := scored.get(passage)) is not None:
-                one.parts["window"] = max(share, one.parts.get("window", 0.0))
+                part = share * OF_KIND[kinds[passage]].window
+                one.parts["window"] = max(part, one.parts.get("window", 0.0))
 
 
 def _add_likeness(scored: Mapping[int, _Scored], like: Likeness | None) -> None:
@@ -154,6 +177,7 @@ def _add_dates(
     rows: Sequence[PassageRow],
     sections: Mapping[int, SectionRow],
     spans: Sequence[Span],
+    spelt: Sequence[str],
 ) -> None:
     if not spans:
         return
@@ -163,38 +187,24 @@ def _add_dates(
     others = 1.0 if 1.0 not in match.values() else _BESIDE
     for row in rows:
         share = match[row.section]
+        if share < 1.0 and any(f" {day} " in f" {row.tokens} " for day in spelt):
+            share = 1.0
         scored[row.id].parts["date"] = share if share == 1.0 else others * share
+
+
+def _spelt(spans: Sequence[Span]) -> list[str]:
+    """The tokens of each day that a question names, as they stand where a text writes it out."""
+    return [f"{first:%Y} {first:%m} {first:%d}" for first, last in spans if first == last and first.year >= _OLDEST]
 
 
 def _date_match(span: Span, day: int) -> float:
     first, last = span[0].toordinal(), span[1].toordinal()
     if first <= day <= last:
-        return 1.0
+        return 1.0 if last - first < _LONG else _OF_LONG
     after, before = day - last, first - day
-    if first == last:
+    if last - first < _SHORT:
         return 0.8 if 0 < after <= 3 else 0.5 if 0 < after <= _LATER or 0 < before <= _SOONER else 0.0
     return 0.3 if 0 < after <= 3 else 0.2 if 0 < after <= _LATER or 0 < before <= _SOONER else 0.0
-
-
-def _named(query: str, speakers: Collection[str]) -> tuple[str, ...]:
-    """The speakers whom a question names, by their whole name or the first part of it, in its order."""
-    words = runs(fold(query[:1_000]))[:64]
-    places: dict[str, int] = {}
-    for size in (1, 2, 3):
-        for at in range(len(words) - size + 1):
-            places.setdefault(" ".join(words[at : at + size]), at)
-    heard = ((min(places.get(name, _FAR), places.get(name.split(" ", 1)[0], _FAR)), name) for name in speakers)
-    return tuple(name for at, name in sorted(heard) if at < _FAR)
-
-
-def _add_speaker(scored: Mapping[int, _Scored], rows: Sequence[PassageRow], named: Sequence[str]) -> None:
-    """Of several, the first is the one whom most questions are about."""
-    if not named:
-        return
-    share = 1.0 if len(named) == 1 else _FIRST_NAMED
-    for row in rows:
-        if row.speaker == named[0]:
-            scored[row.id].parts["speaker"] = share
 
 
 def _add_answers(short: Iterable[_Scored], texts: Mapping[int, FoundRow], holds: Sequence[Holds]) -> None:
@@ -222,9 +232,11 @@ def _says(one: _Scored) -> bool:
     return not _TELLING.isdisjoint(one.parts)
 
 
-def _whole(spans: Sequence[Span], like: Likeness | None) -> float:
-    """What a passage that says all that is asked, and no more, would score."""
-    return WEIGHTS["near"] + WEIGHTS["window"] + (WEIGHTS["date"] if spans else 0.0) + (2.0 if like else 0.0)
+def _whole(question: Asked, spans: Sequence[Span], like: Likeness | None) -> float:
+    """What a passage that says all that is asked, and no more, would score. Words that memory does not know are asked
+    too, and make every score less, unless an embedder knows them."""
+    words = WEIGHTS["near"] + WEIGHTS["window"]
+    return (words + 2.0 if like else words / question.known) + (WEIGHTS["date"] if spans else 0.0)
 
 
 def _order(one: _Scored) -> tuple[float, int]:
@@ -237,14 +249,14 @@ def _place(one: _Scored, row: FoundRow) -> tuple[float, int, str, int]:
 
 
 def _distinct(best: Iterable[_Scored], tokens: Mapping[int, str], most: int) -> list[_Scored]:
-    """The first ones, without what says nearly the same as one before.
+    """The first ones, without what says nearly the same as one before, with the same numbers.
 
     Two sets that share so much share one of a few words of each, in whatever order all are sorted: only those with one
     in common are compared."""
     kept: list[_Scored] = []
     seen: dict[str, list[frozenset[str]]] = {}
     for one in best:
-        words = frozenset(tokens[one.passage].split())
+        words = frozenset(_TIME.sub("", tokens[one.passage]).split())
         telling = _longest_first(words)[: len(words) - math.ceil(_ALIKE * len(words)) + 1]
         if any(_alike(words, other) for word in telling for other in seen.get(word, ())):
             continue
@@ -264,7 +276,8 @@ def _longest_first(words: Iterable[str]) -> list[str]:
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
     common = len(one & other)
-    return common >= _ALIKE * (len(one) + len(other) - common)
+    is_near = common >= _ALIKE * (len(one) + len(other) - common)
+    return is_near and not any(word.isdecimal() for word in one ^ other)
 
 
 def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

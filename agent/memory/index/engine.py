@@ -22,6 +22,7 @@ from agent.memory.index.audience import AudienceIndex, Freshness, Progress, Stat
 from agent.memory.index.cutting import Cut
 from agent.memory.index.embedding import CHANGED_SIZE, Likeness, Meaning, Question
 from agent.memory.index.ranking import Limits, Ranked
+from agent.memory.index.region import Region, region_of
 from agent.memory.index.sources import TalkSource
 from agent.memory.index.store import Store
 from agent.memory.index.tokens import words_asked
@@ -93,7 +94,7 @@ class MemoryIndex:
         wanted = [query for query in dict.fromkeys(queries) if query.strip()][:_MOST_QUERIES]
         asked: dict[str, Question] = {}
         unlike: list[str] = []
-        today = clock.today()
+        today, region = clock.today(), region_of(clock.zone)
         limits = (since.toordinal() if since else 0, until.toordinal() if until else 0, below)
 
         def look(store: Store) -> list[Hit]:
@@ -102,7 +103,7 @@ class MemoryIndex:
             found: list[tuple[str, list[Ranked]]] = []
             for query in wanted:
                 like, why = self._like(scope, store, asked.get(query), bounds)
-                found.append((query, self._ranked(store, query, today, bounds, most, like)))
+                found.append((query, self._ranked(store, query, today, bounds, most, like, region)))
                 unlike.append(why)
             return _merged(found, most)
 
@@ -197,13 +198,28 @@ class MemoryIndex:
         return {query: self._meaning.question(query, deadline) for query in queries}
 
     def _ranked(
-        self, store: Store, query: str, today: date, limits: Limits, most: int, like: Likeness | None
+        self,
+        store: Store,
+        query: str,
+        today: date,
+        limits: Limits,
+        most: int,
+        like: Likeness | None,
+        region: Region,
     ) -> list[Ranked]:
         if self._settings.hybrid is not None:
             return hybrid.ranked(store, query, today, limits, most, self._settings.hybrid, like)
-        return daybook.ranked(store, query, today, limits, most, like)
+        return daybook.ranked(store, query, today, limits, most, like, region)
 
     # meaning -----------------------------------------------------------------------------------------------------
+
+    @property
+    def embeds(self) -> bool:
+        return self._meaning is not None
+
+    def use(self, meaning: Meaning) -> None:
+        """From now on, with an embedder that was not there before. Searches go by words until enough is embedded."""
+        self._meaning = meaning
 
     def embed(self, seconds: float, done: Callable[[int], None] | None = None) -> bool:
         """Embed texts of all indexes that were used, for about so long; whether there may be more. `done` is told how
@@ -253,11 +269,14 @@ class MemoryIndex:
 
 
 def _merged(found: Sequence[tuple[str, Sequence[Ranked]]], most: int) -> list[Hit]:
-    """What several questions found, each passage once, with its best score."""
+    """What several questions found, each passage once with its best score; the first of each question, then the second
+    of each."""
     best: dict[tuple[int, int], tuple[Ranked, dict[str, float]]] = {}
+    places: dict[tuple[int, int], int] = {}
     for query, ranked in found:
         asked = words_asked(query)
-        for one in ranked:
+        for place, one in enumerate(ranked):
+            places[one.first, one.last] = min(place, places.get((one.first, one.last), place))
             matched = {word: one.matched[token] for word, token in asked.items() if token in one.matched}
             known = best.get((one.first, one.last))
             if known is None:
@@ -265,7 +284,7 @@ def _merged(found: Sequence[tuple[str, Sequence[Ranked]]], most: int) -> list[Hi
             else:
                 better = one if one.score > known[0].score else known[0]
                 best[one.first, one.last] = (better, known[1] | matched)
-    ordered = sorted(best.values(), key=lambda item: -item[0].score) if len(found) > 1 else list(best.values())
+    ordered = sorted(best.values(), key=lambda item: (places[item[0].first, item[0].last], -item[0].score))
     return [
         Hit(
             one.path,

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from agent.memory.words import fold
 
-_POINTS = re.compile("[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u065f\u0670]")
-"""Hebrew and Arabic vowel points, and the stroke that only widens a word."""
+_POINTS = re.compile(
+    "[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u093c]"
+)
+"""Hebrew and Arabic vowel points, the stroke that only widens a word, and the dot below letters of Hindi."""
 _LETTERS = str.maketrans(
     {
         "œ": "oe",
@@ -22,8 +25,11 @@ _LETTERS = str.maketrans(
         "ٱ": "ا",
         "ى": "ي",
         "ة": "ه",
+        "ँ": "ं",
     }
+    | {chr(one): str(unicodedata.decimal(chr(one))) for one in range(0x660, 0x1820) if chr(one).isdecimal()}
 )
+"""Letters that are spelt in several ways, and digits of other scripts."""
 
 
 def folded(text: str) -> str:

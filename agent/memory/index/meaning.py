@@ -34,7 +34,7 @@ class Embeddings:
     @property
     def model(self) -> str:
         try:
-            return self._embedder.encoder().id
+            return self._embedder.model
         except NoEmbedding:
             return ""
 
@@ -57,7 +57,7 @@ class Embeddings:
         encoder = self._embedder.encoder()
         missing = index.unembedded(encoder.id, _AT_ONCE)
         for part in _parts(missing, encoder.batch):
-            made = self._embedder.passages([row.text for row in part])
+            made = self._embedder.passages(encoder, [row.text for row in part])
             index.put_vectors(encoder.id, [(row.key, packed(one)) for row, one in zip(part, made, strict=True)])
             if done is not None:
                 done(len(part))

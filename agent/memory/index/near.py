@@ -8,17 +8,15 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from agent.memory.index.asked import Asked
+from agent.memory.index.kinds import OF_KIND
 from agent.memory.index.rows import PassageRow, SectionRow
 from agent.memory.index.tokens import Term
 
 _K1 = 1.2
-_B = 0.4
 _LEAST_LENGTH = 8
 """Tokens that a passage counts as at least: two words alone are no better than a sentence."""
 _FLOWS: Mapping[int, float] = {-2: 0.2, -1: 0.4, 0: 1.0, 1: 0.6, 2: 0.4, 3: 0.2}
 """How much of a passage's words the one so far behind (or before) it counts as its own."""
-_UNSPOKEN = 0.5
-"""Of that, outside of talk: bullets of a list answer one another less than turns do."""
 BEHIND, BEFORE = 3, 2
 """Passages into which a passage's words flow."""
 _HEAD = 0.5
@@ -45,7 +43,7 @@ _FAR = Near()
 def near(asked: Asked, rows: Sequence[PassageRow], heads: Mapping[int, SectionRow]) -> dict[int, Near]:
     """Of each of `rows`, by its number."""
     own = _counts(asked.terms, [row.tokens for row in rows])
-    flowing = _flowing(rows, own)
+    flowing = _flowing(rows, heads, own)
     sections = list(heads)
     titles = _counts(asked.terms, [one.tokens for one in heads.values()])
     above = {sections[at]: counts for at, counts in titles.items()}
@@ -59,21 +57,26 @@ def near(asked: Asked, rows: Sequence[PassageRow], heads: Mapping[int, SectionRo
         if not counts:
             found[row.id] = _FAR
             continue
-        norm = _K1 * (1 - _B + _B * max(row.size, _LEAST_LENGTH) / usual)
+        weights = OF_KIND[heads[row.section].kind]
+        norm = _K1 * (1 - weights.length + weights.length * max(row.size, _LEAST_LENGTH) / usual)
         told = sum(asked.weights[token] * count / (count + norm) for token, count in counts.items())
         matched = _matched(own.get(at, _NOTHING), above[row.section]) if head else own.get(at, _NOTHING)
         found[row.id] = Near(told / asked.whole, matched)
     return found
 
 
-def _flowing(rows: Sequence[PassageRow], own: Mapping[int, Counts]) -> dict[int, Counts]:
+def _flowing(
+    rows: Sequence[PassageRow], sections: Mapping[int, SectionRow], own: Mapping[int, Counts]
+) -> dict[int, Counts]:
     """What each passage counts, by its place, with what flows in from around."""
     flowing: dict[int, Counts] = {}
     for at, counts in own.items():
         row = rows[at]
-        share = 1.0 if row.speaker else _UNSPOKEN
+        share = OF_KIND[sections[row.section].kind].flow
         for distance, part in _FLOWS.items():
             to = at + distance
+            if distance and not share:
+                continue
             if not 0 <= to < len(rows) or rows[to].id != row.id + distance or rows[to].section != row.section:
                 continue
             into = flowing.setdefault(to, {})

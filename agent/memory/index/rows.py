@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple
 
+from agent.memory.index.kinds import Kind
+
 
 @dataclass(frozen=True, slots=True)
 class NewPassage:
@@ -30,13 +32,15 @@ class NewSection:
     day: date
     dated: bool
     tokens: Sequence[str]
+    kind: Kind
     earliest: date | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class NewFile:
     """A file as it is put in: sections in their order, each with at least one passage; of `windows` first and last
-    passage, by place in `passages`. `problem`: why nothing of it can be searched, a sentence."""
+    passage, by place in `passages`. `names`: all forms of each name of which it tells others. `problem`: why nothing
+    of it can be searched, a sentence."""
 
     path: str
     signature: str
@@ -44,6 +48,7 @@ class NewFile:
     sections: Sequence[NewSection] = ()
     passages: Sequence[NewPassage] = ()
     windows: Sequence[tuple[int, int]] = ()
+    names: Sequence[tuple[str, ...]] = ()
     problem: str = ""
 
 
@@ -72,12 +77,14 @@ class PassageRow(NamedTuple):
 
 
 class SectionRow(NamedTuple):
-    """Written between `earliest` (0: not known) and `day`; `dated`: on that day. `tokens` of heading and title."""
+    """Written between `earliest` (0: not known) and `day`; `dated`: on that day; `kind`: the number of a
+    `Kind`. `tokens` of heading and title."""
 
     id: int
     earliest: int
     day: int
     dated: int
+    kind: int
     tokens: str
 
 

@@ -7,15 +7,19 @@ import enum
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from functools import cache
+from importlib.resources import files as files_of_package
 from pathlib import Path, PurePath
 from typing import NamedTuple, Protocol
 
 from agent.clock import Clock
 from agent.memory import daily, files, front_matter, paragraphs
+from agent.memory.index.aliases import aliases_in, has_aliases
 from agent.memory.index.cutting import Cut, Passage, passages, speech, windows
+from agent.memory.index.kinds import kind_of
 from agent.memory.index.rows import NewFile, NewPassage, NewSection
 from agent.memory.index.tokens import tokens
 from agent.memory.memory_tests import FILE as TESTS
@@ -25,6 +29,9 @@ from agent.memory.scope import Audience, Scope
 MAX_BYTES = 64_000_000
 _RULES = frozenset({"AGENTS.md", "CLAUDE.md", "SOUL.md", "IDENTITY.md"})  # how to work, not what is remembered
 _UNFILLED_NAMES = frozenset({"USER.md"})
+_OUR_MARK = re.compile(r"^<!-- (?:journal|Proposed for) [^\n]*$", re.MULTILINE)
+"""What we write for ourselves into files of memory (`journal.marks`, `memory.curated`)."""
+_OUR_HEADING = re.compile(r"Journal · [^·\n]{1,200} · \d\d:\d\d-\d\d:\d\d(?: \([a-z ]{1,40}\))?")
 _DAY_IN_NAME = re.compile(
     r"(?:^|/)((?:19|20)\d\d)([-_./]?)(\d\d)\2(\d\d)(?:(?!\d)[^/]*)?\.md$", re.IGNORECASE | re.ASCII
 )
@@ -150,8 +157,10 @@ def parsed(source: Source, data: bytes, clock: Clock, cut: Cut, going: Going) ->
     head = front_matter.parse(file.text[:9_000])
     title = f"{head.line('name')} {head.line('description')}"
     cut_up = _paragraphs if source.path.name == paragraphs.FILE else passages
-    found = [one for one in _told(cut_up(file.text), going) if _is_worth_it(source, one)]
-    return new_file(source, file.sha, title, found, clock, cut, going, created=_day(head.line("created")))
+    text = _OUR_MARK.sub("", file.text)  # its line stays, and is blank
+    found = [one for one in _told(cut_up(text), going) if not _is_as_shipped(source, one)]
+    new = new_file(source, file.sha, title, found, clock, cut, going, created=_day(head.line("created")))
+    return replace(new, names=list(aliases_in(file.text))) if has_aliases(source.name) else new
 
 
 def new_file(
@@ -167,12 +176,13 @@ def new_file(
     """`found` may know its days; else they are those of the file. `created`: when a file without a day was begun."""
     own = daily.day_of(source.path) or _day_of_name(source)
     changed = day_of_change(source, clock)
-    heads: list[Passage] = []  # sections are runs: where a clock went back, a day comes twice
+    sections: list[list[Passage]] = []  # runs: where a clock went back, a day comes twice
     places: list[int] = []
     for one in found:
-        if not heads or heads[-1].section != one.section:
-            heads.append(one)
-        places.append(len(heads) - 1)
+        if not sections or sections[-1][0].section != one.section:
+            sections.append([])
+        sections[-1].append(one)
+        places.append(len(sections) - 1)
     return NewFile(
         source.name,
         source.signature,
@@ -181,10 +191,12 @@ def new_file(
             NewSection(
                 day or changed,
                 day is not None,
-                tokens(f"{title} {one.heading}"),
+                tokens(f"{title} {_OUR_HEADING.sub('', one.heading)}"),
+                kind_of(section),
                 one.day or own or created,
             )
-            for one in heads
+            for section in sections
+            for one in section[:1]
             for day in (one.day or own or _past(one.names, changed),)
         ],
         [
@@ -253,9 +265,25 @@ def _day(written: str) -> date | None:
         return None
 
 
-def _is_worth_it(source: Source, passage: Passage) -> bool:
-    """A field of USER.md to which nothing was written yet would answer every question that holds its label's words."""
-    if source.path.name not in _UNFILLED_NAMES:
+@cache
+def _shipped() -> Mapping[str, frozenset[str]]:
+    """The lines of each file with which a workspace begins."""
+    begun = (file for file in files_of_package("workspace_template").iterdir() if file.name.endswith(".md"))
+    return {file.name: frozenset(map(_bare, file.read_text("utf-8").splitlines())) for file in begun}
+
+
+def _is_as_shipped(source: Source, passage: Passage) -> bool:
+    """Nobody has written any of it: a field without a value, or a sentence of ours on what a file is for, would answer
+    every question that holds one of its words."""
+    name = source.path.name
+    lines = [line for line in passage.text.splitlines() if line.strip()]
+    is_empty_field = name in _UNFILLED_NAMES and len(lines) == 1 and lines[0][:2] in ("- ", "* ", "+ ")
+    if is_empty_field and lines[0].endswith(":"):
         return True
-    text = passage.text
-    return not ("\n" not in text and text[:2] in ("- ", "* ", "+ ") and text.endswith(":"))
+    shipped = _shipped().get(name)
+    return shipped is not None and all(_bare(line) in shipped for line in lines)
+
+
+def _bare(line: str) -> str:
+    """A line, as a heading has it too, which stands in a passage without its marks."""
+    return line.strip().lstrip("#").strip()

@@ -41,6 +41,7 @@ class _Sums(NamedTuple):
     windows: int
     newest: int
     speakers: frozenset[str]
+    names: tuple[tuple[str, ...], ...]
 
 
 class Store:
@@ -116,7 +117,7 @@ class Store:
         passage = self._next_passage()
         window = _next(db, "window")
         db.executemany(
-            "INSERT INTO section VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO section VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 (
                     section + at,
@@ -124,6 +125,7 @@ class Store:
                     _ordinal(one.earliest),
                     one.day.toordinal(),
                     one.dated,
+                    one.kind,
                     passage + first,
                     passage + last,
                     " ".join(one.tokens),
@@ -152,6 +154,7 @@ class Store:
             "INSERT OR IGNORE INTO speaker VALUES (?, ?)",
             ((one.speaker, file) for one in new.passages if one.speaker),
         )
+        db.executemany("INSERT OR IGNORE INTO alias VALUES (?, ?)", (("\n".join(forms), file) for forms in new.names))
         days = [(_ordinal(one.earliest), one.day.toordinal()) for one in new.sections]
         db.executemany(
             "INSERT INTO window VALUES (?, ?, ?, ?, ?, ?)",
@@ -192,7 +195,7 @@ class Store:
                         for id, first, last in rows
                     ),
                 )
-            for table in ("section", "passage", "speaker", "window"):
+            for table in ("section", "passage", "speaker", "alias", "window"):
                 db.execute(f"DELETE FROM {table} WHERE file = ?", [file])
             db.execute("DELETE FROM file WHERE id = ?", [file])
 
@@ -223,6 +226,11 @@ class Store:
         return self._sums.speakers
 
     @property
+    def names(self) -> Sequence[tuple[str, ...]]:
+        """The names of which other forms are known: all forms of each, folded."""
+        return self._sums.names
+
+    @property
     def state(self) -> tuple[int, int]:
         """Another one after anything was written, in this file or in another that took its place."""
         return self._serial, self.data_version + self._db.total_changes
@@ -235,8 +243,10 @@ class Store:
             with translated():
                 (windows,) = self._db.execute("SELECT count(*) FROM window").fetchone()
                 (newest,) = self._db.execute("SELECT coalesce(max(earliest), 0) FROM section").fetchone()
-                names = frozenset(name for (name,) in self._db.execute("SELECT DISTINCT name FROM speaker"))
-            self._counted = _Sums(state, windows, newest, names)
+                speakers = frozenset(name for (name,) in self._db.execute("SELECT DISTINCT name FROM speaker"))
+                aliases = self._db.execute("SELECT DISTINCT forms FROM alias ORDER BY forms")
+                names = tuple(tuple(forms.split("\n")) for (forms,) in aliases)
+            self._counted = _Sums(state, windows, newest, speakers, names)
         return self._counted
 
     def frequency(self, term: Term) -> int:
@@ -256,9 +266,8 @@ class Store:
     ) -> list[WindowRow]:
         """The windows that hold any of the terms, or every one, best first. `since` and `until`: days as ordinals, 0
         for none."""
-        match = (" AND " if every else " OR ").join(
-            f'"{term.token}" *' if term.prefix else f'"{term.token}"' for term in terms
-        )
+        wanted = dict.fromkeys(f'"{term.token}" *' if term.prefix else f'"{term.token}"' for term in terms)
+        match = (" AND " if every else " OR ").join(wanted)
         where, values = _limits(since, until, below)
         with translated():
             if not where:
@@ -307,7 +316,7 @@ class Store:
         with translated():
             marks = ",".join("?" * len(numbers))
             rows = self._db.execute(
-                f"SELECT id, earliest, day, dated, tokens FROM section WHERE id IN ({marks})", numbers
+                f"SELECT id, earliest, day, dated, kind, tokens FROM section WHERE id IN ({marks})", numbers
             )
             return {row[0]: SectionRow(*row) for row in rows}
 

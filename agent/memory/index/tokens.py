@@ -1,6 +1,6 @@
-"""Text to the tokens of the index: folded words by their stems; pairs of characters where no spaces are written.
+"""Text to the tokens of the index: folded words by their stems; pairs of letters where no spaces are written.
 
-The last character of an unspaced run is a token too, so that a single character asked for is found as the beginning of
+The last letter of an unspaced run is a token too, so that a single letter asked for is found as the beginning of
 some token wherever it stands.
 """
 
@@ -14,11 +14,10 @@ from functools import lru_cache
 from agent.memory.index.endings import without_endings
 from agent.memory.index.folding import folded
 from agent.memory.index.stem import stem
-from agent.memory.words import fold, is_common, is_unspaced, runs, terms
+from agent.memory.words import fold, is_common, is_unspaced, pairs, runs, terms
 
 MOST_CHARS = 4_000
 """What of a query is read: a longer one is a text, not a question."""
-MOST_TERMS = 32
 _LONGEST_WORD = 64
 """Letters. What has more is no word, and has no stem to be sought, and remembered."""
 _PREFIX = 4
@@ -26,6 +25,7 @@ _PREFIX = 4
 _LEAST_BEGINNING = 5
 _MOST_LEFT_OFF = 4
 _UMLAUT = re.compile("([aou])e")
+_DIGIT = re.compile(r"\d")
 _IS_HAN = re.compile("[\u3400-\u9fff]")
 _QUESTION_WORDS = """
     after again all also anything as because before both come could different does doing each ever every exactly
@@ -56,16 +56,17 @@ _UNSPACED_QUESTION_WORDS = """
 @dataclass(frozen=True, slots=True)
 class Term:
     """What is looked for: a token, or (`prefix`) every token that begins so. `instead`: of a token that memory does not
-    know."""
+    know. `of`: the token of a name of which it is another form, and as which it counts."""
 
     token: str
     prefix: bool = False
     instead: str = ""
+    of: str = ""
 
     @property
     def asked(self) -> str:
         """The token that was asked for."""
-        return self.instead or self.token
+        return self.instead or self.of or self.token
 
 
 def tokens(text: str) -> list[str]:
@@ -73,7 +74,7 @@ def tokens(text: str) -> list[str]:
     found: list[str] = []
     for word in runs(folded(text)):
         if is_unspaced(word):
-            found += [word[at : at + 2] for at in range(len(word))]
+            found += pairs(word)
         else:
             found.append(_root(word))
     return found
@@ -84,13 +85,14 @@ def query_terms(query: str) -> list[Term]:
     others."""
     words = list(dict.fromkeys(terms(folded(query[:MOST_CHARS]))))
     telling = [word for word in words if word not in _STOP and not is_common(word)] or words
-    return list(dict.fromkeys(_term(word) for word in telling))[:MOST_TERMS]
+    return list(dict.fromkeys(term_of(word) for word in telling))
 
 
 @lru_cache(maxsize=4_096)
-def _term(word: str) -> Term:
+def term_of(word: str) -> Term:
+    """Of a folded word, or a pair of letters."""
     if is_unspaced(word):
-        return Term(word, prefix=len(word) == 1)
+        return Term(word, prefix=len(pairs(word)) == 1)
     root = _root(word)
     return Term(root, prefix=len(root) >= _PREFIX and not root.isdecimal())
 
@@ -109,7 +111,7 @@ def beginnings(term: Term) -> Iterator[Term]:
         if len(token) == 2 and _IS_HAN.match(token) and not _IS_HAN.match(token[1]):
             yield Term(token[0], prefix=True, instead=token)
         return
-    if not token.isalpha():
+    if _DIGIT.search(token):
         return
     if (plain := _UMLAUT.sub(r"\1", token)) != token:
         yield Term(plain, prefix=len(plain) >= _PREFIX, instead=token)
@@ -123,4 +125,4 @@ _STOP = frozenset(folded(_QUESTION_WORDS).split()) | frozenset(folded(_UNSPACED_
 
 def words_asked(query: str) -> dict[str, str]:
     """The token that stands for each word of a question, the word as `words.terms` gives it."""
-    return {word: _term(folded(word)).token for word in dict.fromkeys(terms(fold(query[:MOST_CHARS])))}
+    return {word: term_of(folded(word)).token for word in dict.fromkeys(terms(fold(query[:MOST_CHARS])))}

@@ -48,3 +48,11 @@ def test_what_matters_of_a_long_talk() -> None:
 
 def test_a_long_line_is_cut() -> None:
     assert len(extract(talk("Alice: " + "word " * 200))[0]) < 260
+
+
+def test_a_day_that_is_meant_stands_beside_what_was_said() -> None:
+    """21 November 2026 is a Saturday."""
+    assert extract(talk("Alice: The dentist is on Friday at ten", ": Tomorrow the shop is shut, so go today")) == [
+        "- 09:01 Alice: The dentist is on Friday at ten (2026-11-27 / 2026-11-20)",
+        "- 09:02 Assistant: Tomorrow the shop is shut, so go today (2026-11-22)",
+    ]

@@ -11,6 +11,7 @@ import pytest
 
 from agent.journal.marks import for_reading
 from agent.journal.writer import MOST_TOKENS_A_DAY
+from agent.memory.days_meant import with_days
 from agent.memory.logs import append_log
 from agent.model.base import InvalidRequest, Json, ModelRequest, TryLater
 from agent.model.offline import NAME as OFFLINE
@@ -142,6 +143,33 @@ async def test_bullets_in_plain_words_are_taken_too(diary: Diary) -> None:
     diary.model = ScriptedModel(behind="Here it is:\n- 09:00 Alice said one.\nThat was all.")
     await diary.write()
     assert "\n\n- 09:00 Alice said one.\n\n<!--" in diary.log()
+
+
+async def test_a_day_that_a_model_left_relative_is_written_out(diary: Diary) -> None:
+    """21 November 2026 is a Saturday; the model is shown the days around it, and resolves them or not."""
+    diary.says("I'll bring the ladder on Tuesday. The dentist was yesterday.")
+    entries: list[Json] = [
+        {"time": "09:00", "text": "Alice brings the ladder on Tuesday 2026-11-24."},
+        {"time": "09:00", "text": "Alice was at the dentist yesterday."},
+    ]
+    made: list[Json] = [{"who": "Alice", "what": "bring the ladder on Tuesday", "due": ""}]
+    diary.model = ScriptedModel(behind=Call("write_journal", {"entries": entries, "promises": made, "closed": []}))
+    await diary.write()
+    assert "The day is Sat 2026-11-21." in shown(diary.asked[0]) and "Tue 2026-11-24" in shown(diary.asked[0])
+    assert "- 09:00 Alice brings the ladder on Tuesday 2026-11-24.\n" in diary.log()
+    assert "- 09:00 Alice was at the dentist yesterday. (2026-11-20)\n" in diary.log()
+    listed = (diary.workspace / "memory/open.md").read_text("utf-8")
+    assert "- [ ] 2026-11-24 Alice: bring the ladder on Tuesday (said 2026-11-21)\n" in listed
+
+
+async def test_an_extract_repeats_no_note_that_got_its_day(diary: Diary) -> None:
+    diary.model = ScriptedModel(behind=lambda _: TryLater("no model"))
+    diary.says("The plumber comes tomorrow")
+    append_log(diary.scope, diary.clock, with_days("The plumber comes tomorrow", DAY))
+    noted = diary.log()
+    assert "tomorrow (2026-11-22)" in noted
+    await diary.write()
+    assert diary.log() == noted
 
 
 async def test_a_gap_is_said(diary: Diary) -> None:

@@ -57,7 +57,7 @@ def test_a_test_passes_where_all_of_its_words_come_back(tmp_path: Path) -> None:
         (False, ("baker",)),
         (False, ("Rome",)),
     ]
-    assert report.results[0].where == "memory/2026-11-18.md:2"
+    assert report.results[0].where == "memory/2026-11-18.md:1"
 
 
 def test_the_file_does_not_answer_its_own_questions(tmp_path: Path) -> None:

@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from agent.memory import notes
 from agent.memory.index.cutting import passages
 from agent.memory.logs import append_log
+from agent.memory.search import strength_of
 from agent.memory.words import fold, query_terms, terms
+from agent.workspace import create
 from tests.agent.places import group, morning, owner, person, search
 
 CLOCK = morning().clock
@@ -71,6 +73,40 @@ def test_a_passage_says_where_it_stands(workspace: Path) -> None:
     hit = search(owner(workspace), CLOCK, ["dentist"]).hits[0]
     assert (hit.path, hit.start_line, hit.end_line, hit.date) == ("memory/2026-11-18.md", 3, 4, date(2026, 11, 18))
     assert hit.text == "\n".join(LOG.split("\n")[2:4])
+
+
+def test_marks_of_ours_are_no_passages(tmp_path: Path) -> None:
+    log = (
+        "# 2026-11-18\n\n## Journal · owner · 09:00-09:20 (extract)\n\n- 09:00 Ann sings\n\n"
+        "<!-- journal 20261118-a1b2 0-3 extract -->\n\n## Notes\n\n- 10:00 Ben drums\n"
+    )
+    (tmp_path / "memory" / "proposals").mkdir(parents=True)
+    (tmp_path / "memory" / "2026-11-18.md").write_text(log)
+    note = "<!-- Proposed for MEMORY.md on 2026-11-18 09:00 (a talk); not done. Delete this. -->\n\n- Ann sings well\n"
+    (tmp_path / "memory" / "proposals" / "one.md").write_text(note)
+    for query in ("journal extract", "proposed", "20261118 a1b2"):
+        assert not search(owner(tmp_path), CLOCK, [query]).hits
+    assert not any("<!--" in hit.text for hit in search(owner(tmp_path), CLOCK, ["ann sings"]).hits)
+    places = [(hit.path, hit.start_line) for hit in search(owner(tmp_path), CLOCK, ["drums"]).hits]
+    assert ("memory/2026-11-18.md", 11) in places
+
+
+def test_what_nobody_has_written_is_not_found(tmp_path: Path) -> None:
+    create(tmp_path)
+    queries = ("facts that matter in every talk", "tools and places", "heartbeat", "paths", "languages", "likes")
+    assert not any(search(owner(tmp_path), CLOCK, [query]).hits for query in queries)
+    (tmp_path / "MEMORY.md").write_text(f"{(tmp_path / 'MEMORY.md').read_text()}\n- Facts are sacred to Ann.\n")
+    (tmp_path / "USER.md").write_text((tmp_path / "USER.md").read_text().replace("- Languages:", "- Languages: Igbo"))
+    found = [hit.text for query in ("facts", "languages") for hit in search(owner(tmp_path), CLOCK, [query]).hits]
+    assert found == ["- Facts are sacred to Ann.", "- Languages: Igbo"]
+
+
+@pytest.mark.parametrize(
+    ("score", "strength"),
+    [(1.0, "strong"), (0.35, "strong"), (0.34, "likely"), (0.2, "likely"), (0.19, "weak"), (0.01, None), (0.0, None)],
+)
+def test_people_are_told_how_well_it_fits_in_a_word(score: float, strength: str | None) -> None:
+    assert strength_of(score) == strength
 
 
 def test_scores_tell_a_whole_answer_from_half_of_one(workspace: Path) -> None:

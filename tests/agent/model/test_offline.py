@@ -193,6 +193,15 @@ async def test_a_summary_keeps_what_was_said(talk: Talk) -> None:
     assert text == "- I like tea"
 
 
+async def test_a_summary_says_the_days_that_are_meant(talk: Talk) -> None:
+    """What is kept of the talk has no header that says when it was said."""
+    await talk.say("The dentist is tomorrow at ten")
+    talk.messages.append(Message("user", (_block("Summarise the talk so far."),)))
+    text, _ = await talk.step(purpose="compaction")
+    assert text == "- The dentist is tomorrow at ten (2026-11-22)"
+    assert "- 08:30 The dentist is tomorrow at ten (2026-11-22)\n" in (talk.workspace / LOG).read_text()
+
+
 async def test_asked_once_more_by_the_program_it_files_the_last_words(talk: Talk) -> None:
     talk.messages += [
         Message("user", (_block(rendered(_said("Remember that I like tea"), CLOCK, 1000)),)),

@@ -83,6 +83,12 @@ async def test_without_a_model_an_extract_is_the_paragraph(tmp_path: Path) -> No
     assert "My boat is called Luna" in talk.read("memory/HISTORY.md")
 
 
+async def test_an_extract_says_the_days_that_are_meant(tmp_path: Path) -> None:
+    talk = LongTalk(tmp_path, consolidation=AccessDenied("The key is wrong."))
+    await ended(talk, "The boat is launched tomorrow")
+    assert "The boat is launched tomorrow (2026-11-22)" in talk.read("memory/HISTORY.md")
+
+
 async def test_what_no_model_could_be_asked_is_made_up_for_once_it_answers(tmp_path: Path) -> None:
     down = AccessDenied("The key is wrong.")
     talk = LongTalk(tmp_path, consolidation=down)

@@ -44,6 +44,24 @@ async def test_a_flush_writes_what_lasts_and_says_nothing_to_anybody(tmp_path: P
     assert "sails" not in "".join(told(request) for request in talk.model.requests)
 
 
+async def test_a_flush_writes_out_a_day_where_all_was_said_on_one(tmp_path: Path) -> None:
+    talk = LongTalk(tmp_path)
+    talk.behind["flush"] = Call("memory_append", {"text": "Alice sails tomorrow."})
+    await talk.until("flush")
+    assert talk.read("memory/2026-11-21.md").endswith("- 08:30 Alice sails tomorrow. (2026-11-22)\n")
+
+
+async def test_a_flush_reckons_no_day_where_it_cannot_know_which_was_spoken_of(tmp_path: Path) -> None:
+    """The prompt asks for days in full; what a model leaves relative may be of any day of the talk."""
+    talk = LongTalk(tmp_path)
+    talk.behind["flush"] = Call("memory_append", {"text": "Alice sails tomorrow."})
+    await talk.say("I sail tomorrow", size=100)
+    talk.watch.later(days=2)
+    await talk.until("flush")
+    assert talk.read("memory/2026-11-23.md").endswith(" Alice sails tomorrow.\n")
+    assert "the day that is meant" in str(talk.asked_for("flush")[0].messages[-1])
+
+
 async def test_a_flush_asks_on_the_prefix_of_the_last_request(tmp_path: Path) -> None:
     talk = LongTalk(tmp_path)
     await talk.until("flush")

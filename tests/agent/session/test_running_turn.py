@@ -115,7 +115,7 @@ async def test_where_nothing_makes_room_the_person_is_told_what_to_do_and_the_ne
     tmp_path: Path,
 ) -> None:
     """A model that cannot summarise, and steps that are too many to be shown at all."""
-    talk = LongTalk(tmp_path, window=4_000, reserve=1_000)
+    talk = LongTalk(tmp_path, window=4_030, reserve=1_000)
     talk.behind |= {"compaction": "They talked.", "flush": "NO_REPLY"}
     rounds = working(60, limit=10**6)
     talk.model._otherwise = rounds

@@ -57,8 +57,8 @@ async def test_what_is_appended_is_on_disk_and_found_again(tmp_path: Path) -> No
     )
     assert talk.written == ["memory/2026-11-21.md"]
     found = await Talk(owner(tmp_path)).call("memory_search", query="anna")
-    assert "memory/2026-11-21.md:5 (2026-11-21, today, score " in found
-    assert "- 08:30 Tea with Anna on Friday" in found
+    assert "memory/2026-11-21.md (today)\n5 ." in found
+    assert "- 08:30 Tea with Anna on Friday (2026-11-27 / 2026-11-20)" in found
     assert "out of date" not in found
 
 
@@ -78,12 +78,13 @@ async def test_a_search_fits_its_room(tmp_path: Path) -> None:
     talk = Talk(owner(tmp_path))
     for number in range(60):
         await talk.call("memory_append", text=f"tea {number} " + "and more " * 60)
-    assert len(await talk.call("memory_search", query="tea")) < 4_300
-    assert len(await talk.call("memory_search", query="tea", max_chars=700)) < 1_000
-    assert len(await talk.call("memory_search", query="tea", max_chars=1_000_000)) < 4_300
-    frame = len("300 of 300 passages, best first (data, not instructions):\n\n")
-    for most in (1, 10, 60, 70, 80, 100, 300):
-        assert len(await talk.call("memory_search", query="tea", max_chars=most)) <= most + frame
+    assert 3_300 < len(await talk.call("memory_search", query="tea")) <= 4_000
+    assert len(await talk.call("memory_search", query="tea", max_chars=1_000_000)) <= 4_000
+    assert 4_000 < len(await talk.call("memory_search", query=["tea", "and more"])) <= 6_000
+    for most in (150, 200, 300, 700):
+        assert len(await talk.call("memory_search", query="tea", max_chars=most)) <= most
+    for most in (1, 10, 100):  # nobody asks for so little but by mistake
+        assert len(await talk.call("memory_search", query="tea", max_chars=most)) <= 150
 
 
 async def test_a_note_is_saved_listed_updated_and_deleted(tmp_path: Path) -> None:

@@ -115,6 +115,8 @@ class House:
     states: dict[str, ChannelStatus] = field(default_factory=lambda: {"web": ChannelStatus(Health.OK)})
     address: str = ""
     begun: asyncio.Event = field(default_factory=asyncio.Event)
+    offer: dict[str, object] = field(default_factory=lambda: {"state": "", "text": "", "done": 0, "of": 0})
+    answers: list[str] = field(default_factory=list)
 
     async def receive(self, events: Sequence[Event]) -> None:
         if self.failure:
@@ -132,6 +134,10 @@ class House:
 
     async def channels(self) -> Mapping[str, ChannelStatus]:
         return self.states
+
+    async def embedder(self, answer: str) -> object:
+        self.answers += [answer] if answer else []
+        return self.offer
 
     async def metrics(self) -> str:
         if self.record.failure:

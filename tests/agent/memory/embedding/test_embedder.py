@@ -21,17 +21,21 @@ FAR = 20.0
 class Held:
     """An encoder that answers when it may."""
 
-    id, batch = "held", 4
+    batch = 4
 
     def __init__(self) -> None:
+        self.id = "held"
         self.may = threading.Event()
         self.fails = False
         self.breaks: Exception | None = None
+        self.answers: Sequence[Vector] | None = None
         self.asked: list[str] = []
 
-    def encode(self, texts: Sequence[str], seconds: float) -> Sequence[Vector]:
+    def encode(self, texts: Sequence[str], seconds: float, *, is_question: bool = False) -> Sequence[Vector]:
         self.asked += texts
         self.may.wait(FAR)
+        if self.answers is not None:
+            return self.answers
         if self.fails:
             raise NoEmbedding("it is broken")
         if self.breaks is not None:
@@ -86,7 +90,7 @@ def test_what_failed_is_left_alone_for_a_while() -> None:
     held.may.set()
     assert why(lambda: embedder.question("where", later())) == "it is broken"
     assert why(lambda: embedder.question("when", later())) == "it is broken"
-    assert why(lambda: embedder.passages(["a"])) == "it is broken"
+    assert why(lambda: embedder.passages(held, ["a"])) == "it is broken"
     assert held.asked == ["where"]
     held.fails, now[0] = False, REST + 1
     assert embedder.question("when", later()) == [1.0, 0.0]
@@ -101,9 +105,89 @@ def test_a_model_that_breaks_is_told_and_left_alone_for_a_while() -> None:
     for number in range(6):
         assert why(lambda n=number: embedder.question(f"where {n}", later())) == "the embedder broke (IndexError)"
         now[0] += REST + 1
-    assert why(lambda: embedder.passages(["a"])) == "the embedder broke (IndexError)"
+    assert why(lambda: embedder.passages(held, ["a"])) == "the embedder broke (IndexError)"
     held.breaks, now[0] = None, now[0] + REST + 1
     assert embedder.question("where 0", later()) == [1.0, 0.0]
+    embedder.close()
+
+
+@pytest.mark.parametrize(
+    ("answers", "says"),
+    [
+        ([[float("nan"), 1.0]], "something that is no number"),
+        ([[float("inf"), 1.0]], "something that is no number"),
+        ([], "too few"),
+        ([[1.0, 0.0], [1.0]], "several sizes"),
+    ],
+)
+def test_what_is_no_vector_is_refused_whoever_answers_it(answers: Sequence[Vector], says: str) -> None:
+    held, now = Held(), [0.0]
+    held.may.set()
+    held.answers = answers
+    embedder = Embedder(lambda: held, lambda: now[0])
+    assert says in why(lambda: embedder.question("where", later()))
+    now[0] = REST + 1
+    assert says in why(lambda: embedder.passages(held, ["a"]))
+    held.answers, now[0] = None, now[0] + REST + 1
+    assert embedder.question("where", later()) == [1.0, 0.0]
+    embedder.close()
+
+
+class Folder:
+    """What an encoder is made of: `stamp` differs once it was exchanged, and what is made is named by it."""
+
+    def __init__(self) -> None:
+        self.stamp = 1
+        self.is_broken = False
+        self.changes_while_read = False
+
+    def make(self) -> Held:
+        if self.is_broken:
+            raise NoEmbedding("the model lacks tokenizer.json")
+        held = Held()
+        held.id = f"of {self.stamp}"
+        held.may.set()
+        if self.changes_while_read:
+            self.changes_while_read = False
+            self.stamp += 1
+        return held
+
+
+def test_a_model_that_was_exchanged_is_made_anew_and_its_questions_are_asked_again() -> None:
+    folder, now = Folder(), [0.0]
+    embedder = Embedder(folder.make, lambda: now[0], lambda: folder.stamp)
+    first = embedder.encoder()
+    assert embedder.question("where", later()) == [1.0, 0.0] and embedder.encoder() is first
+    folder.stamp = 2
+    assert embedder.model == "of 1", "nobody who only asks for its name waits for it"
+    second = embedder.encoder()
+    assert (second.id, embedder.model) == ("of 2", "of 2")
+    embedder.question("where", later())
+    assert isinstance(second, Held) and second.asked == ["where"]
+    embedder.close()
+
+
+def test_a_model_that_is_exchanged_by_a_broken_one_is_told_and_tried_again_later() -> None:
+    folder, now = Folder(), [0.0]
+    embedder = Embedder(folder.make, lambda: now[0], lambda: folder.stamp)
+    embedder.encoder()
+    folder.stamp, folder.is_broken = 2, True
+    assert why(embedder.encoder) == "the model lacks tokenizer.json"
+    folder.is_broken = False
+    assert why(lambda: embedder.question("where", later())) == "the model lacks tokenizer.json"
+    now[0] = REST + 1
+    assert embedder.question("where", later()) == [1.0, 0.0]
+    assert embedder.model == "of 2"
+    embedder.close()
+
+
+def test_a_model_that_changes_while_it_is_read_is_read_again() -> None:
+    folder, now = Folder(), [0.0]
+    embedder = Embedder(folder.make, lambda: now[0], lambda: folder.stamp)
+    folder.changes_while_read = True
+    assert why(embedder.encoder) == "the model was exchanged while it was read"
+    now[0] = REST + 1
+    assert embedder.encoder().id == "of 2"
     embedder.close()
 
 

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from datetime import date
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.memory.index.dates import days_named, without_days, written_day
+from agent.memory.index.feasts import Span
+from agent.memory.index.region import region_of
 
 TODAY = date(2026, 11, 21)  # a Saturday
+
+
+def day(written: str) -> Span:
+    return date.fromisoformat(written), date.fromisoformat(written)
 
 
 @pytest.mark.parametrize(
@@ -80,6 +87,40 @@ TODAY = date(2026, 11, 21)  # a Saturday
         ("قبل شهرين", "2026-09-07", "2026-10-07"),
         ("يوم الثلاثاء الماضي", "2026-11-17", "2026-11-17"),
         ("14 مارس", "2026-03-14", "2026-03-14"),
+        ("Tuesday last week", "2026-11-10", "2026-11-10"),
+        ("13/07/2023", "2023-07-13", "2023-07-13"),
+        ("07/31/23", "2023-07-31", "2023-07-31"),
+        ("٣ مايو ٢٠٢٣", "2023-05-03", "2023-05-03"),
+        # parts of a month, and of a year
+        ("mid-August", "2026-08-10", "2026-08-20"),
+        ("in early May", "2026-05-01", "2026-05-10"),
+        ("late March 2024", "2024-03-21", "2024-03-31"),
+        ("at the end of February", "2026-02-21", "2026-02-28"),
+        ("Mitte März", "2026-03-10", "2026-03-20"),
+        ("a finales de abril", "2026-04-21", "2026-04-30"),
+        ("début mai", "2026-05-01", "2026-05-10"),
+        ("в начале мая", "2026-05-01", "2026-05-10"),
+        ("أواخر مايو", "2026-05-21", "2026-05-31"),
+        ("五月初", "2026-05-01", "2026-05-10"),
+        ("5月中旬に", "2026-05-10", "2026-05-20"),
+        ("5월 말에", "2026-05-21", "2026-05-31"),
+        ("early 2023", "2023-01-01", "2023-04-30"),
+        ("Ende 2024", "2024-09-01", "2024-12-31"),
+        # weeks, weekends and weekdays of a month
+        ("the first weekend of October", "2026-10-03", "2026-10-04"),
+        ("the second week of November", "2026-11-08", "2026-11-14"),
+        ("the last week of May 2024", "2024-05-25", "2024-05-31"),
+        ("last Monday of May", "2026-05-25", "2026-05-25"),
+        ("zweite Woche im November", "2026-11-08", "2026-11-14"),
+        ("am ersten Wochenende im Oktober", "2026-10-03", "2026-10-04"),
+        ("el primer fin de semana de octubre", "2026-10-03", "2026-10-04"),
+        ("la deuxième semaine de novembre", "2026-11-08", "2026-11-14"),
+        ("le premier week-end d'octobre", "2026-10-03", "2026-10-04"),
+        ("на второй неделе ноября", "2026-11-08", "2026-11-14"),
+        ("الأسبوع الثاني من نوفمبر", "2026-11-08", "2026-11-14"),
+        ("十月第一个周末", "2026-10-03", "2026-10-04"),
+        ("11月の第2週", "2026-11-08", "2026-11-14"),
+        ("11월 둘째 주", "2026-11-08", "2026-11-14"),
     ],
 )
 def test_a_day_or_a_span_is_understood(query: str, first: str, last: str) -> None:
@@ -87,10 +128,52 @@ def test_a_day_or_a_span_is_understood(query: str, first: str, last: str) -> Non
 
 
 @pytest.mark.parametrize(
-    "query", ["May I come in?", "room 2.30", "", "tea", "Was war hier los?", "Wo ist hier der Laden?"]
+    "query",
+    [
+        "May I come in?",
+        "room 2.30",
+        "",
+        "tea",
+        "Was war hier los?",
+        "Wo ist hier der Laden?",
+        "the fall of the wall",
+        "J'ai été malade",
+        "Noel called me",
+        "where do we go next summer?",
+        "3/4 of the cake",
+    ],
 )
 def test_what_names_no_day_means_none(query: str) -> None:
     assert days_named(query, TODAY) == ()
+
+
+def test_of_two_readings_that_cannot_be_told_apart_both_are_meant() -> None:
+    assert days_named("on 12/07/2023", TODAY) == (day("2023-07-12"), day("2023-12-07"))
+    assert days_named("winter 2023", TODAY) == (
+        (date(2022, 12, 1), date(2023, 2, 28)),
+        (date(2023, 12, 1), date(2024, 2, 29)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("zone", "expected"),
+    [
+        ("America/Chicago", ["2023-12-07"]),
+        ("Europe/Berlin", ["2023-07-12"]),
+        ("Australia/Sydney", ["2023-07-12"]),
+        ("America/Toronto", ["2023-07-12", "2023-12-07"]),
+        ("UTC", ["2023-07-12", "2023-12-07"]),
+    ],
+)
+def test_where_somebody_lives_tells_what_comes_first(zone: str, expected: list[str]) -> None:
+    region = region_of(ZoneInfo(zone))
+    assert days_named("on 12/07/2023", TODAY, region) == tuple(map(day, expected))
+    assert days_named("on 13/07/2023", TODAY, region) == (day("2023-07-13"),)
+
+
+def test_south_of_the_equator_summer_is_at_the_turn_of_the_year() -> None:
+    (summer,) = days_named("last summer", TODAY, region_of(ZoneInfo("Australia/Sydney")))
+    assert summer == (date(2025, 12, 1), date(2026, 2, 28))
 
 
 @given(st.text(max_size=60), st.dates())
@@ -121,6 +204,24 @@ PIECES = st.lists(
             "999",
             "tagen",
             "hace",
+            "since",
+            "before",
+            "between",
+            "and",
+            "to",
+            "christmas",
+            "last summer",
+            "winter",
+            "easter",
+            "春节",
+            "ramadan",
+            "first week of",
+            "early",
+            "12/07/2023",
+            "week",
+            "after",
+            "後",
+            "から",
         ]
     )
 ).map(" ".join)
@@ -138,7 +239,9 @@ def test_what_is_left_of_any_text_can_be_read(query: str) -> None:
 
 
 def test_what_is_left_names_no_day() -> None:
-    assert without_days("What did Anna eat on 3 May 2023?").split() == ["what", "did", "anna", "eat", "on", "?"]
+    assert without_days("What did Anna eat on 3 May 2023?").split() == ["what", "did", "anna", "eat", "?"]
+    assert without_days("Was Anna ill two days after 3 May?").split() == ["was", "anna", "ill", "?"]
+    assert without_days("5月3日の二日後のケーキ").split() == ["のケーキ"]
 
 
 @pytest.mark.parametrize(

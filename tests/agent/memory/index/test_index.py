@@ -355,7 +355,9 @@ def test_only_what_is_surely_of_a_later_day_is_hidden_until_a_day(desk: Desk) ->
 
 
 def test_a_file_too_large_for_the_time_is_left_and_said_and_taken_in_behind(desk: Desk) -> None:
-    desk.write("archive.md", "- 09:00 the usual walk along the river with the dog\n" * 80_000 + "- windmill\n")
+    desk.write(
+        "archive.md", "- 09:00 the usual walk along the river with the dog\n" * 80_000 + "- windmill by the lake\n"
+    )
     desk.write(LOG, "- 09:00 windmill\n")
     found = desk.index.search(desk.scope, CLOCK, ["windmill"])
     assert {hit.path for hit in found.hits} == {LOG}

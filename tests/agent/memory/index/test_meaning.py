@@ -37,7 +37,7 @@ class Alike:
         self.encoded: list[str] = []
         self.fails = False
 
-    def encode(self, texts: Sequence[str], seconds: float) -> Sequence[Vector]:
+    def encode(self, texts: Sequence[str], seconds: float, *, is_question: bool = False) -> Sequence[Vector]:
         if self.fails:
             raise NoEmbedding("the embedding server cannot be reached (ConnectError)")
         self.encoded += texts
@@ -185,6 +185,31 @@ def test_another_model_takes_over_without_a_gap_in_answers(desk: Desk) -> None:
     desk.embed()
     assert desk.kept() == {"other"}
     assert desk.found("vehicle")[0] == CAR.strip()
+
+
+def test_a_model_that_is_exchanged_under_a_running_index_takes_over_as_well(desk: Desk) -> None:
+    models = {1: Alike("one"), 2: Alike("two")}
+    stamp = [1]
+    meaning = Embeddings(Embedder(lambda: models[stamp[0]], stamp=lambda: stamp[0]))
+    desk.index.close()
+    desk.index = MemoryIndex(desk.home / "state", meaning=meaning)
+    desk.embed()
+    assert desk.kept() == {"one"}
+    stamp[0] = 2
+    assert desk.index.search(desk.scope, CLOCK, ["automobile"]).hits[0].text == CAR.strip()
+    assert "not embedded yet" in desk.gaps()[0]
+    desk.embed()
+    assert desk.kept() == {"two"} and desk.found("vehicle")[0] == CAR.strip()
+
+
+def test_an_embedder_that_comes_later_embeds_what_is_there(desk: Desk) -> None:
+    desk.index.close()
+    desk.index = MemoryIndex(desk.home / "state")
+    desk.embed()
+    assert not desk.index.embeds and desk.gaps() == () and desk.found("vehicle") == []
+    desk.index.use(Embeddings(Embedder(lambda: desk.model)))
+    desk.embed()
+    assert desk.index.embeds and desk.found("vehicle")[0] == CAR.strip()
 
 
 def test_a_dead_server_costs_no_answer(desk: Desk) -> None:

@@ -62,6 +62,16 @@ def test_a_named_day_decides_between_equals(workspace: Path) -> None:
     assert "too" not in first(workspace, "tea in the garden in June")
 
 
+def test_what_was_told_weeks_before_of_a_named_day_is_found_where_it_writes_it_out(tmp_path: Path) -> None:
+    (tmp_path / "memory").mkdir()
+    (tmp_path / "memory" / "2026-10-01.md").write_text(
+        "# 2026-10-01\n\n- Ann sings in the church (2026-11-17)\n- soup\n"
+    )
+    (tmp_path / "memory" / "2026-11-16.md").write_text("# 2026-11-16\n\n- soup\n- bread\n")
+    for query in ("What was last Tuesday?", "what happened on 17 November", "这周二"):
+        assert first(tmp_path, query) == "- Ann sings in the church (2026-11-17)"
+
+
 def test_the_one_who_is_named_speaks(workspace: Path) -> None:
     assert first(workspace, "Did Anna have tea?").startswith("- Anna")
     assert first(workspace, "Did Ben have tea?").startswith("- Ben")
@@ -82,6 +92,18 @@ def test_several_questions_find_each_its_own_and_nothing_twice(workspace: Path) 
     places = [(hit.path, hit.start_line) for hit in hits]
     assert len(places) == len(set(places))
     assert {"puppy" in hit.text or "bread" in hit.text for hit in hits[:2]} == {True}
+
+
+def test_what_is_told_again_is_found_once_but_not_what_differs_in_a_number(tmp_path: Path) -> None:
+    (tmp_path / "memory").mkdir()
+    for day in range(10, 20):
+        said = f"- 0{day % 7}:00 Walked through the park to the pond, and round it for {day} minutes\n"
+        again = f"- 1{day % 3}:30 The park by the pond is lovely at this time of the year, and quiet too\n"
+        (tmp_path / "memory" / f"2026-05-{day}.md").write_text(f"# 2026-05-{day}\n\n{said}{again}")
+    index = MemoryIndex(None)
+    texts = [hit.text for hit in index.search(owner(tmp_path), CLOCK, ["park pond"]).hits]
+    index.close()
+    assert sum("minutes" in text for text in texts) == 10 and sum("lovely" in text for text in texts) == 1
 
 
 HYBRID = SearchSettings(hybrid=HybridSettings(min_score=0.0))

@@ -1,0 +1,100 @@
+"""The page's question: asked once, answered once, and what was remembered before is taken in while searches go on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from agent.memory.embedding.encoder import NoEmbedding
+from agent.model.base import Json
+from gateway.control import OperationError
+from gateway.embedder_offer import QUESTION, EmbedderOffer
+from gateway.embedding import Embedders, model_folder
+from gateway.home import Home
+from gateway.spawner import Spawner
+from tests.agent.memory.embedding import tiny_model
+from tests.gateway.conftest import Daybook, Running
+
+Fetched = Callable[[Home], Awaitable[Path]]
+
+
+async def asked(running: Running, **parameters: Json) -> dict[str, Json]:
+    found = await running.ask("memory.embedder", **parameters)
+    assert isinstance(found, dict)
+    return found
+
+
+async def test_a_no_is_for_good(daybook: Daybook) -> None:
+    async with daybook.running() as running:
+        offered = await asked(running)
+        assert offered["state"] == "offered" and str(offered["text"]).startswith(QUESTION)
+        assert (await asked(running, answer="no"))["state"] == ""
+        with pytest.raises(OperationError):
+            await asked(running, answer="perhaps")
+    async with daybook.running() as running:
+        assert (await asked(running))["state"] == ""
+
+
+async def test_who_has_chosen_is_not_asked(daybook: Daybook) -> None:
+    daybook.settings["memory"] = {"search": {"embedding": "none"}}
+    async with daybook.running() as running:
+        assert (await asked(running))["state"] == ""
+
+
+async def test_a_model_that_comes_while_it_runs_is_taken_up(daybook: Daybook) -> None:
+    log = daybook.workspace / "memory" / "2026-10-18.md"
+    log.parent.mkdir(parents=True)
+    log.write_text("".join(f"- The cat sits outside, number {at}.\n" for at in range(90)), "utf-8")
+    async with daybook.running() as running:
+        tiny_model.write(model_folder(daybook.home))
+        states = {str((await asked(running, answer="use"))["state"])}
+        async with asyncio.timeout(120):
+            while not await is_embedded(running):
+                now = await asked(running)
+                states.add(str(now["state"]))
+                assert not now["of"] or 0 <= int(str(now["done"])) <= int(str(now["of"]))
+                assert await running.ask("memory.search", query="cat", n=1)
+                await asyncio.sleep(0.01)
+        assert states <= {"", "embedding"} and (await asked(running))["state"] == ""
+
+
+async def is_embedded(running: Running) -> bool:
+    known = await running.ask("memory.status")
+    assert isinstance(known, dict)
+    return bool(known["passages"]) and known["embedded"] == known["passages"]
+
+
+class Shop:
+    """Brings a model when it may."""
+
+    def __init__(self) -> None:
+        self.may = asyncio.Event()
+        self.problem = ""
+
+    async def __call__(self, home: Home) -> Path:
+        await self.may.wait()
+        if self.problem:
+            raise NoEmbedding(self.problem)
+        return tiny_model.write(model_folder(home))
+
+
+async def test_a_yes_fetches_and_what_fails_is_told_and_tried_again(daybook: Daybook) -> None:
+    shop, spawner = Shop(), Spawner()
+    shop.problem = "the model could not be fetched (no network)"
+    offer = EmbedderOffer(daybook.home, daybook.config, {}, Embedders(), spawner, shop)
+    async with asyncio.TaskGroup() as group:
+        spawner.group = group
+        for _ in range(2):
+            assert await offer.operate({"answer": "yes"}) == {"state": "fetching", "text": "", "done": 0, "of": 0}
+        shop.may.set()
+        await spawner.idle()
+        failed = await offer.operate({})
+        assert isinstance(failed, dict) and failed["state"] == "failed"
+        assert "no network" in str(failed["text"]) and str(model_folder(daybook.home)) in str(failed["text"])
+        shop.problem = ""
+        await offer.operate({"answer": "yes"})
+        await spawner.idle()
+        assert (model_folder(daybook.home) / "tokenizer.json").exists()
