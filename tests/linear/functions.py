@@ -195,7 +195,9 @@ FUNCTIONS: Mapping[str, Act] = {
     "agent.memory.index.dates.days_named": lambda said: dates.days_named(said, _TODAY),
     "agent.memory.index.dates.without_days": dates.without_days,
     "agent.memory.index.dates.written_day": dates.written_day,
-    "agent.memory.index.aliases.aliases_in": lambda said: list(aliases.aliases_in(f"- Anna (B, {said})\n- {said}")),
+    "agent.memory.index.aliases.aliases_in": lambda said: list(
+        aliases.aliases_in(cutting.passages(f"# {said}\n\n- Anna (B, {said})\n- {said}"), ["people", said])
+    ),
     "agent.memory.index.aliases.other_names": lambda said: aliases.other_names(said, [("anna", said[:40] or "b")]),
     "agent.memory.index.cutting.passages": lambda said: list(cutting.passages(said)),
     "agent.memory.index.cutting.speech": cutting.speech,

@@ -91,7 +91,8 @@ class MemoryIndex:
         missing."""
         began = time.monotonic()
         end = began + WITHIN if deadline is None else deadline
-        wanted = [query for query in dict.fromkeys(queries) if query.strip()][:_MOST_QUERIES]
+        every = [query for query in dict.fromkeys(queries) if query.strip()]
+        wanted = every[:_MOST_QUERIES]
         asked: dict[str, Question] = {}
         unlike: list[str] = []
         today, region = clock.today(), region_of(clock.zone)
@@ -112,7 +113,9 @@ class MemoryIndex:
             asked |= self._questions(wanted, began + (end - began) * _PART_FOR_MEANING)
             hits, problem = index.read(look, end)
         meaning = [f"what says it in other words: {why}." for why in dict.fromkeys(unlike) if why]
-        return Found(tuple(hits or ()), tuple(filter(None, (*gaps, problem, *meaning))))
+        left = len(every) - len(wanted)
+        unasked = f"{left} of {len(every)} queries: no more than {_MOST_QUERIES} are asked at once." if left else ""
+        return Found(tuple(hits or ()), tuple(filter(None, (unasked, *gaps, problem, *meaning))))
 
     def refresh(
         self, scope: Scope, clock: Clock, deadline: float | None = None, progress: Progress | None = None

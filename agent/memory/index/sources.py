@@ -165,7 +165,8 @@ def parsed(source: Source, data: bytes, clock: Clock, cut: Cut, going: Going) ->
     text = _OUR_MARK.sub("", file.text)  # its line stays, and is blank
     found = [one for one in _told(cut_up(text), going) if not _is_as_shipped(source, one)]
     new = new_file(source, file.sha, title, found, clock, cut, going, created=_day(head.line("created")))
-    return replace(new, names=list(aliases_in(file.text))) if has_aliases(source.name) else new
+    about = (source.path.stem, *map(head.line, ("name", "description", "type")))
+    return replace(new, names=list(aliases_in(found, about))) if has_aliases(source.name) else new
 
 
 def new_file(
