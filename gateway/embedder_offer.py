@@ -23,6 +23,7 @@ log = logging.getLogger(__name__)
 
 QUESTION = "Find memories also by what they mean, not only by their words?"
 GAIN = "Of ten answers that a search by words misses, it finds about two"
+LATER = "`daybook memory embedder --fetch` fetches it later."
 _FEW = 64
 """Texts without a vector that are no bar's worth: those of the last hours, which are embedded within seconds."""
 
@@ -33,12 +34,12 @@ def offer_of(home: Home, config: Config) -> str:
     if is_chosen or is_there(home) or home.embedder_declined.exists():
         return ""
     libraries = " and what runs it (45 MB)" if missing() else ""
-    size = f"It loads an English model ({LOADED} MB, {KEPT} MB on disk){libraries}"
+    size = f"It downloads an English model ({LOADED} MB, of which {KEPT} MB stay){libraries}"
     return f"{QUESTION} {GAIN}. {size}; nothing that you write leaves this machine."
 
 
 def decline(home: Home) -> None:
-    """Do not ask again. `daybook memory embedder --fetch` goes on working."""
+    """Do not ask again; `LATER` goes on working."""
     if not home.embedder_declined.exists():
         write_private(home.embedder_declined, "")
 

@@ -17,8 +17,8 @@ from gateway.cli import daybook as daybook_command
 from gateway.config import Config
 from gateway.embedder_check import check
 from gateway.embedder_fetch import PACKAGES, fetch
-from gateway.embedder_offer import GAIN, QUESTION
-from gateway.embedding import embedding_of, model_folder
+from gateway.embedder_offer import GAIN, LATER, QUESTION
+from gateway.embedding import OLD_MODEL, embedding_of, model_folder
 from gateway.home import Home
 from tests.agent.memory.embedding import tiny_model
 from tests.fakes.embeddings import KEY, MODEL, Embeddings
@@ -68,7 +68,12 @@ def test_the_command_checks_or_says_how_to_get_one(tmp_path: Path) -> None:
     home = Home(tmp_path)
     code, said = command(tmp_path, "memory", "embedder")
     assert code == 0 and "No embedder" in said and "--fetch" in said and "onnx/model.onnx" in said
-    assert str(model_folder(home)) in said and GAIN in said
+    assert str(model_folder(home)) in said and GAIN in said and "nothing" not in said
+    model_folder(home).mkdir(parents=True)
+    (model_folder(home) / "model.safetensors").write_text("of the old kind")
+    assert OLD_MODEL in command(tmp_path, "memory", "embedder")[1]
+    (model_folder(home) / "model.safetensors").rename(model_folder(home) / "tokenizer.json")
+    assert "a model is there and cannot be read" in command(tmp_path, "memory", "embedder")[1]
     tiny_model.write(model_folder(home))
     code, said = command(tmp_path, "memory", "embedder", "--json")
     assert code == 0 and json.loads(said)["size"] == tiny_model.WIDTH
@@ -158,6 +163,7 @@ ANSWERS = "\n" * 7
 def test_init_asks_once(tmp_path: Path, shop: Path) -> None:
     code, said = command(tmp_path / "no", "init", stdin=ANSWERS + "n\n")
     assert code == 0 and QUESTION in said and GAIN in said and "[y/N]" in said
+    assert "It downloads an English model (105 MB, of which 23 MB stay)" in said and LATER in said
     assert Home(tmp_path / "no").embedder_declined.exists()
     code, said = command(tmp_path / "yes", "init", stdin=ANSWERS + "y\n")
     assert code == 0 and "could not be fetched" in said and "Daybook lives in" in said
