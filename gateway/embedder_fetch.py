@@ -31,8 +31,7 @@ BY_HAND = """Without a network, or for another language: put into {folder} what 
   onnx/model.onnx (or one of the others beside it, such as model_qint8_avx512_vnni.onnx, which is a quarter of it),
   tokenizer.json, tokenizer_config.json, config.json, modules.json, 1_Pooling/config.json, sentence_bert_config.json
   and config_sentence_transformers.json, as far as they are there: sentence-transformers/all-MiniLM-L6-v2 for English,
-  sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2 for other languages. A model that wants words before each
-  text says so in config_sentence_transformers.json; many of them do not have that file."""
+  sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2 for other languages."""
 
 _SECONDS = 900.0
 

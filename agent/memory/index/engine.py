@@ -20,7 +20,7 @@ from agent.clock import Clock
 from agent.memory.index import daybook, hybrid
 from agent.memory.index.audience import AudienceIndex, Freshness, Progress, Status
 from agent.memory.index.cutting import Cut
-from agent.memory.index.embedding import CHANGED_SIZE, Likeness, Meaning, Question
+from agent.memory.index.embedding import CHANGED_SIZE, Likeness, Meaning, NoMeaning, Question
 from agent.memory.index.ranking import Limits, Ranked
 from agent.memory.index.region import Region, region_of
 from agent.memory.index.sources import TalkSource
@@ -170,8 +170,8 @@ class MemoryIndex:
             one = self._open.pop(scope.name, None)
             if one is None or one.index.scope.folder != scope.folder:
                 settings, talks = self._settings, self._talks if scope.is_private else None
-                embeds, file = self._meaning is not None, self._file(scope)
-                one = _Open(AudienceIndex(file, scope, self._cut, settings.extra_paths, talks, embeds))
+                file = self._file(scope)
+                one = _Open(AudienceIndex(file, scope, self._cut, settings.extra_paths, talks, self.embeds))
             self._open[scope.name] = one
             one.users += 1
         try:
@@ -215,7 +215,7 @@ class MemoryIndex:
 
     @property
     def embeds(self) -> bool:
-        return self._meaning is not None
+        return self._meaning is not None and not isinstance(self._meaning, NoMeaning)
 
     def use(self, meaning: Meaning) -> None:
         """From now on, with an embedder that was not there before. Searches go by words until enough is embedded."""

@@ -13,6 +13,7 @@ import pytest
 
 from agent.memory.embedding.embedder import Embedder
 from agent.memory.embedding.encoder import NoEmbedding, Vector
+from agent.memory.index.embedding import NoMeaning
 from agent.memory.index.engine import MemoryIndex
 from agent.memory.index.meaning import Embeddings
 from agent.memory.scope import Scope
@@ -207,6 +208,32 @@ def test_an_embedder_that_comes_later_embeds_what_is_there(desk: Desk) -> None:
     desk.index = MemoryIndex(desk.home / "state")
     desk.embed()
     assert not desk.index.embeds and desk.gaps() == () and desk.found("vehicle") == []
+    desk.index.use(Embeddings(Embedder(lambda: desk.model)))
+    desk.embed()
+    assert desk.index.embeds and desk.found("vehicle")[0] == CAR.strip()
+
+
+def test_what_was_indexed_before_there_was_an_embedder_is_counted(desk: Desk) -> None:
+    for is_anew in (False, True):
+        desk.index.close()
+        desk.index = MemoryIndex(desk.home / "state")
+        desk.write(f"memory/2026-11-{10 + is_anew}.md", REST + f"- Number {is_anew}.\n")
+        desk.index.refresh(desk.scope, CLOCK)
+        meaning = Embeddings(Embedder(lambda: desk.model))
+        if is_anew:
+            desk.index.close()
+            desk.index = MemoryIndex(desk.home / "state", meaning=meaning)
+        else:
+            desk.index.use(meaning)
+        assert desk.index.unembedded_count(desk.scope) >= 2
+        desk.embed()
+        assert desk.index.unembedded_count(desk.scope) == 0
+
+
+def test_an_embedder_that_could_not_be_had_makes_room_for_one(desk: Desk) -> None:
+    desk.index.close()
+    desk.index = MemoryIndex(desk.home / "state", meaning=NoMeaning("numpy is not installed"))
+    assert not desk.index.embeds and "numpy is not installed" in desk.gaps()[0]
     desk.index.use(Embeddings(Embedder(lambda: desk.model)))
     desk.embed()
     assert desk.index.embeds and desk.found("vehicle")[0] == CAR.strip()
