@@ -78,10 +78,12 @@ def fetch_into(place: Place) -> None:
     place.home.create()
     click.echo(f"Fetching a model ({LOADED} MB)…", err=True)
     try:
-        folder = asyncio.run(fetch(place.home))
+        found = asyncio.run(fetch(place.home))
     except (NoEmbedding, OSError) as problem:
         raise Failed(f"{str(problem).rstrip('.')}.\n\n{by_hand(place.home)}") from problem
-    click.echo(f"The model is in {folder}.", err=True)
+    click.echo(f"The model is in {found.folder}.", err=True)
+    if found.before is not None:
+        click.echo(f"The one that was there is kept in {found.before}.", err=True)
 
 
 def _embed_all(place: Place, settings: LocalEmbedding | RemoteEmbedding | None) -> None:
