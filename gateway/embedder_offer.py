@@ -85,6 +85,8 @@ class EmbedderOffer:
                     self._begin()
                 else:
                     await asyncio.to_thread(self._use)
+                    for agent in self._agents.values():
+                        agent.index.retry_embedder()
             case "no":
                 self._problem = ""
                 await asyncio.to_thread(decline, self._home)
@@ -138,7 +140,10 @@ class EmbedderOffer:
             return _told("failed", self._problem)
         if question := await asyncio.to_thread(offer_of, self._home, self._config):
             return _told("offered", question)
-        left = await asyncio.to_thread(self._left, self._agents[self._config.default_agent])
+        agent = self._agents[self._config.default_agent]
+        if (problem := agent.index.last_embedder_problem) and not self._home.embedder_declined.exists():
+            return _told("failed", f"Memory is searched by words alone: {problem}.")
+        left = await asyncio.to_thread(self._left, agent, loads=False)
         self._most = max(self._most, left) if left else 0
         if self._most < _FEW:
             return _told("")
@@ -154,10 +159,10 @@ class EmbedderOffer:
         return bool(names) and is_there(self._home) and not missing()
 
     @staticmethod
-    def _left(agent: Agent) -> int:
+    def _left(agent: Agent, *, loads: bool = True) -> int:
         """Texts of the owner that have no vector yet."""
         try:
-            return agent.index.unembedded_count(Scope(Audience.OWNER, agent.workspace))
+            return agent.index.unembedded_count(Scope(Audience.OWNER, agent.workspace), loads=loads)
         except NotStored:
             return 0
 

@@ -15,6 +15,7 @@ from gateway.embedding import Embedders, model_folder
 from gateway.home import Home
 from gateway.spawner import Spawner
 from tests.agent.memory.embedding import tiny_model
+from tests.fakes.embeddings import KEY, MODEL, Embeddings
 from tests.gateway.conftest import Daybook, Running
 
 
@@ -121,3 +122,26 @@ async def test_a_model_that_somebody_puts_there_is_taken_up_by_itself(daybook: D
             while not await is_embedded(running):
                 assert (await asked(running))["state"] == ""
                 await asyncio.sleep(0.01)
+
+
+async def test_an_embedder_that_does_not_work_is_told_and_tried_again(daybook: Daybook) -> None:
+    log = daybook.workspace / "memory" / "2026-10-18.md"
+    log.parent.mkdir(parents=True)
+    log.write_text("".join(f"- The cat sits outside, number {at}.\n" for at in range(90)), "utf-8")
+    async with Embeddings(status=503).serving() as fake:
+        server = {"base_url": fake.base_url, "model": MODEL, "api_key": KEY}
+        daybook.settings["memory"] = {"search": {"embedding": server}}
+        async with daybook.running() as running, asyncio.timeout(120):
+            while (now := await asked(running))["state"] != "failed":  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+            assert now["text"] == "Memory is searched by words alone: the embedding server refused it (503)."
+            fake.status = 200
+            await asked(running, answer="yes")
+            while not await is_embedded(running):  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+            assert (await asked(running))["state"] == ""
+            assert not model_folder(daybook.home).exists(), "no model is fetched where another embedder is wanted"
+            fake.status = 503
+            await running.ask("memory.search", query="dog")
+            assert (await asked(running))["state"] == "failed"
+            assert (await asked(running, answer="no"))["state"] == ""

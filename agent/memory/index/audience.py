@@ -116,6 +116,11 @@ class AudienceIndex:
         finally:
             self._writing.release()
 
+    def open(self) -> None:
+        """So that it can be read before anything was refreshed. Raises `NotStored`."""
+        with self._writing:
+            self._mended(self._ready)
+
     def read(self, look: Callable[[Store], T], deadline: float) -> tuple[T | None, str]:
         """What `look` finds, or None and the reason in a sentence."""
         file = self._file

@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import re
 import sqlite3
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -237,6 +238,25 @@ def test_an_embedder_that_could_not_be_had_makes_room_for_one(desk: Desk) -> Non
     desk.index.use(Embeddings(Embedder(lambda: desk.model)))
     desk.embed()
     assert desk.index.embeds and desk.found("vehicle")[0] == CAR.strip()
+
+
+def test_a_status_does_not_wait_for_a_model_that_loads(desk: Desk) -> None:
+    may, begun = threading.Event(), threading.Event()
+
+    def make() -> Alike:
+        begun.set()
+        may.wait()
+        return desk.model
+
+    desk.index.close()
+    desk.index = MemoryIndex(desk.home / "state", meaning=Embeddings(Embedder(make)))
+    desk.index.refresh(desk.scope, CLOCK)
+    assert "did not answer in time" in desk.index.embedder_problem(desk.scope, 0.01)
+    assert begun.wait(60)
+    assert desk.index.status(desk.scope).embedded == 0
+    assert desk.index.unembedded_count(desk.scope, loads=False) == 0
+    may.set()
+    assert desk.index.unembedded_count(desk.scope) > 0
 
 
 def test_a_dead_server_costs_no_answer(desk: Desk) -> None:
