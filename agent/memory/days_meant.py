@@ -160,7 +160,9 @@ _WEEKDAY = re.compile(
     rf"(?:\b(?:({_LAST})|({_NEXT})|({_COMING})) )?\b({_NAMES})\b"
     rf"(?: (?:({_LAST_AFTER})|({_NEXT_AFTER})|({_COMING_AFTER})|({_LAST_WEEK_AFTER})|({_NEXT_WEEK_AFTER}))\b)?"
 )
-_CHINESE_WEEKDAY = re.compile(r"(下下|下|上上|上|这|這|本)?(?:个|個)?(?:周|週|星期|礼拜|禮拜)([一二三四五六日天])")
+_CHINESE_WEEKDAY = re.compile(
+    r"(下下|下|上上|上|这|這|本)?(?:个|個)?(?:周|週|星期|礼拜|禮拜)([一二三四五六日]|天(?![气氣]))"
+)
 _JAPANESE_WEEKDAY = re.compile(r"(再来週|来週|今週|先週|先々週|今度|次|この前|前)?の?([月火水木金土日])曜(?!大)日?")
 _KOREAN_WEEKDAY = re.compile(r"(다음 ?주|이번 ?주|지난 ?주|지난|다음|오는|매주)? ?([월화수목금토일])요일")
 _WEEKS_ON = {
