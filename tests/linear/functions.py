@@ -14,6 +14,7 @@ from agent.media import text as documents
 from agent.memory import (
     cue,
     daily,
+    days_meant,
     edit,
     front_matter,
     index_lines,
@@ -192,6 +193,8 @@ FUNCTIONS: Mapping[str, Act] = {
     "agent.memory.index.tokens.tokens": tokens.tokens,
     "agent.memory.index.tokens.query_terms": tokens.query_terms,
     "agent.memory.index.tokens.words_asked": tokens.words_asked,
+    "agent.memory.days_meant.days_meant": lambda said: days_meant.days_meant(said, _TODAY),
+    "agent.memory.days_meant.day_ahead": lambda said: days_meant.day_ahead(said, _TODAY),
     "agent.memory.index.dates.days_named": lambda said: dates.days_named(said, _TODAY),
     "agent.memory.index.dates.without_days": dates.without_days,
     "agent.memory.index.dates.written_day": dates.written_day,
