@@ -84,6 +84,8 @@ class EmbedderOffer:
                 if self._lacks_model():
                     self._begin()
                 else:
+                    absent = missing() if self._wants_auto() else ""
+                    self._problem = f"A model is there, but {absent}." if absent else ""
                     await asyncio.to_thread(self._use)
                     for agent in self._agents.values():
                         agent.index.retry_embedder()
@@ -97,9 +99,11 @@ class EmbedderOffer:
         return await self._state()
 
     def _lacks_model(self) -> bool:
-        """Whether a model or its libraries would have to be fetched to search by meaning."""
-        wanted = self._config.agents[self._config.default_agent].memory.search.embedding
-        return wanted == "auto" and (not is_there(self._home) or bool(missing()))
+        """One that is there is not fetched again, and where another embedder is wanted, none is."""
+        return self._wants_auto() and not is_there(self._home)
+
+    def _wants_auto(self) -> bool:
+        return self._config.agents[self._config.default_agent].memory.search.embedding == "auto"
 
     def _begin(self) -> None:
         if not self._is_fetching:

@@ -56,12 +56,15 @@ def is_there(home: Home) -> bool:
 
 def has_old_model(home: Home) -> bool:
     """As it was fetched before models were run by their graphs."""
-    return _lies_there(home) and (model_folder(home) / "model.safetensors").is_file() and not is_there(home)
+    try:
+        return (model_folder(home) / "model.safetensors").is_file() and not is_there(home)
+    except OSError:
+        return False
 
 
 def unreadable(home: Home) -> str:
     """A sentence without its stop where something lies in the place of a model that is none, else empty."""
-    if is_there(home) or not _lies_there(home) or has_old_model(home):
+    if is_there(home) or has_old_model(home) or not _lies_there(home):
         return ""
     try:
         read_folder(model_folder(home))
@@ -73,7 +76,7 @@ def unreadable(home: Home) -> str:
 def _lies_there(home: Home) -> bool:
     try:
         return any(model_folder(home).iterdir())
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError:
         return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 
 import pytest
 
@@ -110,6 +111,18 @@ async def test_a_yes_fetches_nothing_where_a_model_is_in_its_place(daybook: Dayb
         assert (await asked(running, answer="yes"))["state"] == ""
         assert (folder / "onnx" / "model.onnx").stat() == before
         assert await running.ask("memory.search", query="cat") == []
+
+
+async def test_a_yes_replaces_no_model_that_lacks_its_library(
+    daybook: Daybook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tiny_model.write(model_folder(daybook.home), seed=6)
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    async with daybook.running() as running:
+        told = await asked(running, answer="yes")
+        assert told["state"] == "failed" and "A model is there, but onnxruntime is not installed" in str(told["text"])
+        monkeypatch.undo()
+        assert (await asked(running))["state"] == ""
 
 
 async def test_a_model_that_somebody_puts_there_is_taken_up_by_itself(daybook: Daybook) -> None:

@@ -47,6 +47,10 @@ def test_a_check_says_what_a_model_costs(tmp_path: Path) -> None:
     assert (found.size, found.where) == (tiny_model.WIDTH, str(tmp_path))
     assert found.engine.startswith("onnxruntime ")
     assert found.texts_per_s > 0 and found.question_ms > 0
+    tiny_model.write(tmp_path / "larger", words=[*tiny_model.ENGLISH, "anna", "met"])
+    (tmp_path / "tokenizer.json").write_bytes((tmp_path / "larger" / "tokenizer.json").read_bytes())
+    with pytest.raises(NoEmbedding, match="the embedder broke"):
+        check(LocalEmbedding(tmp_path))
     with pytest.raises(NoEmbedding, match="there is no folder"):
         check(LocalEmbedding(tmp_path / "nowhere"))
 
