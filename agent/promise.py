@@ -12,6 +12,7 @@ import itertools
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from datetime import date, datetime
 
 from agent.clock import Clock
 from agent.context import marked
@@ -76,12 +77,12 @@ class Promise:
         yield await self._closed(end)
 
     @property
-    def owed(self) -> tuple[str, ...]:
-        """What people asked to have remembered and no tool has written since."""
-        owed: list[str] = []
+    def owed(self) -> tuple[tuple[str, date], ...]:
+        """What people asked to have remembered and no tool has written since, each with the day it was said on."""
+        owed: list[tuple[str, date]] = []
         for entry in self.steps.entries:
             if entry.meta.said and asks_to_remember(text := words(text_of(entry))):
-                owed.append(text)
+                owed.append((text, self.clock.local(datetime.fromisoformat(entry.ts)).date()))
             elif entry.meta.tool in self.remembering and not entry.meta.error:
                 owed.clear()
         return tuple(owed)
@@ -93,11 +94,11 @@ class Promise:
             async with self.forgettings.writing(self.scope):
                 await asyncio.to_thread(self._write_down, self.owed)
 
-    def _write_down(self, owed: Sequence[str]) -> None:
-        for text in owed:
+    def _write_down(self, owed: Sequence[tuple[str, date]]) -> None:
+        for text, said in owed:
             now = self.clock.now()
             log = read_text(daily.log_path(self.scope, now.date()), self.scope.folder)
-            dated = with_days(clean(text), now.date())
+            dated = with_days(clean(text), said)
             entry = daily.entry(now, dated).partition(f"- {now:%H:%M} ")[2]
             if log is None or entry not in log.text:
                 with self.author.writes(BY):

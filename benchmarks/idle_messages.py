@@ -1,6 +1,7 @@
 """Messages that call no memory up: what people say between other things, and tasks that anybody could be given.
 
-Every second one of a language is for checking alone: nothing was ever tuned on it.
+Every second one of a language is for checking: no bar was fitted to it, though the words of small talk were chosen with
+all of them in sight.
 """
 
 from __future__ import annotations

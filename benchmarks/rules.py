@@ -113,7 +113,7 @@ RULES: Mapping[str, tuple[Change, ...]] = {
     "stop words": (("tokens", "_STOP", frozenset()), ("tokens", "is_common", _never)),
     "pairs of characters": (("sources", "tokens", _single), ("tokens", "terms", _single_terms)),
     # what is found
-    "near-duplicates": (("daybook", "_ALIKE", 2.0),),
+    "near repeats": (("daybook", "_REPEATED", 1.0),),
     "overlap": (("engine", "Cut", partial(Cut, overlap=0)),),
     "sections": (("engine", "Cut", partial(Cut, sections=False)),),
 }

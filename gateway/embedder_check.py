@@ -58,6 +58,10 @@ def check(settings: LocalEmbedding | RemoteEmbedding) -> Checked:
         for number in range(_QUESTIONS):
             model.encode([f"{_QUESTION} {number}"], _SECONDS, is_question=True)
         question = (time.perf_counter() - began) / _QUESTIONS
+    except NoEmbedding:
+        raise
+    except Exception as bug:  # whatever a library says of a model that is not as it should be
+        raise NoEmbedding(f"the embedder broke ({type(bug).__name__})") from bug
     finally:
         model.close()
     return Checked(

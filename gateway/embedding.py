@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from agent.memory.embedding.embedder import Embedder
 from agent.memory.embedding.encoder import Encoder, NoEmbedding
-from agent.memory.embedding.model_folder import has_graph, stamp
+from agent.memory.embedding.model_folder import has_graph, read_folder, stamp
 from agent.memory.embedding.server import Server
 from agent.memory.index.embedding import Meaning, NoMeaning
 from agent.settings import LocalEmbedding, RemoteEmbedding
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 INSTALL = "pip install 'daybook-assistant[meaning]'"
+OLD_MODEL = "the model in the home is of a kind that is not run any more"
 _LOCAL = ("numpy", "onnxruntime", "tokenizers")
 _REMOTE = ("numpy",)
 
@@ -51,6 +52,34 @@ def model_folder(home: Home) -> Path:
 
 def is_there(home: Home) -> bool:
     return has_graph(model_folder(home))
+
+
+def has_old_model(home: Home) -> bool:
+    """As it was fetched before models were run by their graphs."""
+    try:
+        return (model_folder(home) / "model.safetensors").is_file() and not is_there(home)
+    except OSError:
+        return False
+
+
+def unreadable(home: Home) -> str:
+    """A sentence without its stop where something lies in the place of a model that is none, else empty."""
+    if is_there(home) or has_old_model(home) or not _lies_there(home):
+        return ""
+    try:
+        read_folder(model_folder(home))
+    except NoEmbedding as problem:
+        return f"a model is there and cannot be read: {problem}"
+    return ""
+
+
+def _lies_there(home: Home) -> bool:
+    try:
+        return any(model_folder(home).iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
 
 
 def missing(libraries: tuple[str, ...] = _LOCAL) -> str:

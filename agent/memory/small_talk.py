@@ -14,7 +14,7 @@ _WORDS = """
     could day days does doing done each else even ever every everything find fine first found get getting give go goes
     going good got great happen happened hello help here hey hi hope idea into just keep know last later least let
     like list little long look looking made make many maybe mean might mine more morning most much must need never new
-    next nice night no nothing now off ok okay old one only other out over people per please possible quick quite
+    next nice night no nothing now off ok okay old once one only other out over people per please possible quick quite
     ready really remember remind right said same say see send set should show since some something soon still sure
     take talk tell than thank thanks then these thing things think this those time today tomorrow tonight too try two
     under until up use used very via want wants way week weeks well went were while would write wrong year years yes

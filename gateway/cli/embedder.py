@@ -19,13 +19,13 @@ from gateway.cli.progress import show_progress
 from gateway.embedder_check import check
 from gateway.embedder_fetch import KEPT, LOADED, fetch
 from gateway.embedder_offer import GAIN, by_hand
-from gateway.embedding import embedding_of, is_there, missing
+from gateway.embedding import OLD_MODEL, embedding_of, has_old_model, is_there, missing, unreadable
 
-_NONE = """No embedder: memory is searched by words, days and names. {gain}.
+_NONE = """No embedder: memory is searched by words, days and names{why}. {gain}.
 
-`daybook memory embedder --fetch` puts a small English model into the home ({loaded} MB to load, {kept} MB on disk), and
-installs what runs it where that is missing ({missing}). It takes about 200 MB of memory while the gateway runs, and
-5 ms a passage, once.
+`daybook memory embedder --fetch` puts a small English model into the home (it downloads {loaded} MB, of which {kept} MB
+stay), and installs what runs it where that is missing{missing}. It takes about 200 MB of memory while the gateway runs,
+and 5 ms a passage, once.
 {by_hand}
 Or set memory.search.embedding to another such folder ({{model_dir}}), or to a server of OpenAI's kind ({{base_url,
 model, api_key}})."""
@@ -53,9 +53,15 @@ def embedder(place: Place, wants_one: bool, as_json: bool) -> None:
     elif found is None:
         if wants_one:
             raise Failed(f"The model is there, but memory.search.embedding is {wanted}; set it to auto.")
+        absent, why = missing(), OLD_MODEL if has_old_model(place.home) else unreadable(place.home)
         click.echo(
             _NONE.format(
-                gain=GAIN, loaded=LOADED, kept=KEPT, missing=missing() or "nothing", by_hand=by_hand(place.home)
+                why=f"; {why}" if why and wanted == "auto" else "",
+                gain=GAIN,
+                loaded=LOADED,
+                kept=KEPT,
+                missing=f" ({absent})" if absent else "",
+                by_hand=by_hand(place.home),
             )
         )
     else:
@@ -72,10 +78,12 @@ def fetch_into(place: Place) -> None:
     place.home.create()
     click.echo(f"Fetching a model ({LOADED} MB)…", err=True)
     try:
-        folder = asyncio.run(fetch(place.home))
+        found = asyncio.run(fetch(place.home))
     except (NoEmbedding, OSError) as problem:
         raise Failed(f"{str(problem).rstrip('.')}.\n\n{by_hand(place.home)}") from problem
-    click.echo(f"The model is in {folder}.", err=True)
+    click.echo(f"The model is in {found.folder}.", err=True)
+    if found.before is not None:
+        click.echo(f"The one that was there is kept in {found.before}.", err=True)
 
 
 def _embed_all(place: Place, settings: LocalEmbedding | RemoteEmbedding | None) -> None:

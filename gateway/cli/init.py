@@ -19,7 +19,7 @@ from gateway.config import Config
 from gateway.config.load import parse
 from gateway.config.problem import ConfigError
 from gateway.config.values import machine_zone
-from gateway.embedder_offer import decline, offer_of
+from gateway.embedder_offer import LATER, decline, offer_of
 from gateway.embedding import is_there
 from gateway.home import HomeError, write_private
 
@@ -87,6 +87,7 @@ def _offer_embedder(place: Place, config: Config, wants_one: bool | None, *, ask
     if wants_one is False:
         with _failures_told(place.home.path):
             decline(place.home)
+        click.echo(f"Memory is searched by words. {LATER}")
     if wants_one and not is_there(place.home):
         try:
             fetch_into(place)

@@ -15,7 +15,17 @@ from gateway.config.model import Embedding
 from gateway.doctor.finding import Finding
 from gateway.embedder_fetch import LOADED
 from gateway.embedder_offer import GAIN
-from gateway.embedding import embedding_of, encoder, is_there, missing, model_folder, needs
+from gateway.embedding import (
+    OLD_MODEL,
+    embedding_of,
+    encoder,
+    has_old_model,
+    is_there,
+    missing,
+    model_folder,
+    needs,
+    unreadable,
+)
 from gateway.home import Home
 
 _SECONDS = 10.0
@@ -35,7 +45,9 @@ def embedding(home: Home, config: Config) -> Iterator[Finding]:
         known.add(settings)
         key = "memory.search.embedding" if len(config.agents) == 1 else f"memory.search.embedding of agent {name}"
         if settings is None:
-            yield Finding(_CHECK, True, f"memory is searched by words, days and names; {_hint(home, wanted)}")
+            cure = f"put the model in {model_folder(home)} right, or take it away" if _is_broken(home, wanted) else ""
+            what = f"memory is searched by words, days and names; {_hint(home, wanted)}"
+            yield Finding(_CHECK, not cure, what, cure)
             continue
         try:
             if absent := needs(settings):
@@ -65,13 +77,12 @@ def _hint(home: Home, wanted: Embedding) -> str:
         return "no embedder is wanted"
     if is_there(home):
         return f"a local model is there and is not used: {missing()}"
-    old = "the model in the home is of a kind that is not run any more" if _has_old_model(home) else "there is no model"
+    old = OLD_MODEL if has_old_model(home) else unreadable(home) or "there is no model"
     return f"{old}. {GAIN}: `daybook memory embedder --fetch` ({LOADED} MB) brings one"
 
 
-def _has_old_model(home: Home) -> bool:
-    """As it was fetched before models were run by their graphs."""
-    return (model_folder(home) / "model.safetensors").is_file()
+def _is_broken(home: Home, wanted: Embedding) -> bool:
+    return wanted == "auto" and bool(unreadable(home))
 
 
 def _kept_size(file: Path, model: str) -> int:

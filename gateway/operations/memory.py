@@ -81,8 +81,8 @@ class MemoryOperations:
         """`{scope?, agent?}`: `{scope, file, files, passages, bytes, stale, problems, in_memory, embedded,
         embedder_problem}`."""
         agent, scope = self._asked_of(parameters)
-        status = await asyncio.to_thread(agent.index.status, scope)
         problem = await asyncio.to_thread(agent.index.embedder_problem, scope, _EMBEDDER_WAITS)
+        status = await asyncio.to_thread(agent.index.status, scope)  # after it: by now the model is loaded, or never
         return {**_status_json(scope, status), "embedder_problem": problem}
 
     async def index(self, parameters: Params) -> Json:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 
 import pytest
 
@@ -51,6 +52,18 @@ async def test_what_is_written_for_a_model_says_the_day_and_is_there_once(home: 
     for _ in range(2):
         await end(agent, home.request("Remember that the vet comes tomorrow."))
     assert log(home).count("- 08:30 Remember that the vet comes tomorrow. (2026-11-22)\n") == 1
+
+
+async def test_a_turn_over_midnight_counts_days_from_when_it_was_said(home: Home) -> None:
+    hold = Hold()
+    agent, _ = home.agent(Answer(["Sure", "!"], hold=hold, hold_at=1), "Already done.")
+    task = asyncio.create_task(end(agent, home.request("Remember that the vet comes tomorrow.")))
+    await hold.reached.wait()
+    home.now += timedelta(days=1)
+    hold.released.set()
+    await task
+    written = (home.workspace / "memory" / "2026-11-22.md").read_text()
+    assert "the vet comes tomorrow. (2026-11-22)\n" in written
 
 
 async def test_a_silent_model_stays_silent_and_the_words_are_kept(home: Home) -> None:

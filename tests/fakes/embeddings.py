@@ -26,7 +26,7 @@ _FIELDS = {"model", "input", "encoding_format", "dimensions", "user"}
 @dataclass
 class Embeddings:
     """`delay` in seconds before each answer; `hold` is waited for before each; `status` other than 200 refuses
-    everything; `requests` holds the inputs of each that was served."""
+    everything, and 400 what holds a word of `refused`; `requests` holds the inputs of each that was served."""
 
     meanings: Sequence[Sequence[str]] = ()
     size: int = 64
@@ -35,6 +35,7 @@ class Embeddings:
     delay: float = 0.0
     hold: asyncio.Event | None = None
     status: int = 200
+    refused: str = ""
     answer: str | None = None
     requests: list[list[str]] = field(default_factory=list)
     base_url: str = ""
@@ -93,6 +94,8 @@ class Embeddings:
             return _refused(400, "'input' must be a text or a list of at most 2048")
         if any(not isinstance(text, str) or not text or len(text) > _MOST_CHARS for text in texts):
             return _refused(400, "an input is empty, no text, or longer than the model takes")
+        if self.refused and any(self.refused in text for text in texts):
+            return _refused(400, "as the test wants it")
         return None
 
     def vector(self, text: str) -> list[float]:

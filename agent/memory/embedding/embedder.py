@@ -55,12 +55,22 @@ class Embedder:
         self._pending: dict[str, Future[Vector | None]] = {}
         self._rests_until = 0.0
         self._problem = ""
+        self._is_failing = False
 
     @property
     def model(self) -> str:
-        """The id of the encoder that was made last, which is not looked after here. Raises `NoEmbedding`."""
+        """The id of the encoder that was made last, which is not looked after here; empty before there is one."""
         encoder = self._encoder
-        return (encoder or self.encoder()).id
+        return encoder.id if encoder is not None else ""
+
+    @property
+    def problem(self) -> str:
+        """Why it failed the last time, a sentence without its stop; empty where it works or was not tried."""
+        return self._problem if self._is_failing else ""
+
+    def retry(self) -> None:
+        """Do not wait any longer after a failure."""
+        self._rests_until, self._is_failing = 0.0, False
 
     def encoder(self) -> Encoder:
         """Made now if need be. Raises `NoEmbedding`."""
@@ -135,6 +145,7 @@ class Embedder:
         with self._resting_after_failure():
             vectors = encoder.encode(texts, seconds, is_question=is_question)
             _check(vectors, len(texts))
+            self._is_failing = False
             return vectors
 
     @contextmanager
@@ -153,7 +164,7 @@ class Embedder:
     def _rest(self, problem: NoEmbedding) -> None:
         if str(problem) != self._problem:
             _log.warning("memory is searched by words alone: %s", problem)
-        self._problem = str(problem)
+        self._problem, self._is_failing = str(problem), True
         self._rests_until = self._clock() + REST
 
     def _refuse_at_rest(self) -> None:

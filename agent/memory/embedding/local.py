@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -43,7 +44,7 @@ _SIGNS = "CJK"
 
 def free_memory() -> int | None:
     """Bytes that can still be had here; None where nothing tells."""
-    found = [_number(Path("/proc/meminfo"), "MemAvailable:", 1_024), _free_in_group(Path("/sys/fs/cgroup"))]
+    found = [_number(Path("/proc/meminfo"), "MemAvailable:", 1_024), free_in_group(Path("/sys/fs/cgroup"))]
     if not any(found) and "SC_PHYS_PAGES" in getattr(os, "sysconf_names", ()):
         found = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
     return min((one for one in found if one is not None), default=None)
@@ -64,7 +65,7 @@ class LocalModel:
             self._check_room(memory())
             self.id = self._model.id
             self._tokenizer = _tokenizer(self._model)
-            self._session = _session(self._model.graph)
+            self._session = _session(self._model.graph_files)
             self._inputs = _inputs(self._session)
             self._output, self._is_pooled = _output(self._session)
             self._scripts = _scripts(self._tokenizer)
@@ -100,7 +101,9 @@ class LocalModel:
         foreign = sum(_script(char) not in self._scripts for char in letters)
         if foreign > _FOREIGN * len(letters):
             return False
-        pieces: list[int] = self._tokenizer.encode(_clean(text, lower=self._model.lower), add_special_tokens=False).ids
+        clean = _clean(text, lower=self._model.lower)
+        with _panics_told():
+            pieces: list[int] = self._tokenizer.encode(clean, add_special_tokens=False).ids
         return not letters or pieces.count(self._unknown) <= _FOREIGN * len(pieces)
 
     def close(self) -> None:
@@ -114,7 +117,8 @@ class LocalModel:
 
     def _encoded(self, texts: Sequence[str], prefix: str) -> Floats:
         clean = [_clean(prefix + text, lower=self._model.lower) for text in texts]
-        pieces = self._tokenizer.encode_batch(clean)
+        with _panics_told():
+            pieces = self._tokenizer.encode_batch(clean)
         rows = {
             "input_ids": [one.ids for one in pieces],
             "attention_mask": [one.attention_mask for one in pieces],
@@ -132,7 +136,8 @@ class LocalModel:
 
 
 def _tokenizer(model: ModelFolder) -> Tokenizer:
-    tokenizer = Tokenizer.from_file(str(model.tokenizer))
+    with _panics_told():
+        tokenizer = Tokenizer.from_file(str(model.tokenizer))
     known = tokenizer.padding or {}
     token = model.padding or str(known.get("pad_token") or "")
     number = tokenizer.token_to_id(token) if token else None
@@ -143,11 +148,28 @@ def _tokenizer(model: ModelFolder) -> Tokenizer:
     return tokenizer
 
 
-def _session(graph: Path) -> Any:
+@contextmanager
+def _panics_told() -> Iterator[None]:
+    """A damaged tokenizer ends in a panic of its library, which is no `Exception`, and may tell the text."""
+    try:
+        yield
+    except BaseException as panic:
+        if type(panic).__module__ != "pyo3_runtime":
+            raise
+        raise NoEmbedding("the model's tokenizer.json is damaged: its library broke") from panic
+
+
+def _session(files: Sequence[Path]) -> Any:
+    """Of a graph, and of the files of its weights if it has some. All is read into memory: a mapped file that is
+    exchanged in place would end the process."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1  # work behind the talks
     options.log_severity_level = _ERRORS_ALONE
-    return onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
+    graph, *weights = [(file.name, file.read_bytes()) for file in files]
+    if weights:
+        names, contents = zip(*weights, strict=True)
+        options.add_external_initializers_from_files_in_memory(names, contents, [len(one) for one in contents])
+    return onnxruntime.InferenceSession(graph[1], options, providers=["CPUExecutionProvider"])
 
 
 def _inputs(session: Any) -> dict[str, type]:
@@ -189,7 +211,8 @@ def _pooled(vectors: Floats, mask: Numbers, pooling: Pooling) -> Floats:
 
 def _scripts(tokenizer: Tokenizer) -> Collection[str]:
     """Those that a vocabulary can write. Latin letters always: there is none without."""
-    pieces = tokenizer.decode_batch([[number] for number in range(tokenizer.get_vocab_size())])
+    with _panics_told():
+        pieces = tokenizer.decode_batch([[number] for number in range(tokenizer.get_vocab_size())])
     found: Counter[str] = Counter()
     for piece in pieces:
         letters = [char for char in islice(piece, 50) if char.isalpha()]
@@ -223,10 +246,13 @@ def _first_line(error: Exception) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
 
 
-def _free_in_group(folder: Path) -> int | None:
+def free_in_group(folder: Path) -> int | None:
     """Within the limit that was set to a container or service, where there is one."""
     limit, used = (_number(folder / name) for name in ("memory.max", "memory.current"))
-    return max(0, limit - used) if limit is not None and used is not None else None
+    if limit is None or used is None:
+        return None
+    given_up = _number(folder / "memory.stat", "inactive_file ") or 0  # files read lately, which give way
+    return max(0, limit - max(0, used - given_up))
 
 
 def _number(file: Path, after: str = "", unit: int = 1) -> int | None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from agent.memory.embedding.encoder import NoEmbedding
 from agent.parsing import load_json
@@ -27,6 +27,8 @@ TOKENIZER = "tokenizer.json"
 _LONGEST = 512
 """Pieces of a text that are read at most: no passage is longer, and each costs with the square of their number."""
 _USUAL_LENGTH = 256
+_SHORTEST = 8
+"""Fewer hold no sentence."""
 _MOST_FILES = 200
 """In a folder that are looked at. Whoever names another folder than that of a model shall not wait for it."""
 _MODELS_FILES = (".json", ".onnx", ".onnx_data", ".onnx.data")
@@ -86,14 +88,17 @@ class ModelFolder:
 
 
 def has_graph(folder: Path) -> bool:
-    """Whether there is a model of the kind that can be run, as far as names tell."""
-    return (folder / TOKENIZER).is_file() and _largest_graph(folder) is not None
+    """Whether there is a model of the kind that can be run, as far as names tell; not where it cannot be read."""
+    try:
+        return any((own / TOKENIZER).is_file() and _graph_of(folder, own) is not None for own in _places(folder))
+    except OSError:
+        return False
 
 
 def stamp(folder: Path) -> object:
     """Differs once a file of the model was changed or exchanged."""
     found: list[tuple[str, int, int, int]] = []
-    for place in (folder, folder / GRAPH.parent, folder / "0_Transformer", folder / "1_Pooling"):
+    for place in (*(own / sub for own in _places(folder) for sub in ("", GRAPH.parent)), folder / "1_Pooling"):
         try:
             for file in islice(place.iterdir(), _MOST_FILES):
                 if file.name.endswith(_MODELS_FILES):
@@ -106,12 +111,12 @@ def stamp(folder: Path) -> object:
 
 def read_folder(folder: Path) -> ModelFolder:
     """Raises `NoEmbedding` where it is no such folder, or a model of another kind."""
-    if not folder.is_dir():
-        raise NoEmbedding(f"there is no folder {folder}")
     try:
+        if not folder.is_dir():
+            raise NoEmbedding(f"there is no folder {folder}")
         steps = _steps(folder)
         own = folder / steps.get("Transformer", "")
-        graph, tokenizer = _largest_graph(own) or _largest_graph(folder), own / TOKENIZER
+        graph, tokenizer = _graph_of(folder, own), own / TOKENIZER
         if graph is None or not tokenizer.is_file():
             lacks = TOKENIZER if graph is not None else GRAPH.as_posix()
             raise NoEmbedding(f"the model in {folder} lacks {lacks}")
@@ -149,13 +154,23 @@ def _steps(folder: Path) -> dict[str, str]:
     return found
 
 
+def _places(folder: Path) -> tuple[Path, Path]:
+    """Where the graph and the tokenizer may be, as older and newer versions write them."""
+    return folder, folder / "0_Transformer"
+
+
+def _graph_of(folder: Path, own: Path) -> Path | None:
+    return _largest_graph(own) or _largest_graph(folder)
+
+
 def _largest_graph(folder: Path) -> Path | None:
     """Of several, the usual name, else the largest, which is the most exact."""
     for usual in (folder / GRAPH, folder / GRAPH.name):
         if usual.is_file():
             return usual
     found = [file for place in (folder / GRAPH.parent, folder) for file in islice(place.glob("*.onnx"), _MOST_FILES)]
-    return max(found, key=lambda file: (file.stat().st_size, file.name), default=None)
+    there = (file for file in found if file.is_file())
+    return max(there, key=lambda file: (file.stat().st_size, file.name), default=None)
 
 
 def _pooling(folder: Path, steps: Mapping[str, str], *, has_prefix: bool) -> Pooling:
@@ -176,12 +191,14 @@ def _pooling(folder: Path, steps: Mapping[str, str], *, has_prefix: bool) -> Poo
 
 
 def _length(settings: Mapping[str, Any], named: Mapping[str, Any], config: Mapping[str, Any]) -> int:
-    places = config.get("max_position_embeddings") or _LONGEST
-    wanted = settings.get("max_seq_length") or named.get("model_max_length") or _USUAL_LENGTH
-    for number in (places, wanted):
-        if not isinstance(number, int) or number < 1:
-            raise ValueError(f"it reads {number!r} pieces of a text")
-    return min(_LONGEST, wanted, places)
+    """What is no sensible number counts as not said."""
+    told = (settings.get("max_seq_length"), named.get("model_max_length"), _USUAL_LENGTH)
+    places = config.get("max_position_embeddings")
+    return min(_LONGEST, next(filter(_is_length, told)), places if _is_length(places) else _LONGEST)
+
+
+def _is_length(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= _SHORTEST
 
 
 def _prefixes(config: Mapping[str, Any]) -> tuple[str, str]:

@@ -15,8 +15,15 @@ if TYPE_CHECKING:
 
 _CONNECT = 5.0
 _KEY_REFUSED = (401, 403)
+_TEXT_REFUSED = (400, 413, 422, 500)
+"""What servers answer where one of the texts is too long for them, or stumble over it."""
+_HARMLESS = "What is said here?"
 _MOST_CHARS = 8_000
 """Of one text. The common limit is 8,192 tokens, and no passage or window comes near it."""
+
+
+class _TextRefused(NoEmbedding):
+    """Perhaps for one of the texts."""
 
 
 class Server:
@@ -32,6 +39,25 @@ class Server:
         self._client: httpx.Client | None = None
 
     def encode(self, texts: Sequence[str], seconds: float, *, is_question: bool = False) -> Sequence[Vector]:
+        try:
+            return self._encoded(texts, seconds)
+        except _TextRefused:
+            if is_question:
+                raise
+            return self._encoded_singly(texts, seconds)
+
+    def _encoded_singly(self, texts: Sequence[str], seconds: float) -> Sequence[Vector]:
+        """A text that is refused alone, by a server that takes another one, is like nothing."""
+        (harmless,) = self._encoded([_HARMLESS], seconds)
+        found: list[Vector] = []
+        for text in texts:
+            try:
+                found += self._encoded([text], seconds)
+            except _TextRefused:
+                found.append([0.0] * len(harmless))
+        return found
+
+    def _encoded(self, texts: Sequence[str], seconds: float) -> Sequence[Vector]:
         import httpx  # noqa: PLC0415 (only where texts are to be embedded)
 
         if self._client is None:
@@ -49,7 +75,8 @@ class Server:
         except httpx.HTTPStatusError as refusal:
             status = refusal.response.status_code
             what = "the key" if status in _KEY_REFUSED else "it"
-            raise NoEmbedding(f"the embedding server refused {what} ({status})") from refusal
+            kind = _TextRefused if status in _TEXT_REFUSED else NoEmbedding
+            raise kind(f"the embedding server refused {what} ({status})") from refusal
         except httpx.HTTPError as problem:
             raise NoEmbedding(f"the embedding server cannot be reached ({type(problem).__name__})") from problem
         except (ValueError, KeyError, TypeError) as problem:

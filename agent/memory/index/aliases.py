@@ -1,30 +1,49 @@
-"""Other forms of people's names. A line `- Katharina (Kate, Kat, 卡佳)` in USER.md or in a note makes the four one
-name: a question that holds one of them finds what holds another.
+"""Other forms of people's names. A line `- Katharina (Kate, Kat, 卡佳)` where USER.md or a note tells of people makes
+the four one name: a question that holds one of them finds what holds another.
 
-An index knows such lines of its own scope's files alone. Of a form of several words, the first that is no title stands
-for it.
+An index knows such lines of its own scope's files alone, and only those that come from nobody else (`provenance`). Of a
+form of several words, the first that is no title stands for it.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import dropwhile, islice, takewhile
 from typing import TypeAlias
 
 from agent.memory import notes
 from agent.memory.index import date_words
+from agent.memory.index.cutting import Passage
 from agent.memory.index.folding import folded
+from agent.memory.index.kinds import ASSISTANTS, USERS
 from agent.memory.index.tokens import MOST_CHARS, Term, query_terms, term_of, tokens
-from agent.memory.words import fold, is_unspaced, pairs, runs
+from agent.memory.provenance import sources_in, without_mark
+from agent.memory.small_talk import is_small_word
+from agent.memory.words import fold, is_common, is_unspaced, pairs, runs
 
 Name: TypeAlias = tuple[str, ...]
 """All forms of one person's name, folded by `words.fold`."""
 
+MOST_FORMS = 12
+"""Of one name."""
+MOST_NAMES = 500
+"""Of one index."""
+_MOST_OTHERS = 2 * MOST_FORMS
+"""Terms that are looked for besides a word of the question, which may stand in many names."""
+_PEOPLE = frozenset(
+    fold(
+        "people family friends names contacts personen leute familie freunde namen kontakte personas gente familia"
+        " amigos nombres contactos personnes gens famille amis noms 人 人物 家人 朋友 联系人 聯絡人 名字"
+        " 人々 家族 友人 名前"
+    ).split()
+)
 _USER = "USER.md"
 _BULLET = re.compile(r"\s*+[-*+]\s++(?=\S)")
+_ITEM = re.compile(r"\n(?=[ \t]*+[-*+][ \t])")
 _OPEN, _CLOSE = re.compile("[(（]"), re.compile("[)）]")
 _BETWEEN_FORMS = re.compile(r"[,，、;；/]")
 _AFTER = tuple(":：,，.。;—–-")
@@ -46,11 +65,14 @@ def has_aliases(path: str) -> bool:
     return path == _USER or path.startswith(f"{notes.FOLDER}/")
 
 
-def aliases_in(text: str) -> Iterator[Name]:
-    """The names that a text gives other forms for."""
-    for line in text.split("\n"):
-        if (name := _alias(line)) is not None:
-            yield name
+def aliases_in(found: Iterable[Passage], about: Iterable[str] = ()) -> Iterator[Name]:
+    """The names that a file's passages give other forms for, below a heading that says that they are about people, or
+    anywhere if one of `about` says it of the file."""
+    of_people = any(map(_says_people, about))
+    written = (one for one in found if "```" not in one.text)
+    told = (one for one in written if of_people or any(map(_says_people, one.heading.split(" / "))))
+    items = (item for one in told for item in _ITEM.split(one.text) if not sources_in(item))
+    return islice(filter(None, (_alias(item.split("\n", 1)[0]) for item in items)), MOST_NAMES)
 
 
 def other_names(query: str, names: Sequence[Name]) -> dict[str, list[Term]]:
@@ -60,7 +82,8 @@ def other_names(query: str, names: Sequence[Name]) -> dict[str, list[Term]]:
         for token in (term.token for term in query_terms(form)):
             others = (replace(_standing_for(other), of=token) for other in name if other != form)
             known = found.setdefault(token, [])
-            known += dict.fromkeys(one for one in others if one.token != token and one not in known)
+            new = dict.fromkeys(one for one in others if one.token != token and one not in known)
+            known += islice(new, max(0, _MOST_OTHERS - len(known)))
     return found
 
 
@@ -71,6 +94,17 @@ def forms_named(query: str, names: Sequence[Name]) -> dict[str, int]:
         for form in name:
             found.setdefault(form, at)
     return found
+
+
+def _says_people(heading: str) -> bool:
+    """Whether its first words, up to a common one ("of", "for"), name people: "My family", "Close friends"."""
+    words = runs(fold(without_mark(heading)))
+    informative = dropwhile(is_common, words)
+    return any(map(_is_of_people, takewhile(lambda word: not is_common(word), informative)))
+
+
+def _is_of_people(word: str) -> bool:
+    return word in _PEOPLE or (is_unspaced(word) and any(word.endswith(one) for one in _PEOPLE if len(one) > 1))
 
 
 def _alias(line: str) -> Name | None:
@@ -86,18 +120,24 @@ def _alias(line: str) -> Name | None:
     if not _is_name(first):
         return None
     forms = tuple(dict.fromkeys(fold(one) for one in (first, *others) if _is_name(one)))
-    return forms if len(forms) > 1 else None
+    return forms[:MOST_FORMS] if len(forms) > 1 else None
 
 
 def _is_name(text: str) -> bool:
-    """It begins as names do, is not long, and is no day of the week and no month."""
-    begins = text[:1].isalpha() and not text[:1].islower() and len(text) <= _LONGEST
+    """It begins as names do, is neither long nor a single letter, and is no day of the week, no month, no title and no
+    common word."""
+    begins = text[:1].isalpha() and not text[:1].islower() and 1 < len(text) <= _LONGEST
     return (
         begins
         and len(text.split()) <= _MOST_WORDS
         and all(one.isalpha() or one in _IN_NAMES or unicodedata.category(one)[0] == "M" for one in text)
         and folded(text) not in date_words.WEEKDAYS | date_words.MONTHS
+        and not all(map(_is_no_name, runs(fold(text))))
     )
+
+
+def _is_no_name(word: str) -> bool:
+    return is_common(word) or is_small_word(word) or word in _TITLES or word in USERS or word in ASSISTANTS
 
 
 def _named(query: str, names: Sequence[Name]) -> Iterator[tuple[int, str, Name]]:
@@ -105,24 +145,26 @@ def _named(query: str, names: Sequence[Name]) -> Iterator[tuple[int, str, Name]]
     if not names:
         return
     words = runs(fold(query[:MOST_CHARS]))
-    roots = [_roots(word)[:1] for word in words]
-    places = {root: at for at, root in reversed(list(enumerate(roots)))}
+    roots = ["".join(_roots(word)[:1]) for word in words]
     unspaced = [(at, word) for at, word in enumerate(words) if is_unspaced(word)]
+    together = " ".join(word for _, word in unspaced)
+    places: dict[int, dict[tuple[str, ...], int]] = {}  # of so many words in a row, the first of each
     for name in names:
         for form in name:
             if is_unspaced(form):
-                if (at := next((at for at, word in unspaced if form in word), None)) is not None:
+                if form in together and (at := next((at for at, word in unspaced if form in word), None)) is not None:
                     yield at, form, name
                 continue
-            wanted = [(root,) for root in _roots(form)]
-            first = places.get(wanted[0]) if wanted else None
-            for at in range(first, len(roots)) if first is not None else ():
-                if roots[at : at + len(wanted)] == wanted:
-                    yield at, form, name
-                    break
+            wanted = _roots(form)
+            size = len(wanted)
+            if size not in places:
+                rows = ((tuple(roots[at : at + size]), at) for at in range(len(roots) - size, -1, -1))
+                places[size] = dict(rows)
+            if size and (at := places[size].get(wanted)) is not None:
+                yield at, form, name
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=2 * MOST_FORMS * MOST_NAMES)
 def _roots(text: str) -> tuple[str, ...]:
     return tuple(tokens(text))
 

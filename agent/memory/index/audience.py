@@ -116,6 +116,11 @@ class AudienceIndex:
         finally:
             self._writing.release()
 
+    def open(self) -> None:
+        """So that it can be read before anything was refreshed. Raises `NotStored`."""
+        with self._writing:
+            self._mended(self._ready)
+
     def read(self, look: Callable[[Store], T], deadline: float) -> tuple[T | None, str]:
         """What `look` finds, or None and the reason in a sentence."""
         file = self._file
@@ -177,8 +182,7 @@ class AudienceIndex:
     def unembedded_count(self, model: str) -> int:
         """How many texts have no vector of that model yet. Raises `NotStored`."""
         with self._writing:
-            self._mended(self._ready)
-            return self._file.writer.vectors.missing_count(model)
+            return self._mended(lambda: self._unembedded_count(model))
 
     def put_vectors(self, model: str, vectors: Sequence[tuple[bytes, bytes]]) -> None:
         """By the key of their text. Raises `NotStored`."""
@@ -245,6 +249,13 @@ class AudienceIndex:
         self._ready()
         with self._file.alone(None):
             return self._waiting.next(self._file.writer, model, most)
+
+    def _unembedded_count(self, model: str) -> int:
+        self._ready()
+        with self._file.alone(None):
+            if self._file.writer.vectors.name_all():  # indexed before there was an embedder
+                self._waiting = Waiting()
+        return self._file.writer.vectors.missing_count(model)
 
     def _put_vectors(self, model: str, vectors: Sequence[tuple[bytes, bytes]]) -> None:
         self._ready()

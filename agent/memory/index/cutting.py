@@ -25,6 +25,7 @@ _SPEAKER = re.compile(
     r"(?:\*\*)?[ \t]?(?::(?:\*\*)?[ \t]|：)",
     re.IGNORECASE,
 )
+_TIMED = re.compile(rf"(?:[-*+][ \t]+)?{_TIME}", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*[ \t]+|[。！？；]+")
 _LETTERS_OF_DAY = 20
 """In the longest way to write a day: Wednesday, 24 September 2025."""
@@ -106,6 +107,11 @@ def windows(found: Sequence[Passage], cut: Cut) -> Iterator[tuple[int, int]]:
 def is_bullet(text: str) -> bool:
     """Whether a passage is a bullet of a list."""
     return _BULLET.match(text) is not None
+
+
+def has_time(text: str) -> bool:
+    """Whether a passage begins with a time of day."""
+    return _TIMED.match(text) is not None
 
 
 def speech(text: str) -> Speech:

@@ -14,7 +14,7 @@ from pathlib import Path
 from agent.memory.reach import make_private
 from agent.whole_rows import WholeTextConnection
 
-VERSION = "7"
+VERSION = "8"
 _BUSY = 5.0
 """Seconds to wait for another process that writes."""
 _CACHE_KB = 8_000

@@ -57,7 +57,7 @@ _UNIT_NAMES = {
 }
 
 _HAN_WEEKDAYS = ("一月월", "二火화", "三水수", "四木목", "五金금", "六土토", "日天일")
-_UNSPACED = "[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+UNSPACED = "[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 FRENCH = re.compile(
     r"\b(?:au|aux|avec|avons|avez|ai|as|ce|dans|est|et|etait|fait|j|je|l|la|le|les|ma|matin|mes|mon|n|nous|on|ou|pour"
     r"|qu|quand|que|quel|quelle|qui|quoi|soir|sur|une|vous)\b"
@@ -72,7 +72,7 @@ def _by_name(lists: tuple[str, ...]) -> dict[str, int]:
 
 def _any(names: Iterable[str], *, unspaced: bool | None = None) -> str:
     """One of `names`, the longest first; `unspaced`: only those of scripts that are written so, or only the others."""
-    some = (name for name in names if unspaced is None or unspaced is (re.match(_UNSPACED, name) is not None))
+    some = (name for name in names if unspaced is None or unspaced is (re.match(UNSPACED, name) is not None))
     return "|".join(sorted(some, key=len, reverse=True))
 
 
@@ -134,14 +134,22 @@ HAN_DAYS = re.compile(
 )
 HAN_YEAR = re.compile(r"(?<!\d)(\d{4}) ?[年년](?! ?\d{1,2} ?[月월])")
 
+_WHOLE = r"(?<![\d.,/–-])(?<!\d )" + "".join(
+    rf"(?<!\b{part} )"
+    for part in (
+        "or", "to", "and", "или", "и", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety",
+        "hundred", "двадцать", "тридцать", "сорок", "пятьдесят",
+    )
+)  # fmt: skip
+"""Not the last part of a number, or the second one of two."""
 AGO = tuple(
     re.compile(pattern.format(n=rf"\d{{1,3}}|{_any(NUMBERS, unspaced=False)}", u=_any(UNITS, unspaced=False)))
     for pattern in (
-        r"\b({n}) ({u}) ago\b",
+        _WHOLE + r"\b({n}) ({u}) ago\b",
         r"\bvor ({n}) ({u})\b",
         r"\bhace ({n}) ({u})\b",
         r"\bil y a ({n}) ({u})\b",
-        r"\b(?:({n}) )?({u}) назад\b",
+        rf"(?:{_WHOLE}\b({{n}}) |(?<!\bодин )(?<!\bодну )\b(?=(?:день|неделю|месяц|год) ))({{u}}) назад\b",
         r"(?<![^\s])(?:قبل|منذ) (?:({n}) )?({u})(?![^\s.,!?؟])",
     )
 )

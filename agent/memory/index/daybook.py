@@ -64,6 +64,9 @@ _OLDEST = 1_000
 _SHORTLIST = 80
 _TELLING = frozenset({"near", "window", "date", "meaning"})
 _ALIKE = 0.8
+_REPEATED = 0.4
+"""Part that is left of the score of what says nearly the same as a better one. It is not left out: a single other word
+may deny it, and the same may have been done on another day."""
 _ALIKE_MOST = 100
 _TIME = re.compile(r"\A\d{1,2} \d\d(?: |\Z)")
 """That an entry begins with, in tokens: the same may be told at another time."""
@@ -125,7 +128,7 @@ def ranked(
     _add_replies(short, texts, before)
     tokens = {row.id: row.tokens for row in rows}
     order = sorted((one for one in short if one.passage in texts), key=lambda one: _place(one, texts[one.passage]))
-    best = _distinct(order, tokens, most)
+    best = _with_repeats_behind(order, tokens)[:most]
     whole = _whole(question, spans, like)
     alike = like.alike([one.passage for one in best]) if like is not None else ()
     return [_given(one, texts[one.passage], whole, is_alike=one.passage in alike) for one in best]
@@ -248,24 +251,21 @@ def _place(one: _Scored, row: FoundRow) -> tuple[float, int, str, int]:
     return -round(one.total, 9), -row.day, row.path, row.first
 
 
-def _distinct(best: Iterable[_Scored], tokens: Mapping[int, str], most: int) -> list[_Scored]:
-    """The first ones, without what says nearly the same as one before, with the same numbers.
+def _with_repeats_behind(best: Sequence[_Scored], tokens: Mapping[int, str]) -> list[_Scored]:
+    """`best`, in which what says nearly the same as one before counts less.
 
     Two sets that share so much share one of a few words of each, in whatever order all are sorted: only those with one
     in common are compared."""
-    kept: list[_Scored] = []
     seen: dict[str, list[frozenset[str]]] = {}
     for one in best:
         words = frozenset(_TIME.sub("", tokens[one.passage]).split())
         telling = _longest_first(words)[: len(words) - math.ceil(_ALIKE * len(words)) + 1]
         if any(_alike(words, other) for word in telling for other in seen.get(word, ())):
+            one.part *= _REPEATED
             continue
         for word in telling:
             seen.setdefault(word, []).append(words)
-        kept.append(one)
-        if len(kept) == most:
-            break
-    return kept
+    return sorted(best, key=lambda one: -round(one.total, 9))
 
 
 def _longest_first(words: Iterable[str]) -> list[str]:
@@ -276,8 +276,7 @@ def _longest_first(words: Iterable[str]) -> list[str]:
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
     common = len(one & other)
-    is_near = common >= _ALIKE * (len(one) + len(other) - common)
-    return is_near and not any(word.isdecimal() for word in one ^ other)
+    return common >= _ALIKE * (len(one) + len(other) - common)
 
 
 def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

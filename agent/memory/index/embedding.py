@@ -42,9 +42,11 @@ class Likeness(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """`vector` None: the model does not know the language, or it could not be embedded (`gap`, the reason)."""
+    """`vector` None: the model does not know the language, or it could not be embedded (`gap`, the reason). `model` is
+    the id of what made it."""
 
     vector: Vector | None = None
+    model: str = ""
     gap: str = ""
 
 
@@ -53,15 +55,28 @@ class Meaning(Protocol):
 
     @property
     def model(self) -> str:
-        """The id of the model whose vectors are meant, empty where there is none now."""
+        """The id of the model whose vectors are meant, empty where none is loaded."""
+        ...
+
+    @property
+    def problem(self) -> str:
+        """Why it did not work the last time, empty where it did. Asks nobody."""
+        ...
+
+    def load(self) -> str:
+        """As `model`, which is loaded now if need be."""
+        ...
+
+    def retry(self) -> None:
+        """Do not wait any longer after a failure."""
         ...
 
     def question(self, text: str, deadline: float) -> Question:
         """Ends by `deadline` (of `time.monotonic`)."""
         ...
 
-    def like(self, name: str, store: Store, question: Vector, limits: Limits) -> tuple[Likeness | None, str]:
-        """How like a question the texts of the audience `name` are; None, and why, where too few are embedded."""
+    def like(self, name: str, store: Store, question: Question, limits: Limits) -> tuple[Likeness | None, str]:
+        """How like a question the texts of the audience `name` are; None, and why, where that cannot be told."""
         ...
 
     def follow(self, name: str, store: Store) -> None:
@@ -80,13 +95,19 @@ class NoMeaning:
     model = ""
 
     def __init__(self, why: str) -> None:
-        self._why = why
+        self.problem = why
+
+    def load(self) -> str:
+        return ""
+
+    def retry(self) -> None:
+        pass
 
     def question(self, text: str, deadline: float) -> Question:
-        return Question(gap=self._why)
+        return Question(gap=self.problem)
 
-    def like(self, name: str, store: Store, question: Vector, limits: Limits) -> tuple[Likeness | None, str]:
-        return None, self._why
+    def like(self, name: str, store: Store, question: Question, limits: Limits) -> tuple[Likeness | None, str]:
+        return None, question.gap
 
     def follow(self, name: str, store: Store) -> None:
         pass

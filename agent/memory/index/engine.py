@@ -10,7 +10,7 @@ import hashlib
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
@@ -20,7 +20,8 @@ from agent.clock import Clock
 from agent.memory.index import daybook, hybrid
 from agent.memory.index.audience import AudienceIndex, Freshness, Progress, Status
 from agent.memory.index.cutting import Cut
-from agent.memory.index.embedding import CHANGED_SIZE, Likeness, Meaning, Question
+from agent.memory.index.database import NotStored
+from agent.memory.index.embedding import CHANGED_SIZE, Likeness, Meaning, NoMeaning, Question
 from agent.memory.index.ranking import Limits, Ranked
 from agent.memory.index.region import Region, region_of
 from agent.memory.index.sources import TalkSource
@@ -91,7 +92,8 @@ class MemoryIndex:
         missing."""
         began = time.monotonic()
         end = began + WITHIN if deadline is None else deadline
-        wanted = [query for query in dict.fromkeys(queries) if query.strip()][:_MOST_QUERIES]
+        every = [query for query in dict.fromkeys(queries) if query.strip()]
+        wanted = every[:_MOST_QUERIES]
         asked: dict[str, Question] = {}
         unlike: list[str] = []
         today, region = clock.today(), region_of(clock.zone)
@@ -112,7 +114,9 @@ class MemoryIndex:
             asked |= self._questions(wanted, began + (end - began) * _PART_FOR_MEANING)
             hits, problem = index.read(look, end)
         meaning = [f"what says it in other words: {why}." for why in dict.fromkeys(unlike) if why]
-        return Found(tuple(hits or ()), tuple(filter(None, (*gaps, problem, *meaning))))
+        left = len(every) - len(wanted)
+        unasked = f"{left} of {len(every)} queries: no more than {_MOST_QUERIES} are asked at once." if left else ""
+        return Found(tuple(hits or ()), tuple(filter(None, (unasked, *gaps, problem, *meaning))))
 
     def refresh(
         self, scope: Scope, clock: Clock, deadline: float | None = None, progress: Progress | None = None
@@ -170,8 +174,8 @@ class MemoryIndex:
             one = self._open.pop(scope.name, None)
             if one is None or one.index.scope.folder != scope.folder:
                 settings, talks = self._settings, self._talks if scope.is_private else None
-                embeds, file = self._meaning is not None, self._file(scope)
-                one = _Open(AudienceIndex(file, scope, self._cut, settings.extra_paths, talks, embeds))
+                file = self._file(scope)
+                one = _Open(AudienceIndex(file, scope, self._cut, settings.extra_paths, talks, self.embeds))
             self._open[scope.name] = one
             one.users += 1
         try:
@@ -215,7 +219,7 @@ class MemoryIndex:
 
     @property
     def embeds(self) -> bool:
-        return self._meaning is not None
+        return self._meaning is not None and not isinstance(self._meaning, NoMeaning)
 
     def use(self, meaning: Meaning) -> None:
         """From now on, with an embedder that was not there before. Searches go by words until enough is embedded."""
@@ -237,13 +241,22 @@ class MemoryIndex:
                     index.read(partial(self._meaning.follow, scope.name), end)
         return more
 
-    def unembedded_count(self, scope: Scope) -> int:
-        """How many texts of a scope are not embedded yet. Raises `NotStored`."""
-        model = self._meaning.model if self._meaning is not None else ""
-        if not model:
+    def unembedded_count(self, scope: Scope, *, loads: bool = True) -> int:
+        """How many texts of a scope are not embedded yet; 0 where there is no model, which `loads` where need be.
+        Raises `NotStored`."""
+        if (meaning := self._meaning) is None or not (model := meaning.load() if loads else meaning.model):
             return 0
         with self._of(scope) as index:
             return index.unembedded_count(model)
+
+    @property
+    def last_embedder_problem(self) -> str:
+        """Why the embedder did not work the last time; empty where it did, and where there is none."""
+        return self._meaning.problem if self._meaning is not None else ""
+
+    def retry_embedder(self) -> None:
+        if self._meaning is not None:
+            self._meaning.retry()
 
     def embedder_problem(self, scope: Scope, seconds: float) -> str:
         """Why a scope is searched by words alone though there is to be an embedder, which is asked; "" where it
@@ -252,10 +265,12 @@ class MemoryIndex:
             return ""
         end = time.monotonic() + seconds
         question = meaning.question(f"Does it answer at {time.time_ns()}?", end)  # none that is known already
-        if question.gap or (vector := question.vector) is None:
+        if question.vector is None:
             return question.gap
         with self._of(scope) as index:
-            compared, _ = index.read(lambda store: meaning.like(scope.name, store, vector, Limits()), end)
+            with suppress(NotStored):  # a status tells that
+                index.open()
+            compared, _ = index.read(lambda store: meaning.like(scope.name, store, question, Limits()), end)
         return CHANGED_SIZE if compared is not None and compared[1] == CHANGED_SIZE else ""
 
     def _like(
@@ -263,9 +278,7 @@ class MemoryIndex:
     ) -> tuple[Likeness | None, str]:
         if self._meaning is None or question is None:
             return None, ""
-        if question.vector is None:
-            return None, question.gap
-        return self._meaning.like(scope.name, store, question.vector, limits)
+        return self._meaning.like(scope.name, store, question, limits)
 
 
 def _merged(found: Sequence[tuple[str, Sequence[Ranked]]], most: int) -> list[Hit]:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from agent.memory.index.cutting import Passage, is_bullet, speech
+from agent.memory.index.cutting import Passage, has_time, is_bullet, speech
 from agent.memory.words import fold
 
 USERS = frozenset(
@@ -26,9 +26,6 @@ ASSISTANTS = frozenset(
 )
 _LEAST_SPOKEN = 0.5
 """Share of a section's passages that are somebody's words, from which on it is talk."""
-
-_LEAST_LABELS = 2
-"""More names, each with a single turn, are labels: `Phone: …`, `Birthday: …`, `Size: …`."""
 
 
 class Kind(enum.IntEnum):
@@ -68,12 +65,16 @@ themselves, and at length. The facts of a list stand beside each other by chance
 
 
 def kind_of(section: Sequence[Passage]) -> Kind:
-    """The kind of a section's passages, of which there is at least one."""
-    names = Counter(speaker for one in section if (speaker := speech(one.text).speaker))
-    if names.total() >= _LEAST_SPOKEN * len(section):
-        if not (USERS | ASSISTANTS).isdisjoint(names):
+    """The kind of a section's passages, of which there is at least one. Names with a single turn each are labels
+    (`Phone: …`, `Birthday: …`, `User: …`), unless times stand before them or a person and the assistant take turns."""
+    spoken = [(speaker, one.text) for one in section if (speaker := speech(one.text).speaker)]
+    if spoken and len(spoken) >= _LEAST_SPOKEN * len(section):
+        names = Counter(speaker for speaker, _ in spoken)
+        is_timed = all(has_time(text) for _, text in spoken)
+        assistants, users = ASSISTANTS.intersection(names), USERS.intersection(names)
+        if (assistants and (users or is_timed)) or any(names[one] > 1 for one in assistants | users):
             return Kind.ASSISTANT
-        if len(names) <= _LEAST_LABELS or names.total() > len(names):
+        if is_timed or len(spoken) > len(names):
             return Kind.PEOPLE
     bullets = sum(1 for one in section if is_bullet(one.text))
     return Kind.FACTS if bullets >= len(section) / 2 else Kind.PROSE

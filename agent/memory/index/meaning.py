@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 
 from agent.memory.embedding.embedder import Embedder
-from agent.memory.embedding.encoder import NoEmbedding, Vector
+from agent.memory.embedding.encoder import NoEmbedding
 from agent.memory.index.audience import AudienceIndex
 from agent.memory.index.embedding import Likeness, Question
 from agent.memory.index.ranking import Limits
@@ -33,19 +33,32 @@ class Embeddings:
 
     @property
     def model(self) -> str:
+        return self._embedder.model
+
+    @property
+    def problem(self) -> str:
+        return self._embedder.problem
+
+    def load(self) -> str:
         try:
-            return self._embedder.model
+            return self._embedder.encoder().id
         except NoEmbedding:
             return ""
 
+    def retry(self) -> None:
+        self._embedder.retry()
+
     def question(self, text: str, deadline: float) -> Question:
         try:
-            return Question(self._embedder.question(text, deadline))
+            vector, model = self._embedder.question(text, deadline), self.model
         except NoEmbedding as problem:
             return Question(gap=str(problem))
+        return Question(vector, model) if model else Question(gap="the model is being exchanged")
 
-    def like(self, name: str, store: Store, question: Vector, limits: Limits) -> tuple[Likeness | None, str]:
-        return self._of(name).likeness(store, self.model, question, limits)
+    def like(self, name: str, store: Store, question: Question, limits: Limits) -> tuple[Likeness | None, str]:
+        if question.vector is None:
+            return None, question.gap
+        return self._of(name).likeness(store, question.model, question.vector, limits)
 
     def follow(self, name: str, store: Store) -> None:
         if model := self.model:

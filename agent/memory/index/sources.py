@@ -28,13 +28,18 @@ from agent.memory.scope import Audience, Scope
 
 MAX_BYTES = 64_000_000
 _RULES = frozenset({"AGENTS.md", "CLAUDE.md", "SOUL.md", "IDENTITY.md"})  # how to work, not what is remembered
-_UNFILLED_NAMES = frozenset({"USER.md"})
-_OUR_MARK = re.compile(r"^<!-- (?:journal|Proposed for) [^\n]*$", re.MULTILINE)
+_OUR_MARK = re.compile(
+    r"^<!-- (?:journal \S{1,300} \d+-\d+ (?:model|extract)"
+    r"|Proposed for \S{1,300} on \d{4}-\d\d-\d\d \d\d:\d\d \([^\n]*) -->$",
+    re.MULTILINE,
+)
 """What we write for ourselves into files of memory (`journal.marks`, `memory.curated`)."""
 _OUR_HEADING = re.compile(r"Journal · [^·\n]{1,200} · \d\d:\d\d-\d\d:\d\d(?: \([a-z ]{1,40}\))?")
 _DAY_IN_NAME = re.compile(
     r"(?:^|/)((?:19|20)\d\d)([-_./]?)(\d\d)\2(\d\d)(?:(?!\d)[^/]*)?\.md$", re.IGNORECASE | re.ASCII
 )
+_OF_A_SCOPE = re.compile(r"(?:(?:people|groups)/[^/]+/)?[^/]+")
+"""Where a scope has the files with which it begins."""
 _DEEPEST = 40
 """Folders within folders."""
 
@@ -160,7 +165,8 @@ def parsed(source: Source, data: bytes, clock: Clock, cut: Cut, going: Going) ->
     text = _OUR_MARK.sub("", file.text)  # its line stays, and is blank
     found = [one for one in _told(cut_up(text), going) if not _is_as_shipped(source, one)]
     new = new_file(source, file.sha, title, found, clock, cut, going, created=_day(head.line("created")))
-    return replace(new, names=list(aliases_in(file.text))) if has_aliases(source.name) else new
+    about = (source.path.stem, *map(head.line, ("name", "description", "type")))
+    return replace(new, names=list(aliases_in(found, about))) if has_aliases(source.name) else new
 
 
 def new_file(
@@ -275,12 +281,10 @@ def _shipped() -> Mapping[str, frozenset[str]]:
 def _is_as_shipped(source: Source, passage: Passage) -> bool:
     """Nobody has written any of it: a field without a value, or a sentence of ours on what a file is for, would answer
     every question that holds one of its words."""
-    name = source.path.name
+    if not _OF_A_SCOPE.fullmatch(source.inside):
+        return False
     lines = [line for line in passage.text.splitlines() if line.strip()]
-    is_empty_field = name in _UNFILLED_NAMES and len(lines) == 1 and lines[0][:2] in ("- ", "* ", "+ ")
-    if is_empty_field and lines[0].endswith(":"):
-        return True
-    shipped = _shipped().get(name)
+    shipped = _shipped().get(source.path.name)
     return shipped is not None and all(_bare(line) in shipped for line in lines)
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from agent.memory.index import database
+from agent.memory.index.aliases import MOST_NAMES
 from agent.memory.index.database import transaction, translated
 from agent.memory.index.kept_vectors import KeptVectors
 from agent.memory.index.rows import (
@@ -244,7 +245,7 @@ class Store:
                 (windows,) = self._db.execute("SELECT count(*) FROM window").fetchone()
                 (newest,) = self._db.execute("SELECT coalesce(max(earliest), 0) FROM section").fetchone()
                 speakers = frozenset(name for (name,) in self._db.execute("SELECT DISTINCT name FROM speaker"))
-                aliases = self._db.execute("SELECT DISTINCT forms FROM alias ORDER BY forms")
+                aliases = self._db.execute("SELECT DISTINCT forms FROM alias ORDER BY forms LIMIT ?", [MOST_NAMES])
                 names = tuple(tuple(forms.split("\n")) for (forms,) in aliases)
             self._counted = _Sums(state, windows, newest, speakers, names)
         return self._counted

@@ -102,6 +102,24 @@ def test_what_nobody_has_written_is_not_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("file", "text", "query"),
+    [
+        ("USER.md", "- Allergies:\n- nuts\n", "allergies"),
+        ("USER.md", "- Door code of the cellar is 77:\n", "cellar"),
+        ("memory/2026-11-18.md", "<!-- journal idea --> Buy marzipan for Greta\n", "marzipan"),
+        ("memory/2026-11-18.md", "<!-- Proposed for the garden: roses -->\n", "roses"),
+        ("memory/notes/IDENTITY.md", "- Name: Daybook\n", "daybook"),
+    ],
+)
+def test_what_somebody_wrote_is_found_though_it_looks_like_ours(
+    tmp_path: Path, file: str, text: str, query: str
+) -> None:
+    (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / file).write_text(text)
+    assert query in search(owner(tmp_path), CLOCK, [query]).hits[0].text.lower()
+
+
+@pytest.mark.parametrize(
     ("score", "strength"),
     [(1.0, "strong"), (0.35, "strong"), (0.34, "likely"), (0.2, "likely"), (0.19, "weak"), (0.01, None), (0.0, None)],
 )

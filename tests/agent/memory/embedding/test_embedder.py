@@ -267,6 +267,19 @@ async def test_a_dead_or_slow_server_is_told() -> None:
     assert "cannot be reached (Connect" in str(await asked(fake, ["one"]))
 
 
+async def test_a_text_that_a_server_refuses_costs_only_its_own_vector() -> None:
+    async with Embeddings(refused="stumble").serving() as fake:
+        vectors = await asked(fake, ["one", "a stumble", "three"])
+        assert vectors == [pytest.approx(fake.vector("one")), [0.0] * fake.size, pytest.approx(fake.vector("three"))]
+        assert await asked(fake, ["stumble"]) == [[0.0] * fake.size]
+        served = len(fake.requests)
+        fake.status = 500
+        assert await asked(fake, ["one", "two"]) == "the embedding server refused it (500)"
+        fake.status = 429
+        assert await asked(fake, ["one", "two"]) == "the embedding server refused it (429)"
+        assert len(fake.requests) == served
+
+
 def test_a_servers_models_have_names_of_their_own() -> None:
     assert Server("http://a/v1", "x").id == Server("http://a/v1", "x", "key").id
     assert len({Server(url, model).id for url in ("http://a/v1", "http://b/v1") for model in ("x", "y")}) == 4

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from onnx import ModelProto, TensorProto
+from onnx import ModelProto, TensorProto, load, save
 
 from agent.memory.embedding.encoder import NoEmbedding
-from agent.memory.embedding.local import LocalModel, free_memory
-from agent.memory.embedding.model_folder import has_graph, stamp
+from agent.memory.embedding.local import LocalModel, free_in_group, free_memory
+from agent.memory.embedding.model_folder import has_graph, read_folder, stamp
 from tests.agent.memory.embedding import tiny_model
 from tests.agent.memory.embedding.tiny_model import ENGLISH, MANY
 
@@ -28,6 +28,17 @@ IN_MANY = {
     "кошка 猫": "<s> ▁кошка ▁猫 </s>",
     "dog狗?": "<s> ▁dog 狗 ? </s>",
 }
+
+
+PANICS = json.dumps(
+    {
+        "version": "1.0",
+        "added_tokens": [],
+        "normalizer": {"type": "Precompiled", "precompiled_charsmap": "BAAAAAECAwQ="},
+        "model": {"type": "Unigram", "vocab": [["a", -1.0]], "unk_id": 0},
+    }
+)
+"""A tokenizer whose library ends in a panic."""
 
 
 def numbers(pieces: str, words: list[str] = ENGLISH) -> list[int]:
@@ -209,11 +220,10 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
             "it pools by mean and cls",
         ),
         ("1_Pooling/config.json", "[]", "config.json is not as expected"),
-        ("sentence_bert_config.json", '{"max_seq_length": "many"}', "it reads 'many' pieces"),
-        ("sentence_bert_config.json", '{"max_seq_length": -3}', "it reads -3 pieces"),
         ("config_sentence_transformers.json", '{"prompts": ["query: "]}', "its prompts are not as expected"),
         ("tokenizer.json", "", "cannot be run"),
         ("tokenizer.json", '{"model": {"type": "Other"}}', "cannot be run"),
+        ("tokenizer.json", PANICS, "tokenizer.json is damaged"),
         ("onnx/model.onnx", "", "cannot be run"),
         ("onnx/model.onnx", "no graph" * 99, "cannot be run"),
     ],
@@ -228,6 +238,70 @@ def test_the_newer_way_to_name_a_pooling(tmp_path: Path) -> None:
     folder = tiny_model.write(tmp_path)
     (folder / "1_Pooling" / "config.json").write_text(json.dumps({"pooling_mode": "cls", "embedding_dimension": 8}))
     assert_gives(LocalModel(folder), TEXTS, ENGLISH, "cls_token")
+
+
+@pytest.mark.parametrize("length", ["many", -3, 0, 7, True, 1e30])
+def test_a_length_that_is_none_is_the_usual_one(tmp_path: Path, length: object) -> None:
+    folder = tiny_model.write(tmp_path)
+    for name, key in (("sentence_bert_config.json", "max_seq_length"), ("config.json", "max_position_embeddings")):
+        (folder / name).write_text(json.dumps({key: length}))
+    assert read_folder(folder).length == 256
+
+
+def test_a_folder_in_which_nothing_can_be_read_is_none(tmp_path: Path) -> None:
+    folder = tiny_model.write(tmp_path / "model", graph="onnx/model_O1.onnx")
+    graph = folder / "onnx" / "model_O1.onnx"
+    graph.rename(folder / "moved")
+    graph.symlink_to(folder / "gone")
+    assert not has_graph(folder) and "lacks onnx/model.onnx" in refusal(folder)
+    graph.unlink()
+    graph.mkdir()
+    assert not has_graph(folder)
+    unreadable = tmp_path / ("name too long" * 100)
+    assert not has_graph(unreadable) and "cannot be read" in refusal(unreadable)
+
+
+def test_the_older_layout_with_a_folder_for_the_first_step(tmp_path: Path) -> None:
+    folder = tiny_model.write(tmp_path)
+    (folder / "0_Transformer").mkdir()
+    for name in ("tokenizer.json", "tokenizer_config.json", "sentence_bert_config.json", "config.json", "onnx"):
+        (folder / name).rename(folder / "0_Transformer" / name)
+    steps = json.loads((folder / "modules.json").read_text())
+    (folder / "modules.json").write_text(json.dumps([{**steps[0], "path": "0_Transformer"}, *steps[1:]]))
+    assert has_graph(folder)
+    assert_gives(LocalModel(folder), TEXTS, ENGLISH)
+    before = stamp(folder)
+    (folder / "0_Transformer" / "onnx" / "model.onnx").write_bytes(b"another")
+    assert stamp(folder) != before
+
+
+@pytest.mark.parametrize("name", ["model.onnx_data", "model.onnx.data"])
+def test_weights_in_a_file_of_their_own_may_be_exchanged_while_it_runs(tmp_path: Path, name: str) -> None:
+    folder = tiny_model.write(tmp_path)
+    move_weights(folder, name)
+    model = LocalModel(folder)
+    (folder / "onnx" / name).write_bytes(b"")  # a mapped file that is cut short would end the process
+    assert_gives(model, TEXTS, ENGLISH)
+    assert "cannot be run" in refusal(folder)
+
+
+def test_weights_in_a_file_of_another_name_are_refused(tmp_path: Path) -> None:
+    folder = tiny_model.write(tmp_path)
+    move_weights(folder, "weights.bin")
+    assert "cannot be run" in refusal(folder)
+
+
+def move_weights(folder: Path, name: str) -> None:
+    graph = folder / "onnx" / "model.onnx"
+    save(
+        load(str(graph)),
+        str(graph),
+        save_as_external_data=True,
+        all_tensors_to_one_file=True,
+        location=name,
+        size_threshold=100,
+    )
+    assert (graph.parent / name).stat().st_size >= len(ENGLISH) * tiny_model.WIDTH * 4
 
 
 def test_half_a_graph_is_refused(tmp_path: Path) -> None:
@@ -268,3 +342,14 @@ def test_a_model_larger_than_memory_is_not_loaded(tmp_path: Path) -> None:
         LocalModel(folder, memory=lambda: 1_000)
     LocalModel(folder, memory=lambda: None)
     assert (free_memory() or 1) > 0
+
+
+def test_files_read_lately_give_way_within_a_limit(tmp_path: Path) -> None:
+    assert free_in_group(tmp_path) is None
+    (tmp_path / "memory.max").write_text("2000\n")
+    (tmp_path / "memory.current").write_text("1900\n")
+    assert free_in_group(tmp_path) == 100
+    (tmp_path / "memory.stat").write_text("anon 200\nfile 1700\nactive_file 100\ninactive_file 1600\nslab 5\n")
+    assert free_in_group(tmp_path) == 1_700
+    (tmp_path / "memory.max").write_text("max\n")
+    assert free_in_group(tmp_path) is None

@@ -21,7 +21,7 @@ def index(tmp_path: Path) -> MemoryIndex:
     (tmp_path / "MEMORY.md").write_text(NOTES, "utf-8")
     (tmp_path / "memory").mkdir()
     (tmp_path / "memory" / "2026-05-03.md").write_text("# 2026-05-03\n\n- Anna: What of the dentist?\n- Ben: Friday.\n")
-    (tmp_path / "USER.md").write_text("- Katharina (Kate, 卡佳)\n", "utf-8")
+    (tmp_path / "USER.md").write_text("# People\n\n- Katharina (Kate, 卡佳)\n", "utf-8")
     return MemoryIndex(None)
 
 
@@ -92,3 +92,9 @@ def test_a_question_in_two_scripts_finds_both(query: str, index: MemoryIndex, tm
 
 def test_many_questions_at_once_are_answered(index: MemoryIndex, tmp_path: Path) -> None:
     assert asked(index, tmp_path, *(f"dentist {number}" for number in range(1_000)), "", "😀").hits
+
+
+def test_queries_that_were_not_asked_are_counted(index: MemoryIndex, tmp_path: Path) -> None:
+    queries = [f"dentist {number}" for number in range(19)]
+    found = asked(index, tmp_path, *queries, *queries, " ")
+    assert found.gaps == ("3 of 19 queries: no more than 16 are asked at once.",)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import re
 import sqlite3
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 
 from agent.memory.embedding.embedder import Embedder
 from agent.memory.embedding.encoder import NoEmbedding, Vector
+from agent.memory.index.embedding import NoMeaning
 from agent.memory.index.engine import MemoryIndex
 from agent.memory.index.meaning import Embeddings
 from agent.memory.scope import Scope
@@ -210,6 +212,51 @@ def test_an_embedder_that_comes_later_embeds_what_is_there(desk: Desk) -> None:
     desk.index.use(Embeddings(Embedder(lambda: desk.model)))
     desk.embed()
     assert desk.index.embeds and desk.found("vehicle")[0] == CAR.strip()
+
+
+def test_what_was_indexed_before_there_was_an_embedder_is_counted(desk: Desk) -> None:
+    for is_anew in (False, True):
+        desk.index.close()
+        desk.index = MemoryIndex(desk.home / "state")
+        desk.write(f"memory/2026-11-{10 + is_anew}.md", REST + f"- Number {is_anew}.\n")
+        desk.index.refresh(desk.scope, CLOCK)
+        meaning = Embeddings(Embedder(lambda: desk.model))
+        if is_anew:
+            desk.index.close()
+            desk.index = MemoryIndex(desk.home / "state", meaning=meaning)
+        else:
+            desk.index.use(meaning)
+        assert desk.index.unembedded_count(desk.scope) >= 2
+        desk.embed()
+        assert desk.index.unembedded_count(desk.scope) == 0
+
+
+def test_an_embedder_that_could_not_be_had_makes_room_for_one(desk: Desk) -> None:
+    desk.index.close()
+    desk.index = MemoryIndex(desk.home / "state", meaning=NoMeaning("numpy is not installed"))
+    assert not desk.index.embeds and "numpy is not installed" in desk.gaps()[0]
+    desk.index.use(Embeddings(Embedder(lambda: desk.model)))
+    desk.embed()
+    assert desk.index.embeds and desk.found("vehicle")[0] == CAR.strip()
+
+
+def test_a_status_does_not_wait_for_a_model_that_loads(desk: Desk) -> None:
+    may, begun = threading.Event(), threading.Event()
+
+    def make() -> Alike:
+        begun.set()
+        may.wait()
+        return desk.model
+
+    desk.index.close()
+    desk.index = MemoryIndex(desk.home / "state", meaning=Embeddings(Embedder(make)))
+    desk.index.refresh(desk.scope, CLOCK)
+    assert "did not answer in time" in desk.index.embedder_problem(desk.scope, 0.01)
+    assert begun.wait(60)
+    assert desk.index.status(desk.scope).embedded == 0
+    assert desk.index.unembedded_count(desk.scope, loads=False) == 0
+    may.set()
+    assert desk.index.unembedded_count(desk.scope) > 0
 
 
 def test_a_dead_server_costs_no_answer(desk: Desk) -> None:

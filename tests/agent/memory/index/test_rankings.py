@@ -94,16 +94,29 @@ def test_several_questions_find_each_its_own_and_nothing_twice(workspace: Path) 
     assert {"puppy" in hit.text or "bread" in hit.text for hit in hits[:2]} == {True}
 
 
-def test_what_is_told_again_is_found_once_but_not_what_differs_in_a_number(tmp_path: Path) -> None:
+def test_what_is_told_again_comes_behind_what_says_something_else(tmp_path: Path) -> None:
     (tmp_path / "memory").mkdir()
     for day in range(10, 20):
-        said = f"- 0{day % 7}:00 Walked through the park to the pond, and round it for {day} minutes\n"
         again = f"- 1{day % 3}:30 The park by the pond is lovely at this time of the year, and quiet too\n"
-        (tmp_path / "memory" / f"2026-05-{day}.md").write_text(f"# 2026-05-{day}\n\n{said}{again}")
+        (tmp_path / "memory" / f"2026-05-{day}.md").write_text(f"# 2026-05-{day}\n\n{again}- The park is far\n")
     index = MemoryIndex(None)
-    texts = [hit.text for hit in index.search(owner(tmp_path), CLOCK, ["park pond"]).hits]
+    hits = index.search(owner(tmp_path), CLOCK, ["lovely park pond"]).hits
     index.close()
-    assert sum("minutes" in text for text in texts) == 10 and sum("lovely" in text for text in texts) == 1
+    assert ["lovely" in hit.text for hit in hits[:3]] == [True, False, True], "the first of each, then the others"
+    assert sum("lovely" in hit.text for hit in hits) == 10, "each is of a day of its own"
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
+def test_a_word_that_denies_is_no_repeat(tmp_path: Path) -> None:
+    (tmp_path / "memory").mkdir()
+    for day, may in ((10, "may eat"), (20, "may never eat")):
+        said = f"- Mia {may} peanuts again after the long test in the clinic\n"
+        (tmp_path / "memory" / f"2026-05-{day}.md").write_text(f"# 2026-05-{day}\n\n{said}")
+    assert first(tmp_path, "may Mia eat peanuts")
+    index = MemoryIndex(None)
+    texts = " ".join(hit.text for hit in index.search(owner(tmp_path), CLOCK, ["may Mia eat peanuts"]).hits)
+    index.close()
+    assert "may eat" in texts and "may never eat" in texts
 
 
 HYBRID = SearchSettings(hybrid=HybridSettings(min_score=0.0))
