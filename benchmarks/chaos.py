@@ -28,7 +28,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.figures import table
-from benchmarks.people import THE_END, JsonObject, Seen, asked_now, given_up, in_tool, seen
+from benchmarks.people import THE_END, JsonObject, Seen, asked_now, given_up, in_tool, numbers, seen
 from gateway.suspects import SKIPPED
 from tests.fakes.anthropic import Answer, FakeAnthropic, compose
 from tests.fakes.telegram import FakeTelegram
@@ -187,6 +187,7 @@ async def storm(kills: int, seed: int) -> bool:
         code = await gateway.terminate()
         counted = count(town, await asyncio.to_thread(given_up, gateway.home / "state" / "daybook.db"))
         tools_twice = await asyncio.to_thread(run_twice, gateway.workspace)
+        others = Counter(one.text for chat in town.written for one in telegram.messages(chat) if not numbers(one.text))
         cut = sum(request.outcome.done() and request.outcome.result() == "dropped" for request in model.requests)
     print(f"seed {seed}; {kills} kills in {time.monotonic() - began:.0f} s; {len(town.written)} chats\n")
     print(
@@ -217,6 +218,8 @@ async def storm(kills: int, seed: int) -> bool:
     ):
         if which:
             print(f"\n{what}: {', '.join(map(str, which))}")
+    for text, times in others.most_common(10):
+        print(f"\n{times} times, with no number in it: {text}")
     return counted.is_kept and not tools_twice and code == 0
 
 
