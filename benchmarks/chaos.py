@@ -1,6 +1,6 @@
 """Does every message get its one answer, whatever moment the process is killed at?
 
-    python benchmarks/chaos.py [--kills 50] [--seed N]
+    python benchmarks/chaos.py [--kills 50] [--seed N] [--keep FOLDER]
 
 People keep writing numbered messages in private chats and two groups; the model repeats the numbers slowly, piece by
 piece, now and then after a call of `memory_append`; the gateway process is killed (SIGKILL) at random moments, also
@@ -18,6 +18,7 @@ import asyncio
 import itertools
 import random
 import re
+import shutil
 import sys
 import time
 from collections import Counter
@@ -28,7 +29,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.figures import table
-from benchmarks.people import THE_END, JsonObject, Seen, asked_now, given_up, in_tool, seen
+from benchmarks.people import THE_END, JsonObject, Seen, asked_now, given_up, in_tool, numbers, seen
 from gateway.suspects import SKIPPED
 from tests.fakes.anthropic import Answer, FakeAnthropic, compose
 from tests.fakes.telegram import FakeTelegram
@@ -164,8 +165,9 @@ async def settle(telegram: FakeTelegram, gateway: GatewayProcess) -> JsonObject:
             await asyncio.sleep(0.2)
 
 
-async def storm(kills: int, seed: int) -> bool:
-    """Run it all and print the count; true where every promise was kept."""
+async def storm(kills: int, seed: int, keep: Path | None) -> bool:
+    """Run it all and print the count; true where every promise was kept. `keep`: where the home is left if one was
+    not."""
     chance = random.Random(seed)
     groups = {str(chat): {"mention": "optional"} for chat in GROUPS}
     settings = {"channels": {"telegram": {"dm_policy": "open", "groups": groups}}}
@@ -187,6 +189,9 @@ async def storm(kills: int, seed: int) -> bool:
         code = await gateway.terminate()
         counted = count(town, await asyncio.to_thread(given_up, gateway.home / "state" / "daybook.db"))
         tools_twice = await asyncio.to_thread(run_twice, gateway.workspace)
+        if keep is not None and not counted.is_kept:
+            await asyncio.to_thread(shutil.copytree, gateway.home, keep, symlinks=True)
+        others = Counter(one.text for chat in town.written for one in telegram.messages(chat) if not numbers(one.text))
         cut = sum(request.outcome.done() and request.outcome.result() == "dropped" for request in model.requests)
     print(f"seed {seed}; {kills} kills in {time.monotonic() - began:.0f} s; {len(town.written)} chats\n")
     print(
@@ -217,6 +222,8 @@ async def storm(kills: int, seed: int) -> bool:
     ):
         if which:
             print(f"\n{what}: {', '.join(map(str, which))}")
+    for text, times in others.most_common(10):
+        print(f"\n{times} times, with no number in it: {text}")
     return counted.is_kept and not tools_twice and code == 0
 
 
@@ -224,6 +231,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=50, help="how often the process is killed (50)")
     parser.add_argument("--seed", type=int, default=None, help="repeats the choices of an earlier run")
+    parser.add_argument("--keep", type=Path, help="a new folder for the home, where a promise was broken")
     given = parser.parse_args()
     chosen = given.seed if given.seed is not None else random.SystemRandom().randrange(1_000_000)
-    sys.exit(0 if asyncio.run(storm(given.kills, chosen)) else 1)
+    sys.exit(0 if asyncio.run(storm(given.kills, chosen, given.keep)) else 1)

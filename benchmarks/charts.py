@@ -103,7 +103,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     figures = json.loads(options.figures.read_text("utf-8"))
     quality = chart(
-        "LoCoMo: how much of the evidence is found",
+        "Six sets of talk: how much of the evidence is found, on the mean",
         Axis("characters handed to the model", (0, 1_000, 2_000, 4_000)),
         Axis("share found", (0, 0.2, 0.4, 0.6, 0.8, 1)),
         figures["quality"],
