@@ -17,17 +17,13 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import re
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta
 from pathlib import Path
 from statistics import fmean
-from zoneinfo import ZoneInfo
 
-from agent.clock import Clock
 from agent.context.budget import DEFAULT_WINDOW, estimate
 from agent.context.recalled import Recall
 from agent.memory.index.engine import MemoryIndex
@@ -35,6 +31,7 @@ from agent.memory.scope import Audience, Scope
 from agent.settings import RecallSettings
 from benchmarks.figures import table
 from benchmarks.idle_messages import SMALL_TALK, SMALL_TALK_TO_CHECK, TASKS, TASKS_TO_CHECK
+from benchmarks.retrieval import bullet, end_of_day, plain
 
 _IDLE = {
     "small": SMALL_TALK,
@@ -44,7 +41,6 @@ _IDLE = {
 }
 _ROOM = DEFAULT_WINDOW // 16
 """As `agent.incoming` gives it."""
-_UTC = ZoneInfo("UTC")
 _UNHURRIED = RecallSettings(timeout_ms=600_000)
 
 
@@ -83,13 +79,13 @@ def _measure(folder: Path, result: Measured, runner: asyncio.Runner) -> None:
         questions = json.loads((place / "queries.json").read_text("utf-8"))
         with tempfile.TemporaryDirectory() as state:
             index = MemoryIndex(Path(state))
-            index.refresh(scope, _clock("2100-01-01"))
+            index.refresh(scope, end_of_day("2100-01-01"))
             for question in questions:
                 began = time.perf_counter()
                 block = runner.run(_block(index, scope, question["now"], question["q"]))
                 result.ms.append((time.perf_counter() - began) * 1_000)
-                slots = [[_bullet(workspace / path, line) for path, line in slot] for slot in question["evidence"]]
-                held = list(_held(_plain(block), slots))
+                slots = [[bullet(workspace / path, line) for path, line in slot] for slot in question["evidence"]]
+                held = list(_held(plain(block), slots))
                 result.any.append(float(any(held)))
                 result.slots.append(fmean(held))
                 result.brings.append(float(bool(block)))
@@ -104,7 +100,7 @@ def _measure(folder: Path, result: Measured, runner: asyncio.Runner) -> None:
 
 async def _block(index: MemoryIndex, scope: Scope, now: str, message: str) -> str:
     """What goes before a session's first message."""
-    recall = Recall(_clock(now), _UNHURRIED, index.search)
+    recall = Recall(end_of_day(now), _UNHURRIED, index.search)
     found = await recall.find(scope, message)
     return recall.chosen(found, scope, {}, (), message, _ROOM).block
 
@@ -113,19 +109,6 @@ def _held(text: str, slots: Iterable[Sequence[str]]) -> Iterator[bool]:
     """A passage of more than a thousand characters is quoted by its beginning: that much is enough."""
     for slot in slots:
         yield any(one[:900] in text for one in slot)
-
-
-def _clock(day: str) -> Clock:
-    moment = datetime.combine(date.fromisoformat(day), datetime.min.time(), _UTC) + timedelta(hours=23, minutes=59)
-    return Clock(_UTC, lambda: moment)
-
-
-def _bullet(file: Path, line: int) -> str:
-    return _plain(re.sub(r"^\s*[-*]\s+", "", file.read_text("utf-8").split("\n")[line - 1]))
-
-
-def _plain(text: str) -> str:
-    return re.sub(r"\s+", " ", text).strip()
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

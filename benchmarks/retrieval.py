@@ -72,18 +72,18 @@ def measured(folder: Path, settings: SearchSettings, encoder: Encoder | None = N
 def _asked(index: MemoryIndex, place: Path) -> Iterator[Row]:
     workspace = place / "workspace"
     scope = Scope(Audience.OWNER, workspace)
-    index.refresh(scope, _clock("2100-01-01"))
+    index.refresh(scope, end_of_day("2100-01-01"))
     while index.embed(60):
         pass
     for question in json.loads((place / "queries.json").read_text("utf-8")):
-        clock = _clock(question["now"])
+        clock = end_of_day(question["now"])
         began = time.perf_counter()
         found = index.search(scope, clock, [question["q"]], most=_MOST, until=clock.today())
         seconds = time.perf_counter() - began
-        slots = [[_bullet(workspace / path, line) for path, line in slot] for slot in question["evidence"]]
+        slots = [[bullet(workspace / path, line) for path, line in slot] for slot in question["evidence"]]
         text = search_text(found, scope, clock.today(), max(CHARS)).text
         yield Row(
-            question.get("cat", ""), figures(_plain(text), [_plain(hit.text) for hit in found.hits], slots), seconds
+            question.get("cat", ""), figures(plain(text), [plain(hit.text) for hit in found.hits], slots), seconds
         )
 
 
@@ -154,16 +154,16 @@ def summary(rows: Sequence[Row]) -> dict[str, Any]:
     return means | quantiles | {"questions": len(rows), _BY_KIND: by_category}
 
 
-def _clock(day: str) -> Clock:
+def end_of_day(day: str) -> Clock:
     moment = datetime.combine(date.fromisoformat(day), datetime.min.time(), _UTC) + timedelta(hours=23, minutes=59)
     return Clock(_UTC, lambda: moment)
 
 
-def _bullet(file: Path, line: int) -> str:
-    return _plain(re.sub(r"^\s*[-*]\s+", "", file.read_text("utf-8").split("\n")[line - 1]))
+def bullet(file: Path, line: int) -> str:
+    return plain(re.sub(r"^\s*[-*]\s+", "", file.read_text("utf-8").split("\n")[line - 1]))
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     return re.sub(r"\s+", " ", text).strip()
 
 
