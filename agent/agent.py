@@ -153,10 +153,8 @@ class Agent:
         smaller = partial(self._windows.overflowed, talk.model_name)
         shelter = Room(talk, steps.turn, smaller, partial(self._leaving.compacted, talk))
 
-        async def arrived() -> tuple[str, ...]:
-            said = await request.arrived()
-            await incoming.journal(said)
-            return tuple(one.id for one in said)
+        async def arrived() -> None:
+            await incoming.journal(await request.arrived())
 
         ask = Asking(shelter, request.purpose, self._store)
         calls = Calls(own_tools, steps, request.scope, conversation.freshness, conversation.written, request.approvals)
@@ -193,7 +191,7 @@ class Agent:
         transcript = await asyncio.to_thread(self._talks.current, session)
         if transcript is None:
             return
-        steps = Steps(transcript, turn_id, self._clock, ())
+        steps = Steps(transcript, turn_id, self._clock)
         if not steps.entries:
             return
         if ending(steps, self.settings.session.max_tool_rounds) is None:
@@ -367,9 +365,8 @@ async def _tell_outcomes(steps: Steps, approvals: OwnerConsent) -> None:
         await approvals.told(tuple(outcomes))
 
 
-async def _nobody() -> tuple[str, ...]:
+async def _nobody() -> None:
     """Nobody has said anything since."""
-    return ()
 
 
 def _forgotten_since(steps: Steps) -> bool:

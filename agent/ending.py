@@ -87,4 +87,4 @@ def _counts(answer: MessageEntry) -> bool:
 
 
 def _end(steps: Steps, kind: EndKind, *texts: str) -> End:
-    return End(kind, "\n\n".join(filter(None, texts)), steps.usage, steps.joined)
+    return End(kind, "\n\n".join(filter(None, texts)), steps.usage)

@@ -12,7 +12,7 @@ from agent.ending import ending, failed, is_blank, is_paused, needs_prompting
 from agent.memory.forgettings import Forgotten
 from agent.model.base import CUT, FULL, ModelError
 from agent.session.steps import Steps, calls_of
-from agent.turn import Discard, Joined, StepDone, TurnEvent
+from agent.turn import Discard, StepDone, TurnEvent
 
 GO_ON = "Your answer was paused in the middle. Go on exactly where it stops."
 SAY_SOMETHING = "Your answer was empty. Answer the person in words now, or with NO_REPLY alone."
@@ -25,13 +25,13 @@ async def run_turn(
     steps: Steps,
     ask: Asking,
     calls: Calls,
-    arrived: Callable[[], Awaitable[tuple[str, ...]]],
+    arrived: Callable[[], Awaitable[None]],
     limit: int,
 ) -> AsyncGenerator[TurnEvent, None]:
     """Run a turn whose question is in the journal, from wherever the journal stands. Ends with one `End`.
 
     ask         streams the next answer
-    arrived     journals what the person said meanwhile and returns its ids
+    arrived     journals what the person said meanwhile
     limit       how many answers may call tools
 
     Raises `NotJournaled`. Cancelled or closed, it leaves the journal at the last finished step.
@@ -39,8 +39,8 @@ async def run_turn(
     try:
         await calls.close_interrupted(steps.open_calls)
         while (end := ending(steps, limit)) is None:
-            if steps.answers and (joined := await arrived()):
-                yield Joined(joined)
+            if steps.answers:
+                await arrived()
             if hint := _hint(steps, limit):
                 await steps.noticed(marked.block("notice", hint))
             answered: Answered | None = None

@@ -102,7 +102,7 @@ class TurnRequest:
     """One turn. `id` is the same when a turn is taken up again after a crash; a turn that had ended is not run again,
     its end is reported once more.
 
-    arrived     takes what the person said since; called between steps, never in one
+    arrived     takes what the person said since, which is part of this turn from then on; called between steps
     tools       tools beyond the agent's own, bound to this conversation
     model       a model's name in place of the configured one, for this session
     fresh       nothing that was said in the session before is before the model
@@ -145,13 +145,6 @@ class StepDone:
     tools: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Joined:
-    """What was taken from `arrived` is part of this turn now, and its end is theirs too. Ids of `Said`."""
-
-    ids: tuple[str, ...]
-
-
 class EndKind(enum.StrEnum):
     REPLY = "reply"
     SILENCE = "silence"  # the model answered NO_REPLY
@@ -160,12 +153,11 @@ class EndKind(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """The one end of a turn. `joined` names every message of the turn beyond `TurnRequest.said`."""
+    """The one end of a turn, and of everything that was said in it."""
 
     kind: EndKind
     text: str
     usage: Usage
-    joined: tuple[str, ...] = ()
 
 
-TurnEvent = Text | Discard | StepDone | Joined | End
+TurnEvent = Text | Discard | StepDone | End

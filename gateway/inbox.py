@@ -115,11 +115,19 @@ class Inbox:
 
         preview = await self._database.run(write)
         self._counted |= counted
+        self._now_of(turn, seqs)
         return preview
 
     async def join(self, rows: Iterable[InboxRow], turn: str) -> None:
+        """Bind messages to a turn that runs, before it learns of them: what a talk knows of a turn is bound to it."""
         seqs = [row.seq for row in rows]
         await self._database.run(inbox_rows.take, seqs, turn)
+        self._now_of(turn, seqs)
+
+    def _now_of(self, turn: str, seqs: Iterable[int]) -> None:
+        for seq in seqs:
+            if (row := self._open.get(seq)) is not None:  # None: stopped meanwhile
+                self._open[seq] = dataclasses.replace(row, turn=turn)
 
     async def separate(self, turns: Mapping[int, str]) -> None:
         """Give messages that shared a turn, by their numbers, turns of their own. All are suspects from now on."""

@@ -18,7 +18,7 @@ from agent.agent import Agent
 from agent.memory.scope import Audience
 from agent.model.base import Usage
 from agent.tools.base import Tool
-from agent.turn import CHAT, JOB, Discard, End, EndKind, Joined, Said, StepDone, Text, TurnRequest
+from agent.turn import CHAT, JOB, Discard, End, EndKind, Said, StepDone, Text, TurnRequest
 from channels.message import Channel, DueJob
 from gateway.acknowledgement import Acknowledgement
 from gateway.approvals import Approvals
@@ -96,7 +96,7 @@ class Rooms:
 class Turn:
     """A turn in progress.
 
-    rows        messages it answers; grows by what joins it while it runs
+    rows        messages it answers; grows by what joins it while it runs, before the agent hears of that
     ended       its end is decided and being written: it cannot be cancelled any more
     is_trial    it runs while no other does, and no other message joins it
     """
@@ -106,15 +106,15 @@ class Turn:
         rooms: Rooms,
         lane: SessionLane,
         rows: Sequence[InboxRow],
-        carried: Sequence[InboxRow] = (),
+        interrupted: Turn | None = None,
         *,
         is_trial: bool = False,
     ) -> None:
-        """`carried`: messages of an interrupted turn, which the agent may know; this turn's end is theirs too."""
+        """`interrupted`: a turn whose messages, which the agent may know, get their end from this one."""
         first = rows[0]
+        carried: list[InboxRow] = interrupted.rows if interrupted is not None else []
         self._rooms = rooms
         self._lane = lane
-        self._offered: dict[str, InboxRow] = {}
         self._shown_up_to = 0
         self._stood: str | None = None
         self._preview: Preview | None = None
@@ -122,9 +122,10 @@ class Turn:
         self._agent = rooms.agents[self._conversation.session.agent]
         self._queue = rooms.queues[self._conversation.session.agent]
         self.id = first.turn or said_id(first.message)
+        self._interrupted = interrupted
         self._said = (*carried, *rows)
         self._advice = ""
-        self.rows = [*rows, *carried]
+        self.rows: list[InboxRow] = [*rows, *carried]
         self.reply = Reply()
         self.ended = False
         self.is_trial = is_trial
@@ -142,6 +143,7 @@ class Turn:
     async def _run(self) -> None:
         self._stood = await self._rooms.inbox.take(self.rows, self.id, alone=self.is_trial)
         self._said = tuple(self._rooms.inbox.row(row.seq) for row in self._said)  # an edit may have come until now
+        await self._close_interrupted()  # not before: a crash would find its messages with a turn that was stopped
         if note := nothing_to_answer([row.message for row in self._said]):
             return await self._end(End(EndKind.ERROR, note, Usage()))
         try:
@@ -174,8 +176,15 @@ class Turn:
             log.exception("%s could not be closed in the transcript", self._name)
 
     async def stopped(self) -> None:
-        """Close a cancelled turn in the session's journal, with what was shown of its answer."""
+        """Close a cancelled turn in the session's journal, with what was shown of its answer, and what it has
+        interrupted before it."""
+        await self._close_interrupted()
         await self._agent.stopped(self._conversation.session, self.id, self.reply.text)
+
+    async def _close_interrupted(self) -> None:
+        if self._interrupted is not None:
+            await self._interrupted.stopped()
+            self._interrupted = None
 
     async def end_stopped(self) -> None:
         """The end of a turn that its person stopped: what was written of the answer stays in the chat."""
@@ -192,10 +201,6 @@ class Turn:
     def _cut(self, why: str) -> str:
         shown = self._preview is not None and self._preview.message
         return "\n\n".join(part for part in (self.reply.text, f"_{why}_" if self.reply.text or shown else "") if part)
-
-    def left_over(self) -> list[int]:
-        """Messages that were offered to the agent but had not joined the turn when it was over."""
-        return sorted(row.seq for row in self._offered.values() if row not in self.rows)
 
     async def _answer(self) -> End:
         if self._due is not None:
@@ -215,8 +220,6 @@ class Turn:
                 match event:
                     case End():
                         return event
-                    case Joined(ids):
-                        await self._join(ids)
                     case Text() | Discard() | StepDone():
                         self.reply.feed(event)
                         preview.changed()
@@ -278,9 +281,13 @@ class Turn:
         )
         steering = {row.seq for row in plain}
         waiting = self._lane.take_where(lambda seq: seq in steering, self._queue.cap)
+        if not waiting:
+            return ()
         rows = [inbox.row(seq) for seq in waiting]
-        self._offered.update((said_id(row.message), row) for row in rows)
-        return await self._as_said(rows)
+        self.rows += rows
+        self._rooms.in_hand.put(self._name, [row.seq for row in self.rows])
+        await inbox.join(rows, self.id)
+        return await self._as_said([inbox.row(row.seq) for row in rows])  # an edit may have come until now
 
     async def _as_said(self, rows: Sequence[InboxRow]) -> tuple[Said, ...]:
         """As the model is to see them: in a group, each with what was overheard before it and not shown yet."""
@@ -299,12 +306,6 @@ class Turn:
         if not self._shown_up_to:
             return ()
         return await self._rooms.inbox.overheard(self.rows[0].session, max(row.seq for row in self.rows))
-
-    async def _join(self, ids: Sequence[str]) -> None:
-        joined = [self._offered[one] for one in ids if one in self._offered]
-        self.rows += [row for row in joined if row not in self.rows]
-        self._rooms.in_hand.put(self._name, [row.seq for row in self.rows])
-        await self._rooms.inbox.join(joined, self.id)
 
     async def _standing_preview(self) -> tuple[str, bool]:
         """The message to be replaced by the end, perhaps an earlier process's; and whether one may stand unknown."""
@@ -340,10 +341,6 @@ class Turn:
         """The end of messages and the reply to them, in one commit; then the reply is sent. `besides`: written down for
         others in the same commit; who reads the reply needs no other."""
         self.ended = True
-        inbox = self._rooms.inbox
-        joined_before = self._lane.take_where(lambda seq: said_id(inbox.row(seq).message) in end.joined)
-        self.rows += [inbox.row(seq) for seq in joined_before]
-        self.rows += [row for key, row in self._offered.items() if key in end.joined and row not in self.rows]
         preview, uncertain = await self._standing_preview()
         if self._due is not None:
             end, outcome = await self._end_of_job(self._due, end, outcome)
@@ -364,7 +361,7 @@ class Turn:
         rows = [*self.rows, *await self._overheard()]
         besides = [draft for draft in besides if self._due or draft.address != address]
         async with self._rooms.outbox.sending(drafts) as begin:
-            await inbox.finish(rows, outcome or str(end.kind), [*drafts, *besides], begin=begin)
+            await self._rooms.inbox.finish(rows, outcome or str(end.kind), [*drafts, *besides], begin=begin)
         self._rooms.outbox.wake(besides)
         self._rooms.acknowledgement.ended(self.rows)
 

@@ -177,27 +177,30 @@ class Turns:
 
     async def _serve(self, lane: SessionLane) -> None:
         """One turn, and again as long as it is interrupted or the disk takes nothing."""
-        carried: list[InboxRow] = []
+        interrupted: Turn | None = None
         while True:
             await self._all_said(lane)
+            carried = interrupted.rows if interrupted is not None else []
             try:
-                async with self._turn_of(lane, carried) as turn:
+                async with self._turn_of(lane, interrupted) as turn:
                     if turn is None:  # a stop came first
+                        if interrupted is not None:
+                            await interrupted.stopped()
                         return await self._end_stopped(carried)
                     try:
-                        if not await self._answer(lane, turn):
+                        if not await self._answer(turn):
                             return None
                     except (StoreUnavailable, OSError):
                         lane.put_back(row.seq for row in turn.rows if row not in carried)
                         raise
-                    carried = turn.rows
+                    interrupted = turn
             except ShuttingDown:  # the next process takes up what waits
                 return None
             except (StoreUnavailable, OSError) as error:
                 await self._wait_for_disk((carried or self._waiting(lane))[0], error)
 
     @asynccontextmanager
-    async def _turn_of(self, lane: SessionLane, carried: Sequence[InboxRow]) -> AsyncIterator[Turn | None]:
+    async def _turn_of(self, lane: SessionLane, interrupted: Turn | None) -> AsyncIterator[Turn | None]:
         """The next turn of a session, when it may begin; inside, no other of the session runs, and none at all where it
         is tried alone. None: nothing waits any more. Raises `ShuttingDown`."""
         while True:
@@ -214,8 +217,8 @@ class Turns:
                     continue
                 else:
                     held.enter_context(self._gate.beside_others())
-                rows = self._gather(lane, carried)
-                yield Turn(self._rooms, lane, rows, carried, is_trial=_is_to_try(rows)) if rows else None
+                rows = self._gather(lane, interrupted)
+                yield Turn(self._rooms, lane, rows, interrupted, is_trial=_is_to_try(rows)) if rows else None
                 return
 
     async def _separate(self, lane: SessionLane) -> None:
@@ -249,12 +252,14 @@ class Turns:
     def _waiting(self, lane: SessionLane) -> list[InboxRow]:
         return [self._rooms.inbox.row(seq) for seq in lane]
 
-    def _gather(self, lane: SessionLane, carried: Sequence[InboxRow]) -> list[InboxRow]:
+    def _gather(self, lane: SessionLane, interrupted: Turn | None) -> list[InboxRow]:
         """The next messages that one turn answers: the oldest, what an earlier process had bound to the same turn, the
         rest of a cut paste or of an album; and what else waits in the same chat, in a `collect` session or where so
-        much waits that answers one by one would come too late for anybody. After an interruption they are of the chat
-        that the `carried` ones are from."""
-        waiting = [row for row in self._waiting(lane) if not carried or _together(row, carried[0])]
+        much waits that answers one by one would come too late for anybody. After an interruption they are of the same
+        chat."""
+        waiting = self._waiting(lane)
+        if interrupted is not None:
+            waiting = [row for row in waiting if _together(row, interrupted.rows[0])]
         if not waiting:
             return []
         first = waiting[0]
@@ -271,24 +276,23 @@ class Turns:
         inbox = self._rooms.inbox
         return [inbox.row(seq) for seq in lane.take_where(lambda seq: wanted(inbox.row(seq)), most)]
 
-    async def _answer(self, lane: SessionLane, turn: Turn) -> bool:
+    async def _answer(self, turn: Turn) -> bool:
         """Run one turn. True: a message in the lane has interrupted it, and the next turn is to answer for both."""
         task = asyncio.create_task(turn.run(), name=f"turn {turn.id}")
-        running = self._running[lane.key] = Running(turn, task)
+        session = turn.rows[0].session
+        running = self._running[session] = Running(turn, task)
         try:
             await asyncio.wait({task})
         finally:
             task.cancel()
             await asyncio.wait({task})
-            del self._running[lane.key]
-        lane.put_back(turn.left_over())
+            del self._running[session]
         if not task.cancelled():
             task.result()
-            self._told_of_disk.discard(lane.key)
+            self._told_of_disk.discard(session)
             return False
-        if running.wish in ("stop", "interrupt"):
-            await turn.stopped()
         if running.wish == "stop":
+            await turn.stopped()
             await turn.end_stopped()
         elif running.wish == "interrupt":
             await turn.close_preview()

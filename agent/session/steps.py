@@ -22,9 +22,9 @@ _VALID_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 class Steps:
-    """`first`: ids of what the turn began with; what was said beyond them has joined it."""
+    """`first`: ids of what the turn begins with; a turn that it has interrupted may have written some of it."""
 
-    def __init__(self, transcript: Transcript, turn: str, clock: Clock, first: Sequence[str]) -> None:
+    def __init__(self, transcript: Transcript, turn: str, clock: Clock, first: Iterable[str] = ()) -> None:
         self.transcript = transcript
         self.turn = turn
         self._clock = clock
@@ -50,10 +50,6 @@ class Steps:
         """Whether a word of ours waits for its answer."""
         last = self.entries[-1] if self.entries else None
         return last is not None and last.role == "user" and not last.meta.said and not last.meta.tool
-
-    @property
-    def joined(self) -> tuple[str, ...]:
-        return tuple(id for entry in self.entries for id in entry.meta.said if id not in self.first)
 
     @property
     def usage(self) -> Usage:

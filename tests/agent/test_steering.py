@@ -14,7 +14,7 @@ from agent.model.base import Usage
 from agent.model.scripted import Answer, Call, Hold
 from agent.session.transcript import NotJournaled
 from agent.tools.base import Arguments
-from agent.turn import End, EndKind, Joined, Said, nothing_said
+from agent.turn import End, EndKind, Said, nothing_said
 from tests.agent.home import OWNER, Home, end, events, results, texts, tool
 
 
@@ -31,8 +31,7 @@ async def test_what_is_said_meanwhile_joins_between_steps(home: Home) -> None:
 
     agent, model = home.agent(Call("look"), "Two, then.")
     done = await events(agent, home.request("one please", tool("look", say), arrived=arrived))
-    assert Joined(("late",)) in done
-    assert done[-1] == End(EndKind.REPLY, "Two, then.", Usage(20, 10), ("late",))
+    assert done[-1] == End(EndKind.REPLY, "Two, then.", Usage(20, 10))
     assert results(model.requests[1].messages[-1]) == ["looked"]
     assert texts(model.requests[1].messages[-1]).endswith("Alice]\nmake it two")
 

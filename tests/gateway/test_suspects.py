@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from datetime import timedelta
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -17,7 +18,7 @@ from channels.message import PreviewStyle
 from channels.scripted import ScriptedChannel
 from gateway.running import Patience
 from gateway.suspects import SKIPPED, TRIED_ALONE_AFTER
-from tests.gateway.conftest import ALICE, OWNER, Daybook, Running, asked
+from tests.gateway.conftest import ALICE, OWNER, Daybook, Running, asked, full_disk
 from tests.gateway.test_turns import settled, taken_in
 
 BOB = "33333"
@@ -47,6 +48,11 @@ async def die(daybook: Daybook, *, asked: str = "") -> None:
         assert len(daybook.model.requests) == before + 1
         assert asked in daybook.asked()
         await gateway.kill()
+
+
+def size_of_wal(daybook: Daybook) -> int:
+    """Bytes at which the inbox takes nothing more, and smaller files still grow."""
+    return Path(f"{daybook.home.database}-wal").stat().st_size
 
 
 async def make_suspect(daybook: Daybook) -> None:
@@ -266,6 +272,36 @@ async def test_messages_of_one_turn_are_tried_one_by_one(daybook: Daybook) -> No
     daybook.model.then("Three by itself.")
     async with daybook.running() as gateway:
         assert await daybook.chat.wait_heard(4, chat="2") == ["Well.", "One by itself.", SKIPPED, "Three by itself."]
+        await settled(gateway)
+
+
+async def test_what_joined_as_the_process_died_is_answered_though_its_turn_is_taken_apart(daybook: Daybook) -> None:
+    """The talk knows of it and the inbox takes nothing, as in a death between the two."""
+    first, step = Hold(), Hold()
+    daybook.model.then(Answer(calls=(Call("memory_search", {"query": "tea"}),), hold=first))
+    daybook.model.then(Answer("never said", hold=step))
+    async with daybook.running() as gateway:
+        daybook.chat.say("One")
+        await first.reached.wait()
+        await taken_in(daybook, "Two")
+        first.released.set()
+        await step.reached.wait()
+        await gateway.kill()
+    for _ in range(TRIED_ALONE_AFTER - 2):
+        await die(daybook, asked="Two")
+    last = Hold()
+    daybook.model.then(Answer(calls=(Call("memory_search", {"query": "tea"}),), hold=last))
+    async with daybook.running() as gateway:
+        await last.reached.wait()
+        await taken_in(daybook, "Three")
+        with full_disk(size_of_wal(daybook)):
+            last.released.set()
+            (notice,) = await daybook.chat.wait_heard()
+            await gateway.kill()
+    assert "My disk takes no more writing" in notice
+    daybook.model.then("One.", "Two.", "Three.")
+    async with daybook.running() as gateway:
+        assert (await daybook.chat.wait_heard(4))[1:] == ["One.", "Two.", "Three."]
         await settled(gateway)
 
 

@@ -370,6 +370,28 @@ async def test_interrupt_ends_the_running_turn_and_answers_both(daybook: Daybook
     assert "Tell me of tea" in str(daybook.model.requests[1].messages)
 
 
+async def test_what_was_interrupted_is_answered_though_the_process_dies_before_the_next_turn(daybook: Daybook) -> None:
+    """The interrupting text may go on, so its turn waits for the rest, and the process dies meanwhile."""
+    daybook.queue("interrupt")
+    daybook.chat = ScriptedChannel("telegram", preview=PreviewStyle.EDIT)
+    hold, late = Hold(), Hold()
+    daybook.model.then(Answer(("The history of tea ", "begins"), hold=hold, hold_at=1), Answer("unsaid", hold=late))
+    async with daybook.running() as gateway:
+        daybook.chat.say("Tell me of tea")
+        await daybook.chat.wait_heard()
+        daybook.chat.say("And what of coffee?", continues=True)
+        await daybook.chat.wait_until(lambda: "Interrupted" in daybook.chat.heard()[0])
+        await gateway.kill()
+    daybook.model = ScriptedModel()
+    daybook.model.then("Answered.", "Answered.")
+    daybook.queue("steer")
+    async with daybook.running() as gateway:
+        await settled(gateway)
+    assert daybook.chat.heard()[-1] == "Answered."
+    assert not [text for text in daybook.chat.heard() if "stopped" in text]
+    assert "Tell me of tea" in str(daybook.model.requests[-1]) and "what of coffee" in str(daybook.model.requests[-1])
+
+
 async def test_an_interrupted_preview_does_not_stay_half_written(daybook: Daybook) -> None:
     daybook.queue("interrupt")
     daybook.chat = ScriptedChannel("telegram", preview=PreviewStyle.EDIT)
