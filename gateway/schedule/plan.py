@@ -73,14 +73,12 @@ class Missed:
     then: datetime | None = field(default=None, compare=False)
 
 
-def plan(timing: Timing, settled: datetime, now: datetime) -> Wait | Run | Missed:
-    """Where several due times have passed since `settled`, the last of them stands for all."""
-    settled = min(settled, now)  # the clock was put back: what was run is known, the rest may come
-    return plan_from(timing, next_after(timing.when, timing.zone, settled), now)
-
-
-def plan_from(timing: Timing, first: datetime | None, now: datetime) -> Wait | Run | Missed:
-    """As `plan`, where the first due time that is not settled is known already."""
+def plan(timing: Timing, settled: datetime, now: datetime, first: datetime | None = None) -> Wait | Run | Missed:
+    """Where several due times have passed since `settled`, the last of them stands for all. `first`: the first due time
+    that is not settled, where that is known already."""
+    if first is None:
+        settled = min(settled, now)  # the clock was put back: what was run is known, the rest may come
+        first = next_after(timing.when, timing.zone, settled)
     if first is None or first > now:
         return Wait(first)
     if (until := calm(timing, now)) > now:

@@ -12,12 +12,13 @@ import dataclasses
 import logging
 import sqlite3
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from agent.clock import Clock, utc_stamp
 from channels.message import Address, DueJob, Receive
 from gateway.outbox import Outbox
 from gateway.saying import late_mark, missed_mark
-from gateway.schedule import rung
+from gateway.schedule import plan, rung
 from gateway.schedule.builtin import BuiltIn, DueTime, JobFailed
 from gateway.schedule.job import Job, Kind
 from gateway.schedule.ledger import Ledger
@@ -25,6 +26,7 @@ from gateway.schedule.moments import local
 from gateway.schedule.plan import ALERT_AFTER, PAUSE_AFTER
 from gateway.schedule.reports import Reports
 from gateway.schedule.targets import NoTarget, Targets
+from gateway.schedule.when import At
 from gateway.store import inbox_rows, outbox_rows
 from gateway.store.database import Database
 from gateway.store.inbox_rows import Fate
@@ -35,6 +37,24 @@ log = logging.getLogger(__name__)
 
 _SHOWN = 300
 """Characters of an error that the owner is told."""
+
+
+def new_run(job: Job, due: str, now: datetime, what: plan.Run | plan.Missed | None = None) -> Run:
+    """A run of a job that is taken up now. `what` None: by hand."""
+    stamp, is_missed = utc_stamp(now), isinstance(what, plan.Missed)
+    return Run(
+        job=job.id,
+        due=due,
+        kind=str(job.kind),
+        text=job.text,
+        address=None,
+        late=isinstance(what, plan.Run) and what.late,
+        once=isinstance(job.when, At) and what is not None,
+        state=State.MISSED if is_missed else State.WAITING,
+        started_at=stamp,
+        next_try="" if is_missed else stamp,
+        ended_at=stamp if is_missed else "",
+    )
 
 
 class Runs:

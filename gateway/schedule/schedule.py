@@ -27,7 +27,7 @@ from gateway.schedule.jobs import FILE, Jobs, NotChanged
 from gateway.schedule.ledger import Ledger
 from gateway.schedule.plan import PAUSE_AFTER, Missed, Quiet, Timing, Wait
 from gateway.schedule.reports import Reports
-from gateway.schedule.runs import Runs
+from gateway.schedule.runs import Runs, new_run
 from gateway.schedule.waits import Waits
 from gateway.schedule.when import At
 from gateway.store.database import Database, StoreUnavailable
@@ -283,41 +283,27 @@ class Schedule:
         jobs, busy = self.jobs, self.ledger.busy
         over = [jobs[id] for id in self._waits.over(now) if id in jobs and id not in busy]
         work = [
-            _Due(job, self.timing(job), self.ledger.settled(job.id), self._firsts.get(job.id))
+            (job, self.timing(job), self.ledger.settled(job.id), self._firsts.get(job.id))
             for job in sorted(over, key=lambda job: self._places.get(job.id, 0))
             if job.enabled
         ]
         for job in over:
             if not job.enabled:
                 self._waits.put(job.id, None)
-        plans = _plans(work, now) if len(work) < _IN_A_THREAD else await asyncio.to_thread(_plans, work, now)
+
+        def planned() -> list[tuple[Job, Wait | plan.Run | Missed]]:
+            return [(job, plan.plan(timing, settled, now, first)) for job, timing, settled, first in work]
+
+        plans = planned() if len(work) < _IN_A_THREAD else await asyncio.to_thread(planned)
         runs = []
         for job, what in plans:
             if isinstance(what, Wait):
                 self._waits.put(job.id, what.until)
             else:
-                runs.append(self._run(job, utc_stamp(what.due), what))
+                runs.append(new_run(job, utc_stamp(what.due), now, what))
         if runs:
             await self._runs.take_up(runs, self.jobs)
             self._firsts.update((job.id, what.then) for job, what in plans if not isinstance(what, Wait) and what.then)
-
-    def _run(self, job: Job, due: str, what: plan.Run | Missed | None = None) -> Run:
-        """`what` None: by hand."""
-        now = utc_stamp(self.clock.now())
-        is_missed = isinstance(what, Missed)
-        return Run(
-            job=job.id,
-            due=due,
-            kind=str(job.kind),
-            text=job.text,
-            address=None,
-            late=isinstance(what, plan.Run) and what.late,
-            once=isinstance(job.when, At) and what is not None,
-            state=State.MISSED if is_missed else State.WAITING,
-            started_at=now,
-            next_try="" if is_missed else now,
-            ended_at=now if is_missed else "",
-        )
 
     async def _take_out(self, rung: Sequence[Run]) -> None:
         """Reminders have rung: they go out of the file."""
@@ -405,27 +391,10 @@ class Schedule:
         async with self._lock:
             if job.id in self.ledger.busy:
                 return False
-            due = f"{BY_HAND}{utc_stamp(self.clock.now())}"
-            taken = await self.ledger.take_up([self._run(job, due)], settles=False)
+            now = self.clock.now()
+            taken = await self.ledger.take_up([new_run(job, f"{BY_HAND}{utc_stamp(now)}", now)], settles=False)
             own = self._built_ins.get(job.id)
             if taken and own is not None and not own.reports and not self.is_running:
                 await self._runs.work_alone(taken[0])
         self.ring()
         return bool(taken)
-
-
-@dataclass(frozen=True, slots=True)
-class _Due:
-    """A job whose wait is over. `first`: its first due time that is not settled, where that is known."""
-
-    job: Job
-    timing: Timing
-    settled: datetime
-    first: datetime | None
-
-
-def _plans(work: Sequence[_Due], now: datetime) -> list[tuple[Job, Wait | plan.Run | Missed]]:
-    return [
-        (one.job, plan.plan_from(one.timing, one.first, now) if one.first else plan.plan(one.timing, one.settled, now))
-        for one in work
-    ]
