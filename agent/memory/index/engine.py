@@ -33,8 +33,9 @@ from agent.settings import SearchSettings
 
 MAIN = "main"
 """The agent whose owner's index is `memory.db`, as SPEC 3 names it."""
-WITHIN = 2.0
-"""Seconds that a search without a deadline waits for changed files to be indexed."""
+WITHIN = 10.0
+"""Seconds that a search without a deadline takes at most. Nearly all take milliseconds; but to find what was said a
+moment ago on a machine that is busy is worth the wait."""
 _PART_FOR_FILES = 0.7
 """Of a deadline, so that what was indexed until then can still be ranked."""
 _PART_FOR_MEANING = 0.9
