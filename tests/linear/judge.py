@@ -17,12 +17,14 @@ Act = Callable[[str], object]
 
 _FLOOR = 0.0003
 """Seconds of processor time below which nothing is judged: there a clock tells noise."""
-_MOST_SECONDS = 3.0
+_MOST_SECONDS = 1.0
 """Processor time after which one run is cut. What took a small part of it with a quarter of the text is not linear."""
 _FIRST = 2_000
 _STEP = 4
 _TOO_MUCH = 9.0
 """Times as long with four times the text: linear is 4, quadratic 16."""
+_SURELY_TOO_MUCH = 30.0
+"""Times as long, which no noise explains: one look is enough."""
 _TRIES = 5
 
 
@@ -49,7 +51,7 @@ def grows_faster(act: Act, shape: Shape, most: int, enough: float) -> str:
     """How the time grew where that was faster than the text, twice in a row; else empty. Fed up to `most` characters,
     no more once a run takes `enough` seconds of processor time."""
     if _seconds(act, shape.of(24)) is None:
-        return f"24 characters take more than {_MOST_SECONDS} s"
+        return f"24 characters take more than {_MOST_SECONDS:g} s"
     size, grew, less = _FIRST, "", _seconds(act, shape.of(_FIRST // _STEP))
     while True:
         took, before = _seconds(act, shape.of(size)), grew
@@ -68,10 +70,12 @@ def _growth(act: Act, shape: Shape, size: int) -> str:
         less = _seconds(act, shape.of(size // _STEP))
         more = _seconds(act, shape.of(size))
         if less is None:
-            return f"{size // _STEP:,} characters take more than {_MOST_SECONDS} s"
+            return f"{size // _STEP:,} characters take more than {_MOST_SECONDS:g} s"
         if (more if more is not None else _MOST_SECONDS) <= max(less * _TOO_MUCH, _FLOOR):
             return ""
-    taken = f"take {more:.4f} s" if more is not None else f"take more than {_MOST_SECONDS} s"
+        if more is None and less * _SURELY_TOO_MUCH < _MOST_SECONDS:
+            break
+    taken = f"take {more:.4f} s" if more is not None else f"take more than {_MOST_SECONDS:g} s"
     return f"{size // _STEP:,} characters take {less:.4f} s, {size:,} {taken}"
 
 
