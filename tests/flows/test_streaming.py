@@ -110,7 +110,7 @@ async def test_a_broken_stream_is_made_again_and_shown_once(tmp_path: Path) -> N
 
 async def test_a_rate_limited_reply_waits_while_another_chat_goes_on(tmp_path: Path) -> None:
     async with story(tmp_path) as told, told.running():
-        told.telegram.fail("sendMessage", status=429, retry_after=2, chat=ALICE)
+        limited = told.telegram.fail("sendMessage", status=429, retry_after=1, times=None, chat=ALICE)
         told.model.reply = lambda body: "for Alice" if "slow" in str(body["messages"]) else "for Bob"
         told.say("slow one")
         await told.telegram.wait_for(lambda: told.telegram.called("sendMessage", ALICE))
@@ -118,5 +118,6 @@ async def test_a_rate_limited_reply_waits_while_another_chat_goes_on(tmp_path: P
 
         await told.hears("for Bob", BOB)
         assert told.heard() == []
+        limited.cancel()
         await told.hears("for Alice")
         assert told.heard() == ["for Alice"]
