@@ -148,7 +148,7 @@ async def on_discord(home: Home, server: Server, model: FakeAnthropic) -> AsyncI
 
 
 @pytest.mark.parametrize("platform", [on_telegram, on_discord])
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1800)
 async def test_whatever_is_sent_is_shown_or_named_and_the_chat_goes_on(
     home: Home, server: Server, model: FakeAnthropic, platform: Any
 ) -> None:
