@@ -149,8 +149,8 @@ class Mangle:
 
 
 class Gateway(World):
-    """A world whose events go to sessions. Started by the server. A client that is silent for `dropped_after` seconds is
-    closed with 4009; that is not tied to the interval, so that a short one does not drop a client on a slow machine."""
+    """A world whose events go to sessions. Started by the server. A client that is silent for `dropped_after` seconds
+    is closed with 4009; that is apart from the interval, so that a short one drops no client on a slow machine."""
 
     def __init__(self, token: str) -> None:
         super().__init__()
