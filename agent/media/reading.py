@@ -2,8 +2,8 @@
 
 A file from outside may be made to eat memory or time, or to break the library that reads it: here it can only break
 this process, which has limits. What is found is written as it is found, a JSON object a line: `{"begun": true}` as soon
-as its time begins, `{"text": …}` any number of times, at last `{"end": REMARK, "ending": …}`. So a process that is ended
-leaves what it had.
+as its time begins, `{"text": …}` any number of times, at last `{"end": REMARK, "ending": …}`. So a process that is
+ended leaves what it had.
 """
 
 from __future__ import annotations
