@@ -65,9 +65,12 @@ class Stopped:
 
 
 class Turns:
-    def __init__(self, rooms: Rooms, disk_wait: float = 15.0, trial_age: float = 10.0) -> None:
+    def __init__(
+        self, rooms: Rooms, disk_wait: float = 15.0, trial_age: float = 10.0, paste_window: float = PASTE_WINDOW
+    ) -> None:
         """`disk_wait`: seconds between tries while the disk takes nothing; `trial_age` as of `TrialGate`."""
         self._rooms = rooms
+        self._paste_window = paste_window
         self._disk_wait = disk_wait
         self._running: dict[str, Running] = {}
         self._locks: Locks[str] = Locks()
@@ -242,7 +245,7 @@ class Turns:
         parts = _one_thing_said(self._waiting(lane))
         while parts and _may_go_on(parts) and not parts[0].turn:
             try:
-                async with asyncio.timeout(PASTE_WINDOW):
+                async with asyncio.timeout(self._paste_window):
                     while len(now := _one_thing_said(self._waiting(lane))) == len(parts):
                         await lane.posted()
             except TimeoutError:

@@ -18,7 +18,9 @@ from agent.parsing import load_json
 _log = logging.getLogger(__name__)
 
 SECONDS = 30.0
-"""How long reading one file may take; what was read by then counts."""
+"""How long reading one file may take once its process has begun; what was read by then counts."""
+_STARTING = 60.0
+"""Seconds for a process to begin, on a machine that is busy or slow."""
 AT_ONCE = 3
 """Processes. Who may wait for whom is decided by those who ask."""
 _READABLE = frozenset({Kind.PDF, Kind.ZIP, Kind.HTML, Kind.MAIL, Kind.TEXT})
@@ -76,10 +78,13 @@ class Reader:
                 *(sys.executable, "-P", "-m", "agent.media.reading", kind.value, str(file), str(target), *limits),
             )
             try:
-                async with asyncio.timeout(self._seconds):
+                async with asyncio.timeout(_STARTING) as limit:
                     assert process.stdout is not None
                     async for line in process.stdout:
                         told = load_json(line)
+                        if "begun" in told:
+                            limit.reschedule(asyncio.get_running_loop().time() + self._seconds)
+                            continue
                         if "end" in told:
                             return texts, told
                         texts.append(str(told["text"]))

@@ -1,8 +1,9 @@
 """Reads one file in a process of its own: `python -m agent.media.reading KIND FILE TARGET CHARS PAGES`.
 
 A file from outside may be made to eat memory or time, or to break the library that reads it: here it can only break
-this process, which has limits. What is found is written as it is found, a JSON object a line: `{"text": …}` any number
-of times, at last `{"end": REMARK, "ending": …}`; so a process that is ended leaves what it had.
+this process, which has limits. What is found is written as it is found, a JSON object a line: `{"begun": true}` as soon
+as its time begins, `{"text": …}` any number of times, at last `{"end": REMARK, "ending": …}`. So a process that is
+ended leaves what it had.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import json
+import math
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
@@ -25,7 +28,7 @@ from agent.media.unreadable import TOO_MUCH, Unreadable
 
 MOST_MEMORY = 1024 * 1024 * 1024
 MOST_CPU = 30
-"""Seconds."""
+"""Seconds beside those that its start took."""
 _DEATH_SIGNAL = 1
 """PR_SET_PDEATHSIG (prctl(2))."""
 _PIECE = 5_000
@@ -38,6 +41,7 @@ def main(arguments: list[str]) -> None:
     kind, file, target, chars, pages = arguments
     _end_with_parent()
     _limit()
+    print(json.dumps({"begun": True}), flush=True)
     ending = ""
     try:
         if kind == Kind.PICTURE:
@@ -111,7 +115,8 @@ def _limit() -> None:
     except ImportError:
         return
     with contextlib.suppress(ValueError, OSError):
-        resource.setrlimit(resource.RLIMIT_CPU, (MOST_CPU, MOST_CPU))
+        most = math.ceil(time.process_time()) + MOST_CPU
+        resource.setrlimit(resource.RLIMIT_CPU, (most, most))
     with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
 

@@ -15,8 +15,9 @@ from gateway.home import Home, HomeBusy
 from gateway.running import Gateway
 from gateway.store.database import StoreUnavailable
 
-STARTING = 5.0
-"""Seconds in which a gateway that holds the home opens its socket, or another command that acts alone is done."""
+STARTING = 30.0
+"""Seconds in which a gateway that holds the home opens its socket, or another command that acts alone is done; on a
+slow machine too."""
 
 
 class Talk(Protocol):

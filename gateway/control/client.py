@@ -12,8 +12,8 @@ from channels.terminal import Busy, Final, Listener, NotKept, Preview
 from gateway.control.operation import OperationError, Outcome, Params
 from gateway.control.wire import MAX_ANSWER, PROTOCOL, WireError, read_line, short_path, write_line
 
-_GREETED_WITHIN = 5.0
-"""Seconds in which a gateway that lives greets."""
+_GREETED_WITHIN = 60.0
+"""Seconds in which a gateway that lives greets, also on a slow machine; one that is dead is refused at once."""
 _PARTED_WITHIN = 2.0
 """Seconds in which a gateway that lives lets us go."""
 

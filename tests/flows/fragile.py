@@ -1,8 +1,8 @@
 """`python -m tests.flows.fragile --home DIR gateway`: the gateway in a process of its own, whose event loop is brought
 to a standstill by words in a message: in a text, as the model is asked; in the name of a file, as it is fetched.
 
-Its environment says after how many seconds a standstill ends it (STANDSTILL_S), and how old it is before a message is
-tried alone (TRIAL_S). Other commands are the real ones.
+Its environment says after how many seconds a standstill ends it (STANDSTILL_S), how old it is before a message is tried
+alone (TRIAL_S), and how long it waits for the rest of an album (PASTE_S). Other commands are the real ones.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from gateway.models import build_model
 from gateway.running import Patience
 from gateway.store.database import Database
 from gateway.usage import UsageLedger
-from gateway.watchdog import watching
+from gateway.watchdog import SECONDS, watching
 
 COMMAND = (sys.executable, "-m", "tests.flows.fragile")
 COMPUTES, WAITS = "compute-for-ever", "wait-for-ever"
@@ -82,14 +82,15 @@ def model_of(config: ModelConfig, ledger: UsageLedger, clock: Clock, env_file: s
 async def live(home: Home) -> None:
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
-    patience = Patience(trial=float(os.environ["TRIAL_S"]))
+    usual, given = Patience(), os.environ.get
+    patience = Patience(trial=float(given("TRIAL_S", usual.trial)), paste=float(given("PASTE_S", usual.paste)))
     async with (
         open_gateway(
             home, load(home, {}).config, channels=True, platforms=platforms, model_of=model_of, patience=patience
         ) as gateway,
         serve(home.socket, gateway.operations, gateway.terminal),
     ):
-        with watching(home.stack, float(os.environ["STANDSTILL_S"])):
+        with watching(home.stack, float(given("STANDSTILL_S", SECONDS))):
             await gateway.run(stop)
 
 

@@ -128,6 +128,10 @@ class Story:
     def all_logs(self) -> str:
         return "\n".join(file.read_text("utf-8") for file in sorted(self.workspace.rglob("memory/*.md")))
 
+    @property
+    def transcripts(self) -> list[Path]:
+        return sorted((self.home.path / "state" / "sessions").rglob("*.jsonl"))
+
     # the talk
 
     def say(self, text: str | None, *, chat: int = ALICE, **more: Any) -> int:

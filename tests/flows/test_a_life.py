@@ -12,7 +12,7 @@ from tests.flows.life import life
 DAYS = 18
 
 
-@pytest.mark.timeout(900)  # half a minute on a quiet machine
+@pytest.mark.timeout(1800)  # half a minute on a quiet machine
 async def test_after_some_weeks_all_is_known_that_was_told_and_by_nobody_else() -> None:
     async with life(int(os.environ.get("LIFE_SEED", "1"))) as lived:
         tally = await lived.live(DAYS)

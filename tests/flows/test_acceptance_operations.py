@@ -9,7 +9,6 @@ import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -27,15 +26,6 @@ async def hears(telegram: FakeTelegram, gateway: GatewayProcess, part: str, time
     await gateway.while_alive(telegram.wait_for(lambda: any(part in text for text in heard(telegram)), timeout))
 
 
-async def until_json(gateway: GatewayProcess, wanted: Callable[[Any], bool]) -> Any:
-    """`status --json`, asked until it is as wanted."""
-    async with asyncio.timeout(120):
-        while True:
-            ran = await gateway.cli("status", "--json")
-            if ran.code == 0 and wanted(ran.json()):
-                return ran.json()
-
-
 # -- the platform
 
 
@@ -47,6 +37,7 @@ FAULTS: dict[str, Callable[[FakeTelegram], object]] = {
 }
 
 
+@pytest.mark.timeout(1800)  # many processes, one after the other
 async def test_faults_of_polling_are_survived_and_seen_and_told_without_the_token(
     telegram: FakeTelegram, model: FakeAnthropic, gateway: GatewayProcess
 ) -> None:
@@ -54,10 +45,10 @@ async def test_faults_of_polling_are_survived_and_seen_and_told_without_the_toke
         fault(telegram)
         telegram.say(f"message {number}.")
         await hears(telegram, gateway, f"message {number}.")
-    await until_json(gateway, lambda status: status["channels"]["telegram"]["state"] == "ok")
+    await gateway.until_status(lambda status: status["channels"]["telegram"]["state"] == "ok")
     telegram.fail("getUpdates", status=502, times=None)
     telegram.say("one more")
-    broken = await until_json(gateway, lambda status: status["channels"]["telegram"]["state"] == "degraded")
+    broken = await gateway.until_status(lambda status: status["channels"]["telegram"]["state"] == "degraded")
     assert broken["channels"]["telegram"]["last_error"]
     assert telegram.token not in str(broken) + gateway.log
 
@@ -69,7 +60,7 @@ async def test_a_wrong_token_takes_down_that_channel_only(telegram: FakeTelegram
     ) as gateway:
         await gateway.start(wait=False)
         await gateway.while_alive(telegram.wait_for(lambda: any(call.status in (401, 404) for call in telegram.calls)))
-        seen = await until_json(gateway, lambda status: status["channels"]["telegram"]["state"] == "down")
+        seen = await gateway.until_status(lambda status: status["channels"]["telegram"]["state"] == "down")
         assert "@BotFather" in seen["channels"]["telegram"]["last_error"]
         model.answer("Still here in the terminal.")
         ran = await gateway.cli("chat", "-m", "hello")
@@ -78,6 +69,7 @@ async def test_a_wrong_token_takes_down_that_channel_only(telegram: FakeTelegram
         assert await gateway.terminate() == 0
 
 
+@pytest.mark.timeout(1800)  # many processes, one after the other
 async def test_a_second_gateway_on_the_home_or_the_token_says_why(
     telegram: FakeTelegram, model: FakeAnthropic, gateway: GatewayProcess
 ) -> None:
@@ -87,7 +79,7 @@ async def test_a_second_gateway_on_the_home_or_the_token_says_why(
     async with GatewayProcess(telegram, model, start_now=False) as other:
         other.environ["XDG_STATE_HOME"] = gateway.environ["XDG_STATE_HOME"]
         await other.start(wait=False)
-        seen = await until_json(other, lambda status: status["channels"]["telegram"]["state"] == "down")
+        seen = await other.until_status(lambda status: status["channels"]["telegram"]["state"] == "down")
         assert str(gateway.pid) in seen["channels"]["telegram"]["last_error"]
         assert telegram.token not in other.log + str(seen)
         model.answer("The terminal works.")
@@ -131,6 +123,7 @@ async def test_told_to_end_under_load_it_exits_0_and_answers_all_later(
     assert [sum(f"question {number}." in text for text in texts) for number in range(13)] == [1] * 13
 
 
+@pytest.mark.timeout(1800)  # many processes, one after the other
 async def test_no_secret_is_anywhere_it_does_not_belong(telegram: FakeTelegram, model: FakeAnthropic) -> None:
     settings = {"log": {"level": "debug"}, "channels": {"telegram": {"token": "${TELEGRAM_BOT_TOKEN}"}}}
     async with GatewayProcess(telegram, model, settings, start_now=False) as gateway:

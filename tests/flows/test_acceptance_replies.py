@@ -90,9 +90,9 @@ async def test_a_private_answer_grows_in_drafts_and_ends_as_one_message(tmp_path
         told.model.answer(["One, ", "two, ", "three."])
         told.say("count")
         await told.model.held(hold)
-        await told.telegram.wait_for(lambda: told.telegram.draft(ALICE))
-        draft = told.telegram.draft(ALICE)
-        assert draft and draft.text.strip() == "One, two,"
+        await told.telegram.wait_for(
+            lambda: (draft := told.telegram.draft(ALICE)) and draft.text.strip() == "One, two,"
+        )
         assert told.heard() == []
         hold.release()
         await told.hears("One, two, three.")

@@ -118,7 +118,7 @@ async def test_killed_between_two_platforms(telegram: FakeTelegram, model: FakeA
     """Telegram has its summary, Discord not yet, and the process is gone: after the start each has one."""
     model.reply = Diarist()
     async with GatewayProcess(telegram, model, on_both(server)) as gateway:
-        await gateway.while_alive(server.discord.until_connected(20.0))
+        await gateway.while_alive(server.discord.until_connected())
         telegram.say("I'll water the roses by 2999-01-01")
         await gateway.while_alive(telegram.wait_for(lambda: telegram.messages(ALICE)))
         await server.say("Hello")
@@ -126,7 +126,7 @@ async def test_killed_between_two_platforms(telegram: FakeTelegram, model: FakeA
         sends = server.discord.hold("POST", "/messages$")
         assert (await gateway.cli("schedule", "run", "daily-summary")).code == 0
         await gateway.while_alive(telegram.wait_for(lambda: len(telegram.messages(ALICE)) > 1))
-        await gateway.while_alive(sends.wait(20.0))
+        await gateway.while_alive(sends.wait())
         await gateway.kill()
         sends.release()
         await gateway.start()

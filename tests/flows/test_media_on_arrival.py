@@ -13,10 +13,12 @@ from typing import Any, Protocol
 import pytest
 
 from gateway.home import Home
+from gateway.turns import LARGEST_ALBUM
 from tests import files
 from tests.fakes.anthropic import FakeAnthropic, Received
 from tests.fakes.discord.model import File
 from tests.fakes.telegram import FakeTelegram
+from tests.flows.fragile import COMMAND
 from tests.flows.process import GatewayProcess
 from tests.flows.server import Server, living
 from tests.flows.story import GROUP, Story, story
@@ -146,7 +148,7 @@ async def on_discord(home: Home, server: Server, model: FakeAnthropic) -> AsyncI
 
 
 @pytest.mark.parametrize("platform", [on_telegram, on_discord])
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1800)
 async def test_whatever_is_sent_is_shown_or_named_and_the_chat_goes_on(
     home: Home, server: Server, model: FakeAnthropic, platform: Any
 ) -> None:
@@ -330,18 +332,25 @@ async def test_ten_files_of_one_message_on_discord_are_one_turn(
 
 
 async def test_an_album_in_a_group_outlives_a_kill_between_its_pictures() -> None:
+    """It is as large as an album can be, so that nothing of it is waited for once it is whole."""
     photo = [{"file_unique_id": "u", "width": 60, "height": 40}]
     groups = {"channels": {"telegram": {"groups": {GROUP: {"mention": "required"}}}}}
-    async with FakeTelegram() as telegram, FakeAnthropic() as model, GatewayProcess(telegram, model, groups) as gateway:
+    async with (
+        FakeTelegram() as telegram,
+        FakeAnthropic() as model,
+        GatewayProcess(telegram, model, groups, start_now=False, command=COMMAND) as gateway,
+    ):
+        gateway.environ["PASTE_S"] = "600"  # no kill and no start takes so long
+        await gateway.start()
         call = f"@{telegram.username} which sofa?"
-        for part, colour in enumerate(("red", "blue")):
-            photo[0]["file_id"] = telegram.add_file(files.picture(colour=colour))
+        for part in range(LARGEST_ALBUM):
+            photo[0]["file_id"] = telegram.add_file(files.picture(colour="blue" if part else "red"))
             telegram.say(None, chat=GROUP, photo=photo, media_group_id="77", caption="" if part else call)
             if not part:
                 await telegram.wait_for(lambda: not telegram.pending)
                 await gateway.kill()
         model.reply = lambda body: "The left one."
         await gateway.start()
-        asked = await model.wait_for(lambda request: request.text.count('"type": "image"') == 2)
+        asked = await model.wait_for(lambda request: request.text.count('"type": "image"') == LARGEST_ALBUM)
         await telegram.wait_for(lambda: telegram.messages(GROUP))
     assert asked.status == 200

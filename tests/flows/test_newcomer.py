@@ -20,6 +20,7 @@ async def gateway(telegram: FakeTelegram, model: FakeAnthropic) -> AsyncIterator
         yield process
 
 
+@pytest.mark.timeout(1800)  # many processes, one after the other
 async def test_the_first_one_approved_is_the_owner_in_the_bot_and_in_the_terminal(
     telegram: FakeTelegram, model: FakeAnthropic, gateway: GatewayProcess
 ) -> None:
@@ -84,8 +85,8 @@ async def test_the_way_back_is_told_while_telegram_refuses_the_token(
         assert "@BotFather" in bad[0]["cure"]
 
         await process.start(wait=False)
-        status = await process.while_alive(_until_down(process))
-        assert "token" in status["last_error"]
+        status = await process.until_status(lambda status: status["channels"]["telegram"]["state"] == "down")
+        assert "token" in status["channels"]["telegram"]["last_error"]
         said = await process.cli("chat", "-m", "hello")
         assert said.code == 0, "the other channels go on"
         for text in (doctor.out, doctor.err, str(status), process.log):
@@ -116,11 +117,3 @@ async def test_what_is_told_without_any_account_is_found_again_in_the_same_langu
         assert word in found.split("memory/", 1)[1]
         [log] = (process.workspace / "memory").glob("*.md")
         assert tell in log.read_text(encoding="utf-8")
-
-
-async def _until_down(process: GatewayProcess) -> dict[str, str]:
-    while True:
-        ran = await process.cli("status", "--json")
-        telegram: dict[str, str] = ran.json()["channels"]["telegram"]
-        if telegram["state"] == "down":
-            return telegram

@@ -135,7 +135,7 @@ async def test_forty_kills_at_random_moments_blame_nobody(telegram: FakeTelegram
 async def test_a_loop_that_stands_still_ends_the_process_and_the_second_time_the_message_is_skipped(
     telegram: FakeTelegram, model: FakeAnthropic, how: str
 ) -> None:
-    async with fragile(telegram, model, standstill=5.0) as gateway:
+    async with fragile(telegram, model, standstill=20.0) as gateway:
         telegram.say(how, chat=BOB, name="Bob")
         assert await gateway.ended(LONG_S) != 0
         stack = (gateway.home / "state" / "stack.txt").read_text()
@@ -154,7 +154,7 @@ async def test_a_loop_that_stands_still_ends_the_process_and_the_second_time_the
 async def test_the_file_in_hand_is_named_and_is_not_opened_the_third_time(
     telegram: FakeTelegram, model: FakeAnthropic
 ) -> None:
-    async with fragile(telegram, model, standstill=5.0) as gateway:
+    async with fragile(telegram, model, standstill=20.0) as gateway:
         document = {"file_id": telegram.add_file(b"abc"), "file_unique_id": "u", "file_name": f"{COMPUTES}.txt"}
         telegram.say(None, caption="Read this", chat=BOB, name="Bob", document=document)
         assert await supervised(gateway, lambda: texts(telegram, BOB)) == 2
@@ -165,7 +165,7 @@ async def test_the_file_in_hand_is_named_and_is_not_opened_the_third_time(
 
 
 async def test_who_was_in_hand_beside_it_is_answered(telegram: FakeTelegram, model: FakeAnthropic) -> None:
-    async with fragile(telegram, model, standstill=5.0) as gateway:
+    async with fragile(telegram, model, standstill=20.0) as gateway:
         held = model.hold(after=0)
         model.reply = lambda body: f"Read: {last_user_text(body).splitlines()[-1]}"
         telegram.say("a question", chat=CAROL, name="Carol")
@@ -180,9 +180,9 @@ async def test_who_was_in_hand_beside_it_is_answered(telegram: FakeTelegram, mod
 
 async def test_a_process_that_was_stopped_has_not_stood_still(telegram: FakeTelegram, model: FakeAnthropic) -> None:
     """As a laptop that sleeps: the clock goes on, and the process does nothing."""
-    async with fragile(telegram, model, standstill=5.0) as gateway:
+    async with fragile(telegram, model, standstill=20.0) as gateway:
         os.kill(gateway.pid, signal.SIGSTOP)
-        await asyncio.sleep(7)  # longer than it may stand still
+        await asyncio.sleep(25)  # longer than it may stand still
         os.kill(gateway.pid, signal.SIGCONT)
         model.answer("Awake.")
         telegram.say("Hello?")

@@ -6,6 +6,8 @@ import os
 import signal
 from datetime import datetime, timedelta
 
+import pytest
+
 from tests.agent.journal.diary import BERLIN
 from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.telegram import FakeTelegram
@@ -25,6 +27,7 @@ def texts(telegram: FakeTelegram) -> list[str]:
     return [message.text for message in telegram.messages(ALICE)]
 
 
+@pytest.mark.timeout(1800)  # many processes, one after the other
 async def test_what_came_due_while_it_slept_rings_when_it_wakes(telegram: FakeTelegram, model: FakeAnthropic) -> None:
     async with GatewayProcess(telegram, model, start_now=False, command=COMMAND) as gateway:
         set_clock(gateway.home, EVENING)

@@ -323,7 +323,7 @@ async def test_killed_between_the_commit_and_the_answer(model: FakeAnthropic, ga
         assert tab.heard == ["<p>Answered once.</p>", "<p>The last answer.</p>"]
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1800)
 async def test_killed_again_and_again_nothing_is_lost_and_nothing_stands_twice(
     model: FakeAnthropic, gateway: GatewayProcess
 ) -> None:
@@ -373,8 +373,8 @@ async def test_a_port_that_another_program_has_takes_nothing_else_down(
     other = await asyncio.start_server(lambda *_: None, "127.0.0.1", 0)
     port = other.sockets[0].getsockname()[1]
     async with GatewayProcess(telegram, model, {"channels": {"web": {"enabled": True, "port": port}}}) as gateway:
-        status = (await gateway.cli("status", "--json")).json()["channels"]["web"]
-        assert status["state"] == "down" and f"port {port}" in status["last_error"]
+        status = await gateway.until_status(lambda status: status["channels"]["web"]["state"] == "down")
+        assert f"port {port}" in status["channels"]["web"]["last_error"]
         doctor = {one["check"]: one for one in (await gateway.cli("doctor", "--json")).json()}
         assert not doctor["web"]["ok"] and "channels.web.port" in doctor["web"]["cure"]
         assert f"port {port}" in (await gateway.cli("web")).err

@@ -189,7 +189,7 @@ async def test_what_cannot_be_read_says_what_to_do(reader: Reader, tmp_path: Pat
 
 async def test_what_takes_too_long_is_ended_with_what_was_read(tmp_path: Path) -> None:
     endless = "x) Tj (" * 900_000  # about a minute, and just within what pypdf takes at all
-    found = await read(Reader(10**6, 10, seconds=5), tmp_path, files.pdf(["This stands on the first page", endless]))
+    found = await read(Reader(10**6, 10, seconds=10), tmp_path, files.pdf(["This stands on the first page", endless]))
     assert found == Reading("[Page 1 of 2]\nThis stands on the first page", TOO_MUCH)
 
 
@@ -255,7 +255,7 @@ async def test_a_picture_of_an_iphone_that_wants_more_room_than_there_is_is_not_
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
     )
     told, _ = await process.communicate()
-    assert json.loads(told)["end"] == TOO_MUCH
+    assert json.loads(told.splitlines()[-1])["end"] == TOO_MUCH
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the limits end it")
@@ -274,7 +274,7 @@ async def test_a_reading_process_ends_with_a_gateway_that_is_killed(tmp_path: Pa
                 await gateway.wait()
                 nobody_reads = select.poll()
                 nobody_reads.register(writer, 0)
-                assert await asyncio.to_thread(nobody_reads.poll, 10_000)
+                assert await asyncio.to_thread(nobody_reads.poll, 120_000)
     finally:
         if gateway.returncode is None:
             gateway.kill()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from channels.discord.halt import SHORT
 from channels.message import (
     Address,
     AnswerLost,
@@ -23,6 +24,7 @@ from channels.message import (
     TooLong,
 )
 from tests.channels.discord.conftest import House, address
+from tests.fakes.discord.faults import Limits, rule
 
 
 async def test_a_private_talk(house: House) -> None:
@@ -340,6 +342,8 @@ async def test_signs(house: House) -> None:
 
 async def test_a_preview_leaves_room_for_the_final_text(house: House) -> None:
     dm = house.discord.dm(house.discord.user("Alice"))
+    window = SHORT - 1.0  # the longest that the library waits for, so that eight edits fit into it on a slow machine
+    house.discord.limits = Limits((rule("PATCH", r"^/channels/\d+/messages/\d+$", 5, window),))
     async with house.running() as channel:
         sent = await channel.send(OutboundMessage(address(dm), "0", "k", preview=True))
         refused = 0

@@ -85,10 +85,10 @@ def test_whose_429_it_is() -> None:
     halt = Halt()
     halt.met({"X-RateLimit-Bucket": "abc", "Retry-After": "9"})
     assert halt.left() == 0.0
-    halt.met({"Via": "1.1 google"}, {"retry_after": 3.0, "global": True})
-    assert 2.0 < halt.left() <= 3.0
-    halt.met({}, {"retry_after": 9.0})
-    assert halt.left() > 8.0 and halt.shut_out
+    halt.met({"Via": "1.1 google"}, {"retry_after": 90.0, "global": True})
+    assert 30.0 < halt.left() <= 90.0
+    halt.met({}, {"retry_after": 900.0})
+    assert halt.left() > 800.0 and halt.shut_out
 
 
 async def test_a_channel_that_nobody_describes(house: House) -> None:

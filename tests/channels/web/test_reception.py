@@ -55,7 +55,7 @@ async def test_a_stranger_gets_one_answer(guest: Browser) -> None:
 
 async def test_who_showed_the_token_stays(house: House) -> None:
     async with (
-        house.running(house.channel(patience=2.0)),
+        house.running(house.channel(patience=15.0)),
         browser(house.address, TOKEN) as owner,
         owner.opened() as tab,
     ):

@@ -89,10 +89,11 @@ class _Window:
 
 @dataclass(slots=True)
 class Limits:
-    """Fixed windows, begun by their first call; and `per_second` calls of the bot altogether."""
+    """Fixed windows, begun by their first call; and `per_second` calls of the bot altogether in `second` seconds."""
 
     rules: tuple[Rule, ...] = RULES
     per_second: int = 50
+    second: float = 1.0
     _windows: dict[tuple[str, str], _Window] = field(default_factory=dict)
     _all: _Window = field(default_factory=lambda: _Window(0.0))
 
@@ -125,7 +126,7 @@ class Limits:
 
     def _spend_global(self, now: float) -> None:
         if self._all.ends <= now:
-            self._all = _Window(now + 1.0)
+            self._all = _Window(now + self.second)
         if self._all.used >= self.per_second:
             raise throttled(self._all.ends - now, scope="global")
         self._all.used += 1
