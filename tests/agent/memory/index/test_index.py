@@ -469,7 +469,7 @@ def test_many_audiences_take_few_files(desk: Desk) -> None:
 
 def test_the_end_of_the_process_does_not_wait_for_a_large_file(desk: Desk) -> None:
     """A file that is being indexed is given up, and nothing of it is left; the next start begins it again."""
-    desk.write("archive.md", "- 09:00 the usual walk along the river with the dog and a dentist\n" * 60_000)
+    desk.write("archive.md", "- 09:00 the usual walk along the river with the dog and a dentist\n" * 600_000)
     desk.write(LOG, "- 09:00 the newest comes first\n")
     begun = threading.Event()
     with ThreadPoolExecutor(1) as threads:
