@@ -124,11 +124,14 @@ class Agent:
 
     async def run(self) -> None:
         """Do what is owed to talks that were left or shortened, behind the answers, and index what changed while
-        nobody was here, until cancelled."""
+        nobody was here, until cancelled; then end what is being written."""
         owner = Scope(Audience.OWNER, self.workspace)
-        async with asyncio.TaskGroup() as group:
-            group.create_task(self._leaving.behind.run())
-            group.create_task(keep_indexed(self.index, owner, self._clock))
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._leaving.behind.run())
+                group.create_task(keep_indexed(self.index, owner, self._clock))
+        finally:
+            await self._forgettings.all_written()
 
     def close(self) -> None:
         self.index.close()
@@ -136,6 +139,7 @@ class Agent:
     async def idle(self) -> None:
         """Wait until nothing is owed; `run` must be running."""
         await self._leaving.behind.idle()
+        await self._forgettings.all_written()
 
     async def turn(self, request: TurnRequest) -> AsyncGenerator[TurnEvent, None]:
         """Run a turn, or go on with one that was interrupted; ends with one `End`. Close the iterator to stop it."""
@@ -202,8 +206,10 @@ class Agent:
         try:
             async with asyncio.timeout(_STOP_WAITS):
                 await self._promise(session, conversation, steps).write_down()
-        except (FileError, TimeoutError) as problem:
-            _log.error("what was to be remembered in %s is not written down yet: %s", session, problem)
+        except TimeoutError:
+            _log.warning("what was to be remembered in %s is not written down yet", session)
+        except FileError as problem:
+            _log.error("what was to be remembered in %s is not written down: %s", session, problem)
 
     async def _stop(self, steps: Steps, shown: str) -> None:
         for call in steps.open_calls:

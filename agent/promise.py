@@ -91,10 +91,12 @@ class Promise:
         """Add what is still owed to today's log in the words of the person, unless it is there. Raises `FileError`.
         Whoever gives up waiting for it does not keep it from being written."""
         if self.owed:
-            async with self.forgettings.writing(self.scope):
-                await asyncio.to_thread(self._write_down, self.owed)
+            await self.forgettings.write(self.scope, self._write_down)
 
-    def _write_down(self, owed: Sequence[tuple[str, date]]) -> None:
+    async def _write_down(self) -> None:
+        await asyncio.to_thread(self._add, self.owed)
+
+    def _add(self, owed: Sequence[tuple[str, date]]) -> None:
         for text, said in owed:
             now = self.clock.now()
             log = read_text(daily.log_path(self.scope, now.date()), self.scope.folder)

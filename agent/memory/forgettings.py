@@ -8,6 +8,7 @@ the last moment before it is sent, and once more before each retry; what is made
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -18,6 +19,7 @@ from agent.memory.scope import Scope
 from agent.model.base import ModelError
 
 T = TypeVar("T")
+_log = logging.getLogger(__name__)
 
 
 class Forgotten(Exception):
@@ -30,6 +32,8 @@ class Forgettings:
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._whole: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._writes: set[asyncio.Task[None]] = set()
 
     def reading(self, scope: Scope) -> Reading:
         """Of the talks and files of a scope as they read from now on."""
@@ -41,11 +45,33 @@ class Forgettings:
         async with self._locks[scope.name]:
             yield
 
+    async def write(self, scope: Scope, write: Callable[[], Awaitable[None]]) -> None:
+        """What reads and writes in one go, and is done although whoever waits for it is cancelled: one after the other
+        in a scope, none in the midst of a forgetting. What it fails with is then logged. Messages do not wait for it,
+        as they would for `writing`: another program may hold its file."""
+        task = asyncio.create_task(self._written(scope, write))
+        self._writes.add(task)
+        task.add_done_callback(self._writes.discard)
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            task.add_done_callback(_log_failure)
+            raise
+
+    async def _written(self, scope: Scope, write: Callable[[], Awaitable[None]]) -> None:
+        async with self._whole[scope.name]:
+            await write()
+
+    async def all_written(self) -> None:
+        """Wait until every `write` is done."""
+        while self._writes:
+            await asyncio.wait(self._writes)
+
     @asynccontextmanager
     async def forgetting(self, scope: Scope) -> AsyncIterator[None]:
         """Around the forgetting, in talks and files. Every reading that began before its end is out of date then, also
         where it failed halfway."""
-        async with self._locks[scope.name]:
+        async with self._locks[scope.name], self._whole[scope.name]:
             try:
                 yield
             finally:
@@ -94,3 +120,8 @@ class Reading:
         async with self.forgettings.lock(self.scope):
             self.check()
             yield
+
+
+def _log_failure(task: asyncio.Task[None]) -> None:
+    if not task.cancelled() and (problem := task.exception()) is not None:
+        _log.error("what nobody waits for any more was not written: %s", problem, exc_info=problem)

@@ -20,19 +20,25 @@ if TYPE_CHECKING:
     from agent.model.anthropic_client import AnthropicClient
 
 ANTHROPIC_URL = "https://api.anthropic.com"
+WINDOW_S = 3.0
+"""Seconds to ask for the window's size, for which a first answer waits."""
 _MOST_NAMES = 12
 """Models that are listed where one is not known."""
 
 
 class AnthropicModel:
     """A Messages API server. `base_url` with or without `/v1`, None for Anthropic's own; `timeout_s` is the longest
-    silence within a call. The key may be empty for servers that want none. No key, address or profile is taken from the
-    SDK's environment variables or from disk: what was not configured is never used."""
+    silence within a call, `window_s` the longest wait for what the server says of its models. The key may be empty for
+    servers that want none. No key, address or profile is taken from the SDK's environment variables or from disk: what
+    was not configured is never used."""
 
-    def __init__(self, api_key: str, base_url: str | None = None, timeout_s: float = 120.0) -> None:
+    def __init__(
+        self, api_key: str, base_url: str | None = None, timeout_s: float = 120.0, window_s: float = WINDOW_S
+    ) -> None:
         self._key = api_key.strip()
         self._base_url = (base_url or ANTHROPIC_URL).rstrip("/").removesuffix("/v1")
         self._timeout_s = timeout_s
+        self._window_s = window_s
         self._client: AnthropicClient | None = None
         self._opening = asyncio.Lock()
         self._windows: dict[str, int] = {}
@@ -83,7 +89,9 @@ class AnthropicModel:
     async def _opened(self) -> AnthropicClient:
         async with self._opening:
             if self._client is None:
-                self._client = await asyncio.to_thread(_load, self._key, self._base_url, self._timeout_s)
+                self._client = await asyncio.to_thread(
+                    _load, self._key, self._base_url, self._timeout_s, self._window_s
+                )
             return self._client
 
     async def _answer(self, client: AnthropicClient, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
@@ -114,8 +122,8 @@ def _known(models: list[str]) -> str:
     return f" It knows: {shown}{', …' if len(models) > _MOST_NAMES else ''}." if models else ""
 
 
-def _load(key: str, base_url: str, timeout_s: float) -> AnthropicClient:
+def _load(key: str, base_url: str, timeout_s: float, window_s: float) -> AnthropicClient:
     with kept_from_the_collector():
         from agent.model.anthropic_client import AnthropicClient  # noqa: PLC0415 (imports the SDK)
 
-    return AnthropicClient(key, base_url, timeout_s)
+    return AnthropicClient(key, base_url, timeout_s, window_s)

@@ -36,18 +36,18 @@ from agent.model.sse import EventReader, ServerEvent
 from agent.parsing import load_json
 
 CONNECT_S = 10.0
-WINDOW_S = 3.0
-"""Seconds to ask for the window's size, for which a first answer waits."""
 DRAIN_S = 0.5
 
 
 class AnthropicClient:
-    """One server and key. Making it reads the machine's certificates, which takes a while: do it on a thread."""
+    """One server and key. Making it reads the machine's certificates, which takes a while: do it on a thread.
+    `timeout_s` and `window_s` as in `AnthropicModel`."""
 
-    def __init__(self, key: str, base_url: str, timeout_s: float) -> None:
+    def __init__(self, key: str, base_url: str, timeout_s: float, window_s: float) -> None:
         self._key = key
         self._host = urlsplit(base_url).hostname or base_url
         self._timeout_s = timeout_s
+        self._window_s = window_s
         timeout = httpx2.Timeout(timeout_s, connect=min(CONNECT_S, timeout_s))
         self._sdk = anthropic.AsyncAnthropic(
             api_key=key or "none",
@@ -87,7 +87,7 @@ class AnthropicClient:
         """Tokens of the model's window, by the models endpoint, or None where that has no answer, for whatever
         reason."""
         try:
-            async with asyncio.timeout(WINDOW_S):
+            async with asyncio.timeout(self._window_s):
                 if size := window_of(await self._page(f"/v1/models/{quote(model, safe='')}")):
                     return size
                 listed = entries_of(await self._page("/v1/models"))
@@ -99,7 +99,7 @@ class AnthropicClient:
     async def models(self) -> list[str]:
         """The names of the models that the server has; empty where it does not say."""
         try:
-            async with asyncio.timeout(WINDOW_S):
+            async with asyncio.timeout(self._window_s):
                 listed = entries_of(await self._page("/v1/models"))
         except TimeoutError:
             return []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -41,6 +42,10 @@ def group(workspace: Path, id: str = "telegram--100") -> Scope:
     return Scope(Audience.GROUP, workspace, id)
 
 
+unhurried = partial(MemoryIndex, within=600)
+"""A slow machine finds the same as a quick one."""
+
+
 def search(
     scope: Scope,
     clock: Clock,
@@ -53,7 +58,7 @@ def search(
     deadline: float | None = None,
 ) -> Found:
     """With an index made for it, as after a start on a new machine."""
-    index = MemoryIndex(None)
+    index = unhurried(None)
     try:
         return index.search(scope, clock, queries, since=since, until=until, most=most, below=below, deadline=deadline)
     finally:

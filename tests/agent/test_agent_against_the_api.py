@@ -38,7 +38,7 @@ class Talk:
 
     async def say(self, text: str, model_name: str | None = None) -> End:
         self.turns += 1
-        model = AnthropicModel(self.fake.api_key, self.fake.base_url, timeout_s=5)
+        model = AnthropicModel(self.fake.api_key, self.fake.base_url, window_s=120)
         clock = Clock(ZoneInfo("UTC"))
         agent = Agent(AgentSettings(), self.root / "workspace", self.root / "sessions", model, clock)
         said = (Said(f"m{self.turns}", text, "Alice", "Telegram", datetime.now(UTC)),)

@@ -53,7 +53,7 @@ class Talk:
         self.turns += 1
         said = Said(f"m{self.turns}", text, "Alice", "Telegram", datetime.now(UTC), pictures=pictures)
         request = TurnRequest(f"t{self.turns}", KEY, self.scope, (said,))
-        model = AnthropicModel(self.fake.api_key, self.fake.base_url, timeout_s=5)
+        model = AnthropicModel(self.fake.api_key, self.fake.base_url, window_s=120)
         try:
             *_, end = [event async for event in self.agent(model).turn(request)]
         finally:
@@ -62,7 +62,7 @@ class Talk:
         return end
 
     async def compact(self) -> None:
-        model = AnthropicModel(self.fake.api_key, self.fake.base_url, timeout_s=5)
+        model = AnthropicModel(self.fake.api_key, self.fake.base_url, window_s=120)
         try:
             await self.agent(model).compact(KEY, self.scope)
         finally:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 
 import pytest
@@ -22,6 +26,31 @@ ASKED = "Please remember that my cat is called Luna."
 def log(home: Home) -> str:
     path = home.workspace / "memory" / "2026-11-21.md"
     return path.read_text() if path.exists() else ""
+
+
+@asynccontextmanager
+async def written_at_the_end(agent: Agent) -> AsyncIterator[None]:
+    """Until then whoever waits for a write may have given up waiting."""
+    task = asyncio.create_task(agent.run())
+    try:
+        yield
+        await agent.idle()
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def cut_short(home: Home) -> tuple[Agent, TurnRequest]:
+    """A turn that is cancelled in the midst of its answer."""
+    hold = Hold()
+    agent, _ = home.agent(Answer(["Sure", "!"], hold=hold, hold_at=1))
+    request = home.request(ASKED)
+    task = asyncio.create_task(end(agent, request))
+    await hold.reached.wait()
+    task.cancel()
+    await asyncio.wait({task})
+    return agent, request
 
 
 async def test_a_model_that_writes_is_not_asked_again(home: Home) -> None:
@@ -112,17 +141,41 @@ async def test_the_promise_holds_over_a_crash_at_every_step(home: Home, steps: i
 
 
 async def test_the_promise_holds_when_the_turn_is_stopped(home: Home) -> None:
-    hold = Hold()
-    agent, _ = home.agent(Answer(["Sure", "!"], hold=hold, hold_at=1))
-    request = home.request(ASKED)
-    task = asyncio.create_task(end(agent, request))
-    await hold.reached.wait()
-    task.cancel()
-    await asyncio.wait({task})
-    await agent.stopped(OWNER, request.id, "Sure")
+    agent, request = await cut_short(home)
+    for _ in range(2):
+        async with written_at_the_end(agent):
+            await agent.stopped(OWNER, request.id, "Sure")
+        assert log(home).count(ASKED) == 1
+
+
+async def test_a_stop_waits_for_no_other_program_and_the_words_are_written_once(home: Home) -> None:
+    agent, request = await cut_short(home)
+    folder = home.workspace / "memory"
+    folder.mkdir()
+    other = os.open(folder, os.O_RDONLY)
+    fcntl.flock(other, fcntl.LOCK_EX)
+    async with written_at_the_end(agent):
+        for _ in range(2):
+            await agent.stopped(OWNER, request.id, "Sure")
+        assert log(home) == ""
+        os.close(other)
     assert log(home).count(ASKED) == 1
-    await agent.stopped(OWNER, request.id, "Sure")
-    assert log(home).count(ASKED) == 1
+
+
+async def test_what_could_not_be_written_after_the_stop_is_in_the_log(
+    home: Home, caplog: pytest.LogCaptureFixture
+) -> None:
+    agent, request = await cut_short(home)
+    file = home.workspace / "memory" / "2026-11-21.md"
+    file.parent.mkdir()
+    file.touch()
+    other = os.open(file.parent, os.O_RDONLY)
+    fcntl.flock(other, fcntl.LOCK_EX)
+    async with written_at_the_end(agent):
+        await agent.stopped(OWNER, request.id, "Sure")
+        file.chmod(0o400)
+        os.close(other)
+    assert log(home) == "" and "its owner has made it read-only" in caplog.text
 
 
 async def test_what_joins_the_turn_later_counts_too(home: Home) -> None:

@@ -30,7 +30,7 @@ class Talk:
         self.workspace = root / "workspace"
         self.workspace.mkdir()
         self.shown = ""
-        self._model = AnthropicModel("", server.base_url, timeout_s=10)
+        self._model = AnthropicModel("", server.base_url, window_s=120)
         clock = Clock(ZoneInfo("UTC"))
         settings = settings or AgentSettings(model=ModelSettings(name="local"))
         self._agent = Agent(settings, self.workspace, root / "sessions", self._model, clock)

@@ -40,7 +40,7 @@ class Talk:
         (self.workspace / "memory/notes").mkdir(parents=True)
         self.fake = fake
         self.clock = Clock(ZoneInfo("UTC"), lambda: datetime(2026, 11, 21, 9, tzinfo=UTC))
-        self.model = AnthropicModel(fake.api_key, fake.base_url, timeout_s=5)
+        self.model = AnthropicModel(fake.api_key, fake.base_url, window_s=120)
         self.sessions = root / "sessions"
         self.turns = self.lines = 0
         self.restart()

@@ -25,14 +25,13 @@ _FIELDS = {"model", "input", "encoding_format", "dimensions", "user"}
 
 @dataclass
 class Embeddings:
-    """`delay` in seconds before each answer; `hold` is waited for before each; `status` other than 200 refuses
-    everything, and 400 what holds a word of `refused`; `requests` holds the inputs of each that was served."""
+    """`hold` is waited for before each answer; `status` other than 200 refuses everything, and 400 what holds a word
+    of `refused`; `requests` holds the inputs of each that was served."""
 
     meanings: Sequence[Sequence[str]] = ()
     size: int = 64
     key: str = KEY
     model: str = MODEL
-    delay: float = 0.0
     hold: asyncio.Event | None = None
     status: int = 200
     refused: str = ""
@@ -66,8 +65,6 @@ class Embeddings:
             return _refused(400, "the body is no JSON")
         if problem := self._problem(body):
             return problem
-        if self.delay:
-            await asyncio.sleep(self.delay)
         if self.hold is not None:
             await self.hold.wait()
         if self.status != 200:

@@ -56,8 +56,8 @@ class _Open:
 
 class MemoryIndex:
     """`state` is the home's folder for what is derived; without one, indexes are in memory alone. `talks` gives a
-    private scope's past talks. Where one file of SQLite ends, another engine takes this place: these methods are all
-    that is asked of it."""
+    private scope's past talks; `within` is as `WITHIN`. Where one file of SQLite ends, another engine takes this place:
+    these methods are all that is asked of it."""
 
     def __init__(
         self,
@@ -66,12 +66,14 @@ class MemoryIndex:
         settings: SearchSettings | None = None,
         talks: TalkSource | None = None,
         meaning: Meaning | None = None,
+        within: float = WITHIN,
     ) -> None:
         self._state = state
         self._agent = agent
         self._settings = settings or SearchSettings()
         self._talks = talks if self._settings.transcripts else None
         self._meaning = meaning
+        self._within = within
         self._cut = Cut() if self._settings.hybrid is None else hybrid.cut(self._settings.hybrid)
         self._opening = threading.Lock()
         self._open: dict[str, _Open] = {}
@@ -92,7 +94,7 @@ class MemoryIndex:
         """As `search.Search`. What changed on disk is indexed before, as far as there is time; `gaps` says what is
         missing."""
         began = time.monotonic()
-        end = began + WITHIN if deadline is None else deadline
+        end = began + self._within if deadline is None else deadline
         every = [query for query in dict.fromkeys(queries) if query.strip()]
         wanted = every[:_MOST_QUERIES]
         asked: dict[str, Question] = {}

@@ -8,9 +8,11 @@ import json
 import os
 import select
 import sys
+import time
 from email.message import EmailMessage
 from pathlib import Path
 
+import psutil  # type: ignore[import-untyped]
 import pytest
 from PIL import Image
 
@@ -19,11 +21,12 @@ from agent.media.reader import Reader, Reading
 from agent.media.sniff import HEAD, Kind, sniffed
 from agent.media.unreadable import TOO_MUCH, Unreadable
 from tests import files
+from tests.agent.long_talk import LoopClock
 
 
 @pytest.fixture
 def reader() -> Reader:
-    return Reader(most_chars=20_000, most_pages=20)
+    return Reader(most_chars=20_000, most_pages=20, seconds=240)
 
 
 async def read(reader: Reader, folder: Path, content: bytes, name: str = "") -> Reading:
@@ -187,10 +190,25 @@ async def test_what_cannot_be_read_says_what_to_do(reader: Reader, tmp_path: Pat
     assert why in await refused(reader, tmp_path, content)
 
 
-async def test_what_takes_too_long_is_ended_with_what_was_read(tmp_path: Path) -> None:
+@pytest.mark.skipif(sys.platform != "linux", reason="nothing else tells how much a process has written")
+async def test_what_takes_too_long_is_ended_with_what_was_read(
+    reader: Reader, tmp_path: Path, loop_clock: LoopClock
+) -> None:
+    first = "This stands on the first page. " * 100
+    await read(reader, tmp_path, files.pdf([first]))  # and whatever Python writes when it first imports is written
     endless = "x) Tj (" * 900_000  # about a minute, and just within what pypdf takes at all
-    found = await read(Reader(10**6, 10, seconds=10), tmp_path, files.pdf(["This stands on the first page", endless]))
-    assert found == Reading("[Page 1 of 2]\nThis stands on the first page", TOO_MUCH)
+    reading = asyncio.create_task(read(Reader(10**6, 10, seconds=5), tmp_path, files.pdf([first, endless])))
+    while written_by_children() < len(first) and not reading.done():
+        await asyncio.to_thread(time.sleep, 0.02)  # a sleep of the loop would have no end
+    await loop_clock.pass_(0)
+    assert not reading.done()
+    await loop_clock.pass_(5.01)
+    assert await reading == Reading(f"[Page 1 of 2]\n{first}".strip(), TOO_MUCH)
+
+
+def written_by_children() -> int:
+    """Bytes."""
+    return sum(child.io_counters().write_chars for child in psutil.Process().children())
 
 
 async def test_whoever_stops_waiting_ends_the_process(tmp_path: Path, reader: Reader) -> None:
@@ -264,7 +282,7 @@ async def test_a_reading_process_ends_with_a_gateway_that_is_killed(tmp_path: Pa
     os.mkfifo(pipe)
     life = (
         "import asyncio, sys; from pathlib import Path; from agent.media.reader import Kind, Reader\n"
-        "asyncio.run(Reader(100, 1).text(Path(sys.argv[1]), Kind.TEXT))"
+        "asyncio.run(Reader(100, 1, seconds=240).text(Path(sys.argv[1]), Kind.TEXT))"
     )
     gateway = await asyncio.create_subprocess_exec(sys.executable, "-c", life, str(pipe))
     try:

@@ -36,6 +36,33 @@ async def test_a_forgetting_that_failed_halfway_counts(tmp_path: Path) -> None:
     assert not reading.is_current()
 
 
+async def test_a_forgetting_waits_for_a_write_that_nobody_waits_for_any_more(tmp_path: Path) -> None:
+    forgettings, order = Forgettings(), list[str]()
+    begun, may_end = asyncio.Event(), asyncio.Event()
+
+    async def write() -> None:
+        begun.set()
+        await may_end.wait()
+        order.append("written")
+
+    async def forget() -> None:
+        async with forgettings.forgetting(owner(tmp_path)):
+            order.append("forgotten")
+
+    waiting = asyncio.create_task(forgettings.write(owner(tmp_path), write))
+    await begun.wait()
+    waiting.cancel()
+    async with forgettings.reading(owner(tmp_path)).writing():
+        order.append("a message came")
+    async with asyncio.TaskGroup() as group:
+        group.create_task(forget())
+        for _ in range(5):
+            await asyncio.sleep(0)
+        order.append("it may end")
+        may_end.set()
+    assert waiting.cancelled() and order == ["a message came", "it may end", "written", "forgotten"]
+
+
 async def test_a_forgetting_waits_for_what_is_being_written_and_what_comes_then_waits_for_it(tmp_path: Path) -> None:
     forgettings = Forgettings()
     order: list[str] = []

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from agent.memory import memory_tests
-from agent.memory.index.engine import MemoryIndex
 from agent.memory.memory_tests import MemoryTest, Report
-from tests.agent.places import morning, owner
+from tests.agent.places import morning, owner, unhurried
 
 CLOCK = morning().clock
 
@@ -35,7 +34,7 @@ def test_lines_are_read_as_people_write_them() -> None:
 
 
 def ran(workspace: Path, most: int = 40, max_chars: int = 4_000) -> Report:
-    index = MemoryIndex(None)
+    index = unhurried(None)
     try:
         return memory_tests.run(owner(workspace), CLOCK, index.search, most, max_chars)
     finally:

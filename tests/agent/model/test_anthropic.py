@@ -47,7 +47,7 @@ async def fake() -> AsyncIterator[FakeAnthropic]:
 
 @pytest.fixture
 async def model(fake: FakeAnthropic) -> AsyncIterator[AnthropicModel]:
-    model = AnthropicModel(fake.api_key, fake.base_url, timeout_s=5)
+    model = AnthropicModel(fake.api_key, fake.base_url, window_s=120)
     yield model
     await model.aclose()
 

@@ -297,7 +297,7 @@ async def test_stopped_within_a_compaction_nothing_is_half_done(tmp_path: Path) 
     assert len(talk.entries("compaction")) == 1 and len(talk.flushes()) == 1
 
 
-async def test_a_short_step_is_never_told(tmp_path: Path) -> None:
+async def test_a_short_step_is_never_told(tmp_path: Path, loop_clock: LoopClock) -> None:
     talk = LongTalk(tmp_path)
     events = [event for _ in range(8) for event in await talk.events("more", size=600)]
     assert talk.entries("compaction") and not any(map(is_note, events))

@@ -11,7 +11,6 @@ import pytest
 from agent import tools
 from agent.context.prompt import FixedPart
 from agent.forgetting import bring_back, redact
-from agent.memory.index.engine import MemoryIndex
 from agent.memory.scope import Scope
 from agent.session.archive import Archive
 from agent.session.entries import CompactionEntry, Entry, Header, MessageEntry, Meta, RedactionEntry
@@ -20,7 +19,7 @@ from agent.session.transcript import Transcript
 from agent.settings import MemorySettings
 from agent.tools.base import Arguments
 from agent.turn import SessionKey
-from tests.agent.places import group, morning, owner, person
+from tests.agent.places import group, morning, owner, person, unhurried
 
 CLOCK = morning().clock
 OLD, NEW = "20261001-080000-000-aaaa", "20261101-080000-000-bbbb"
@@ -34,7 +33,7 @@ class Talks:
         self.workspace = home / "workspace"
         self.workspace.mkdir()
         self.past = PastTalks(self.archive)
-        self.index = MemoryIndex(home, talks=self.past)
+        self.index = unhurried(home, talks=self.past)
 
     async def talk(self, path: str, id: str, *entries: Entry, current: bool = False) -> None:
         key = SessionKey("main", path)

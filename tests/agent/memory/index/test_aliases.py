@@ -9,10 +9,9 @@ import pytest
 
 from agent.memory.index.aliases import MOST_FORMS, MOST_NAMES, Name, aliases_in, forms_named, other_names
 from agent.memory.index.cutting import passages
-from agent.memory.index.engine import MemoryIndex
 from agent.memory.scope import Scope
 from agent.memory.search import Hit
-from tests.agent.places import group, morning, owner, person
+from tests.agent.places import group, morning, owner, person, unhurried
 
 CLOCK = morning().clock
 KATHARINA = "# People\n\n- Katharina (Kate, Kat, 卡佳)\n"
@@ -30,7 +29,7 @@ def written(workspace: Path, files: dict[str, str]) -> Path:
 
 
 def found(scope: Scope, query: str) -> list[Hit]:
-    index = MemoryIndex(None)
+    index = unhurried(None)
     try:
         return list(index.search(scope, CLOCK, [query]).hits)
     finally:
@@ -149,7 +148,7 @@ def test_lines_files_and_questions_have_bounds(tmp_path: Path) -> None:
     written(tmp_path, {"USER.md": "# People\n\n" + "".join(lines)})
     assert len(names_in("# People\n\n" + "".join(lines))) == MOST_NAMES
     written(tmp_path, {"memory/notes/people.md": "".join(lines).replace("Anna", "Ben")})
-    index = MemoryIndex(None)
+    index = unhurried(None)
     try:
         found = index.search(owner(tmp_path), CLOCK, ["When does Anna swim?"])
     finally:
@@ -204,7 +203,7 @@ def test_names_of_another_audience_are_not_known(tmp_path: Path) -> None:
 
 def test_a_line_that_is_taken_out_is_forgotten(tmp_path: Path) -> None:
     written(tmp_path, {"USER.md": KATHARINA, "memory/2026-10-01.md": "- Katharina has a cello\n"})
-    index = MemoryIndex(tmp_path / "state")
+    index = unhurried(tmp_path / "state")
     try:
         assert len(index.search(owner(tmp_path), CLOCK, ["Kate"]).hits) == 2
         (tmp_path / "USER.md").write_text("- Name: Otto\n")

@@ -3,14 +3,13 @@ beginning."""
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
 
 from agent.memory.index.engine import MemoryIndex
 from agent.memory.search import Found
-from tests.agent.places import morning, owner
+from tests.agent.places import morning, owner, unhurried
 
 CLOCK = morning().clock
 NOTES = "- the dentist is on Friday at ten\n- 牙医在周五\n- Käse und Brot\n- มีนัดหมอฟัน\n- a 🎂 for Anna\n"
@@ -22,12 +21,12 @@ def index(tmp_path: Path) -> MemoryIndex:
     (tmp_path / "memory").mkdir()
     (tmp_path / "memory" / "2026-05-03.md").write_text("# 2026-05-03\n\n- Anna: What of the dentist?\n- Ben: Friday.\n")
     (tmp_path / "USER.md").write_text("# People\n\n- Katharina (Kate, 卡佳)\n", "utf-8")
-    return MemoryIndex(None)
+    return unhurried(None)
 
 
 def asked(index: MemoryIndex, tmp_path: Path, *queries: str) -> Found:
     try:
-        return index.search(owner(tmp_path), CLOCK, queries, deadline=time.monotonic() + 600)
+        return index.search(owner(tmp_path), CLOCK, queries)
     finally:
         index.close()
 

@@ -18,12 +18,12 @@ import psutil  # type: ignore[import-untyped]
 import pytest
 
 from agent.memory.index.database import NotStored
-from agent.memory.index.engine import MOST_OPEN, MemoryIndex
+from agent.memory.index.engine import MOST_OPEN
 from agent.memory.logs import append_log
 from agent.memory.scope import Scope
 from agent.memory.search import Found
 from agent.settings import SearchSettings
-from tests.agent.places import group, morning, owner, person
+from tests.agent.places import group, morning, owner, person, unhurried
 
 CLOCK = morning().clock
 LOG = "memory/2026-11-18.md"
@@ -37,7 +37,7 @@ class Desk:
         self.state = home / "state"
         (self.workspace / "memory").mkdir(parents=True)
         self.scope = owner(self.workspace)
-        self.index = MemoryIndex(self.state, settings=settings)
+        self.index = unhurried(self.state, settings=settings)
 
     @property
     def file(self) -> Path:
@@ -58,9 +58,7 @@ class Desk:
         until: date | None = None,
         below: str = "",
     ) -> Found:
-        """With time for all, on a slow machine too."""
-        far = time.monotonic() + 600
-        return self.index.search(scope, CLOCK, queries, since=since, until=until, below=below, deadline=far)
+        return self.index.search(scope, CLOCK, queries, since=since, until=until, below=below)
 
     def paths(self, query: str, scope: Scope | None = None) -> list[str]:
         """Where the words of `query` themselves are found."""
@@ -357,14 +355,12 @@ def test_only_what_is_surely_of_a_later_day_is_hidden_until_a_day(desk: Desk) ->
 def test_a_file_too_large_for_the_time_is_left_and_said_and_taken_in_behind(desk: Desk) -> None:
     desk.write(LOG, "- 09:00 windmill\n")
     assert desk.paths("windmill") == [LOG]
-    desk.write(
-        "archive.md", "- 09:00 the usual walk along the river with the dog\n" * 80_000 + "- windmill by the lake\n"
-    )
-    found = desk.index.search(desk.scope, CLOCK, ["windmill"], deadline=time.monotonic() + 2)
+    desk.write("archive.md", "- windmill by the lake\n" + " " * 45_000_000)  # 30 seconds' worth, as far as is known
+    found = desk.index.search(desk.scope, CLOCK, ["windmill"], deadline=time.monotonic() + 29)
     assert {hit.path for hit in found.hits} == {LOG}
     assert found.gaps == ("1 changed file: it is not in the index yet.",)
     assert desk.index.behind() == [desk.scope]
-    assert desk.index.refresh(desk.scope, CLOCK, time.monotonic() + 2).stale == 0
+    assert desk.index.refresh(desk.scope, CLOCK, time.monotonic() + 29).stale == 0
     assert desk.index.behind() == []
     assert desk.paths("windmill") == ["archive.md", LOG] or desk.paths("windmill") == [LOG, "archive.md"]
 
@@ -397,18 +393,19 @@ def test_the_clock_in_the_past_hides_nothing(desk: Desk) -> None:
 WORK = """
 import resource, sys, time
 from pathlib import Path
-from agent.memory.index.database import NotStored
-from agent.memory.index.engine import MOST_OPEN, MemoryIndex
-from tests.agent.places import morning, owner
+from tests.agent.places import morning, owner, unhurried
 home, limit = Path(sys.argv[1]), int(sys.argv[2])
 if limit:
     import signal
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-index = MemoryIndex(home / "state")
+index = unhurried(home / "state")
 def progress(done, of):
     print(done, flush=True)
-found = index.refresh(owner(home / "workspace"), morning().clock, progress=progress)
+while True:
+    found = index.refresh(owner(home / "workspace"), morning().clock, progress=progress)
+    if not any("another process" in gap for gap in found.gaps):
+        break
 print("gaps", found.gaps, len(index.search(owner(home / "workspace"), morning().clock, ["dentist"]).hits), flush=True)
 """
 
@@ -425,7 +422,7 @@ def many_files(desk: Desk, count: int = 150) -> None:
 
 
 def lines_of(process: subprocess.Popen[str]) -> Sequence[str]:
-    out, _ = process.communicate(timeout=120)
+    out, _ = process.communicate(timeout=240)
     return out.splitlines()
 
 
@@ -472,12 +469,12 @@ def test_many_audiences_take_few_files(desk: Desk) -> None:
 
 def test_the_end_of_the_process_does_not_wait_for_a_large_file(desk: Desk) -> None:
     """A file that is being indexed is given up, and nothing of it is left; the next start begins it again."""
-    desk.write("archive.md", "- 09:00 the usual walk along the river with the dog and a dentist\n" * 60_000)
+    desk.write("archive.md", "- 09:00 the usual walk along the river with the dog and a dentist\n" * 600_000)
     desk.write(LOG, "- 09:00 the newest comes first\n")
     begun = threading.Event()
     with ThreadPoolExecutor(1) as threads:
         build = threads.submit(desk.index.refresh, desk.scope, CLOCK, progress=lambda done, of: begun.set())
-        begun.wait(30)
+        assert begun.wait(240)
         desk.index.close()
         assert "is being closed" in build.result().gaps[0]
     assert desk.index.status(desk.scope).passages == 1

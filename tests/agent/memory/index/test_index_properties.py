@@ -10,9 +10,8 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from agent.memory.index.engine import MemoryIndex
 from agent.memory.scope import Scope
-from tests.agent.places import group, morning, owner, person, search
+from tests.agent.places import group, morning, owner, person, search, unhurried
 
 CLOCK = morning().clock
 NAMES = st.sampled_from(
@@ -41,7 +40,7 @@ class Files(RuleBasedStateMachine):
         self.home = Path(tempfile.mkdtemp())
         self.workspace = self.home / "workspace"
         self.workspace.mkdir()
-        self.index = MemoryIndex(self.home / "state")
+        self.index = unhurried(self.home / "state")
         self.scopes: list[Scope] = [owner(self.workspace), person(self.workspace), group(self.workspace)]
 
     @rule(name=NAMES, text=TEXTS)

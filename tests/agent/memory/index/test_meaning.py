@@ -15,11 +15,10 @@ import pytest
 from agent.memory.embedding.embedder import Embedder
 from agent.memory.embedding.encoder import NoEmbedding, Vector
 from agent.memory.index.embedding import NoMeaning
-from agent.memory.index.engine import MemoryIndex
 from agent.memory.index.meaning import Embeddings
 from agent.memory.scope import Scope
 from agent.settings import HybridSettings, SearchSettings
-from tests.agent.places import group, morning, owner
+from tests.agent.places import group, morning, owner, unhurried
 
 CLOCK = morning().clock
 LOG = "memory/2026-11-18.md"
@@ -72,7 +71,7 @@ class Desk:
         """From now on, in another process."""
         self.model = model
         meaning = Embeddings(Embedder(lambda: model))
-        self.index = MemoryIndex(self.home / "state", settings=self.settings, meaning=meaning)
+        self.index = unhurried(self.home / "state", settings=self.settings, meaning=meaning)
 
     def write(self, path: str, text: str) -> None:
         file = self.workspace / path
@@ -194,7 +193,7 @@ def test_a_model_that_is_exchanged_under_a_running_index_takes_over_as_well(desk
     stamp = [1]
     meaning = Embeddings(Embedder(lambda: models[stamp[0]], stamp=lambda: stamp[0]))
     desk.index.close()
-    desk.index = MemoryIndex(desk.home / "state", meaning=meaning)
+    desk.index = unhurried(desk.home / "state", meaning=meaning)
     desk.embed()
     assert desk.kept() == {"one"}
     stamp[0] = 2
@@ -206,7 +205,7 @@ def test_a_model_that_is_exchanged_under_a_running_index_takes_over_as_well(desk
 
 def test_an_embedder_that_comes_later_embeds_what_is_there(desk: Desk) -> None:
     desk.index.close()
-    desk.index = MemoryIndex(desk.home / "state")
+    desk.index = unhurried(desk.home / "state")
     desk.embed()
     assert not desk.index.embeds and desk.gaps() == () and desk.found("vehicle") == []
     desk.index.use(Embeddings(Embedder(lambda: desk.model)))
@@ -217,13 +216,13 @@ def test_an_embedder_that_comes_later_embeds_what_is_there(desk: Desk) -> None:
 def test_what_was_indexed_before_there_was_an_embedder_is_counted(desk: Desk) -> None:
     for is_anew in (False, True):
         desk.index.close()
-        desk.index = MemoryIndex(desk.home / "state")
+        desk.index = unhurried(desk.home / "state")
         desk.write(f"memory/2026-11-{10 + is_anew}.md", REST + f"- Number {is_anew}.\n")
         desk.index.refresh(desk.scope, CLOCK)
         meaning = Embeddings(Embedder(lambda: desk.model))
         if is_anew:
             desk.index.close()
-            desk.index = MemoryIndex(desk.home / "state", meaning=meaning)
+            desk.index = unhurried(desk.home / "state", meaning=meaning)
         else:
             desk.index.use(meaning)
         assert desk.index.unembedded_count(desk.scope) >= 2
@@ -233,7 +232,7 @@ def test_what_was_indexed_before_there_was_an_embedder_is_counted(desk: Desk) ->
 
 def test_an_embedder_that_could_not_be_had_makes_room_for_one(desk: Desk) -> None:
     desk.index.close()
-    desk.index = MemoryIndex(desk.home / "state", meaning=NoMeaning("numpy is not installed"))
+    desk.index = unhurried(desk.home / "state", meaning=NoMeaning("numpy is not installed"))
     assert not desk.index.embeds and "numpy is not installed" in desk.gaps()[0]
     desk.index.use(Embeddings(Embedder(lambda: desk.model)))
     desk.embed()
@@ -249,7 +248,7 @@ def test_a_status_does_not_wait_for_a_model_that_loads(desk: Desk) -> None:
         return desk.model
 
     desk.index.close()
-    desk.index = MemoryIndex(desk.home / "state", meaning=Embeddings(Embedder(make)))
+    desk.index = unhurried(desk.home / "state", meaning=Embeddings(Embedder(make)))
     desk.index.refresh(desk.scope, CLOCK)
     assert "did not answer in time" in desk.index.embedder_problem(desk.scope, 0.01)
     assert begun.wait(60)
@@ -268,7 +267,7 @@ def test_a_dead_server_costs_no_answer(desk: Desk) -> None:
     desk.write(LOG, CAR + REST + "- More.\n")
     desk.index.refresh(desk.scope, CLOCK)
     with pytest.raises(NoEmbedding):
-        desk.index.embed(1)
+        desk.index.embed(60)
 
 
 def test_an_audience_is_compared_with_its_own_alone(desk: Desk) -> None:
@@ -303,7 +302,7 @@ def test_the_ranking_hybrid_weighs_cosine_and_words(tmp_path: Path) -> None:
 def test_a_rebuild_by_another_process_is_seen(desk: Desk) -> None:
     desk.embed()
     assert desk.found("vehicle")
-    other = MemoryIndex(desk.home / "state")
+    other = unhurried(desk.home / "state")
     desk.write("memory/2026-11-17.md", REST * 3)
     other.rebuild(desk.scope, CLOCK)
     other.close()

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from agent.memory.index.engine import MemoryIndex
 from agent.memory.index.stem import stem
 from agent.memory.index.tokens import query_terms, tokens
 from agent.settings import HybridSettings, SearchSettings
-from tests.agent.places import morning, owner
+from tests.agent.places import morning, owner, unhurried
 
 CLOCK = morning().clock
 TALK = """# 2026-05-08
@@ -27,7 +26,7 @@ TALK = """# 2026-05-08
 
 
 def first(workspace: Path, query: str, settings: SearchSettings | None = None) -> str:
-    index = MemoryIndex(None, settings=settings)
+    index = unhurried(None, settings=settings)
     try:
         hits = index.search(owner(workspace), CLOCK, [query]).hits
         return hits[0].text if hits else ""
@@ -45,7 +44,7 @@ def workspace(tmp_path: Path) -> Path:
 
 
 def test_an_answer_is_found_by_the_question_before_it(workspace: Path) -> None:
-    index = MemoryIndex(None)
+    index = unhurried(None)
     hits = [hit.text for hit in index.search(owner(workspace), CLOCK, ["dentist"]).hits]
     index.close()
     assert any("It hurt" in text for text in hits[:2])
@@ -86,7 +85,7 @@ def test_the_past_is_found_by_the_present() -> None:
 
 
 def test_several_questions_find_each_its_own_and_nothing_twice(workspace: Path) -> None:
-    index = MemoryIndex(None)
+    index = unhurried(None)
     hits = index.search(owner(workspace), CLOCK, ["puppy", "bread", "puppy bread"]).hits
     index.close()
     places = [(hit.path, hit.start_line) for hit in hits]
@@ -99,7 +98,7 @@ def test_what_is_told_again_comes_behind_what_says_something_else(tmp_path: Path
     for day in range(10, 20):
         again = f"- 1{day % 3}:30 The park by the pond is lovely at this time of the year, and quiet too\n"
         (tmp_path / "memory" / f"2026-05-{day}.md").write_text(f"# 2026-05-{day}\n\n{again}- The park is far\n")
-    index = MemoryIndex(None)
+    index = unhurried(None)
     hits = index.search(owner(tmp_path), CLOCK, ["lovely park pond"]).hits
     index.close()
     assert ["lovely" in hit.text for hit in hits[:3]] == [True, False, True], "the first of each, then the others"
@@ -113,7 +112,7 @@ def test_a_word_that_denies_is_no_repeat(tmp_path: Path) -> None:
         said = f"- Mia {may} peanuts again after the long test in the clinic\n"
         (tmp_path / "memory" / f"2026-05-{day}.md").write_text(f"# 2026-05-{day}\n\n{said}")
     assert first(tmp_path, "may Mia eat peanuts")
-    index = MemoryIndex(None)
+    index = unhurried(None)
     texts = " ".join(hit.text for hit in index.search(owner(tmp_path), CLOCK, ["may Mia eat peanuts"]).hits)
     index.close()
     assert "may eat" in texts and "may never eat" in texts
@@ -134,7 +133,7 @@ def test_hybrid_with_a_half_life_prefers_the_newer(workspace: Path) -> None:
 
 def scores(workspace: Path, query: str, **options: float) -> dict[str, float]:
     """The best of each file."""
-    index = MemoryIndex(None, settings=SearchSettings(hybrid=HybridSettings(min_score=0.0, **options)))
+    index = unhurried(None, settings=SearchSettings(hybrid=HybridSettings(min_score=0.0, **options)))
     try:
         hits = index.search(owner(workspace), CLOCK, [query]).hits
         return {hit.path: hit.score for hit in reversed(hits)}

@@ -8,15 +8,14 @@ from pathlib import Path
 import pytest
 
 from agent.memory.index.cutting import passages, speech
-from agent.memory.index.engine import MemoryIndex
 from agent.memory.search import Hit
-from tests.agent.places import morning, owner
+from tests.agent.places import morning, owner, unhurried
 
 CLOCK = morning().clock
 
 
 def found(workspace: Path, query: str, until: date | None = None) -> list[Hit]:
-    index = MemoryIndex(None)
+    index = unhurried(None)
     try:
         return list(index.search(owner(workspace), CLOCK, [query], until=until).hits)
     finally:

@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.memory.index.engine import MemoryIndex
 from agent.memory.index.folding import folded
 from agent.memory.index.tokens import query_terms, tokens, words_asked
 from agent.memory.words import fold, pairs, terms
-from tests.agent.places import morning, owner
+from tests.agent.places import morning, owner, unhurried
 
 
 @pytest.mark.parametrize(
@@ -74,7 +73,7 @@ def test_a_note_is_found_in_its_language(note: str, query: str, tmp_path: Path) 
     others = "- bread and butter\n- किताब मेज़ पर है\n- বই টেবিলে আছে\n- ฝนตกทั้งวัน\n- הספר על השולחן\n"
     (tmp_path / "MEMORY.md").write_text(f"- {note}\n", "utf-8")
     (tmp_path / "other.md").write_text(others, "utf-8")
-    index = MemoryIndex(None)
+    index = unhurried(None)
     try:
         assert index.search(owner(tmp_path), morning().clock, [query]).hits[0].text == f"- {note}"
     finally:

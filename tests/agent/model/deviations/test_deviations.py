@@ -39,7 +39,7 @@ def request(deviation: Deviation) -> ModelRequest:
 async def test_an_answer_is_read(deviation: Deviation) -> None:
     replies = [deviation.sends] if deviation.then is None else [deviation.sends, deviation.then]
     async with RawServer(replies, deviation.pages) as server:
-        model = AnthropicModel("", server.base_url, timeout_s=5)
+        model = AnthropicModel("", server.base_url, window_s=120)
         events = [event async for event in model.stream(request(deviation))]
         await model.aclose()
     done = events[-1]
@@ -58,7 +58,7 @@ async def test_an_answer_is_read(deviation: Deviation) -> None:
 async def test_an_error_is_told(deviation: Deviation) -> None:
     replies = [deviation.sends] if deviation.then is None else [deviation.sends, deviation.then]
     async with RawServer(replies, deviation.pages) as server:
-        model = AnthropicModel("", server.base_url, timeout_s=5)
+        model = AnthropicModel("", server.base_url, window_s=120)
         with pytest.raises(ModelError) as caught:
             async for _ in model.stream(request(deviation)):
                 pass
@@ -76,7 +76,7 @@ async def test_an_error_is_told(deviation: Deviation) -> None:
 @pytest.mark.parametrize("deviation", [one for one in ALL if one.error is None and one.text is None], ids=str)
 async def test_the_window_is_learnt(deviation: Deviation) -> None:
     async with RawServer([deviation.sends], deviation.pages) as server:
-        model = AnthropicModel("", server.base_url, timeout_s=5)
+        model = AnthropicModel("", server.base_url, window_s=120)
         assert await model.context_window(MODEL) == deviation.window
         await model.aclose()
 
@@ -84,7 +84,7 @@ async def test_the_window_is_learnt(deviation: Deviation) -> None:
 async def test_where_a_server_knows_no_such_model_the_fallbacks_are_tried() -> None:
     (unknown,) = [one for one in refusals.DEVIATIONS if one.name == "LiteLLM: no such model under status 400"]
     async with RawServer([unknown.sends, http(sse(*said("I stand in.")))], unknown.pages) as server:
-        model = AnthropicModel("", server.base_url, timeout_s=5)
+        model = AnthropicModel("", server.base_url, window_s=120)
         events = [event async for event in Resilient(model, ["llama-3"]).stream(request(unknown))]
         await model.aclose()
     assert isinstance(events[-1], Completed) and events[-1].text == "I stand in."
