@@ -335,7 +335,8 @@ async def _turns(
         approvals=acting.approvals,
         names=Names(ground.access, await ground.database.run(chat_rows.known)),
     )
-    return Turns(rooms, disk_wait=ground.patience.disk, trial_age=ground.patience.trial)
+    patience = ground.patience
+    return Turns(rooms, disk_wait=patience.disk, trial_age=patience.trial, paste_wait=patience.paste)
 
 
 def _house(
