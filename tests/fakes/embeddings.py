@@ -22,6 +22,13 @@ _MOST_INPUTS = 2_048
 _MOST_CHARS = 32_000
 _BETWEEN_SPACES = 0.5
 """Seconds."""
+
+
+def is_too_slow(problem: str) -> bool:
+    """Whether this machine was slower than an embedder may be. That says nothing of the embedder: ask again."""
+    return any(slow in problem for slow in ("did not answer in time", "(ReadTimeout)", "(ConnectTimeout)"))
+
+
 _FIELDS = {"model", "input", "encoding_format", "dimensions", "user"}
 
 
