@@ -336,7 +336,7 @@ async def _turns(
         names=Names(ground.access, await ground.database.run(chat_rows.known)),
     )
     patience = ground.patience
-    return Turns(rooms, disk_wait=patience.disk, trial_age=patience.trial, paste_window=patience.paste)
+    return Turns(rooms, disk_wait=patience.disk, trial_age=patience.trial, paste_wait=patience.paste)
 
 
 def _house(

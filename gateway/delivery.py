@@ -39,11 +39,10 @@ _DRAFT_LIFE = 20.0
 _LOOK_AGAIN = 0.2
 """Seconds between looks whether what waits for the chat has been sent."""
 _CLOSING = 10.0
-"""How long, in seconds, a preview in flight may hold up the reply: its message's id is wanted for the last edit."""
-_BETWEEN_ASKS = 0.5
-"""Seconds between two questions for that id."""
 _CLOSING_DRAFT = 1.0
-"""The same for a draft, which has no id, and should only not come behind the reply."""
+"""As `closing`, for a draft: it has no id, and should only not come behind the reply."""
+_BETWEEN_ASKS = 0.5
+"""Seconds between two questions for the id of a preview's message."""
 
 
 _CUT_AT_ONCE = 1_000
@@ -115,16 +114,19 @@ class Preview:
         reply_to: str,
         stood: str | None,
         is_clear: Callable[[], bool] = _always,
+        closing: float = _CLOSING,
     ) -> None:
         """`stood`: what the turn had shown before it was taken up, as `outbox_rows.preview_of`. `is_clear`: nothing
         said before still waits to be sent to the chat. Until then no message is opened there, for what waits would come
-        to stand behind it."""
+        to stand behind it. `closing`: how long, in seconds, a preview in flight may hold up the reply, for the id of
+        its message is wanted for the last edit."""
         self._database = database
         self._channel = channel
         self._address = address
         self._turn = turn
         self._reply_to = reply_to
         self._is_clear = is_clear
+        self._patience = closing
         self._changed = asyncio.Event()
         self._shown = ""
         self._draft_id = zlib.crc32(turn.encode()) % 2_000_000_000 + next(self._draft_ids)
@@ -142,7 +144,7 @@ class Preview:
         finally:
             self._closing = True
             self._changed.set()
-            await self._finish(task, _CLOSING if self._makes_messages() else _CLOSING_DRAFT)
+            await self._finish(task, self._patience if self._makes_messages() else _CLOSING_DRAFT)
             await self._ask_until_known()
 
     def changed(self) -> None:
@@ -261,7 +263,7 @@ class Preview:
     async def _ask_until_known(self) -> None:
         """A platform that is out of order takes the reply no sooner than it tells the id, so nothing is held up."""
         with suppress(TimeoutError):
-            async with asyncio.timeout(_CLOSING):
+            async with asyncio.timeout(self._patience):
                 while self.uncertain and await self._ask_again():  # noqa: ASYNC110  the platform rings no bell
                     await asyncio.sleep(_BETWEEN_ASKS)
 
@@ -276,7 +278,7 @@ class Preview:
         if age is None or age >= window:
             return False
         try:
-            async with asyncio.timeout(_CLOSING):
+            async with asyncio.timeout(self._patience):
                 platform_id = await self._channel.send(out)
             await self._database.run(outbox_rows.preview_shown, self._turn, platform_id)
         except (SendError, TimeoutError) as error:

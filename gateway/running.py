@@ -18,7 +18,7 @@ from gateway.router import Router
 from gateway.schedule.schedule import Schedule
 from gateway.spawner import Spawner
 from gateway.supervise import Supervised
-from gateway.turns import PASTE_WINDOW, Turns
+from gateway.turns import Turns
 from gateway.web.house import WebHouse
 
 _WARM_UP_AFTER = 0.1
@@ -32,20 +32,20 @@ class Patience:
     turn    for running turns when the process is asked to end; then they are put off to the next start
     send    for replies that are ready by then
     disk    between tries while the disk takes nothing
+    paste   for the rest of a text that the person's client has cut, or of an album
     tick    between two looks of the schedule at its file and the clock
     fetch   before a file that could not be fetched is tried again
     trial   after a start, before a message is tried alone during which earlier processes died
-    paste   for the rest of a text that a client has cut, or of an album
     space   no time, but what files may take: as much as the machine has patience for
     """
 
     turn: float = 10.0
     send: float = 5.0
     disk: float = 15.0
+    paste: float = 1.0
     tick: float = 3.0
     fetch: float = 1.0
     trial: float = 10.0
-    paste: float = PASTE_WINDOW
     space: Space = field(default_factory=Space)
 
 

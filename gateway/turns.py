@@ -20,8 +20,6 @@ from gateway.turn import ANEW, QueueMode, Rooms, SessionLane, Turn
 
 log = logging.getLogger(__name__)
 
-PASTE_WINDOW = 1.0
-"""Seconds to wait for the rest of a text that the person's client has cut, or of an album."""
 LARGEST_ALBUM = 10
 """Messages; Telegram's and Discord's limit."""
 _DISK = (
@@ -65,13 +63,12 @@ class Stopped:
 
 
 class Turns:
-    def __init__(
-        self, rooms: Rooms, disk_wait: float = 15.0, trial_age: float = 10.0, paste_window: float = PASTE_WINDOW
-    ) -> None:
-        """`disk_wait`: seconds between tries while the disk takes nothing; `trial_age` as of `TrialGate`."""
+    def __init__(self, rooms: Rooms, disk_wait: float = 15.0, trial_age: float = 10.0, paste_wait: float = 1.0) -> None:
+        """`disk_wait`: seconds between tries while the disk takes nothing; `trial_age` as of `TrialGate`; `paste_wait`:
+        seconds for the rest of a text that the person's client has cut, or of an album."""
         self._rooms = rooms
-        self._paste_window = paste_window
         self._disk_wait = disk_wait
+        self._paste_wait = paste_wait
         self._running: dict[str, Running] = {}
         self._locks: Locks[str] = Locks()
         self._beside: dict[tuple[str, int], asyncio.Task[object]] = {}
@@ -245,7 +242,7 @@ class Turns:
         parts = _one_thing_said(self._waiting(lane))
         while parts and _may_go_on(parts) and not parts[0].turn:
             try:
-                async with asyncio.timeout(self._paste_window):
+                async with asyncio.timeout(self._paste_wait):
                     while len(now := _one_thing_said(self._waiting(lane))) == len(parts):
                         await lane.posted()
             except TimeoutError:

@@ -33,8 +33,8 @@ news = logging.getLogger(__name__)
 
 _SIGNALS = [signal.SIGINT, signal.SIGTERM] + ([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])
 
-_PAGE_WAIT = 2.0
-"""Seconds that the greeting waits for the page to listen."""
+_PAGE_WAIT = 60.0
+"""Seconds that the greeting waits for the page to listen or to fail, which takes a moment unless the disk hangs."""
 
 
 @click.command("gateway")
@@ -121,7 +121,7 @@ async def _attended(gateway: Gateway, stop: asyncio.Event, *, watched: bool) -> 
         conversation = Conversation(LocalTalk(gateway, MAIN_CHAT, stop), screen)
         if watched:
             click.echo("You are talking to Daybook. /help lists the commands, Ctrl-C stops an answer, Ctrl-D ends.")
-            if address := await _page_address(gateway):
+            if address := await _page_address(gateway, stop):
                 click.echo(f"In your browser: {address} (it asks for a token; `daybook web` shows it).")
             with line_editing():
                 async with conversation.stopping_with_ctrl_c(leave=stop):
@@ -132,17 +132,17 @@ async def _attended(gateway: Gateway, stop: asyncio.Event, *, watched: bool) -> 
             await stop.wait()
 
 
-async def _page_address(gateway: Gateway) -> str:
-    """Empty where there is no page, or it cannot be opened now (the log says why)."""
+async def _page_address(gateway: Gateway, stop: asyncio.Event) -> str:
+    """Empty where there is no page, or it cannot be opened now (the log says why), or `stop` is set first."""
     if gateway.web is None:
         return ""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(_PAGE_WAIT):
-            await gateway.web.begun.wait()
+            await _unless(stop, gateway.web.begun.wait())
     return gateway.web.address
 
 
-async def _unless(stop: asyncio.Event, work: Coroutine[object, object, None]) -> None:
+async def _unless(stop: asyncio.Event, work: Coroutine[object, object, object]) -> None:
     """Do the work until it is done or `stop` is set."""
     working, stopping = asyncio.ensure_future(work), asyncio.ensure_future(stop.wait())
     try:

@@ -14,7 +14,7 @@ from agent.model.base import Json
 from agent.parsing import load_json
 from channels.loopback import is_here
 
-TIMEOUT = 5.0
+TIMEOUT = 15.0
 """Seconds."""
 _MOST = 200_000
 

@@ -29,7 +29,6 @@ log = logging.getLogger(__name__)
 
 _LARGEST_BATCH = 256
 _COMPANY = 0.05
-"""Seconds that `note` waits for work whose commit it can share."""
 
 
 class StoreUnavailable(Exception):
@@ -74,17 +73,19 @@ class _Job:
 class Database:
     """Open with `open`, close with `aclose`. All methods but `open` belong to the event loop's thread."""
 
-    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+    def __init__(self, connection: sqlite3.Connection, path: Path, company: float = _COMPANY) -> None:
+        """`company`: seconds that `note` waits for work whose commit it can share."""
         self.path = path
         self._connection = connection
+        self._company = company
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._write_until_closed, name="daybook-store", daemon=True)
         self._thread.start()
 
     @classmethod
-    async def open(cls, path: Path) -> Database:
+    async def open(cls, path: Path, company: float = _COMPANY) -> Database:
         """Open or create the file (mode 0600) and bring its tables up to date. Raises `StoreUnavailable`."""
-        return cls(await asyncio.to_thread(_connect, path), path)
+        return cls(await asyncio.to_thread(_connect, path), path, company)
 
     async def run(self, work: Callable[Concatenate[sqlite3.Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Do `work(connection, …)` in the writer thread; returns once its transaction is on disk. What `work` raises is
@@ -128,7 +129,7 @@ class Database:
         """What waits, and whether more may come."""
         batch: list[_Job] = []
         job = self._jobs.get()
-        until = time.monotonic() + _COMPANY
+        until = time.monotonic() + self._company
         while job is not None:
             batch.append(job)
             if len(batch) == _LARGEST_BATCH:

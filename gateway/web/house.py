@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from agent.model.base import Json
@@ -18,7 +19,7 @@ from gateway.supervise import Supervised
 
 log = logging.getLogger(__name__)
 
-_FRESH_SECONDS = 2.0
+FRESH_SECONDS = 2.0
 """Who asks more often gets the same figures: anybody on this machine may ask, and counting costs something."""
 
 
@@ -26,16 +27,17 @@ class WebHouse:
     """`channels.web.house.House`. `begun` is set when the page can be opened, or its first try to listen has failed;
     `address` is empty while it cannot be opened."""
 
-    def __init__(self, token_place: str) -> None:
-        """`token_place`: where a person finds the token."""
+    def __init__(self, token_place: str, now: Callable[[], float] = time.monotonic) -> None:
+        """`token_place`: where a person finds the token; `now`: seconds since any moment."""
         self.address = ""
         self.begun = asyncio.Event()
         self._token_place = token_place
+        self._now = now
         self._ask: Operation | None = None
         self._offer: Operation | None = None
         self._sources: Sequence[Supervised] = ()
         self._known = ""
-        self._known_at = -_FRESH_SECONDS
+        self._known_at = -math.inf
         self._asking = asyncio.Lock()
 
     def open(self, sources: Sequence[Supervised], status: Operation, offer: Operation | None = None) -> None:
@@ -66,11 +68,11 @@ class WebHouse:
 
     async def metrics(self) -> str:
         async with self._asking:
-            if self._ask is not None and time.monotonic() - self._known_at >= _FRESH_SECONDS:
+            if self._ask is not None and self._now() - self._known_at >= FRESH_SECONDS:
                 try:
                     status: Json = await self._ask({})
                 except StoreUnavailable as error:
                     raise NotRecorded(str(error)) from error
                 self._known = prometheus(status, datetime.now(UTC))
-                self._known_at = time.monotonic()
+                self._known_at = self._now()
             return self._known

@@ -111,6 +111,7 @@ MERGES = [f"c{at}: &b{at} {{<<: [{', '.join([f'*b{at - 1}'] * 9)}]}}" for at in 
 GROWING_PAGE = "\n".join(["---", "a: &b0 {k: 1}", *MERGES, "---", "body"])
 
 
+@pytest.mark.timeout(1_800)
 def test_files_that_are_nested_too_deeply_end_nothing_and_are_named(home: Path) -> None:
     """Each of them ended the process with a full stack (SIGSEGV), or held it for ever, at each start again."""
     with gateway(home):

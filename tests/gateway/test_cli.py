@@ -314,6 +314,7 @@ def test_whoever_starts_it_at_a_terminal_is_told_where_the_page_is(home: Path) -
         terminal.close()
 
 
+@pytest.mark.timeout(1_800)
 def test_memory_history_and_undo(home: Path) -> None:
     assert shell(home, "chat", "-m", "/remember the car is blue").returncode == 0
     (entry,) = json.loads(shell(home, "memory", "log", "--json").stdout)

@@ -38,10 +38,10 @@ class _Held:
 
         def stand_still(_: sqlite3.Connection) -> None:
             begun.set()
-            self._free.wait(10)
+            self._free.wait(120)
 
         self._database.post(stand_still)
-        await asyncio.to_thread(begun.wait, 10)
+        await asyncio.to_thread(begun.wait, 120)
 
     async def __aexit__(self, *_: object) -> None:
         self._free.set()
@@ -107,9 +107,8 @@ async def test_a_full_disk_fails_the_whole_batch_and_the_next_works(database: Da
     assert await database.run(_kept) == [2]
 
 
-async def test_a_note_shares_the_commit_of_what_comes_next_and_is_written_where_nothing_comes(
-    database: Database,
-) -> None:
+async def test_a_note_shares_the_commit_of_what_comes_next(tmp_path: Path) -> None:
+    database = await Database.open(tmp_path / "daybook.db", company=600.0)
     statements: list[str] = []
     await database.run(lambda connection: connection.set_trace_callback(statements.append))
     async with _Held(database):
@@ -119,9 +118,13 @@ async def test_a_note_shares_the_commit_of_what_comes_next_and_is_written_where_
     await database.run(lambda connection: connection.set_trace_callback(None))
     after_the_hold = statements[statements.index("COMMIT") + 1 :]
     assert after_the_hold[: after_the_hold.index("COMMIT")].count("SAVEPOINT job") == 2
+    await database.aclose()
+
+
+async def test_a_note_is_written_where_nothing_comes(database: Database) -> None:
     written = threading.Event()
     database.note(lambda connection: written.set() if _keep(connection, 3) else None)
-    assert await asyncio.to_thread(written.wait, 10)
+    assert await asyncio.to_thread(written.wait, 120)
 
 
 async def test_a_note_that_fails_is_logged_and_the_next_is_written(

@@ -116,7 +116,7 @@ async def open_preview(
     database: Database, chat: ScriptedChannel, reply: Reply, turn: str = "turn-1"
 ) -> AsyncIterator[Preview]:
     stood = await database.run(outbox_rows.preview_of, turn)
-    async with Preview(database, chat, HERE, turn, "", stood).open(reply) as preview:
+    async with Preview(database, chat, HERE, turn, "", stood, closing=600.0).open(reply) as preview:
         yield preview
 
 
@@ -287,7 +287,7 @@ async def test_a_reply_waits_for_the_id_of_its_preview_while_the_platform_is_out
 
 async def test_a_preview_in_flight_is_waited_for_since_its_id_is_wanted(database: Database) -> None:
     chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.EDIT), Reply()
-    preview = Preview(database, chat, HERE, "turn-1", "", None)
+    preview = Preview(database, chat, HERE, "turn-1", "", None, closing=600.0)
 
     async def turn() -> None:
         async with preview.open(reply):

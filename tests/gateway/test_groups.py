@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from agent.model.scripted import Answer, Call, Hold
+from gateway.running import Patience
+from gateway.turns import LARGEST_ALBUM
 from tests.gateway.conftest import ALICE, GROUP, OWNER, STRANGER, Daybook, asked
 
 LOOK = Call("memory_search", {"query": "food"})
@@ -131,6 +133,7 @@ def picture(
 
 @pytest.mark.parametrize("killed", [False, True])
 async def test_an_album_is_called_by_a_caption_that_comes_after_its_pictures(daybook: Daybook, killed: bool) -> None:
+    daybook.patience = Patience(paste=600.0) if killed else Patience(turn=600.0, send=600.0)
     daybook.group()
     daybook.model.then("The left one.", "You're welcome.")
     async with daybook.running() as gateway:
@@ -143,6 +146,7 @@ async def test_an_album_is_called_by_a_caption_that_comes_after_its_pictures(day
         if killed:
             await taken_in(daybook)
             await gateway.kill()
+    daybook.patience = Patience()
     async with daybook.running():
         assert await daybook.chat.wait_heard(chat=GROUP) == ["The left one."]
         call(daybook, "thanks")
@@ -153,6 +157,7 @@ async def test_an_album_is_called_by_a_caption_that_comes_after_its_pictures(day
 
 
 async def test_an_album_is_called_by_a_caption_that_comes_before_its_pictures(daybook: Daybook) -> None:
+    daybook.patience = Patience(paste=600.0)
     daybook.group()
     daybook.model.then("The left one.", "You're welcome.")
     async with daybook.running() as gateway:
@@ -162,13 +167,14 @@ async def test_an_album_is_called_by_a_caption_that_comes_before_its_pictures(da
         await taken_in(daybook)
         await gateway.kill()
     async with daybook.running():
-        picture(daybook)
+        for _ in range(LARGEST_ALBUM - 2):
+            picture(daybook)
         picture(daybook, sender=STRANGER)  # another's album cannot have the same name; if it had, it would not count
         assert await daybook.chat.wait_heard(chat=GROUP) == ["The left one."]
         call(daybook, "thanks")
         await daybook.chat.wait_heard(2, chat=GROUP)
     first, second = (asked(request) for request in daybook.model.requests)
-    assert first.count('<daybook-document name="photo"') == 3
+    assert first.count('<daybook-document name="photo"') == LARGEST_ALBUM
     assert second.count("[photo]") == 1
 
 

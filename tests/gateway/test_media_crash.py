@@ -50,7 +50,7 @@ async def gateway(home: Home, stage: str) -> None:
     read = (
         f"""until grep -qs '"document"' '{home.media}'/arrived/*.json; do sleep 0.01; done;""" if stage == _READ else ""
     )
-    script = f"{read} echo heard >&3; {'sleep 5;' if stage == _READ else ''} echo buy milk # $1"
+    script = f"{read} echo heard >&3; {'sleep 600;' if stage == _READ else ''} echo buy milk # $1"
     daybook.settings["media"] = {
         "transcribe": {"command": ["sh", "-c", f"exec 3>>{home.path}.heard; {script}", "{file}"]}
     }

@@ -29,6 +29,7 @@ def job(home: Path, id: str) -> dict[str, Any]:
     return dict(found)
 
 
+@pytest.mark.timeout(1_800)
 def test_a_job_from_its_beginning_to_its_end(home: Path) -> None:
     added = told(home, "add", "Drink", "--cron", "0 8 * * 1-5", "--id", "water", "--timezone", "Asia/Kathmandu")
     assert "water is added; next: " in added["message"]

@@ -21,6 +21,7 @@ from gateway.outbox import REPEAT_MARK
 from gateway.running import Patience
 from gateway.store import outbox_rows
 from gateway.store.outbox_rows import OutboxRow
+from gateway.turns import LARGEST_ALBUM
 from tests.gateway.conftest import ALICE, GROUP, OWNER, Daybook, Running, full_disk
 
 
@@ -191,6 +192,7 @@ async def test_a_token_after_real_text_is_taken_off(daybook: Daybook) -> None:
 
 
 async def test_a_text_that_the_client_has_cut_is_one_message(daybook: Daybook) -> None:
+    daybook.patience = Patience(paste=600.0)
     daybook.model.then("Long.")
     async with daybook.running():
         daybook.chat.say("first half,", continues=True)
@@ -216,17 +218,26 @@ def album(daybook: Daybook, *captions: str, name: str = "a1", **said: Any) -> No
 
 
 async def test_an_album_is_one_turn_however_it_arrives(daybook: Daybook) -> None:
+    daybook.patience = Patience(paste=600.0)
     daybook.model.then("Nice cats.")
     async with daybook.running() as gateway:
         album(daybook, "")
         await daybook.chat.wait_until(lambda: daybook.chat.offered == 1)
         album(daybook, "Which cat is fatter?")
         await daybook.chat.wait_until(lambda: daybook.chat.offered == 2)
-        album(daybook, "")
+        album(daybook, *[""] * (LARGEST_ALBUM - 2))
         assert await daybook.chat.wait_heard() == ["Nice cats."]
         await settled(gateway)
     assert len(daybook.model.requests) == 1
-    assert daybook.asked().count('<daybook-document name="photo"') == 3
+    assert daybook.asked().count('<daybook-document name="photo"') == LARGEST_ALBUM
+
+
+async def test_an_album_of_fewer_than_the_most_is_answered(daybook: Daybook) -> None:
+    daybook.model.then("Nice cats.")
+    async with daybook.running():
+        album(daybook, "Which cat is fatter?", "")
+        assert await daybook.chat.wait_heard() == ["Nice cats."]
+    assert daybook.asked().count('<daybook-document name="photo"') == 2
 
 
 async def test_albums_and_people_are_kept_apart(daybook: Daybook) -> None:
@@ -260,26 +271,28 @@ async def test_an_album_does_not_steer_a_running_turn_bit_by_bit(daybook: Dayboo
 
 
 async def test_an_album_that_was_cut_by_a_restart_is_one_turn(daybook: Daybook) -> None:
+    daybook.patience = Patience(paste=600.0)
     async with daybook.running() as gateway:
         album(daybook, "Which cat is fatter?", "")
         await daybook.chat.wait_until(lambda: daybook.chat.offered == 1)
         await gateway.kill()
     daybook.model.then("The left one.")
     async with daybook.running() as gateway:
-        album(daybook, "")
+        album(daybook, *[""] * (LARGEST_ALBUM - 2))
         assert await daybook.chat.wait_heard() == ["The left one."]
         await settled(gateway)
     assert len(daybook.model.requests) == 1
-    assert daybook.asked().count('<daybook-document name="photo"') == 3
+    assert daybook.asked().count('<daybook-document name="photo"') == LARGEST_ALBUM
 
 
 async def test_a_whole_album_is_not_waited_for(daybook: Daybook) -> None:
+    daybook.patience = Patience(paste=600.0)
     daybook.model.then("Ten.")
     async with daybook.running() as gateway:
-        album(daybook, "How many?", *[""] * 9)
+        album(daybook, "How many?", *[""] * (LARGEST_ALBUM - 1))
         assert await daybook.chat.wait_heard() == ["Ten."]
         await settled(gateway)
-    assert daybook.asked().count('<daybook-document name="photo"') == 10
+    assert daybook.asked().count('<daybook-document name="photo"') == LARGEST_ALBUM
 
 
 async def test_in_a_group_others_do_not_join_a_paste(daybook: Daybook) -> None:
@@ -372,6 +385,7 @@ async def test_interrupt_ends_the_running_turn_and_answers_both(daybook: Daybook
 
 async def test_what_was_interrupted_is_answered_though_the_process_dies_before_the_next_turn(daybook: Daybook) -> None:
     """The interrupting text may go on, so its turn waits for the rest, and the process dies meanwhile."""
+    daybook.patience = Patience(paste=600.0)
     daybook.queue("interrupt")
     daybook.chat = ScriptedChannel("telegram", preview=PreviewStyle.EDIT)
     hold, late = Hold(), Hold()
@@ -385,6 +399,7 @@ async def test_what_was_interrupted_is_answered_though_the_process_dies_before_t
     daybook.model = ScriptedModel()
     daybook.model.then("Answered.", "Answered.")
     daybook.queue("steer")
+    daybook.patience = Patience()
     async with daybook.running() as gateway:
         await settled(gateway)
     assert daybook.chat.heard()[-1] == "Answered."
@@ -493,12 +508,14 @@ async def test_stop_sets_aside_what_waits(daybook: Daybook) -> None:
 
 
 async def test_stop_while_the_rest_of_a_paste_is_awaited(daybook: Daybook) -> None:
+    daybook.patience = Patience(paste=600.0)
     async with daybook.running() as gateway:
         daybook.chat.say("first half,", continues=True)
         await daybook.chat.wait_until(lambda: daybook.chat.offered == 1)
         daybook.chat.say("/stop")
         assert await daybook.chat.wait_heard() == ["One waiting message is set aside."]
         await settled(gateway)
+        await gateway.kill()  # in order it would wait for the rest of what was set aside
     assert daybook.model.requests == []
 
 
@@ -654,6 +671,7 @@ async def test_after_a_preview_whose_id_is_unknown_the_reply_is_marked(daybook: 
 
 
 async def test_at_shutdown_a_turn_is_finished_and_its_reply_delivered(daybook: Daybook) -> None:
+    daybook.patience = Patience(turn=600.0, send=600.0)
     hold = Hold()
     daybook.model.then(Answer("Hello.", hold=hold))
     async with daybook.running() as gateway:

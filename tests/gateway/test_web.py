@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import json
 import socket
@@ -29,7 +30,7 @@ from gateway.platforms import build_channels
 from gateway.store.database import Database, StoreUnavailable
 from gateway.supervise import Supervised
 from gateway.web import token as web_token
-from gateway.web.house import WebHouse
+from gateway.web.house import FRESH_SECONDS, WebHouse
 from gateway.web.record import StoredRecord
 from tests.gateway.conftest import Daybook, Moment, Say, full_disk
 
@@ -112,8 +113,9 @@ async def test_the_admission_of_a_message_writes_it_into_the_record(
 
 async def test_a_chat_keeps_its_newest_and_no_other_chat_pays_for_it(record: StoredRecord) -> None:
     await record.keep(entry("w" * 32, chat="work"))
-    for number in range(520):
-        await record.keep(entry(f"{number:032d}", str(number)))
+    async with asyncio.TaskGroup() as group:  # in order, and many in one commit
+        for number in range(520):
+            group.create_task(record.keep(entry(f"{number:032d}", str(number))))
     kept = await record.recent("main", 1_000)
     assert [kept[0].text, kept[-1].text, len(kept)] == ["20", "519", 500]
     assert len(await record.recent("work", 10)) == 1
@@ -184,7 +186,8 @@ async def test_the_page_can_be_turned_off(database: Database, home: Home) -> Non
 async def test_a_house_tells_how_its_channels_are() -> None:
     up, down = Supervised(ScriptedChannel("telegram")), Supervised(ScriptedChannel("discord"))
     down.failure = dataclasses.replace(up.source.status, state=Health.DOWN)  # type: ignore[attr-defined]
-    house, asked = WebHouse("in a file"), 0
+    now, asked = 0.0, 0
+    house = WebHouse("in a file", lambda: now)
 
     async def status(_: object) -> Json:
         nonlocal asked
@@ -197,6 +200,9 @@ async def test_a_house_tells_how_its_channels_are() -> None:
     assert states == {"telegram": Health.OFF, "discord": Health.DOWN}
     assert await house.metrics() == await house.metrics()
     assert asked == 1, "who asks often costs nothing"
+    now += FRESH_SECONDS
+    await house.metrics()
+    assert asked == 2
 
 
 async def test_figures_that_cannot_be_read_are_not_made_up() -> None:

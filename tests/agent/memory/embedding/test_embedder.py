@@ -264,7 +264,7 @@ async def test_an_answer_of_another_kind_is_refused(answer: str) -> None:
 
 async def test_a_dead_or_slow_server_is_told() -> None:
     hold = asyncio.Event()
-    async with Embeddings(hold=hold).serving() as fake:
+    async with Embeddings(silent=hold).serving() as fake:
         assert re.search(r"cannot be reached \(\w+Timeout\)", str(await asked(fake, ["one"], seconds=0.05)))
         hold.set()
     assert "cannot be reached (Connect" in str(await asked(fake, ["one"]))
