@@ -34,9 +34,9 @@ _FIELDS = {"model", "input", "encoding_format", "dimensions", "user"}
 
 @dataclass
 class Embeddings:
-    """`silent` is waited for before each answer; until `hold` is set, vectors are announced and only spaces come, so that
-    whoever asked does not give up; `status` other than 200 refuses everything, and 400 what holds a word of `refused`;
-    `requests` holds the inputs of each that was served."""
+    """`silent` is waited for before each answer; until `hold` is set, vectors are announced and only spaces come, so
+    that whoever asked does not give up; `status` other than 200 refuses everything, and 400 what holds a word of
+    `refused`; `requests` holds the inputs of each that was served."""
 
     meanings: Sequence[Sequence[str]] = ()
     size: int = 64
