@@ -66,6 +66,8 @@ _log = logging.getLogger(__name__)
 
 _STOP_WAITS = 0.5
 """Seconds that a stop, which must be felt at once, waits for a file that another program holds."""
+_END_WAITS = 5.0
+"""Seconds that the end waits for such a file."""
 _LOOKED_BACK = 200
 """Entries in which a notice is looked for that a crash has left untold of."""
 _STOPPED_HERE = "[Stopped here by the person]"
@@ -131,7 +133,11 @@ class Agent:
                 group.create_task(self._leaving.behind.run())
                 group.create_task(keep_indexed(self.index, owner, self._clock))
         finally:
-            await self._forgettings.all_written()
+            try:
+                async with asyncio.timeout(_END_WAITS):
+                    await self._forgettings.all_written()
+            except TimeoutError:
+                _log.error("the end does not wait for what is still being written down: something holds its folder")
 
     def close(self) -> None:
         self.index.close()
