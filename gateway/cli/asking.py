@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from agent.model.base import Json
 from gateway.app import open_gateway
 from gateway.cli.place import Place, run
-from gateway.cli.talk import STARTING
+from gateway.cli.talk import HomeWait
 from gateway.config import Config
 from gateway.control import NotRunning, Operation, OperationError, Params, connect
 from gateway.home import Home, HomeBusy
@@ -47,8 +47,7 @@ async def asked(home: Home, config: Config, operation: str, params: Params, besi
         async with connect(home.socket) as connection:
             return await connection.call(other, others)
 
-    loop = asyncio.get_running_loop()
-    give_up = loop.time() + STARTING
+    wait = HomeWait()
     while True:
         try:
             async with connect(home.socket) as connection:
@@ -60,10 +59,8 @@ async def asked(home: Home, config: Config, operation: str, params: Params, besi
                 return Answer(await _alone(gateway.operations, operation, params, beside), running=False)
         except StoreUnavailable as error:
             raise OperationError(str(error)) from error
-        except HomeBusy:
-            if loop.time() > give_up:
-                raise
-            await asyncio.sleep(0.1)
+        except HomeBusy as busy:
+            await wait.again(busy)
 
 
 async def _alone(table: Mapping[str, Operation], operation: str, params: Params, beside: Beside | None) -> Json:

@@ -20,7 +20,7 @@ from gateway.cli.conversation import Conversation
 from gateway.cli.lines import Lines, line_editing
 from gateway.cli.place import Place, run
 from gateway.cli.screen import Screen
-from gateway.cli.talk import STARTING, LocalTalk
+from gateway.cli.talk import HomeWait, LocalTalk
 from gateway.config import Config, secrets_of
 from gateway.control import NotRunning, OperationError, connect, serve
 from gateway.home import Home, HomeBusy
@@ -70,18 +70,16 @@ async def _run(home: Home, config: Config, *, terminal: bool, watched: bool) -> 
 async def _opened(home: Home, config: Config, stack: contextlib.AsyncExitStack) -> Gateway:
     """The home's gateway, closed with `stack`. A command that acts alone in the home is waited for, as it waits for a
     gateway that starts. Raises `HomeBusy` at once where another gateway runs; `OperationError`."""
-    loop = asyncio.get_running_loop()
-    give_up = loop.time() + STARTING
+    wait = HomeWait(news.info, silent=0)
     while True:
         try:
             return await stack.enter_async_context(open_gateway(home, config, channels=True))
         except StoreUnavailable as error:
             raise OperationError(str(error)) from error
         except HomeBusy as busy:
-            if loop.time() > give_up or await _is_served(home):
+            if await _is_served(home):
                 raise
-            news.info("waiting a moment for process %s, which is using %s", busy.pid, home.path)
-            await asyncio.sleep(0.1)
+            await wait.again(busy)
 
 
 async def _is_served(home: Home) -> bool:

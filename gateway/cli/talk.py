@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from functools import partial
 from typing import Protocol
+
+import click
 
 from channels.terminal import Listener
 from gateway.app import open_gateway
@@ -15,9 +18,31 @@ from gateway.home import Home, HomeBusy
 from gateway.running import Gateway
 from gateway.store.database import StoreUnavailable
 
-STARTING = 30.0
+_STARTING = 30.0
 """Seconds in which a gateway that holds the home opens its socket, or another command that acts alone is done; on a
 slow machine too."""
+_SILENT = 3.0
+"""Seconds after which a person is told what is waited for."""
+
+
+class HomeWait:
+    """Waits for a home that another process holds, and says so once: after `silent` seconds, by default on stderr."""
+
+    def __init__(self, tell: Callable[[str], object] | None = None, silent: float = _SILENT) -> None:
+        self._tell = tell or partial(click.echo, err=True)
+        self._silent = silent
+        self._began = asyncio.get_running_loop().time()
+        self._told = False
+
+    async def again(self, busy: HomeBusy) -> None:
+        """Wait a moment before the next try. Raises `busy` where it has waited long enough."""
+        waited = asyncio.get_running_loop().time() - self._began
+        if waited > _STARTING:
+            raise busy
+        if waited >= self._silent and not self._told:
+            self._tell(f"waiting a moment for process {busy.pid or '?'}, which is using this home")
+            self._told = True
+        await asyncio.sleep(0.1)
 
 
 class Talk(Protocol):
@@ -59,8 +84,7 @@ async def open_talk(
     they would be cut off.
 
     Raises `HomeBusy` where the home stays held by what lets nobody in, `OperationError` where its gateway is no use."""
-    loop = asyncio.get_running_loop()
-    give_up = loop.time() + STARTING
+    wait = HomeWait()
     async with contextlib.AsyncExitStack() as stack:
         while True:
             try:
@@ -72,10 +96,8 @@ async def open_talk(
             try:
                 talk = await stack.enter_async_context(_alone(home, config, session, listener, lasting))
                 break
-            except HomeBusy:
-                if loop.time() > give_up:
-                    raise
-                await asyncio.sleep(0.1)
+            except HomeBusy as busy:
+                await wait.again(busy)
         yield talk
 
 

@@ -18,6 +18,7 @@ from click.testing import CliRunner, Result
 
 from gateway.cli import daybook
 from gateway.config.load import parse
+from gateway.home import Home
 
 ROOT = Path(__file__).parents[2]
 HEAVY = ("telegram", "discord", "anthropic", "apscheduler", "httpx", "sqlite3")
@@ -211,6 +212,23 @@ def test_commands_that_act_alone_at_once_wait_for_each_other(home: Path) -> None
     ]
     answers = [process.communicate(timeout=120) for process in started]
     assert [process.returncode for process in started] == [0, 0, 0], answers
+
+
+@pytest.mark.parametrize("words", [["chat", "-m", "/whoami"], ["status"]])
+def test_a_command_that_waits_for_the_home_says_for_whom(home: Path, words: list[str]) -> None:
+    with Home(home).hold():
+        waiting = subprocess.Popen(
+            [sys.executable, "-m", "gateway", *words],
+            env=environment(home),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert waiting.stderr is not None
+        told = f"waiting a moment for process {os.getpid()}, which is using this home"
+        assert waiting.stderr.readline().strip() == told
+    _, rest = waiting.communicate(timeout=120)
+    assert waiting.returncode == 0 and told not in rest
 
 
 # with a gateway
