@@ -18,13 +18,12 @@ Act = Callable[[str], object]
 _FLOOR = 0.0003
 """Seconds of processor time below which nothing is judged: there a clock tells noise."""
 _MOST_SECONDS = 1.0
-"""Processor time after which one run is cut. What took a small part of it with a quarter of the text is not linear."""
+"""Processor time after which a run is cut, but not before it has taken `_TOO_MUCH` times what a quarter of its text
+took: what is cut has grown faster than its text on any machine."""
 _FIRST = 2_000
 _STEP = 4
 _TOO_MUCH = 9.0
 """Times as long with four times the text: linear is 4, quadratic 16."""
-_SURELY_TOO_MUCH = 30.0
-"""Times as long, which no noise explains: one look is enough."""
 _TRIES = 5
 
 
@@ -54,7 +53,7 @@ def grows_faster(act: Act, shape: Shape, most: int, enough: float) -> str:
         return f"24 characters take more than {_MOST_SECONDS:g} s"
     size, grew, less = _FIRST, "", _seconds(act, shape.of(_FIRST // _STEP))
     while True:
-        took, before = _seconds(act, shape.of(size)), grew
+        took, before = _seconds(act, shape.of(size), less), grew
         is_fine = took is not None and less is not None and took <= max(less * _TOO_MUCH, _FLOOR)
         grew = "" if is_fine else _growth(act, shape, size)
         if grew and (before or took is None):
@@ -68,22 +67,21 @@ def _growth(act: Act, shape: Shape, size: int) -> str:
     """Measured again and again: a linear thing passes as soon as one look finds it so."""
     for _ in range(_TRIES):
         less = _seconds(act, shape.of(size // _STEP))
-        more = _seconds(act, shape.of(size))
         if less is None:
             return f"{size // _STEP:,} characters take more than {_MOST_SECONDS:g} s"
-        if (more if more is not None else _MOST_SECONDS) <= max(less * _TOO_MUCH, _FLOOR):
+        more = _seconds(act, shape.of(size), less)
+        if more is None:  # no noise takes a second
+            return f"{size // _STEP:,} characters take {less:.4f} s, {size:,} are cut"
+        if more <= max(less * _TOO_MUCH, _FLOOR):
             return ""
-        if more is None and less * _SURELY_TOO_MUCH < _MOST_SECONDS:
-            break
-    taken = f"take {more:.4f} s" if more is not None else f"take more than {_MOST_SECONDS:g} s"
-    return f"{size // _STEP:,} characters take {less:.4f} s, {size:,} {taken}"
+    return f"{size // _STEP:,} characters take {less:.4f} s, {size:,} take {more:.4f} s"
 
 
-def _seconds(act: Act, text: str) -> float | None:
-    """Processor time of this thread; None where the run had to be cut."""
+def _seconds(act: Act, text: str, quarter: float | None = None) -> float | None:
+    """Processor time of this thread; None where the run had to be cut. `quarter`: what a quarter of the text took."""
     gc.disable()  # its rounds come with the number of objects, and would be taken for the text's
     try:
-        with _cut_after(_MOST_SECONDS):
+        with _cut_after(max(_MOST_SECONDS, 1.1 * _TOO_MUCH * (quarter or 0.0))):
             start = time.thread_time()
             act(text)
             return time.thread_time() - start
