@@ -48,7 +48,7 @@ PIECES_S = (0.02, 0.05, 0.2)
 """Seconds between the eight pieces of an answer: some are done before a preview is worth it, some show one."""
 ON_THE_WIRE_S = 0.03
 """A send takes so long to reach the platform, and its answer so long to come back: room for kills in the very act."""
-SETTLE_S = 600.0
+SETTLE_S = 1_800.0
 """A bound that only a failure reaches: what many kills have made suspect is tried alone, one message after another."""
 
 ENTRY = re.compile(r"\bk\d+\b")
