@@ -144,10 +144,10 @@ def test_the_judge_lets_pass_what_is_linear(pattern: str, method: str) -> None:
 
 def test_the_judge_finds_a_loop_that_is_not_linear() -> None:
     def trimmed(text: str) -> None:
-        while text.endswith(")") and text.count(")") > text.count("("):
+        while text.endswith(")") and sum(one == ")" for one in text) > text.count("("):
             text = text[:-1]
 
-    assert judge.grows_faster(trimmed, Shape("", ")", ""), 100_000, 0.05)
+    assert judge.grows_faster(trimmed, Shape("", ")", ""), 100_000, 1.0)
     assert not judge.grows_faster(lambda text: text.rstrip(")"), Shape("", ")", ""), 100_000, 0.05)
 
 
