@@ -115,16 +115,17 @@ class Inbox:
 
         preview = await self._database.run(write)
         self._counted |= counted
-        self._now_of(turn, seqs)
+        self._bind(seqs, turn)
         return preview
 
     async def join(self, rows: Iterable[InboxRow], turn: str) -> None:
         """Bind messages to a turn that runs, before it learns of them: what a talk knows of a turn is bound to it."""
         seqs = [row.seq for row in rows]
         await self._database.run(inbox_rows.take, seqs, turn)
-        self._now_of(turn, seqs)
+        self._bind(seqs, turn)
 
-    def _now_of(self, turn: str, seqs: Iterable[int]) -> None:
+    def _bind(self, seqs: Iterable[int], turn: str) -> None:
+        """Show in the open rows what is on disk by now."""
         for seq in seqs:
             if (row := self._open.get(seq)) is not None:  # None: stopped meanwhile
                 self._open[seq] = dataclasses.replace(row, turn=turn)
