@@ -81,8 +81,9 @@ class Ledger:
 
     @property
     def busy(self) -> frozenset[str]:
-        """Jobs with an unfinished run: no other is begun meanwhile."""
-        return frozenset(job for job, _ in self._open)
+        """Jobs with an unfinished run: no other is begun meanwhile. A run that is early is in no other's way."""
+        now = self._clock.now()
+        return frozenset(run.job for run in self._open.values() if not run.is_early(now))
 
     async def take_up(self, runs: Sequence[Run], *, settles: bool = True, says: Says = _nothing) -> list[Run]:
         """Claim due times in one commit, with what `says` has to say of them. Returns those that nobody had taken up

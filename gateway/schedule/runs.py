@@ -12,7 +12,7 @@ import dataclasses
 import logging
 import sqlite3
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from agent.clock import Clock, utc_stamp
 from channels.message import Address, DueJob, Receive
@@ -23,7 +23,7 @@ from gateway.schedule.builtin import BuiltIn, DueTime, JobFailed
 from gateway.schedule.job import Job, Kind
 from gateway.schedule.ledger import Ledger
 from gateway.schedule.moments import local
-from gateway.schedule.plan import ALERT_AFTER, PAUSE_AFTER
+from gateway.schedule.plan import ALERT_AFTER, PAUSE_AFTER, RETRIES
 from gateway.schedule.reports import Reports
 from gateway.schedule.targets import NoTarget, Targets
 from gateway.schedule.when import At
@@ -124,10 +124,10 @@ class Runs:
 
     async def begin(self, jobs: Mapping[str, Job], receive: Receive) -> None:
         """Begin what waits for its first or next try; go on with what a crash cut off."""
-        stamp = utc_stamp(self._clock.now())
-        if any(_is_to_begin(run, stamp) or self._is_to_offer(run) for run in self._ledger.open):
+        now = self._clock.now()
+        if any(_is_to_begin(run, now) or self._is_to_offer(run) for run in self._ledger.open):
             targets = await self._reports.targets()
-            await self._attempt([run for run in self._ledger.open if _is_to_begin(run, stamp)], jobs, targets)
+            await self._attempt([run for run in self._ledger.open if _is_to_begin(run, now)], jobs, targets)
             await self._offer([run for run in self._ledger.open if self._is_to_offer(run)], targets, receive)
         running = [run for run in self._ledger.open if run.state is State.RUNNING]
         self._set_to_work([run for run in running if run.kind == Kind.BUILT_IN])
@@ -299,8 +299,13 @@ class Runs:
         self._outbox.wake(drafts)
 
 
-def _is_to_begin(run: Run, stamp: str) -> bool:
-    return run.state is State.WAITING and run.next_try <= stamp
+def _is_to_begin(run: Run, now: datetime) -> bool:
+    """A first try waits for nothing but its due time. What is left of a wait is never longer than the longest wait,
+    unless the clock was put back: then the wait is over."""
+    if run.state is not State.WAITING or run.is_early(now):
+        return False
+    left = datetime.fromisoformat(run.next_try) - now
+    return not run.attempts or not timedelta() < left <= RETRIES[-1]
 
 
 def _alert(run: Run, failures: int) -> str:

@@ -99,6 +99,10 @@ class Run:
         """Its due time."""
         return datetime.fromisoformat(self.due.removeprefix(BY_HAND))
 
+    def is_early(self, now: datetime) -> bool:
+        """It waits for a due time that is still to come: the clock was put back after the run was taken up."""
+        return self.state is State.WAITING and not self.due.startswith(BY_HAND) and self.moment > now
+
 
 def jobs(connection: sqlite3.Connection) -> dict[str, JobRow]:
     rows = connection.execute("SELECT * FROM job")

@@ -9,13 +9,17 @@ from datetime import timedelta
 
 import pytest
 
+from agent.clock import utc_stamp
 from agent.model.base import Json, ModelError
 from agent.model.scripted import Answer, Call, Hold
 from channels.message import ChatGone
 from gateway.config import Config
 from gateway.control import OperationError
 from gateway.schedule.builtin import BuiltIn, DueTime, JobFailed, Outcome
+from gateway.schedule.ledger import Ledger
 from gateway.schedule.when import Cron
+from gateway.store.database import Database
+from gateway.store.run_rows import Run, State
 from tests.gateway.conftest import ALICE, GROUP, OWNER, Daybook, Running
 
 DAILY = "when: {cron: '0 9 * * *'}"
@@ -385,6 +389,45 @@ async def test_a_clock_that_is_put_back_runs_nothing_twice(daybook: Daybook) -> 
         await gateway.ticks()
         assert await runs(gateway, "water") == ["delivered"]
     assert daybook.chat.heard(OWNER) == ["⏰ Drink"]
+
+
+@pytest.mark.parametrize("attempts", [0, 1])
+async def test_what_was_claimed_while_the_clock_ran_ahead_holds_up_nothing(daybook: Daybook, attempts: int) -> None:
+    """The process dies between the claim and the next attempt, and the clock is put back by a week."""
+    write(daybook, WATER)
+    async with awake(daybook):
+        pass
+    now, ahead = daybook.moment.now + HALF_HOUR, 7 * DAY
+    due, stamp = utc_stamp(now + ahead), utc_stamp(now + ahead + HALF_HOUR)
+    claimed = Run("water", due, "message", "Drink", None, False, False, State.WAITING, stamp, attempts, stamp)
+    database = await Database.open(daybook.home.database)
+    ledger = Ledger(database, daybook.moment.clock)
+    await ledger.load()
+    assert await ledger.take_up([claimed])
+    await database.aclose()
+    async with awake(daybook) as gateway:
+        daybook.moment.pass_(HALF_HOUR)
+        assert await daybook.chat.wait_heard(1, chat=OWNER) == ["⏰ Drink"]
+        await until(gateway, "water", "delivered")
+        daybook.moment.pass_(ahead + HALF_HOUR)
+        await daybook.chat.wait_heard(2, chat=OWNER)
+        await gateway.ticks()
+        assert await runs(gateway, "water") == ["delivered", "delivered"]
+
+
+async def test_a_wait_that_a_clock_made_before_it_was_put_back_is_over(daybook: Daybook) -> None:
+    write(daybook, WATER)
+    async with awake(daybook):
+        pass
+    due, stamp = utc_stamp(daybook.moment.now), utc_stamp(daybook.moment.now + DAY)
+    failed = Run("water", due, "message", "Drink", None, False, False, State.WAITING, stamp, 1, stamp)
+    database = await Database.open(daybook.home.database)
+    ledger = Ledger(database, daybook.moment.clock)
+    await ledger.load()
+    assert await ledger.take_up([failed])
+    await database.aclose()
+    async with awake(daybook):
+        assert await daybook.chat.wait_heard(1, chat=OWNER) == ["⏰ Drink"]
 
 
 async def test_a_slow_job_delays_no_other(daybook: Daybook) -> None:
