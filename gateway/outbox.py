@@ -238,8 +238,9 @@ class Outbox:
         channel = self._channels.get(row.address.channel)
         if channel is None or not row.begun_at:
             return False
-        age = self._clock.now() - datetime.fromisoformat(row.begun_at)
-        return age < timedelta(seconds=channel.repeat_window(_message(row, row.text)))
+        age = self._clock.instant() - datetime.fromisoformat(row.begun_at)
+        window = timedelta(seconds=channel.repeat_window(_message(row, row.text)))
+        return timedelta() <= age < window  # less than none: the clock was put back, and nobody knows how old it is
 
     async def _deliver(self, row: OutboxRow, channel: Channel) -> bool:
         """Bring a message to its end, received or given up; False where the process ends before there is anybody. The

@@ -11,7 +11,7 @@ _KEPT = 1_000
 
 
 class SenderRate:
-    """`per_minute` calls within any minute, of one sender in one chat."""
+    """`per_minute` calls within any minute, of one sender in one chat. Moments are instants, in UTC."""
 
     def __init__(self) -> None:
         self._calls: dict[tuple[str, str], deque[datetime]] = {}
@@ -20,9 +20,9 @@ class SenderRate:
     def allows(self, chat: str, sender: str, now: datetime, per_minute: int) -> bool:
         """Whether a call may be answered; one that may is counted."""
         if len(self._calls) >= _KEPT:
-            self._calls = {key: calls for key, calls in self._calls.items() if calls and now - calls[-1] < _WINDOW}
+            self._calls = {key: calls for key, calls in self._calls.items() if calls and _is_recent(calls[-1], now)}
         calls = self._calls.setdefault((chat, sender), deque())
-        while calls and now - calls[0] >= _WINDOW:
+        while calls and not _is_recent(calls[0], now):
             calls.popleft()
         if len(calls) >= per_minute:
             return False
@@ -31,8 +31,13 @@ class SenderRate:
 
     def should_tell(self, chat: str, sender: str, now: datetime) -> bool:
         """Whether somebody who calls too often hears so: once a minute."""
-        self._told = {key: at for key, at in self._told.items() if now - at < _WINDOW}
+        self._told = {key: at for key, at in self._told.items() if _is_recent(at, now)}
         if (chat, sender) in self._told:
             return False
         self._told[chat, sender] = now
         return True
+
+
+def _is_recent(call: datetime, now: datetime) -> bool:
+    """A call that is still to come was counted before the clock was put back, and counts no more."""
+    return timedelta() <= now - call < _WINDOW

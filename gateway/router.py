@@ -189,7 +189,7 @@ class Router:
 
     async def _is_too_often(self, message: InboundMessage) -> bool:
         rule = self._access.rule(message)
-        chat, sender, now = self._access.chat_of(message), message.sender.id, self._clock.now()
+        chat, sender, now = self._access.chat_of(message), message.sender.id, self._clock.instant()
         if rule is None or self._rates.allows(chat, sender, now, rule.per_minute):
             return False
         if message.due is None and not message.answer_with and self._rates.should_tell(chat, sender, now):

@@ -143,9 +143,8 @@ def _asker(ask: Ask) -> Asker:
 
 def _said_at(ask: Ask) -> datetime:
     """When it was said, on the user's clock, so that a command that is run once more after a crash means the same."""
-    now = ask.house.clock.now()
-    said = ask.house.clock.local(ask.row.message.sent_at)
-    return said if timedelta() <= now - said <= _BELATED else now
+    clock, sent_at = ask.house.clock, ask.row.message.sent_at
+    return clock.local(sent_at) if timedelta() <= clock.instant() - sent_at <= _BELATED else clock.now()
 
 
 async def _asked(work: Awaitable[T]) -> T:

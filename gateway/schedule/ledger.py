@@ -82,7 +82,7 @@ class Ledger:
     @property
     def busy(self) -> frozenset[str]:
         """Jobs with an unfinished run: no other is begun meanwhile. A run that is early is in no other's way."""
-        now = self._clock.now()
+        now = self._clock.instant()
         return frozenset(run.job for run in self._open.values() if not run.is_early(now))
 
     async def take_up(self, runs: Sequence[Run], *, settles: bool = True, says: Says = _nothing) -> list[Run]:
@@ -124,7 +124,7 @@ class Ledger:
     def failure(self, run: Run, reason: str, *, again: bool) -> tuple[Run, JobRow | None]:
         """What becomes of a run whose attempt failed, and of its job; nothing is written yet. `again`: another attempt
         can help."""
-        now = self._clock.now()
+        now = self._clock.instant()
         job = self._jobs.get(run.job)
         failures = job.failures + 1 if job is not None else 1
         if again and 0 < run.attempts <= len(RETRIES) and failures < PAUSE_AFTER:

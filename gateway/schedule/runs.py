@@ -124,7 +124,7 @@ class Runs:
 
     async def begin(self, jobs: Mapping[str, Job], receive: Receive) -> None:
         """Begin what waits for its first or next try; go on with what a crash cut off."""
-        now = self._clock.now()
+        now = self._clock.instant()
         if any(_is_to_begin(run, now) or self._is_to_offer(run) for run in self._ledger.open):
             targets = await self._reports.targets()
             await self._attempt([run for run in self._ledger.open if _is_to_begin(run, now)], jobs, targets)

@@ -117,7 +117,7 @@ class Schedule:
                     wake = await self.tick(receive)
                 except StoreUnavailable as error:
                     log.error("the schedule waits for the disk: %s", error)
-                await bell.wait(None if wake is None else wake - self.clock.now())
+                await bell.wait(None if wake is None else wake - self.clock.instant())
 
     async def _ring_for_the_ended(self) -> None:
         while True:
@@ -156,7 +156,7 @@ class Schedule:
         """Do what is to be done now. Returns when there is more to do, as far as is known."""
         async with self._lock:
             await self._load()
-            now = self.clock.now()
+            now = self.clock.instant()
             if now < self._last_tick:
                 log.warning("the clock was put back by %s", self._last_tick - now)
                 self._waits.end()
@@ -223,9 +223,9 @@ class Schedule:
         if not job.enabled or self.ledger.job(job.id) is None:
             return None
         known = self._waits[job.id]
-        if known is not None and known > self.clock.now():
+        if known is not None and known > self.clock.instant():
             return plan.calm(self.timing(job), known)
-        return plan.next_run(self.timing(job), self.ledger.settled(job.id), self.clock.now())
+        return plan.next_run(self.timing(job), self.ledger.settled(job.id), self.clock.instant())
 
     async def _look(self) -> None:
         trouble = self.file.trouble
@@ -239,7 +239,7 @@ class Schedule:
         if self.file.trouble and self.file.trouble != trouble:
             log.error("%s", self.file.trouble)
             name = hashlib.sha256(self.file.trouble.encode()).hexdigest()[:16]
-            await self.reports.tell_owner(self.file.trouble, f"schedule:{name}:{utc_stamp(self.clock.now())}")
+            await self.reports.tell_owner(self.file.trouble, f"schedule:{name}:{utc_stamp(self.clock.instant())}")
         if self._is_edited:
             self._is_edited = False
             await self._tell_of_off_channels()
@@ -256,7 +256,7 @@ class Schedule:
 
     async def _meet(self) -> None:
         """Give jobs that are new, or due at other times than before, their place to begin from."""
-        now = self.clock.now()
+        now = self.clock.instant()
         self._jobs = None
         jobs = self.jobs
         fresh: list[JobRow] = []
@@ -391,7 +391,7 @@ class Schedule:
         async with self._lock:
             if job.id in self.ledger.busy:
                 return False
-            now = self.clock.now()
+            now = self.clock.instant()
             taken = await self.ledger.take_up([new_run(job, f"{BY_HAND}{utc_stamp(now)}", now)], settles=False)
             own = self._built_ins.get(job.id)
             if taken and own is not None and not own.reports and not self.is_running:

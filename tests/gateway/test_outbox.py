@@ -339,13 +339,14 @@ async def test_a_send_cut_by_a_crash_is_not_marked_where_the_platform_knows_a_re
     assert post.sent() == ["Hello"]
 
 
-async def test_what_the_platform_has_forgotten_meanwhile_is_marked(post: Post) -> None:
+@pytest.mark.parametrize("seconds", [121, -3600])  # and after the clock was put back, nobody knows
+async def test_what_the_platform_has_forgotten_meanwhile_is_marked(post: Post, seconds: int) -> None:
     post.chat = ScriptedChannel("telegram", repeat_window=120.0)
     with post.chat.hold():
         async with post.running():
             await post.write("Hello")
             await post.sending()
-    post.moment.pass_(timedelta(seconds=121))
+    post.moment.pass_(timedelta(seconds=seconds))
     async with post.running():
         await post.drained()
     assert post.sent() == [f"{REPEAT_MARK}Hello"]

@@ -7,6 +7,8 @@ import dataclasses
 from datetime import datetime
 from pathlib import Path
 
+import pytest
+
 from agent.clock import utc_stamp
 from gateway.schedule.ledger import Ledger
 from gateway.store.database import Database
@@ -41,10 +43,12 @@ async def test_a_due_time_is_not_taken_up_again_by_the_next_process(tmp_path: Pa
         await database.aclose()
 
 
+@pytest.mark.parametrize("now", ["2026-11-21T07:30+00:00", "2026-10-25T00:59:50+00:00", "2026-03-29T00:59:50+00:00"])
 async def test_tries_that_fail_wait_longer_and_longer_and_the_sixth_is_the_last(
-    database: Database, moment: Moment
+    database: Database, moment: Moment, now: str
 ) -> None:
-    """SPEC 8: 30 s, 1 m, 5 m, 15 m, 60 m."""
+    """SPEC 8: 30 s, 1 m, 5 m, 15 m, 60 m; in the night in which the clocks change, too."""
+    moment.now = datetime.fromisoformat(now)
     ledger, stamp = Ledger(database, moment.clock), utc_stamp(moment.now)
     await ledger.put([JobRow("tea", "", stamp)])
     (run,) = await ledger.take_up([Run("tea", stamp, "prompt", "Tea", None, False, False, State.WAITING, stamp)])
