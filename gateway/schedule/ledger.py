@@ -38,6 +38,7 @@ class Ledger:
         self._jobs, self._ailing = {}, {}
         self._note((await self._database.run(run_rows.jobs)).values())
         self._open = {(run.job, run.due): run for run in await self._database.run(run_rows.open_runs)}
+        await self.follow_clock()
 
     # jobs ------------------------------------------------------------------------------------------------------
 
@@ -58,6 +59,12 @@ class Ledger:
 
     def settled(self, id: str) -> datetime:
         return datetime.fromisoformat(self._jobs[id].settled)
+
+    async def follow_clock(self) -> None:
+        """Let due times come that are settled ahead of the present: the clock was put back. Those that were taken up are
+        known by their runs."""
+        now = utc_stamp(self._clock.now())
+        await self.put(dataclasses.replace(row, settled=now) for row in self._jobs.values() if row.settled > now)
 
     async def put(self, rows: Iterable[JobRow]) -> None:
         rows = tuple(rows)

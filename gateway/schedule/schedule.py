@@ -135,12 +135,14 @@ class Schedule:
         return self._bell is not None
 
     async def load(self) -> None:
-        """Read jobs and how far they are, once. Whoever acts alone needs no more."""
+        """Read jobs and how far they are, once; what was offered since is among them. Whoever acts alone needs no more."""
         async with self._lock:
             await self._load()
 
     async def _load(self) -> None:
         if self._is_loaded:
+            if self._is_offered:
+                await self._meet()
             return
         await self.ledger.load()
         await asyncio.to_thread(self.file.look)
@@ -161,6 +163,7 @@ class Schedule:
                 log.warning("the clock was put back by %s", self._last_tick - now)
                 self._waits.end()
                 self._firsts.clear()
+                await self.ledger.follow_clock()
             self._last_tick = now
             await self._look()
             await self._runs.follow_up()
@@ -173,10 +176,8 @@ class Schedule:
             return self._next_wake()
 
     def _next_wake(self) -> datetime | None:
-        first = self._waits.next()
-        waits = [first] if first is not None else []
-        waits += [datetime.fromisoformat(run.next_try) for run in self.ledger.open if run.next_try]
-        return min(waits, default=None)
+        tries = [datetime.fromisoformat(run.next_try) for run in self.ledger.open if run.next_try]
+        return min(filter(None, [self._waits.next(), *tries]), default=None)
 
     # which jobs ------------------------------------------------------------------------------------------------
 
@@ -222,8 +223,7 @@ class Schedule:
             return min((due for due in others if due is not None), default=None)
         if not job.enabled or self.ledger.job(job.id) is None:
             return None
-        known = self._waits[job.id]
-        if known is not None and known > self.clock.instant():
+        if (known := self._waits[job.id]) is not None and known > self.clock.instant():
             return plan.calm(self.timing(job), known)
         return plan.next_run(self.timing(job), self.ledger.settled(job.id), self.clock.instant())
 

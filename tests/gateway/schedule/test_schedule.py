@@ -15,6 +15,7 @@ from agent.model.scripted import Answer, Call, Hold
 from channels.message import ChatGone
 from gateway.config import Config
 from gateway.control import OperationError
+from gateway.running import Patience
 from gateway.schedule.builtin import BuiltIn, DueTime, JobFailed, Outcome
 from gateway.schedule.ledger import Ledger
 from gateway.schedule.when import Cron
@@ -513,6 +514,18 @@ async def test_a_built_in_job_stands_in_the_list_and_runs(daybook: Daybook) -> N
         assert (await listed(gateway, "journal"))["enabled"] is False
         await gateway.ask("schedule.resume", id="journal")
         assert (await listed(gateway, "journal"))["next_run"] == "2026-11-22T09:00:00+01:00"
+
+
+@pytest.mark.parametrize("operation", ["schedule.list", "schedule.run", "schedule.pause"])
+async def test_a_job_that_was_offered_a_moment_ago_is_a_job_like_others(daybook: Daybook, operation: str) -> None:
+    """As `/daily 8:15` offers one; the schedule has not looked at the clock since."""
+    daybook.patience = Patience(tick=60)
+    async with awake(daybook) as gateway:
+        await gateway.ticks()
+        gateway.gateway.schedule.offer(BuiltIn("news", Cron("15 8 * * *"), Nightly(Outcome()).run))
+        await gateway.ask(operation, **({} if operation == "schedule.list" else {"id": "news"}))
+        due = None if operation == "schedule.pause" else "2026-11-22T08:15:00+01:00"
+        assert (await listed(gateway, "news"))["next_run"] == due
 
 
 async def test_ten_thousand_jobs(daybook: Daybook) -> None:
