@@ -81,7 +81,7 @@ def _weightless(*parts: str) -> Change:
 RULES: Mapping[str, tuple[Change, ...]] = {
     # how a score is made up
     "near": (_weightless("near"),),
-    "context": (("near", "_FLOWS", {0: 1.0}),),
+    "context": (("near", "_FLOWS", {}),),
     "kinds of text": _of_kinds(dict.fromkeys(Kind, OF_KIND[Kind.PEOPLE])),
     "lists of facts": _of_kinds({**OF_KIND, Kind.FACTS: OF_KIND[Kind.PEOPLE]}),
     "talk with the assistant": _of_kinds({**OF_KIND, Kind.ASSISTANT: OF_KIND[Kind.PEOPLE]}),

@@ -61,8 +61,8 @@ class Ledger:
         return datetime.fromisoformat(self._jobs[id].settled)
 
     async def follow_clock(self) -> None:
-        """Let due times come that are settled ahead of the present: the clock was put back. Those that were taken up are
-        known by their runs."""
+        """Let due times come that are settled ahead of the present: the clock was put back. Those that were taken up
+        are known by their runs."""
         now = utc_stamp(self._clock.now())
         await self.put(dataclasses.replace(row, settled=now) for row in self._jobs.values() if row.settled > now)
 

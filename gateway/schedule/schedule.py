@@ -135,7 +135,7 @@ class Schedule:
         return self._bell is not None
 
     async def load(self) -> None:
-        """Read jobs and how far they are, once; what was offered since is among them. Whoever acts alone needs no more."""
+        """Read jobs and how far they are, once, and what was offered since. Whoever acts alone needs no more."""
         async with self._lock:
             await self._load()
 

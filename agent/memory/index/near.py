@@ -15,8 +15,11 @@ from agent.memory.index.tokens import Term
 _K1 = 1.2
 _LEAST_LENGTH = 8
 """Tokens that a passage counts as at least: two words alone are no better than a sentence."""
-_FLOWS: Mapping[int, float] = {-2: 0.2, -1: 0.4, 0: 1.0, 1: 0.6, 2: 0.4, 3: 0.2}
-"""How much of a passage's words the one so far behind (or before) it counts as its own."""
+_FLOWS: Mapping[int, float] = {-2: 0.2, -1: 0.4, 1: 0.6, 2: 0.4, 3: 0.2}
+"""How much of a passage's words the one so far behind (or before) it counts as its own. Of one word, what flows in the
+most: a passage among several that all say it is not about it so many times."""
+_FLOWING_LENGTH = 0.5
+"""Of the length of what flows into a passage, for its own: what stands beside much says less of it."""
 BEHIND, BEFORE = 3, 2
 """Passages into which a passage's words flow."""
 _HEAD = 0.5
@@ -43,12 +46,12 @@ _FAR = Near()
 def near(asked: Asked, rows: Sequence[PassageRow], heads: Mapping[int, SectionRow]) -> dict[int, Near]:
     """Of each of `rows`, by its number."""
     own = _counts(asked.terms, [row.tokens for row in rows])
-    flowing = _flowing(rows, heads, own)
+    flowing, sizes = _flowing(rows, heads, own)
     sections = list(heads)
     titles = _counts(asked.terms, [one.tokens for one in heads.values()])
     above = {sections[at]: counts for at, counts in titles.items()}
     part_above = {id: {token: _HEAD * count for token, count in counts.items()} for id, counts in above.items()}
-    usual = max(_LEAST_LENGTH, sum(row.size for row in rows) / max(len(rows), 1))
+    usual = max(_LEAST_LENGTH, sum(sizes) / max(len(sizes), 1))
     found: dict[int, Near] = {}
     for at, row in enumerate(rows):
         head, counts = part_above.get(row.section), flowing.get(at, _NOTHING)
@@ -58,7 +61,7 @@ def near(asked: Asked, rows: Sequence[PassageRow], heads: Mapping[int, SectionRo
             found[row.id] = _FAR
             continue
         weights = OF_KIND[heads[row.section].kind]
-        norm = _K1 * (1 - weights.length + weights.length * max(row.size, _LEAST_LENGTH) / usual)
+        norm = _K1 * (1 - weights.length + weights.length * sizes[at] / usual)
         told = sum(asked.weights[token] * count / (count + norm) for token, count in counts.items())
         matched = _matched(own.get(at, _NOTHING), above[row.section]) if head else own.get(at, _NOTHING)
         found[row.id] = Near(told / asked.whole, matched)
@@ -67,22 +70,23 @@ def near(asked: Asked, rows: Sequence[PassageRow], heads: Mapping[int, SectionRo
 
 def _flowing(
     rows: Sequence[PassageRow], sections: Mapping[int, SectionRow], own: Mapping[int, Counts]
-) -> dict[int, Counts]:
-    """What each passage counts, by its place, with what flows in from around."""
-    flowing: dict[int, Counts] = {}
-    for at, counts in own.items():
-        row = rows[at]
-        share = OF_KIND[sections[row.section].kind].flow
-        for distance, part in _FLOWS.items():
+) -> tuple[dict[int, Counts], list[float]]:
+    """What each passage counts, by its place where it counts anything, and the length of each."""
+    lengths = [max(row.size, _LEAST_LENGTH) for row in rows]
+    sizes = [float(length) for length in lengths]
+    inflow: dict[int, Counts] = {}
+    for at, row in enumerate(rows):
+        share, counts = OF_KIND[sections[row.section].kind].flow, own.get(at, _NOTHING)
+        for distance, part in _FLOWS.items() if share else ():
             to = at + distance
-            if distance and not share:
-                continue
             if not 0 <= to < len(rows) or rows[to].id != row.id + distance or rows[to].section != row.section:
                 continue
-            into = flowing.setdefault(to, {})
-            for token, count in counts.items():
-                into[token] = into.get(token, 0.0) + (part * share if distance else part) * count
-    return flowing
+            sizes[to] += _FLOWING_LENGTH * share * part * lengths[at]
+            if counts:
+                into = inflow.setdefault(to, {})
+                into.update((token, max(share * part * count, into.get(token, 0.0))) for token, count in counts.items())
+    flowing = {at: _sum(counts, inflow.pop(at, _NOTHING)) for at, counts in own.items()}
+    return flowing | inflow, sizes
 
 
 def _counts(terms: Iterable[Term], texts: Sequence[str]) -> dict[int, Counts]:

@@ -137,3 +137,26 @@ def test_all_terms_of_a_long_question_count(tmp_path: Path) -> None:
     facts = "".join(f"- filler{number} stands here\n- again filler{number}\n" for number in range(60))
     hits = found(tmp_path, f"{words} heron", d2026_05_09=f"# 2026-05-09\n\n{facts}- the heron came back\n")
     assert any("heron" in hit.matched for hit in hits)
+
+
+def near_of(folder: Path, said: str, lines: list[str], query: str) -> float:
+    """How near what was `said` is to a question, among `lines` of a talk of two who take turns."""
+    talk = "".join(f"- {'Anna' if at % 2 else 'Ben'}: {line}\n" for at, line in enumerate(lines))
+    return next(hit.parts["near"] for hit in found(folder, query, d2026_05_08=talk) if hit.text.endswith(said))
+
+
+def test_what_stands_among_many_that_say_a_word_does_not_say_it_more_often(tmp_path: Path) -> None:
+    """Else the middle of a long talk about something comes before what was said about it once, elsewhere."""
+    quiet = ["I slept well last night", "the garden is dry", "my sister called me", "we painted doors", "it was late"]
+    once, often = list(quiet), list(quiet)
+    once[1] = often[1] = often[0] = often[3] = often[4] = "the kayak is blue again"
+    assert near_of(tmp_path, quiet[2], often, "kayak") <= near_of(tmp_path, quiet[2], once, "kayak")
+
+
+def test_what_stands_beside_much_says_less_of_it(tmp_path: Path) -> None:
+    """A word of a few is what they are about; a word of many is one of them."""
+    quiet = ["I slept well last night", "my sister called me", "we painted doors", "it was late", "bread is out"]
+    much = "the kayak is blue and the garden was dry because nobody had watered it since we came home from the lake"
+    lines = ["the kayak is blue", "yes indeed it is", *quiet, much, "no doubt about it", *quiet]
+    beside_few, beside_much = (near_of(tmp_path, said, lines, "kayak") for said in (lines[1], lines[8]))
+    assert 0 < beside_much < beside_few
