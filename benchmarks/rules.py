@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, TypeAlias
 
 from agent.memory import words
-from agent.memory.index import tokens
+from agent.memory.index import synonyms, tokens
 from agent.memory.index.cutting import Cut
 from agent.memory.index.date_readers import KINDS, SAID
 from agent.memory.index.daybook import WEIGHTS
@@ -97,6 +97,7 @@ RULES: Mapping[str, tuple[Change, ...]] = {
     "days by other days": (("dates", "related", _as_named),),
     "seasons and feasts": (("dates", "KINDS", tuple(one for one in KINDS if one[1] not in SAID)),),
     "other names": (("asked", "other_names", _no_names),),
+    "synonyms": (("asked", "synonyms_of", _nothing),),
     "answer": (_weightless("answer"),),
     "reply": (("daybook", "is_question", _never),),
     # what a word counts
@@ -117,7 +118,11 @@ RULES: Mapping[str, tuple[Change, ...]] = {
     "overlap": (("engine", "Cut", partial(Cut, overlap=0)),),
     "sections": (("engine", "Cut", partial(Cut, sections=False)),),
 }
-_CACHED: tuple[Callable[[], None], ...] = (tokens.stem.cache_clear, tokens.term_of.cache_clear)
+_CACHED: tuple[Callable[[], None], ...] = (
+    tokens.stem.cache_clear,
+    tokens.term_of.cache_clear,
+    synonyms.synonyms.cache_clear,
+)
 
 
 @contextmanager

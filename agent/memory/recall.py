@@ -18,6 +18,7 @@ from agent.memory import notes
 from agent.memory.cue import Cue
 from agent.memory.index.cutting import speech
 from agent.memory.index.kinds import ASSISTANTS, USERS
+from agent.memory.index.near import SYNONYM
 from agent.memory.search import Hit
 from agent.memory.words import fold, runs, terms
 
@@ -98,7 +99,7 @@ def _calls(cue: Cue, weights: Mapping[str, float], held: Sequence[Mapping[str, f
 
 def _held(cue: Cue, hit: Hit) -> Mapping[str, float]:
     """What a passage holds of the message's informative words: what the search says, and what it did not look for."""
-    found = {word: min(1.0, hit.matched[word]) for word in cue.words if word in hit.matched}
+    found = {word: min(1.0, hit.matched[word]) for word in cue.words if _says(hit, word)}
     if len(found) < len(cue.words):
         found |= {word: 1.0 for word in terms(fold(hit.text)) if word in cue.words}
     return found
@@ -119,7 +120,7 @@ def _names_somebody(cue: Cue, hits: Sequence[Hit]) -> bool:
 
 
 def _is_known_name(name: str, hits: Sequence[Hit]) -> bool:
-    holding = [hit for hit in hits if name in hit.matched][:_READ_FOR_NAMES]
+    holding = [hit for hit in hits if _says(hit, name)][:_READ_FOR_NAMES]
     written = [word for hit in holding for word in _INSIDE.findall(hit.text) if fold(word) == name]
     capitals = sum(1 for word in written if word[0].isupper())
     return len(written) >= _NAMED_AT_LEAST and capitals >= _MOSTLY * len(written)
@@ -139,7 +140,7 @@ def _weights(cue: Cue, hits: Sequence[Hit], held: Sequence[Mapping[str, float]])
     weights: dict[str, float] = {}
     most = math.log1p(max(len(hits), _RARE) / _RARE)
     for word, count in cue.words.items():
-        holding = sum(1 for hit in hits if word in hit.matched)
+        holding = sum(1 for hit in hits if _says(hit, word))
         if holding:
             weights[word] = count * min(1.0, math.log1p(len(hits) / holding) / most)
         elif any(word in of_message for of_message in held):
@@ -151,6 +152,11 @@ def _weights(cue: Cue, hits: Sequence[Hit], held: Sequence[Mapping[str, float]])
 
 def _met(held: Mapping[str, float], weights: Mapping[str, float]) -> float:
     return sum(weight * held.get(word, 0.0) for word, weight in weights.items())
+
+
+def _says(hit: Hit, word: str) -> bool:
+    """The word itself: a synonym says too little of what a message calls for."""
+    return hit.matched.get(word, 0.0) > SYNONYM
 
 
 def _is_head(hit: Hit) -> bool:

@@ -37,8 +37,8 @@ def strength_of(score: float) -> Strength | None:
 class Hit:
     """A passage found. `path` is relative to the scope's folder; `date` the log's day, else that of the file's last
     change; `score` between 0 and 1 and comparable between searches, `parts` what it is the sum of. `matched`: the words
-    of the question that it, its heading or its file's title holds, 1 as they are, less where a word only begins so or
-    stands near by."""
+    of the question that it, its heading or its file's title holds, 1 as they are, less where a word only begins so, is
+    a synonym or stands near by."""
 
     path: str
     start_line: int

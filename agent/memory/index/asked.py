@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.memory.index.aliases import other_names
 from agent.memory.index.dates import without_days
 from agent.memory.index.store import Store
+from agent.memory.index.synonyms import synonyms_of
 from agent.memory.index.tokens import Term, beginnings, query_terms
 
 _UNKNOWN = 0.5
@@ -22,6 +23,8 @@ tells least."""
 _OF_DAYS = 0.25
 """Part of its weight for a word that names a day: what is of that day need not say so. Unknown, it keeps no
 score down."""
+_MOST_SYNONYM_WINDOWS = 300
+"""In which the synonyms that are looked for stand, the rarest first: each window costs time."""
 _EVERYWHERE = 0.9
 """Part of all windows from which on a word tells nothing."""
 
@@ -30,13 +33,14 @@ _EVERYWHERE = 0.9
 class Asked:
     """`weights`: how much each term tells, by its token; `whole` what they add up to, and `known` its part of all that
     is asked, with the words that memory does not know. `share`: of what words count at all, less where they name days
-    and nothing else."""
+    and nothing else. `synonyms`: terms that may stand for one that is asked for."""
 
     terms: Sequence[Term]
     weights: Mapping[str, float]
     whole: float
     known: float = 1.0
     share: float = 1.0
+    synonyms: Sequence[Term] = ()
 
 
 def asked(store: Store, query: str, *, of_days: bool = False) -> Asked:
@@ -55,8 +59,28 @@ def asked(store: Store, query: str, *, of_days: bool = False) -> Asked:
     unknown = _UNKNOWN * sum(1 for term in held if term in beside and term not in known) * _telling(0, windows)
     share = 1.0 if any(term in beside for term in wanted) else _OF_DAYS
     terms = [*terms, *(other for term in terms for other in others.get(term.asked, ()))]
-    whole = sum(weights.values()) / share or 1.0
-    return Asked(terms, weights, whole, whole / (whole + unknown), share)
+    whole = sum(weights.values())
+    synonyms = _synonyms(store, wanted, {term.token for term in terms}, limit)
+    for token in {term.of for term in synonyms} - weights.keys():
+        count = sum(count for term, count in synonyms.items() if term.of == token)
+        weights[token] = _UNKNOWN * _telling(count, windows)
+    whole = (whole or sum(weights.values())) / share or 1.0
+    return Asked(terms, weights, whole, whole / (whole + unknown), share, list(synonyms))
+
+
+def _synonyms(store: Store, wanted: Iterable[Term], taken: Collection[str], limit: float) -> dict[Term, int]:
+    """What may stand for the words that are asked for, each for one of them, and in how many windows it stands."""
+    others = {token: term.token for term in wanted for token in synonyms_of(term.token) if token not in taken}
+    counts = {Term(token, of=asked): store.frequency(Term(token)) for token, asked in others.items()}
+    kept: dict[Term, int] = {}
+    room = _MOST_SYNONYM_WINDOWS
+    for term, count in sorted(counts.items(), key=lambda one: (one[1], one[0].token)):
+        room -= count
+        if room < 0 or count > limit:
+            break
+        if count:
+            kept[term] = count
+    return kept
 
 
 def _held(store: Store, term: Term, names: Sequence[Term]) -> tuple[Term, int]:

@@ -32,7 +32,7 @@ from agent.memory.index.cutting import speech
 from agent.memory.index.dates import Span, days_named
 from agent.memory.index.embedding import Likeness
 from agent.memory.index.kinds import OF_KIND
-from agent.memory.index.near import BEFORE, BEHIND, near
+from agent.memory.index.near import BEFORE, BEHIND, SYNONYM, near
 from agent.memory.index.ranking import Limits, Ranked
 from agent.memory.index.region import ANYWHERE, Region
 from agent.memory.index.rows import FoundRow, PassageRow, SectionRow, WindowRow
@@ -99,6 +99,9 @@ def ranked(
     spans = days_named(query, today, region)
     question = asked(store, query, of_days=bool(spans))
     found = _windows(store, question.terms, limits)
+    known = {row.first for row in found}
+    others = _windows(store, question.synonyms, limits, _WINDOWS // 2)
+    found += [row._replace(bm25=SYNONYM * row.bm25) for row in others if row.first not in known]
     wanted = [(row.first, row.last) for row in found]
     wanted += [(passage, passage) for passage in (like.nearest_passages(_ALIKE_MOST) if like is not None else ())]
     for span in spans:
@@ -128,14 +131,14 @@ def ranked(
     _add_replies(short, texts, before)
     tokens = {row.id: row.tokens for row in rows}
     order = sorted((one for one in short if one.passage in texts), key=lambda one: _place(one, texts[one.passage]))
-    best = _with_repeats_behind(order, tokens)[:most]
+    best = _with_repeats_behind(order, tokens, most)
     whole = _whole(question, spans, like)
     alike = like.alike([one.passage for one in best]) if like is not None else ()
     return [_given(one, texts[one.passage], whole, is_alike=one.passage in alike) for one in best]
 
 
-def _windows(store: Store, terms: Sequence[Term], limits: Limits) -> Sequence[WindowRow]:
-    return store.best_windows(terms, _WINDOWS, limits.since, limits.until, limits.below) if terms else ()
+def _windows(store: Store, terms: Sequence[Term], limits: Limits, most: int = _WINDOWS) -> list[WindowRow]:
+    return store.best_windows(terms, most, limits.since, limits.until, limits.below) if terms else []
 
 
 def _of_days(store: Store, span: Span, limits: Limits) -> list[tuple[int, int]]:
@@ -251,21 +254,27 @@ def _place(one: _Scored, row: FoundRow) -> tuple[float, int, str, int]:
     return -round(one.total, 9), -row.day, row.path, row.first
 
 
-def _with_repeats_behind(best: Sequence[_Scored], tokens: Mapping[int, str]) -> list[_Scored]:
-    """`best`, in which what says nearly the same as one before counts less.
+def _with_repeats_behind(order: Iterable[_Scored], tokens: Mapping[int, str], most: int) -> list[_Scored]:
+    """The best of `order`, in which what says nearly the same as one before counts less.
 
     Two sets that share so much share one of a few words of each, in whatever order all are sorted: only those with one
     in common are compared."""
     seen: dict[str, list[frozenset[str]]] = {}
-    for one in best:
+    best: list[_Scored] = []
+    new = 0
+    for one in order:
+        if new == most:
+            break  # nothing behind so many that say something new can come before any of them
+        best.append(one)
         words = frozenset(_TIME.sub("", tokens[one.passage]).split())
         telling = _longest_first(words)[: len(words) - math.ceil(_ALIKE * len(words)) + 1]
         if any(_alike(words, other) for word in telling for other in seen.get(word, ())):
             one.part *= _REPEATED
             continue
+        new += 1
         for word in telling:
             seen.setdefault(word, []).append(words)
-    return sorted(best, key=lambda one: -round(one.total, 9))
+    return sorted(best, key=lambda one: -round(one.total, 9))[:most]
 
 
 def _longest_first(words: Iterable[str]) -> list[str]:
@@ -275,8 +284,11 @@ def _longest_first(words: Iterable[str]) -> list[str]:
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    sizes = len(one), len(other)
+    if min(sizes) < _ALIKE * max(sizes):
+        return False
     common = len(one & other)
-    return common >= _ALIKE * (len(one) + len(other) - common)
+    return common >= _ALIKE * (sum(sizes) - common)
 
 
 def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -24,6 +24,8 @@ BEHIND, BEFORE = 3, 2
 """Passages into which a passage's words flow."""
 _HEAD = 0.5
 """Of a heading's and title's words, for each passage below."""
+SYNONYM = 0.4
+"""Of a word, for its synonyms where it does not stand itself."""
 _PREFIX = 0.5
 """Of a longer word that begins so."""
 
@@ -45,7 +47,12 @@ _FAR = Near()
 
 def near(asked: Asked, rows: Sequence[PassageRow], heads: Mapping[int, SectionRow]) -> dict[int, Near]:
     """Of each of `rows`, by its number."""
-    own = _counts(asked.terms, [row.tokens for row in rows])
+    texts = [row.tokens for row in rows]
+    own = _counts(asked.terms, texts)
+    for at, counts in _counts(asked.synonyms, texts).items():
+        into = own.setdefault(at, {})
+        for token, count in counts.items():
+            into.setdefault(token, SYNONYM * min(1.0, count))
     flowing, sizes = _flowing(rows, heads, own)
     sections = list(heads)
     titles = _counts(asked.terms, [one.tokens for one in heads.values()])
