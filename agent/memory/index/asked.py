@@ -24,7 +24,7 @@ _OF_DAYS = 0.25
 """Part of its weight for a word that names a day: what is of that day need not say so. Unknown, it keeps no
 score down."""
 _MOST_SYNONYM_WINDOWS = 300
-"""In which the synonyms that are looked for stand, the rarest first: each window costs time."""
+"""Windows that hold the synonyms that are looked for, added up, the rarest synonym first: each window costs time."""
 _EVERYWHERE = 0.9
 """Part of all windows from which on a word tells nothing."""
 
@@ -56,27 +56,29 @@ def asked(store: Store, query: str, *, of_days: bool = False) -> Asked:
     rarest = sorted(known, key=lambda term: known[term])
     terms = [term for term in rarest if known[term] <= limit][:_MOST_TERMS] or rarest[:2]
     weights = {term.asked: shares[term.asked] * _telling(known[term], windows) for term in terms}
-    unknown = _UNKNOWN * sum(1 for term in held if term in beside and term not in known) * _telling(0, windows)
     share = 1.0 if any(term in beside for term in wanted) else _OF_DAYS
     terms = [*terms, *(other for term in terms for other in others.get(term.asked, ()))]
     whole = sum(weights.values())
-    synonyms = _synonyms(store, wanted, {term.token for term in terms}, limit)
+    synonyms = _synonyms(store, wanted, {term.token for term in terms})
     for token in {term.of for term in synonyms} - weights.keys():
         count = sum(count for term, count in synonyms.items() if term.of == token)
         weights[token] = _UNKNOWN * _telling(count, windows)
     whole = (whole or sum(weights.values())) / share or 1.0
+    missing = sum(1 for term in held if term in beside and term not in known and term.asked not in weights)
+    unknown = _UNKNOWN * missing * _telling(0, windows)
     return Asked(terms, weights, whole, whole / (whole + unknown), share, list(synonyms))
 
 
-def _synonyms(store: Store, wanted: Iterable[Term], taken: Collection[str], limit: float) -> dict[Term, int]:
-    """What may stand for the words that are asked for, each for one of them, and in how many windows it stands."""
+def _synonyms(store: Store, wanted: Iterable[Term], taken: Collection[str]) -> dict[Term, int]:
+    """The synonyms of what is asked for that memory holds, each for one word, and in how many windows it stands."""
     others = {token: term.token for term in wanted for token in synonyms_of(term.token) if token not in taken}
-    counts = {Term(token, of=asked): store.frequency(Term(token)) for token, asked in others.items()}
+    terms = [Term(token, of=asked) for token, asked in others.items()]
+    counts = {term: store.frequency(term) for term in terms}
     kept: dict[Term, int] = {}
     room = _MOST_SYNONYM_WINDOWS
     for term, count in sorted(counts.items(), key=lambda one: (one[1], one[0].token)):
         room -= count
-        if room < 0 or count > limit:
+        if room < 0:
             break
         if count:
             kept[term] = count

@@ -25,7 +25,7 @@ BEHIND, BEFORE = 3, 2
 _HEAD = 0.5
 """Of a heading's and title's words, for each passage below."""
 SYNONYM = 0.4
-"""Of a word, for its synonyms where it does not stand itself."""
+"""What a synonym counts in place of a word that is not there."""
 _PREFIX = 0.5
 """Of a longer word that begins so."""
 

@@ -1,6 +1,6 @@
 """Everyday words that may stand for one another: who asks when somebody was anxious may have said "worried".
 
-`synonyms.txt` beside this file lists them, a topic a line, in six languages: its first line says how.
+`synonyms.txt` beside this file lists them, a topic a line, in six languages: its first lines say how.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from agent.memory.index.cutting import passages
 from agent.memory.index.kinds import Kind, kind_of
 from agent.memory.index.who import Meant, meant
 from agent.memory.search import Hit
-from tests.agent.places import morning, owner, unhurried
+from tests.agent.places import morning, owner, search
 
 CLOCK = morning().clock
 
@@ -24,11 +24,7 @@ def found(folder: Path, query: str, **files: str) -> list[Hit]:
     (folder / "memory").mkdir(exist_ok=True)
     for name, text in files.items():
         (folder / "memory" / f"{name[1:].replace('_', '-')}.md").write_text(text)
-    index = unhurried(None)
-    try:
-        return list(index.search(owner(folder), CLOCK, [query]).hits)
-    finally:
-        index.close()
+    return list(search(owner(folder), CLOCK, [query]).hits)
 
 
 @pytest.mark.parametrize(

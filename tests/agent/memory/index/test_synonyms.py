@@ -12,7 +12,7 @@ from agent.memory.index.folding import folded
 from agent.memory.index.synonyms import synonyms_of
 from agent.memory.index.tokens import query_terms, term_of
 from agent.memory.search import Hit, Strength
-from tests.agent.places import morning, owner, unhurried
+from tests.agent.places import morning, owner, search
 
 CLOCK = morning().clock
 LINES = files("agent.memory.index").joinpath("synonyms.txt").read_text("utf-8").splitlines()
@@ -24,11 +24,7 @@ def found(folder: Path, query: str, text: str) -> list[Hit]:
     """In one log, among forty lines about something else."""
     (folder / "memory").mkdir(exist_ok=True)
     (folder / "memory" / "2026-05-08.md").write_text(f"{OTHERS}{text}")
-    index = unhurried(None)
-    try:
-        return list(index.search(owner(folder), CLOCK, [query]).hits)
-    finally:
-        index.close()
+    return list(search(owner(folder), CLOCK, [query]).hits)
 
 
 @pytest.mark.parametrize(
@@ -49,6 +45,13 @@ def test_what_is_asked_in_other_words_is_found(asked: str, said: str, tmp_path: 
     assert not hits[0].is_context
 
 
+def test_a_memory_of_a_single_line_is_searched_for_synonyms_too(tmp_path: Path) -> None:
+    (tmp_path / "memory").mkdir()
+    (tmp_path / "memory" / "2026-05-08.md").write_text("- Worried before the flight\n")
+    (hit,) = search(owner(tmp_path), CLOCK, ["anxious"]).hits
+    assert hit.strength in (Strength.WEAK, Strength.LIKELY)
+
+
 def test_the_word_itself_comes_before_its_synonyms(tmp_path: Path) -> None:
     hits = found(tmp_path, "When was I anxious?", "- Worried about the exam\n- Anxious about the flight\n")
     assert [hit.text for hit in hits[:2]] == ["- Anxious about the flight", "- Worried about the exam"]
@@ -66,8 +69,8 @@ def test_what_only_a_synonym_finds_is_not_strong(tmp_path: Path) -> None:
     assert hits[0].strength in (Strength.WEAK, Strength.LIKELY)
 
 
-def test_a_synonym_that_stands_everywhere_is_not_looked_for(tmp_path: Path) -> None:
-    everywhere = "".join(f"- Worried about number {number}\n" for number in range(2_000))
+def test_a_synonym_that_stands_in_very_many_places_is_not_looked_for(tmp_path: Path) -> None:
+    everywhere = "".join(f"- Worried about number {number}\n" for number in range(8_000))
     hits = found(tmp_path, "When was I anxious?", f"{everywhere}- Nervous before the talk\n")
     assert {hit.text for hit in hits if not hit.is_context} == {"- Nervous before the talk"}
 
