@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from channels.discord.seen import LastSeen
+from channels.discord.last_seen import LastSeen
 from gateway.store import seen_rows
 from gateway.store.database import Database
 
 
 class StoredSeen:
-    """`channels.discord.seen.Seen` in the database. Raises `StoreUnavailable`."""
+    """`channels.discord.last_seen.Seen` in the database. Raises `StoreUnavailable`."""
 
     def __init__(self, database: Database, channel: str) -> None:
         self._database = database

@@ -16,8 +16,8 @@ from typing import Any
 import discord
 
 from channels.discord import format as look
-from channels.discord.answers import Answers
-from channels.discord.doubts import Doubts
+from channels.discord.client import Session, Where
+from channels.discord.command_sync import sync
 from channels.discord.download import Expired, address_in, download, too_large
 from channels.discord.errors import (
     CALL_FAILED,
@@ -29,16 +29,15 @@ from channels.discord.errors import (
     redacted,
     send_error,
 )
-from channels.discord.halt import Halt
 from channels.discord.inbound import CHANNEL, INTERACTION, BotIdentity
 from channels.discord.intake import Hears, Intake
-from channels.discord.interactions import Interactions
+from channels.discord.interactions import Answers, Interactions
+from channels.discord.last_seen import Seen, SeenForNow
 from channels.discord.outbound import content, form, room, sending
-from channels.discord.seen import Seen, SeenForNow
-from channels.discord.session import Session, Where
-from channels.discord.signs import Signs
-from channels.discord.slash import sync
-from channels.fields import Json
+from channels.discord.presence import Signs
+from channels.discord.rate_limit import Halt
+from channels.discord.unconfirmed import Doubts
+from channels.json_fields import Json
 from channels.message import (
     Address,
     AnswerLost,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from channels.fields import Json, get, object_of, objects_of, strings_of, text_of
+from channels.json_fields import Json, get, object_of, objects_of, strings_of, text_of
 
 THREAD_TYPES = frozenset({10, 11, 12})
 """Announcement, public and private threads; a forum's post is a public one."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import aiohttp
 
 from channels.discord.errors import redacted
-from channels.fields import Json, get, object_of, objects_of
+from channels.json_fields import Json, get, object_of, objects_of
 from channels.message import NotFetched
 
 _TIMEOUT = aiohttp.ClientTimeout(total=120.0, sock_connect=10.0, sock_read=30.0)

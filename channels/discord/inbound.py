@@ -15,17 +15,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from channels.discord.directory import Directory, Place
-from channels.fields import (
-    Json,
-    Malformed,
-    get,
-    need,
-    need_object,
-    object_of,
-    objects_of,
-    strings_of,
-    text_of,
-)
+from channels.json_fields import Json, Malformed, get, need, need_object, object_of, objects_of, strings_of, text_of
 from channels.message import Address, Attachment, ChatKind, InboundMessage, Origin, Quote, Sender, Unreadable
 from channels.text import clean
 

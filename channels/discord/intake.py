@@ -11,14 +11,14 @@ import logging
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 
+from channels.discord.backfill import NoHistory, missed
+from channels.discord.client import Session
 from channels.discord.directory import Directory, Place
 from channels.discord.errors import CALL_FAILED, redacted
-from channels.discord.gap import NoHistory, missed
 from channels.discord.inbound import BotIdentity, read, read_interaction, snowflake, unreadable
 from channels.discord.interactions import Interactions
-from channels.discord.seen import LastSeen, Seen, newest
-from channels.discord.session import Session
-from channels.fields import Json, get, object_of, objects_of
+from channels.discord.last_seen import LastSeen, Seen, newest
+from channels.json_fields import Json, get, object_of, objects_of
 from channels.message import Event, InboundMessage, Receive, SourceFailed
 from channels.tasks import Pause
 

@@ -46,11 +46,9 @@ from channels.message import (
 from channels.split import split
 from channels.tasks import Pause, beside, end
 from channels.telegram import format as look
-from channels.telegram.bot import LenientBot
-from channels.telegram.connection import connect
-from channels.telegram.downloads import Downloads
+from channels.telegram.api import LenientBot, connect
 from channels.telegram.drafts import Drafts
-from channels.telegram.edits import Edits, Place
+from channels.telegram.edit_cache import Edits, Place
 from channels.telegram.errors import (
     ODD_ANSWER,
     is_about_picture,
@@ -60,12 +58,12 @@ from channels.telegram.errors import (
     redacted,
     send_error,
 )
+from channels.telegram.files import MAX_UPLOAD, Downloads, prepared
 from channels.telegram.inbound import ALLOWED_UPDATES, CHANNEL, BotIdentity, migrated, read, unreadable
-from channels.telegram.moves import Moves
+from channels.telegram.migrations import Moves
 from channels.telegram.outbound import Attempt, keyboard, library_entities, number, reply_to
 from channels.telegram.poller import LONG_POLL, Poller, Trouble
-from channels.telegram.signs import Signs
-from channels.telegram.uploads import MAX_UPLOAD, prepared
+from channels.telegram.presence import Signs
 
 log = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from channels.fields import Json, Malformed, get, need, need_object, object_of, text_of
+from channels.json_fields import Json, Malformed, get, need, need_object, object_of, text_of
 from channels.message import (
     Address,
     Attachment,

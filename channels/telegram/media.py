@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from channels.fields import Json, get, object_of, objects_of, text_of
+from channels.json_fields import Json, get, object_of, objects_of, text_of
 from channels.message import Attachment
 
 _FILES = (

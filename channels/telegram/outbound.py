@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from telegram import InlineKeyboardButton, InlineKeyboardMarkup, MessageEntity, ReplyParameters
 
 from channels.message import Address, Button, OutboundMessage, Refused
+from channels.telegram.files import Upload
 from channels.telegram.format import Entity, formatted, plain
 from channels.telegram.inbound import GENERAL_TOPIC
-from channels.telegram.uploads import Upload
 
 MAX_BUTTON_DATA = 64
 """Bytes of a button's callback_data (Bot API, InlineKeyboardButton)."""

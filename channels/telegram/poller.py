@@ -16,7 +16,7 @@ from telegram.error import Conflict, EndPointNotFound, InvalidToken, RetryAfter,
 from telegram.request import BaseRequest, RequestData
 from telegram.request._requestparameter import RequestParameter  # what RequestData is made of; not exported
 
-from channels.fields import get
+from channels.json_fields import get
 from channels.message import ChannelStatus, Health, SourceFailed
 from channels.tasks import Pause
 from channels.telegram.errors import ODD_ANSWER, redacted, seconds

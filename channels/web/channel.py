@@ -38,13 +38,12 @@ from channels.message import (
     SourceFailed,
 )
 from channels.split import split
-from channels.web.chat import NotKept
+from channels.web.auth import Guard, Now
+from channels.web.clients import Pages
+from channels.web.connection_limiter import STRANGER_SECONDS
 from channels.web.frames import MAX_TEXT, MOST_FILES, Press, SaidFile, Say
-from channels.web.guard import Guard, Now
-from channels.web.house import House
-from channels.web.listener import listening, url_host
-from channels.web.pages import Pages
-from channels.web.reception import STRANGER_SECONDS
+from channels.web.listen import listening, url_host
+from channels.web.protocols import House, NotKept
 from channels.web.record import By, Entry, NotRecorded, Record, ShownFile
 from channels.web.server import Server
 from channels.web.uploads import PICTURE_TYPES, Uploads, picture_type

@@ -9,18 +9,17 @@ from urllib.parse import quote
 
 from aiohttp import web
 
-from channels.fields import load_json
-from channels.web.chat import Chat
-from channels.web.door import BEARER, FILE, SIGNED_FILE, SOCKET, Door, stranger
+from channels.json_fields import load_json
+from channels.web.auth import Session
+from channels.web.auth_middleware import BEARER, FILE, SIGNED_FILE, SOCKET, Door, stranger
+from channels.web.clients import Pages
+from channels.web.connection_limiter import Reception
 from channels.web.format import file_name
-from channels.web.guard import Session
-from channels.web.house import House
-from channels.web.page import page
-from channels.web.pages import Pages
-from channels.web.reception import Reception
+from channels.web.html import page
+from channels.web.protocols import Chat, House
 from channels.web.record import NotRecorded, Record
-from channels.web.sockets import CLOSING, Sockets
 from channels.web.uploads import Uploads, picture_type
+from channels.web.websocket import CLOSING, Sockets
 
 log = logging.getLogger(__name__)
 

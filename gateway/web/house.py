@@ -24,7 +24,7 @@ FRESH_SECONDS = 2.0
 
 
 class WebHouse:
-    """`channels.web.house.House`. `begun` is set when the page can be opened, or its first try to listen has failed;
+    """`channels.web.protocols.House`. `begun` is set once the page opens, or its first try to listen has failed;
     `address` is empty while it cannot be opened."""
 
     def __init__(self, token_place: str, now: Callable[[], float] = time.monotonic) -> None:

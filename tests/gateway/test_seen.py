@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from channels.discord.seen import LastSeen, SeenForNow, newest
+from channels.discord.last_seen import LastSeen, SeenForNow, newest
 from gateway.seen import StoredSeen
 from gateway.store.database import Database
 

@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from channels.discord.channel import DiscordChannel
 from channels.discord.intake import Hears
-from channels.discord.seen import SeenForNow
+from channels.discord.last_seen import SeenForNow
 from channels.message import Address, CommandInfo, Event, InboundMessage
 from tests.fakes.bell import Bell
 from tests.fakes.discord import Channel, FakeDiscord

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from channels.discord.halt import SHORT
+from channels.discord.rate_limit import SHORT
 from channels.message import (
     Address,
     AnswerLost,

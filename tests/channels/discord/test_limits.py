@@ -9,7 +9,7 @@ from contextlib import suppress
 import pytest
 
 from channels.discord.errors import seconds_of
-from channels.discord.halt import Halt
+from channels.discord.rate_limit import Halt
 from channels.message import Health, NotSent, OutboundMessage, SourceFailed
 from tests.channels.discord.conftest import House, address
 from tests.fakes.discord import Channel

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from channels.discord.errors import UNKNOWN_CHANNEL
-from channels.discord.halt import Halt
+from channels.discord.rate_limit import Halt
 from channels.message import Address, NotSent, OutboundMessage, Refused
 from tests.channels.discord.conftest import House
 

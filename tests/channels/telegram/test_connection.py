@@ -11,7 +11,7 @@ from telegram.request import RequestData
 from telegram.request._requestparameter import RequestParameter
 
 from channels.message import NotSent
-from channels.telegram.connection import connect
+from channels.telegram.api import connect
 from channels.telegram.errors import send_error
 from tests.channels.telegram.desk import Desk
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from channels.message import Address, ChannelStatus, CommandInfo, Event, Health, InboundMessage, Origin, OutboundMessage
+from channels.web.auth import Now
 from channels.web.channel import Sleep, WebChannel
-from channels.web.guard import Now
 from channels.web.record import Buttons, By, Entry, NotRecorded, ShownFile
 from tests.channels.web.browser import Browser, browser
 from tests.chromium import chromium  # noqa: F401  a fixture

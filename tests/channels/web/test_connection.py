@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from channels.web.connection import Connection
+from channels.web.clients import Connection
 
 
 async def shown(connection: Connection, number: int) -> list[str]:

@@ -7,7 +7,7 @@ import hmac
 
 import pytest
 
-from channels.web.guard import PATH_SECONDS, SESSION_SECONDS, Guard
+from channels.web.auth import PATH_SECONDS, SESSION_SECONDS, Guard
 
 PORT = 8765
 

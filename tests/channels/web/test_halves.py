@@ -7,10 +7,10 @@ from collections.abc import AsyncIterator
 import aiohttp
 import pytest
 
-from channels.web import sockets
+from channels.web import websocket
+from channels.web.auth import PATH_SECONDS
+from channels.web.auth_middleware import OPEN_ROUTES, PROVEN_ROUTES
 from channels.web.channel import WebChannel
-from channels.web.door import OPEN_ROUTES, PROVEN_ROUTES
-from channels.web.guard import PATH_SECONDS
 from tests.channels.web.browser import Browser, browser
 from tests.channels.web.conftest import TOKEN, House, answer
 
@@ -177,7 +177,7 @@ async def test_a_socket_that_says_nothing_is_closed_in_time(house: House) -> Non
 async def test_sockets_without_the_key_keep_nobody_out(owner: Browser) -> None:
     """Whoever has the cookie alone may open many: the oldest of them gives way, and the owner is none of them."""
     async with owner.opened() as tab:
-        silent = [await owner.connect() for _ in range(sockets.MOST_PAGES + 10)]
+        silent = [await owner.connect() for _ in range(websocket.MOST_PAGES + 10)]
         for socket in silent[:10]:
             assert (await socket.receive()).type in (aiohttp.WSMsgType.CLOSED, aiohttp.WSMsgType.ERROR)
         async with owner.opened() as another:

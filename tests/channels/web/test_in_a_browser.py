@@ -17,8 +17,8 @@ from PIL import Image
 from playwright.async_api import Browser, BrowserContext, Page, expect
 
 from channels.message import OutboundFile, OutboundMessage
+from channels.web.auth import PATH_SECONDS
 from channels.web.channel import WebChannel
-from channels.web.guard import PATH_SECONDS
 from tests.channels.web.browser import browser
 from tests.channels.web.conftest import MAIN, TOKEN, House, answer
 from tests.channels.web.test_halves import Clock

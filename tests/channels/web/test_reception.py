@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from channels.web import reception
+from channels.web import connection_limiter
 from tests.channels.web.browser import Browser, browser
 from tests.channels.web.conftest import TOKEN, House
 
@@ -66,7 +66,7 @@ async def test_who_showed_the_token_stays(house: House) -> None:
 
 
 async def test_the_owner_gets_in_where_strangers_took_all_the_room(owner: Browser) -> None:
-    strangers = [await connection(owner) for _ in range(reception.MOST_CONNECTIONS)]
+    strangers = [await connection(owner) for _ in range(connection_limiter.MOST_CONNECTIONS)]
     async with browser(owner.address, TOKEN) as another, another.opened() as tab:
         await tab.told("kept", await tab.say("hello"))
     await ended(strangers[0][0])

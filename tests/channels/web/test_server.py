@@ -16,7 +16,7 @@ import aiohttp
 import pytest
 
 from channels.message import ChannelStatus, Health, OutboundFile, OutboundMessage, SourceFailed
-from channels.web import reception, sockets
+from channels.web import connection_limiter, websocket
 from channels.web.channel import WebChannel
 from channels.web.record import NotRecorded
 from tests.channels.web.browser import Browser, browser
@@ -412,7 +412,7 @@ async def test_a_file_that_is_not_there_is_not_said(owner: Browser, house: House
 
 
 async def test_more_pages_than_anybody_has(owner: Browser) -> None:
-    open_ = [await owner.enter() for _ in range(sockets.MOST_PAGES)]
+    open_ = [await owner.enter() for _ in range(websocket.MOST_PAGES)]
     for one in open_:
         assert (await one.receive_json())["type"] == "opened"
     refused = await (await owner.enter()).receive()
@@ -427,7 +427,7 @@ async def test_more_connections_than_there_is_room_for_are_ended_and_the_page_li
     async with owner.opened() as tab:
         others = [await asyncio.open_connection(host, port) for _ in range(1_000)]
         ended = [asyncio.create_task(reader.read()) for reader, _ in others]
-        await _until(lambda: sum(task.done() for task in ended) >= 1_000 - reception.MOST_CONNECTIONS)
+        await _until(lambda: sum(task.done() for task in ended) >= 1_000 - connection_limiter.MOST_CONNECTIONS)
         await tab.told("kept", await tab.say("hello"))
         for _, writer in others:
             writer.transport.abort()

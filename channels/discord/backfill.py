@@ -11,9 +11,9 @@ from collections.abc import AsyncIterator, Sequence
 
 import discord
 
+from channels.discord.client import Session
 from channels.discord.errors import CALL_FAILED, UNKNOWN_CHANNEL, code, redacted, source_failed
-from channels.discord.session import Session
-from channels.fields import Json
+from channels.json_fields import Json
 from channels.message import SourceFailed
 
 PAGE = 100

@@ -9,11 +9,10 @@ from collections.abc import Callable, Iterable
 from aiohttp import WSCloseCode, WSMsgType, web
 
 from channels.web import frames
-from channels.web.chat import Chat, NotKept
-from channels.web.connection import Connection
+from channels.web.auth import Session
+from channels.web.clients import Connection, Pages
 from channels.web.frames import BadFrame, Older, Open, Press, Say
-from channels.web.guard import Session
-from channels.web.pages import Pages
+from channels.web.protocols import Chat, NotKept
 from channels.web.record import NotRecorded
 
 log = logging.getLogger(__name__)

@@ -10,8 +10,8 @@ from contextlib import AbstractAsyncContextManager
 
 import discord
 
+from channels.discord.client import Session
 from channels.discord.errors import CALL_FAILED, redacted
-from channels.discord.session import Session
 from channels.message import Address
 from channels.tasks import Pause, beside
 

@@ -2,21 +2,63 @@
 
 What stands in a chat is in the record; a preview, and that somebody is answered, is known here alone and is gone with
 the process.
+
+One open page: what it is to be shown waits in a queue of its own, so that a slow one holds up nobody.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections import Counter, defaultdict, deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import ParamSpec
 
 from channels.message import CommandInfo
 from channels.web import frames
-from channels.web.connection import Connection
 from channels.web.record import NotRecorded, Record
+
+_MOST_FRAMES = 500
+_MOST_WAITING = 16_000_000
+"""Frames, and characters of them, that may wait for a page; one that takes less is cut off, and begins anew when it
+connects again: all it missed stands in the record."""
+
+
+class Connection:
+    """`chat`: the one that it looks at."""
+
+    def __init__(self, chat: str) -> None:
+        self.chat = chat
+        self._waiting: deque[tuple[str, str]] = deque()
+        self._size = 0
+        self._changed = asyncio.Event()
+        self._too_slow = asyncio.Event()
+
+    def show(self, frame: str, draft: str = "") -> None:
+        """Never waits. `draft`: it takes the place of what still waits under that name."""
+        if draft and self._waiting and self._waiting[-1][0] == draft:
+            self._size -= len(self._waiting.pop()[1])
+        self._waiting.append((draft, frame))
+        self._size += len(frame)
+        if len(self._waiting) > _MOST_FRAMES or self._size > _MOST_WAITING:
+            self._too_slow.set()
+        self._changed.set()
+
+    async def pump(self, send: Callable[[str], Awaitable[None]]) -> None:
+        """Send what waits, in order, until cancelled."""
+        while True:
+            await self._changed.wait()
+            self._changed.clear()
+            while self._waiting:
+                _, frame = self._waiting.popleft()
+                self._size -= len(frame)
+                await send(frame)
+
+    async def cut_off(self) -> None:
+        """Returns when the page has taken too little for too long."""
+        await self._too_slow.wait()
+
 
 log = logging.getLogger(__name__)
 

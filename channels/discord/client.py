@@ -6,11 +6,17 @@ The library is used for what it is good at (the protocol of the gateway, resumin
 - It does not reconnect to a gateway that cannot be reached, which it would do after up to 17 minutes and with bugs:
   then `listen` ends, and the caller begins anew with a fresh client.
 - Its addresses are class attributes, which two clients in one process would share. Here each client has its own.
+
+The library's WebSocket, which breaks where READY or RESUMED lack what can be done without.
+
+What REST answers, read again where the library reads less of it: it knows JSON only under the exact content type
+`application/json`, and of a 429 without the header `Via` nothing at all.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -22,12 +28,54 @@ from discord.gateway import DiscordWebSocket
 from discord.http import HTTPClient, Ratelimit, Route
 from discord.state import ConnectionState
 
-from channels.discord.answered import parsed, told_by
 from channels.discord.errors import CALL_FAILED, ODD_ANSWER, redacted, source_failed
-from channels.discord.halt import SHORT, Halt
-from channels.discord.socket import Socket
-from channels.fields import Json, get
+from channels.discord.rate_limit import SHORT, Halt
+from channels.json_fields import Json, get, load_json
 from channels.tasks import Pause
+
+_GREETINGS = ('"READY"', '"RESUMED"')
+_HEAD = 200
+"""Characters of a payload in which its event is sought; the longest ones are not read twice for nothing."""
+
+
+class Socket(DiscordWebSocket):
+    async def received_message(self, msg: Any, /) -> None:
+        """As the library's. Where a session is to be resumed is the address that it began at, unless Discord names
+        another."""
+        text: str | None = self._decompressor.decompress(msg) if isinstance(msg, bytes) else msg
+        if text is None:
+            return  # the beginning of a payload
+        if any(one in text[:_HEAD] or one in text[-_HEAD:] for one in _GREETINGS):
+            text = self._completed(text)
+        await super().received_message(text)
+
+    def _completed(self, text: str) -> str:
+        payload = load_json(text)
+        if payload.get("t") not in ("READY", "RESUMED"):
+            return text
+        data = payload.get("d") or {}
+        data["resume_gateway_url"] = data.get("resume_gateway_url") or str(self.gateway)
+        data.setdefault("session_id", self.session_id)
+        return json.dumps({"s": self.sequence, **payload, "d": data})
+
+
+def parsed(answer: Any) -> Any:
+    """The JSON of an answer that the library took for text; any other as it is."""
+    if not isinstance(answer, str):
+        return answer
+    try:
+        return load_json(answer)
+    except ValueError:
+        return answer
+
+
+def told_by(error: discord.HTTPException, wait: float) -> discord.DiscordException:
+    """The same refusal with Discord's own number and words. `wait`: seconds that a 429 names, in its head or body."""
+    if error.status == 429 and wait:
+        return discord.RateLimited(wait)
+    body = parsed(error.text)
+    return type(error)(error.response, body) if not error.code and isinstance(body, dict) else error
+
 
 log = logging.getLogger(__name__)
 

@@ -1,4 +1,7 @@
-"""What the page's server asks of the gateway, and tells it."""
+"""What the page's server asks of the gateway, and tells it.
+
+Who takes what a person says on a page.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from channels.message import ChannelStatus
+from channels.web.frames import Press, Say
 
 
 class House(Protocol):
@@ -22,3 +26,19 @@ class House(Protocol):
 
     async def metrics(self) -> str:
         """Figures in Prometheus' text format. Raises `NotRecorded` where they cannot be read."""
+
+
+class NotKept(Exception):
+    """What was said is not on disk. The text says why. `again`: the same may be said again later."""
+
+    def __init__(self, message: str, *, again: bool = True) -> None:
+        super().__init__(message)
+        self.again = again
+
+
+class Chat(Protocol):
+    async def say(self, chat: str, said: Say) -> None:
+        """Returns when it is on disk; a repeat is known and does nothing. Raises `NotKept`."""
+
+    async def press(self, chat: str, pressed: Press) -> None:
+        """Returns when it is on disk. Raises `NotKept`."""

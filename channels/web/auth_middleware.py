@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 from aiohttp import web
 
-from channels.fields import load_json
-from channels.web.guard import SESSION_SECONDS, Guard, Session
+from channels.json_fields import load_json
+from channels.web.auth import SESSION_SECONDS, Guard, Session
 
 SOCKET = "/ws"
 FILE = "/files/{id:[A-Za-z0-9_-]{8,64}}/{place:[0-9]{1,2}}"

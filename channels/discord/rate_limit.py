@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 import aiohttp
 
 from channels.discord.errors import seconds_told
-from channels.fields import load_json
+from channels.json_fields import load_json
 
 SHORT = 30.0
 """Seconds that a call waits by itself; for longer ones its caller is told."""

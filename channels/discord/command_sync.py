@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from channels.discord.session import Session
-from channels.fields import Json, get, objects_of
+from channels.discord.client import Session
+from channels.json_fields import Json, get, objects_of
 from channels.message import CommandInfo
 
 _CHAT_INPUT, _TEXT_OPTION = 1, 3
