@@ -17,50 +17,49 @@ from functools import partial
 from pathlib import Path
 
 from agent import report
-from agent.asking import Asking
-from agent.calls import STOPPED_CALL, Calls
 from agent.clock import Clock
-from agent.context import marked
-from agent.context.recalled import Recall
-from agent.ending import ending
-from agent.forgetting import Removal, bring_back, mentions, redact
+from agent.compaction.compact import Compacted, compact, is_one_turn, made_for
+from agent.compaction.deferred_store import Debts
+from agent.compaction.flush import before_context_loss
+from agent.compaction.flush_state import Loss
+from agent.context import untrusted
+from agent.context.recall import Recall
+from agent.forget import Removal, bring_back, mentions, redact
 from agent.heartbeat import heartbeat
-from agent.incoming import Incoming
-from agent.indexing import keep_indexed
 from agent.journal.summary import Asked, Coming, Summary, summary
 from agent.journal.writer import Journal
-from agent.leaving import Begun, Leaving
-from agent.loop import run_turn
 from agent.media.store import Store
 from agent.memory.files import FileError
 from agent.memory.forget import Finding, forget, speaks_of, up_to_date
-from agent.memory.forgettings import Forgettings
 from agent.memory.history import History
-from agent.memory.index.database import NotStored
-from agent.memory.index.embedding import Meaning
-from agent.memory.index.engine import MemoryIndex
+from agent.memory.redaction_lock import Forgettings
 from agent.memory.scope import Audience, Scope
-from agent.memory.search import Search
 from agent.model.base import Model
-from agent.open_talks import Conversation, OpenTalks
-from agent.promise import Promise
-from agent.room import Room
+from agent.search.database import NotStored
+from agent.search.engine import MemoryIndex
+from agent.search.indexer import keep_indexed
+from agent.search.results import Search
+from agent.search.vectors.protocol import Meaning
 from agent.session.archive import Archive, SessionInfo
-from agent.session.compact import Compacted, compact, is_one_turn, made_for
-from agent.session.cycle import Loss
 from agent.session.entries import RedactionEntry
-from agent.session.flush import before_context_loss
-from agent.session.owed import Debts
-from agent.session.past_talks import PastTalks
-from agent.session.reading import markdown
-from agent.session.steps import Steps, content_of, text_of, turns_of_said
+from agent.session.export import markdown
+from agent.session.past_sessions import PastTalks
 from agent.session.transcript import Transcript
+from agent.session.turn_journal import Steps, content_of, text_of, turns_of_said
+from agent.session_lifecycle import Begun, Leaving
+from agent.sessions import Conversation, OpenTalks
 from agent.settings import AgentSettings
 from agent.silence import spoken
 from agent.skills import Skills
 from agent.tools.base import Arguments, OwnerConsent, Tool
-from agent.turn import CHAT, End, EndKind, SessionKey, TurnEvent, TurnRequest
-from agent.windows import Windows
+from agent.turn.loop import run_turn
+from agent.turn.model_call import Asking
+from agent.turn.outcome import ending
+from agent.turn.remember_guard import Promise
+from agent.turn.tool_calls import STOPPED_CALL, Calls
+from agent.turn.user_input import Incoming
+from agent.turn.window import Room, Windows
+from agent.types import CHAT, End, EndKind, SessionKey, TurnEvent, TurnRequest
 
 _log = logging.getLogger(__name__)
 
@@ -370,7 +369,7 @@ async def _tell_outcomes(steps: Steps, approvals: OwnerConsent) -> None:
     known = {str(block.get("text")) for one in steps.transcript.entries[-_LOOKED_BACK:] for block in content_of(one)}
     outcomes = await approvals.outcomes()
     for id, text in outcomes.items():
-        notice = marked.block("notice", text, approval=id)
+        notice = untrusted.block("notice", text, approval=id)
         if notice not in known:
             await steps.noticed(notice)
     if outcomes:

@@ -10,17 +10,17 @@ import logging
 import re
 
 from agent.clock import Clock
-from agent.context import marked
+from agent.context import untrusted
 from agent.context.budget import estimate
-from agent.journal import promises
-from agent.journal.marks import for_reading
-from agent.memory.daily import log_path
+from agent.journal import open_items
+from agent.journal.progress import for_reading
+from agent.memory.daily_log import log_path
 from agent.memory.files import FileError, read_text
-from agent.memory.forgettings import Forgettings, Reading
+from agent.memory.redaction_lock import Forgettings, Reading
 from agent.memory.scope import Scope
-from agent.model.ask import ask
 from agent.model.base import REFUSED, Message, Model, ModelRequest
-from agent.model.offline import NAME as OFFLINE
+from agent.model.client import ask
+from agent.model.offline.model import NAME as OFFLINE
 from agent.settings import ModelSettings
 from agent.silence import NO_REPLY, spoken
 
@@ -108,7 +108,7 @@ def _shown(scope: Scope, clock: Clock, wanted: str) -> str:
     try:
         file = read_text(log_path(scope, now.date()), scope.folder)
         log = "\n".join(for_reading(file.text)) if file is not None else ""
-        open_ = "\n".join(one.text for one in promises.still_open(scope))
+        open_ = "\n".join(one.text for one in open_items.still_open(scope))
     except FileError as problem:
         _log.warning("the heartbeat sees less: %s", problem)
     if (size := estimate(log)) > _MOST_LOG_TOKENS:
@@ -116,8 +116,8 @@ def _shown(scope: Scope, clock: Clock, wanted: str) -> str:
     return "\n".join(
         (
             f"It is {now:%Y-%m-%d %H:%M} {clock.zone.key}.",
-            marked.block("file", wanted, name=FILE),
-            marked.block("quoted", f"Open promises:\n{open_ or '(none)'}"),
-            marked.block("file", log or "(empty)", name=f"memory/{now.date().isoformat()}.md"),
+            untrusted.block("file", wanted, name=FILE),
+            untrusted.block("quoted", f"Open promises:\n{open_ or '(none)'}"),
+            untrusted.block("file", log or "(empty)", name=f"memory/{now.date().isoformat()}.md"),
         )
     )

@@ -9,18 +9,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from agent.clock import Clock
+from agent.compaction.compact import compactions
+from agent.compaction.flush_state import flushes
 from agent.context.budget import Budget, estimate, estimate_tool, is_counted, projected
-from agent.context.freshness import seen_by
+from agent.context.file_changes import seen_by
+from agent.context.replay import in_context, system_of
 from agent.context.skill_list import KEY as SKILLS
-from agent.foreign import in_text, names
 from agent.memory.files import FileError, read_bytes, sha_of
-from agent.memory.quoting import QuotedLines
 from agent.model.base import ToolSpec
-from agent.session.compact import compactions
-from agent.session.cycle import flushes
+from agent.search.result_text import QuotedLines
 from agent.session.entries import Entry, LineRanges, MessageEntry, Recalled, Seen
-from agent.session.replay import in_context, system_of
 from agent.session.transcript import Transcript
+from agent.tools.foreign_text import in_text, names
 
 
 @dataclass(frozen=True, slots=True)

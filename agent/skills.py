@@ -20,9 +20,9 @@ from datetime import datetime
 from importlib.resources import files as package_files
 from pathlib import Path
 
-from agent.memory import files, front_matter
+from agent.memory import files, notes
 from agent.memory.files import Entry, Kind
-from agent.memory.reach import Unreadable
+from agent.memory.paths import Unreadable
 from agent.memory.scope import Audience, Scope
 
 FOLDER = "skills"
@@ -167,7 +167,7 @@ class Skills:
 
 def parse(skill: Skill, text: str) -> Skill:
     """`skill` with what its file says. Whatever the file is, something comes of it: at worst a `problem`."""
-    page = front_matter.parse(text)
+    page = notes.parse(text)
     if page.fields is None:
         return replace(skill, problem=page.problem or "has no front matter with name and description")
     description = page.line("description")

@@ -7,7 +7,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from agent.memory.reach import make_private
+from agent.memory.paths import make_private
 
 _OTHER_NAMES = {"AGENTS.md": "CLAUDE.md", "MEMORY.md": "memory.md"}
 """A file that is read in place of one of ours where that is missing (SPEC 5): ours would hide it."""

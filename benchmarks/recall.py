@@ -25,9 +25,9 @@ from pathlib import Path
 from statistics import fmean
 
 from agent.context.budget import DEFAULT_WINDOW, estimate
-from agent.context.recalled import Recall
-from agent.memory.index.engine import MemoryIndex
+from agent.context.recall import Recall
 from agent.memory.scope import Audience, Scope
+from agent.search.engine import MemoryIndex
 from agent.settings import RecallSettings
 from benchmarks.figures import table
 from benchmarks.idle_messages import SMALL_TALK, SMALL_TALK_TO_CHECK, TASKS, TASKS_TO_CHECK
@@ -40,7 +40,7 @@ _IDLE = {
     "tasks to check": TASKS_TO_CHECK,
 }
 _ROOM = DEFAULT_WINDOW // 16
-"""As `agent.incoming` gives it."""
+"""As `agent.turn.user_input` gives it."""
 _UNHURRIED = RecallSettings(timeout_ms=600_000)
 
 

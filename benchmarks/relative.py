@@ -1,5 +1,5 @@
 """Questions about days that were told by relative words: a quarter of a year of logs, as they are written without a
-model (`agent.journal.extract`), asked through the tool that a model has.
+model (`agent.journal.fallback`), asked through the tool that a model has.
 
     when     "When do I see the optician?": told "on Friday", "tomorrow", "vor zwei Tagen", "下周五"; the answer counts
              where the line that says so stands in the tool's text with the right day on it
@@ -23,12 +23,12 @@ from zoneinfo import ZoneInfo
 
 from agent import tools
 from agent.clock import Clock
-from agent.journal.day import Spoken
-from agent.journal.extract import extract
-from agent.memory.days_meant import without_days_meant
-from agent.memory.index.engine import MemoryIndex
+from agent.journal.day_messages import Spoken
+from agent.journal.fallback import extract
+from agent.languages.days_meant import without_days_meant
 from agent.memory.scope import Audience, Scope
-from agent.session.reading import Line
+from agent.search.engine import MemoryIndex
+from agent.session.export import Line
 from agent.settings import MemorySettings
 
 FIRST_DAY = date(2026, 3, 2)

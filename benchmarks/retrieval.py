@@ -32,16 +32,16 @@ from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 from agent.clock import Clock
-from agent.memory.index.engine import MemoryIndex
 from agent.memory.scope import Audience, Scope
-from agent.memory.search_text import search_text
+from agent.search.engine import MemoryIndex
+from agent.search.result_text import search_text
 from agent.settings import HybridSettings, SearchSettings
 from benchmarks.figures import table
 from benchmarks.rules import RULES, left_out
 
 if TYPE_CHECKING:
-    from agent.memory.embedding.encoder import Encoder, Vector
-    from agent.memory.index.meaning import Embeddings
+    from agent.search.vectors.encoder import Encoder, Vector
+    from agent.search.vectors.semantic import Embeddings
 
 CHARS = (1_000, 2_000, 4_000)
 RANKS = (3, 6, 10)
@@ -88,14 +88,14 @@ def _asked(index: MemoryIndex, place: Path) -> Iterator[Row]:
 
 
 def _meaning(encoder: Encoder) -> Embeddings:
-    from agent.memory.embedding.embedder import Embedder  # noqa: PLC0415 (numpy, only with a model)
-    from agent.memory.index.meaning import Embeddings  # noqa: PLC0415
+    from agent.search.vectors.encoder import Embedder  # noqa: PLC0415 (numpy, only with a model)
+    from agent.search.vectors.semantic import Embeddings  # noqa: PLC0415
 
     return Embeddings(Embedder(lambda: encoder))
 
 
 def _encoder(folder: Path, kept: Path | None) -> Encoder:
-    from agent.memory.embedding.local import LocalModel  # noqa: PLC0415
+    from agent.search.vectors.local import LocalModel  # noqa: PLC0415
 
     return Kept(LocalModel(folder), kept)
 

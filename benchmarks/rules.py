@@ -13,20 +13,20 @@ from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, TypeAlias
 
-from agent.memory import words
-from agent.memory.index import synonyms, tokens
-from agent.memory.index.cutting import Cut
-from agent.memory.index.date_readers import KINDS, SAID
-from agent.memory.index.daybook import WEIGHTS
-from agent.memory.index.kinds import OF_KIND, Kind, Weights
+from agent.languages import terms
+from agent.search import synonyms, tokenizer
+from agent.search.chunking import Cut
+from agent.search.date_readers import KINDS, SAID
+from agent.search.ranking import WEIGHTS
+from agent.search.text_kinds import OF_KIND, Kind, Weights
 
 if TYPE_CHECKING:
     from datetime import date
 
-    from agent.memory.index.date_relations import Mention
-    from agent.memory.index.dates import Span
+    from agent.search.date_relations import Mention
+    from agent.search.dates import Span
 
-_INDEX = "agent.memory.index."
+_AGENT = "agent."
 Change: TypeAlias = tuple[str, str, object]
 """A module of the index, a name in it, its value instead."""
 
@@ -38,15 +38,15 @@ def _same(word: str) -> str:
 def _single(text: str) -> list[str]:
     """Characters of unspaced scripts one by one."""
     found: list[str] = []
-    for word in words.runs(words.fold(text)):
-        found += list(word) if words.is_unspaced(word) else [tokens.stem(word)]
+    for word in terms.runs(terms.fold(text)):
+        found += list(word) if terms.is_unspaced(word) else [tokenizer.stem(word)]
     return found
 
 
 def _single_terms(folded: str) -> list[str]:
     found: list[str] = []
-    for word in words.runs(folded):
-        found += list(word) if words.is_unspaced(word) else [word]
+    for word in terms.runs(folded):
+        found += list(word) if terms.is_unspaced(word) else [word]
     return found
 
 
@@ -62,7 +62,7 @@ def _as_named(_text: str, mentions: Sequence[Mention], _today: date) -> Sequence
     return mentions
 
 
-def _no_names(*_: object) -> dict[str, list[tokens.Term]]:
+def _no_names(*_: object) -> dict[str, list[tokenizer.Term]]:
     return {}
 
 
@@ -71,56 +71,56 @@ def _nothing(*_: object) -> tuple[()]:
 
 
 def _of_kinds(weights: Mapping[int, Weights]) -> tuple[Change, ...]:
-    return ("near", "OF_KIND", weights), ("daybook", "OF_KIND", weights)
+    return ("search.bm25", "OF_KIND", weights), ("search.ranking", "OF_KIND", weights)
 
 
 def _weightless(*parts: str) -> Change:
-    return "daybook", "WEIGHTS", {part: 0.0 if part in parts else weight for part, weight in WEIGHTS.items()}
+    return "search.ranking", "WEIGHTS", {part: 0.0 if part in parts else weight for part, weight in WEIGHTS.items()}
 
 
 RULES: Mapping[str, tuple[Change, ...]] = {
     # how a score is made up
     "near": (_weightless("near"),),
-    "context": (("near", "_FLOWS", {}),),
+    "context": (("search.bm25", "_FLOWS", {}),),
     "kinds of text": _of_kinds(dict.fromkeys(Kind, OF_KIND[Kind.PEOPLE])),
     "lists of facts": _of_kinds({**OF_KIND, Kind.FACTS: OF_KIND[Kind.PEOPLE]}),
     "talk with the assistant": _of_kinds({**OF_KIND, Kind.ASSISTANT: OF_KIND[Kind.PEOPLE]}),
     "window": (_weightless("window"),),
-    "date": (("daybook", "days_named", _nothing),),
-    "words of days": (("asked", "_OF_DAYS", 1.0), ("asked", "without_days", _same)),
-    "days beside": (("daybook", "_BESIDE", 1.0),),
-    "days written out": (("daybook", "_spelt", _nothing),),
-    "days near by": (("daybook", "_date_match", _that_day),),
+    "date": (("search.ranking", "days_named", _nothing),),
+    "words of days": (("search.query", "_OF_DAYS", 1.0), ("search.query", "without_days", _same)),
+    "days beside": (("search.ranking", "_BESIDE", 1.0),),
+    "days written out": (("search.ranking", "_spelt", _nothing),),
+    "days near by": (("search.ranking", "_date_match", _that_day),),
     "names": (_weightless("speaker"),),
-    "first of several": (("who", "_FIRST_NAMED", 0.0),),
-    "whose turns": (("who", "_OTHER_SIDE", 1.0),),
-    "days by other days": (("dates", "related", _as_named),),
-    "seasons and feasts": (("dates", "KINDS", tuple(one for one in KINDS if one[1] not in SAID)),),
-    "other names": (("asked", "other_names", _no_names),),
-    "synonyms": (("asked", "synonyms_of", _nothing),),
+    "first of several": (("search.query", "_FIRST_NAMED", 0.0),),
+    "whose turns": (("search.query", "_OTHER_SIDE", 1.0),),
+    "days by other days": (("search.dates", "related", _as_named),),
+    "seasons and feasts": (("search.dates", "KINDS", tuple(one for one in KINDS if one[1] not in SAID)),),
+    "other names": (("search.query", "other_names", _no_names),),
+    "synonyms": (("search.query", "synonyms_of", _nothing),),
     "answer": (_weightless("answer"),),
-    "reply": (("daybook", "is_question", _never),),
+    "reply": (("search.ranking", "is_question", _never),),
     # what a word counts
-    "heading": (("near", "_HEAD", 0.0),),
+    "heading": (("search.bm25", "_HEAD", 0.0),),
     "length": _of_kinds({kind: replace(weights, length=0.0) for kind, weights in OF_KIND.items()}),
-    "least length": (("near", "_LEAST_LENGTH", 1),),
-    "long questions": (("asked", "_MOST_TERMS", 32),),
-    "words everywhere": (("asked", "_EVERYWHERE", 2.0),),
-    "longer words": (("tokens", "_PREFIX", 1_000),),
+    "least length": (("search.bm25", "_LEAST_LENGTH", 1),),
+    "long questions": (("search.query", "_MOST_TERMS", 32),),
+    "words everywhere": (("search.query", "_EVERYWHERE", 2.0),),
+    "longer words": (("search.tokenizer", "_PREFIX", 1_000),),
     # words to tokens
-    "beginnings": (("asked", "beginnings", _nothing),),
-    "stems": (("tokens", "stem", _same),),
-    "irregular forms": (("stem", "_IRREGULAR", {}),),
-    "stop words": (("tokens", "_STOP", frozenset()), ("tokens", "is_common", _never)),
-    "pairs of characters": (("sources", "tokens", _single), ("tokens", "terms", _single_terms)),
+    "beginnings": (("search.query", "beginnings", _nothing),),
+    "stems": (("search.tokenizer", "stem", _same),),
+    "irregular forms": (("languages.stemming", "_IRREGULAR", {}),),
+    "stop words": (("search.tokenizer", "_STOP", frozenset()), ("search.tokenizer", "is_common", _never)),
+    "pairs of characters": (("search.sources", "tokens", _single), ("search.tokenizer", "terms", _single_terms)),
     # what is found
-    "near repeats": (("daybook", "_REPEATED", 1.0),),
-    "overlap": (("engine", "Cut", partial(Cut, overlap=0)),),
-    "sections": (("engine", "Cut", partial(Cut, sections=False)),),
+    "near repeats": (("search.ranking", "_REPEATED", 1.0),),
+    "overlap": (("search.engine", "Cut", partial(Cut, overlap=0)),),
+    "sections": (("search.engine", "Cut", partial(Cut, sections=False)),),
 }
 _CACHED: tuple[Callable[[], None], ...] = (
-    tokens.stem.cache_clear,
-    tokens.term_of.cache_clear,
+    tokenizer.stem.cache_clear,
+    tokenizer.term_of.cache_clear,
     synonyms.synonyms.cache_clear,
 )
 
@@ -128,7 +128,7 @@ _CACHED: tuple[Callable[[], None], ...] = (
 @contextmanager
 def left_out(rule: str) -> Iterator[None]:
     """Raises `KeyError` for a rule that there is not, `AttributeError` where one is out of date."""
-    changes = [(importlib.import_module(_INDEX + module), name, value) for module, name, value in RULES[rule]]
+    changes = [(importlib.import_module(_AGENT + module), name, value) for module, name, value in RULES[rule]]
     before = [(module, name, getattr(module, name)) for module, name, _ in changes]
     try:
         _put(changes)

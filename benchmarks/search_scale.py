@@ -33,10 +33,10 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from agent.clock import Clock
-from agent.memory.index.embedding import Meaning
-from agent.memory.index.engine import MemoryIndex
 from agent.memory.scope import Audience, Scope
-from agent.memory.search import Hit
+from agent.search.engine import MemoryIndex
+from agent.search.results import Hit
+from agent.search.vectors.protocol import Meaning
 from benchmarks.figures import median, p95, resident, table
 
 SIZES = (1_000, 10_000, 100_000, 500_000)
@@ -100,8 +100,8 @@ class Hashed:
 
 
 def _meaning() -> Meaning:
-    from agent.memory.embedding.embedder import Embedder  # noqa: PLC0415 (numpy, only with vectors)
-    from agent.memory.index.meaning import Embeddings  # noqa: PLC0415
+    from agent.search.vectors.encoder import Embedder  # noqa: PLC0415 (numpy, only with vectors)
+    from agent.search.vectors.semantic import Embeddings  # noqa: PLC0415
 
     return Embeddings(Embedder(Hashed))
 

@@ -29,16 +29,16 @@ from zoneinfo import ZoneInfo
 
 from agent.agent import Agent
 from agent.clock import Clock
+from agent.compaction.summary import PARTS
 from agent.context.budget import DEFAULT_WINDOW, budget
 from agent.memory.scope import Audience, Scope
-from agent.model.anthropic import AnthropicModel
+from agent.model.anthropic.model import AnthropicModel
 from agent.model.base import Usage, UsageRecord
-from agent.model.metered import Metered
+from agent.model.client import Metered
 from agent.model.prices import Prices
 from agent.report import ContextReport
-from agent.session.summary import PARTS
 from agent.settings import AgentSettings, ModelSettings
-from agent.turn import Said, SessionKey, TurnRequest
+from agent.types import Said, SessionKey, TurnRequest
 from agent.workspace import create
 from benchmarks.figures import table
 from tests.fakes.anthropic import Answer, FakeAnthropic, compose, last_user_text

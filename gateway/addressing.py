@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from agent.context.marked import label
+from agent.context.untrusted import label
 from agent.memory.scope import Audience
 from channels.message import Address, ChatKind, InboundMessage
 from gateway.access import LOCAL_CHANNELS, Access, Role

@@ -8,7 +8,7 @@ from pathlib import Path
 from agent.agent import Agent
 from agent.clock import Clock
 from agent.model.base import Model
-from agent.model.offline import NAME as OFFLINE
+from agent.model.offline.model import NAME as OFFLINE
 from agent.settings import (
     AgentSettings,
     FlushSettings,

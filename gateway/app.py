@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from agent.agent import Agent
 from agent.clock import Clock
-from agent.model.anthropic import AnthropicModel
+from agent.model.anthropic.model import AnthropicModel
 from agent.model.base import Model
 from agent.tools.base import Tool
 from gateway.access import Access

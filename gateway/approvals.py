@@ -23,15 +23,15 @@ from pydantic import TypeAdapter
 
 from agent.agent import Agent
 from agent.clock import Clock, utc_stamp
-from agent.context.marked import clean, label
-from agent.foreign import Foreign, visible
-from agent.language import Language
+from agent.context.untrusted import clean, label
+from agent.io.parsing import load_json
+from agent.languages.codes import Language
 from agent.memory import files
-from agent.memory.reach import FileError
+from agent.memory.paths import FileError
 from agent.memory.scope import Audience
-from agent.parsing import load_json
 from agent.tools.base import GONE, Arguments, Effect, EffectKind, EffectRequest, Tool, ToolError
-from agent.turn import SessionKey
+from agent.tools.foreign_text import Foreign, visible
+from agent.types import SessionKey
 from channels.message import Address, Channel, ChatKind, InboundMessage, OutboundFile
 from gateway.access import LOCAL_CHANNELS, Access, Role
 from gateway.approval_words import APPROVAL_WORDS, ApprovalWords

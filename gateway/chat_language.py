@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agent.language import Language
-from agent.model.offline_intent import told_language
+from agent.languages.codes import Language
+from agent.model.offline.intent import told_language
 from channels.message import InboundMessage, Origin
 
 _CLEAR = 2

@@ -18,9 +18,9 @@ from functools import partial
 
 from agent.agent import Agent
 from agent.clock import Clock, utc_stamp
-from agent.journal.promises import Promise
+from agent.journal.open_items import Promise
 from agent.journal.summary import Coming
-from agent.language import Language
+from agent.languages.codes import Language
 from channels.message import Address, Button, ChatKind, DueJob
 from gateway import daily_marks
 from gateway.access import Access, Role

@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 
 from agent.silence import SilentFilter, spoken
-from agent.turn import Discard, StepDone, Text, TurnEvent
+from agent.types import Discard, StepDone, Text, TurnEvent
 from channels.message import (
     Address,
     AnswerLost,

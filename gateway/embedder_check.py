@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from agent.memory.embedding.encoder import Encoder, NoEmbedding
+from agent.search.vectors.encoder import Encoder, NoEmbedding
 from agent.settings import LocalEmbedding, RemoteEmbedding
 from gateway.embedding import encoder, local_encoder, needs
 

@@ -14,8 +14,8 @@ from importlib.metadata import PackageNotFoundError, version
 from itertools import count
 from pathlib import Path
 
-from agent.memory.embedding.encoder import NoEmbedding
-from agent.memory.embedding.model_folder import GRAPH, TOKENIZER
+from agent.search.vectors.encoder import NoEmbedding
+from agent.search.vectors.model_folder import GRAPH, TOKENIZER
 from gateway.embedding import missing, model_folder
 from gateway.home import Home
 

@@ -7,10 +7,10 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 
 from agent.agent import Agent
-from agent.memory.embedding.encoder import NoEmbedding
-from agent.memory.index.database import NotStored
 from agent.memory.scope import Audience, Scope
 from agent.model.base import Json
+from agent.search.database import NotStored
+from agent.search.vectors.encoder import NoEmbedding
 from gateway.config import Config
 from gateway.control import Operation, OperationError, Params
 from gateway.embedder_fetch import BY_HAND, KEPT, LOADED, FetchedModel, fetch

@@ -9,11 +9,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent.memory.embedding.embedder import Embedder
-from agent.memory.embedding.encoder import Encoder, NoEmbedding
-from agent.memory.embedding.model_folder import has_graph, read_folder, stamp
-from agent.memory.embedding.server import Server
-from agent.memory.index.embedding import Meaning, NoMeaning
+from agent.search.vectors.encoder import Embedder, Encoder, NoEmbedding
+from agent.search.vectors.model_folder import has_graph, read_folder, stamp
+from agent.search.vectors.protocol import Meaning, NoMeaning
+from agent.search.vectors.remote import Server
 from agent.settings import LocalEmbedding, RemoteEmbedding
 from gateway.config.model import Embedding
 from gateway.config.model import LocalEmbedding as LocalConfig
@@ -21,7 +20,7 @@ from gateway.config.model import RemoteEmbedding as RemoteConfig
 from gateway.home import Home
 
 if TYPE_CHECKING:
-    from agent.memory.embedding.local import LocalModel
+    from agent.search.vectors.local import LocalModel
 
 log = logging.getLogger(__name__)
 
@@ -106,7 +105,7 @@ def local_encoder(settings: LocalEmbedding) -> LocalModel:
     """As `encoder`."""
     if absent := missing():
         raise NoEmbedding(absent)
-    from agent.memory.embedding.local import LocalModel  # noqa: PLC0415 (70 MB, only for a local model)
+    from agent.search.vectors.local import LocalModel  # noqa: PLC0415 (70 MB, only for a local model)
 
     return LocalModel(settings.folder)
 
@@ -123,7 +122,7 @@ class Embedders:
         if absent := needs(settings):
             log.warning("memory is searched by words alone: %s", absent)
             return NoMeaning(absent)
-        from agent.memory.index.meaning import Embeddings  # noqa: PLC0415 (numpy, only where it is asked for)
+        from agent.search.vectors.semantic import Embeddings  # noqa: PLC0415 (numpy, only where it is asked for)
 
         known = self._known.get(settings)
         if known is None:

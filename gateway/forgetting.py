@@ -26,11 +26,11 @@ from functools import partial
 
 from agent.agent import Agent
 from agent.clock import Clock
-from agent.forgetting import Removal
+from agent.forget import Removal
 from agent.memory.forget import Finding, speaks_of
 from agent.memory.history import SECOND_THOUGHTS
 from agent.memory.scope import Scope
-from agent.turn import SessionKey
+from agent.types import SessionKey
 from channels.message import Address
 from gateway.access import Access
 from gateway.chats import Chats

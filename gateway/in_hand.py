@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agent.parsing import load_json
+from agent.io.parsing import load_json
 
 log = logging.getLogger(__name__)
 

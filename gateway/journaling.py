@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from agent.agent import Agent
 from agent.clock import Clock
 from agent.memory.scope import Scope
-from agent.turn import SessionKey
+from agent.types import SessionKey
 from gateway.schedule.builtin import JOURNAL, NIGHTLY, BuiltIn, DueTime, JobFailed, Outcome
 from gateway.sessions import Sessions
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.clock import Clock
-from agent.memory.reach import FileError
+from agent.memory.paths import FileError
 from channels.message import Address, Channel, OutboundFile
 from gateway.outgoing import Outgoing
 

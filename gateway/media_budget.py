@@ -8,7 +8,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from agent.clock import Clock
-from agent.parsing import load_json
+from agent.io.parsing import load_json
 
 
 class MediaBudget:

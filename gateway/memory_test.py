@@ -9,10 +9,10 @@ from pathlib import Path
 
 from agent.agent import Agent
 from agent.clock import Clock, utc_stamp
+from agent.io.parsing import load_json
 from agent.memory.files import FileError
-from agent.memory.memory_tests import FILE, Report, Result, run
 from agent.memory.scope import Audience, Scope
-from agent.parsing import load_json
+from agent.search.memory_tests import FILE, Report, Result, run
 from gateway.schedule.builtin import MEMORY_TEST, MEMORY_TESTED, BuiltIn, DueTime, JobFailed, Outcome
 
 _SHOWN = 10

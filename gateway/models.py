@@ -8,14 +8,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 from agent.clock import Clock
 from agent.memory.scope import Audience
-from agent.model.anthropic import AnthropicModel
+from agent.model.anthropic.model import AnthropicModel
 from agent.model.base import SILENT, Completed, Model, ModelEvent, ModelRequest, TextDelta, Usage
-from agent.model.closing import closing
-from agent.model.metered import Metered
-from agent.model.offline import OfflineModel
-from agent.model.resilient import Resilient
+from agent.model.client import Metered, Resilient, closing
+from agent.model.offline.model import OfflineModel
 from agent.silence import NO_REPLY
-from agent.turn import JOB
+from agent.types import JOB
 from gateway.config.checks import prices_of
 from gateway.config.model import LimitsConfig, ModelConfig
 from gateway.usage import Account, UsageLedger, account_of

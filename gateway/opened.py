@@ -7,8 +7,8 @@ import json
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from agent.io.parsing import load_json
 from agent.media.store import Store
-from agent.parsing import load_json
 
 
 class Found(enum.StrEnum):

@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from agent.media.sniff import HEAD, Kind, sniffed
 from agent.memory.files import copy_out, inside
-from agent.memory.reach import FileError, make_private, opened
+from agent.memory.paths import FileError, make_private, opened
 from agent.memory.scope import Scope
 from channels.message import OutboundFile
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from agent.importing import kept_from_the_collector
+from agent.io.imports import kept_from_the_collector
 from channels.message import Channel, CommandInfo
 from channels.registry import load
 from gateway.access import ChannelRules, DmPolicy, GroupRule, ServerRule

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 
 from agent.clock import Clock, utc_stamp
-from agent.memory.words import fold
+from agent.languages.terms import fold
 from channels.message import Address, Button, InboundMessage
 from gateway.access import CODE_LETTERS
 from gateway.store import question_rows

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from agent.agent import Agent
-from agent.model.anthropic import AnthropicModel
+from agent.model.anthropic.model import AnthropicModel
 from channels.terminal import TerminalChannel
 from gateway.control import Operation
 from gateway.housekeeping import Housekeeping

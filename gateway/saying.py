@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
-from agent.language import Language
-from agent.turn import Document, ForwardedText, Picture, Said
+from agent.languages.codes import Language
+from agent.types import Document, ForwardedText, Picture, Said
 from channels.message import Attachment, ChatKind, InboundMessage, Quote
 from gateway.names import Names, plain_name
 from gateway.one_line import one_line

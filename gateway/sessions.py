@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from agent.memory.scope import Audience, GroupLogs, Scope
-from agent.turn import JOBS, SessionKey
+from agent.types import JOBS, SessionKey
 from channels.message import ChatKind, InboundMessage, Sender
 from channels.terminal import MAIN_CHAT
 from gateway.access import LOCAL_CHANNELS, Access, Admitted, Role

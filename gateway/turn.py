@@ -18,7 +18,7 @@ from agent.agent import Agent
 from agent.memory.scope import Audience
 from agent.model.base import Usage
 from agent.tools.base import Tool
-from agent.turn import CHAT, JOB, Discard, End, EndKind, Said, StepDone, Text, TurnRequest
+from agent.types import CHAT, JOB, Discard, End, EndKind, Said, StepDone, Text, TurnRequest
 from channels.message import Channel, DueJob
 from gateway.acknowledgement import Acknowledgement
 from gateway.approvals import Approvals

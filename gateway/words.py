@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from agent.language import Language
+from agent.languages.codes import Language
 
 
 @dataclass(frozen=True, slots=True)

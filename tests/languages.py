@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agent.language import Language
+from agent.languages.codes import Language
 
 SAID: Mapping[Language, str] = {
     Language.ENGLISH: "The dentist is at nine, and my bike was in the cellar",

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from agent.context.replay import in_context
 from agent.model.base import Block, Json, ToolSpec
 from agent.session.entries import CompactionEntry, Entry, MessageEntry, RedactionEntry
 from agent.session.prune import is_prune
-from agent.session.replay import in_context
 
 DEFAULT_WINDOW = 200_000
 SMALLEST_WINDOW = 1_000

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
-from agent.context import marked
-from agent.context.places import Excerpt, Place, common_places, excerpt, own_places, read
+from agent.context import untrusted
+from agent.context.prompt_files import Excerpt, Place, common_places, excerpt, own_places, read
 from agent.context.skill_list import KEY as SKILLS
 from agent.context.skill_list import skill_list, skills_seen
 from agent.memory.files import Unreadable
@@ -96,7 +96,7 @@ def _sections(places: tuple[Place, ...], settings: MemorySettings) -> tuple[list
         if file is None:
             seen[place.key] = Seen()
             continue
-        part = excerpt(marked.clean(file.text), place.part, settings)
+        part = excerpt(untrusted.clean(file.text), place.part, settings)
         seen[place.key] = Seen(file.sha, file.size, part.total, part.ranges, part.ranges)
         if file.text.strip():
             text = file_block("rules" if place.is_rules else "file", place, part)
@@ -111,17 +111,17 @@ UNREADABLE = Seen(sha="unreadable")
 def file_block(kind: str, place: Place, part: Excerpt) -> str:
     """A file's text as marked data, with a note where it is not all."""
     if not part.is_cut:
-        return marked.block(kind, part.text, name=place.name)
+        return untrusted.block(kind, part.text, name=place.name)
     first, last = part.lines
     note = f"[Only lines {first}-{last} of {part.total} are shown here; read the rest with a tool]"
     if not last:
         note = f"[Its {part.total} lines are too long to be shown here; read it with a tool]"
         if part.text:
             note = f"[Only the end of its last line, number {part.total}, is shown here; read the rest with a tool]"
-            return marked.block(kind, f"{note}\n{part.text}", name=place.name)
+            return untrusted.block(kind, f"{note}\n{part.text}", name=place.name)
     text = f"{note}\n{part.text}" if first > 1 else f"{part.text}{'' if part.text.endswith(chr(10)) else chr(10)}{note}"
-    return marked.block(kind, text, name=place.name)
+    return untrusted.block(kind, text, name=place.name)
 
 
 def unreadable_block(place: Place, problem: Unreadable) -> str:
-    return marked.block("notice", f"Not shown: {problem.reason}.", name=place.name)
+    return untrusted.block("notice", f"Not shown: {problem.reason}.", name=place.name)

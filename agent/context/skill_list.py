@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
-from agent.context import marked
-from agent.context.places import Part, excerpt
+from agent.context import untrusted
+from agent.context.prompt_files import Part, excerpt
 from agent.session.entries import Seen
 from agent.settings import MemorySettings
 from agent.skills import Skill
@@ -25,12 +25,12 @@ def skill_list(skills: Sequence[Skill], settings: MemorySettings) -> str:
     lines += [_line(skill) for skill in skills[:_LISTED]]
     if len(skills) > _LISTED:
         lines.append(f"And {len(skills) - _LISTED} more: {', '.join(skill.name for skill in skills[_LISTED:])[:2_000]}")
-    blocks = [marked.block("rules", "\n".join(lines), name="skills")]
+    blocks = [untrusted.block("rules", "\n".join(lines), name="skills")]
     for skill in skills:
         if skill.always:
-            part = excerpt(marked.clean(skill.body), Part.BEGINNING, settings)
+            part = excerpt(untrusted.clean(skill.body), Part.BEGINNING, settings)
             note = "\n[It is longer; skill_read shows the rest]" if part.is_cut else ""
-            blocks.append(marked.block("rules", part.text.rstrip() + note, name=f"skill {skill.name}"))
+            blocks.append(untrusted.block("rules", part.text.rstrip() + note, name=f"skill {skill.name}"))
     return "\n\n".join(blocks)
 
 
@@ -44,4 +44,4 @@ def _line(skill: Skill) -> str:
     if skill.missing:
         notes.append(f"cannot be used now, missing: {', '.join(skill.missing)}")
     note = f" ({'; '.join(notes)})" if notes else ""
-    return f"- {skill.name}: {marked.label(skill.description, _DESCRIPTION_CHARS)}{note}"
+    return f"- {skill.name}: {untrusted.label(skill.description, _DESCRIPTION_CHARS)}{note}"

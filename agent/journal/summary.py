@@ -14,20 +14,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 
-from agent.context import marked
+from agent.context import untrusted
 from agent.context.budget import estimate
-from agent.journal import promises
-from agent.journal.marks import for_reading
-from agent.journal.promises import Promise
-from agent.journal.words import language_of_day
-from agent.language import Language
-from agent.memory.daily import log_path
+from agent.journal import open_items
+from agent.journal.open_items import Promise
+from agent.journal.progress import for_reading
+from agent.journal.strings import language_of_day
+from agent.languages.codes import Language
+from agent.memory.daily_log import log_path
 from agent.memory.files import FileError, read_text
-from agent.memory.forgettings import Forgettings, Reading
+from agent.memory.redaction_lock import Forgettings, Reading
 from agent.memory.scope import Scope
-from agent.model.ask import ask
 from agent.model.base import REFUSED, Message, Model, ModelError, ModelRequest
-from agent.model.offline import NAME as OFFLINE
+from agent.model.client import ask
+from agent.model.offline.model import NAME as OFFLINE
 from agent.settings import ModelSettings
 from agent.silence import spoken
 
@@ -149,7 +149,7 @@ async def _summary(
 
 def _read(asked: Asked) -> _Day:
     try:
-        known: Sequence[Promise] = promises.still_open(asked.scope)
+        known: Sequence[Promise] = open_items.still_open(asked.scope)
     except FileError as problem:
         _log.error("the daily summary has no open list: %s", problem)
         known = ()
@@ -216,7 +216,7 @@ def _day_shown(today: _Day) -> str:
     parts = [
         f"The day is {today.day.isoformat()}.",
         _log_of(today.day, today.lines, _MOST_LOG_TOKENS),
-        marked.block("quoted", f"Open promises:\n{open_}\n\nDue on the next day:\n{coming}"),
+        untrusted.block("quoted", f"Open promises:\n{open_}\n\nDue on the next day:\n{coming}"),
     ]
     return "\n".join(parts)
 
@@ -239,7 +239,7 @@ def _log_of(day: date, lines: Sequence[str], most: int) -> str:
     if (size := estimate(log)) > most:
         half = len(log) * most // (2 * size)
         log = f"{log[:half]}\n[… left out …]\n{log[-half:]}"
-    return marked.block("file", log, name=f"memory/{day.isoformat()}.md")
+    return untrusted.block("file", log, name=f"memory/{day.isoformat()}.md")
 
 
 def _from_log(today: _Day) -> str:

@@ -19,28 +19,28 @@ from pathlib import Path
 
 from agent.clock import Clock
 from agent.context.budget import estimate
-from agent.journal import promises, telling
-from agent.journal.day import Spoken, Talked
-from agent.journal.day import read as read_day
-from agent.journal.extract import extract, language_of
-from agent.journal.marks import TITLE, Marks, Piece, Section, in_log
-from agent.journal.telling import Told
-from agent.journal.words import WORDS
-from agent.memory.daily import heading_line, log_path
-from agent.memory.days_meant import without_days_meant
+from agent.journal import open_items, section_request
+from agent.journal.day_messages import Spoken, Talked
+from agent.journal.day_messages import read as read_day
+from agent.journal.fallback import extract, language_of
+from agent.journal.progress import TITLE, Marks, Piece, Section, in_log
+from agent.journal.section_request import Told
+from agent.journal.strings import WORDS
+from agent.languages.days_meant import without_days_meant
+from agent.memory.daily_log import heading_line, log_path
 from agent.memory.files import FileError, clean, read_text
-from agent.memory.forgettings import Forgettings, Forgotten, Reading
 from agent.memory.history import History
-from agent.memory.logs import append_day
+from agent.memory.log_writer import append_day
+from agent.memory.redaction_lock import Forgettings, Forgotten, Reading
 from agent.memory.scope import Scope
-from agent.model.ask import ask
 from agent.model.base import ContextOverflow, InvalidRequest, Model, ModelError, Outdated
-from agent.model.offline import NAME as OFFLINE
+from agent.model.client import ask
+from agent.model.offline.model import NAME as OFFLINE
 from agent.session.archive import Archive, SessionInfo
 from agent.session.transcript import Transcript, Unusable
 from agent.settings import AgentSettings
-from agent.turn import SessionKey
-from agent.windows import Windows
+from agent.turn.window import Windows
+from agent.types import SessionKey
 
 _log = logging.getLogger(__name__)
 
@@ -234,7 +234,7 @@ class Journal:
         pieces, left = _still_good(kept, work.spoken)
         room = MOST_TOKENS_A_DAY - work.spent - sum(one.tokens for one in pieces)
         budget = (await self._windows.budget(self._settings.model.name)).window
-        size = min(_PIECE_TOKENS, max(_LEAST_PIECE, budget - _FIXED_TOKENS - telling.MOST_TOKENS))
+        size = min(_PIECE_TOKENS, max(_LEAST_PIECE, budget - _FIXED_TOKENS - section_request.MOST_TOKENS))
         while left:
             part = _fitting(left, min(size, room))
             if not part:
@@ -258,12 +258,12 @@ class Journal:
             await asyncio.to_thread(self._enter, work, pieces, left)
         return True
 
-    async def _piece(self, work: _Work, part: Sequence[Spoken], before: Sequence[promises.Promise]) -> Piece:
+    async def _piece(self, work: _Work, part: Sequence[Spoken], before: Sequence[open_items.Promise]) -> Piece:
         """`before`: what was promised in the pieces before it, which is not in the list yet. What a model declines to
         tell, or tells nothing of, becomes an extract. Raises `NoModel`, `ContextOverflow`, `Forgotten`."""
         known = {one.id: one for one in (*await asyncio.to_thread(_open, work.scope), *before)}
         session, open_ = str(work.info.key), [*known.values()]
-        request = telling.request(self._settings.model, session, work.day, part, open_, work.reading)
+        request = section_request.request(self._settings.model, session, work.day, part, open_, work.reading)
         try:
             answer = await ask(self._model, request)
         except ContextOverflow:
@@ -278,7 +278,7 @@ class Journal:
             raise NoModel from problem
         if answer.model == OFFLINE:
             raise NoModel
-        told = telling.read(answer, work.day, part)
+        told = section_request.read(answer, work.day, part)
         if not told.bullets:
             return _by_extract(part, _size(part))
         sources = tuple(dict.fromkeys(name for one in part for name in one.line.sources))
@@ -293,9 +293,9 @@ class Journal:
         if left:
             remark = WORDS[language_of(work.spoken)].from_here.format(number=f"{MOST_TOKENS_A_DAY:,}")
             bullets += [f"- {left[0].line.at:%H:%M} {remark}", *extract(left)]
-        with self._history.author(work.scope).writes(telling.PURPOSE):
-            promises.keep(work.scope, self._clock, [one for piece in pieces for one in piece.told.promises])
-            promises.close(work.scope, self._clock, [id for piece in pieces for id in piece.told.closed])
+        with self._history.author(work.scope).writes(section_request.PURPOSE):
+            open_items.keep(work.scope, self._clock, [one for piece in pieces for one in piece.told.promises])
+            open_items.close(work.scope, self._clock, [id for piece in pieces for id in piece.told.closed])
         replaces = len(work.fresh) < len(work.spoken)
         section = Section(work.spoken[0].number, work.spoken[-1].number, tokens=sum(one.tokens for one in pieces))
         self._append(work, work.spoken, section, bullets, "in place of the extract above" if replaces else "")
@@ -322,7 +322,7 @@ class Journal:
         title += f" ({remark})" if remark else ""
         mark = section.comment(work.info.id)
         body = "\n".join([*map(_harmless, bullets), "", mark])
-        with self._history.author(work.scope).writes(telling.PURPOSE):
+        with self._history.author(work.scope).writes(section_request.PURPOSE):
             append_day(work.scope, work.day, heading_line(title) + body + "\n")
         self._marks.written(work.info.id, work.day, [section])
 
@@ -377,9 +377,9 @@ def _harmless(bullet: str) -> str:
     return clean(bullet).replace("<!--", "<!‐‐")
 
 
-def _open(scope: Scope) -> Sequence[promises.Promise]:
+def _open(scope: Scope) -> Sequence[open_items.Promise]:
     try:
-        return promises.still_open(scope)
+        return open_items.still_open(scope)
     except FileError as problem:
         _log.warning("the open list cannot be read: %s", problem)
         return ()

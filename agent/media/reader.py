@@ -11,9 +11,9 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent.io.parsing import load_json
 from agent.media.sniff import Kind
 from agent.media.unreadable import TOO_MUCH, Unreadable
-from agent.parsing import load_json
 
 _log = logging.getLogger(__name__)
 

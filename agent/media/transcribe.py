@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from agent.io.parsing import load_json
 from agent.media import kept
 from agent.media.unreadable import Unreadable
-from agent.parsing import load_json
 
 SECONDS = 300.0
 """How long one recording may take: a program on a small machine is not much faster than speech."""

@@ -20,12 +20,13 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from agent.memory import daily, disk
-from agent.memory.edits import addition_of, edit_of
+from agent import fs
+from agent.io.plain_text import whole
+from agent.memory import daily_log
+from agent.memory.history import recorded
+from agent.memory.patch import addition_of, edit_of
+from agent.memory.paths import FileError, Folder, OutOfReach, Unreadable, holding, inside, name_below, opened
 from agent.memory.provenance import carried, carried_bytes
-from agent.memory.reach import FileError, Folder, OutOfReach, Unreadable, holding, inside, name_below, opened
-from agent.memory.recording import recorded
-from agent.whole import whole
 
 __all__ = [
     "MAX_BYTES",
@@ -139,7 +140,7 @@ def copy_out(path: Path, root: Path, to: BinaryIO, most: int) -> None:
     none, where it is empty and where it is larger."""
     name = name_below(path, root)
     with _reading(name), holding(path, root) as (folder, real_name):
-        size = disk.copy(folder, real_name, to, most)
+        size = fs.copy(folder, real_name, to, most)
     if size > most:
         raise Unreadable(f"{name} is larger than {most / 1_000_000:.0f} MB, the most that can be sent there")
     if size == 0:
@@ -153,7 +154,7 @@ def entries(path: Path, root: Path) -> list[Entry]:
     with _reading(name):
         try:
             with opened(path, root) as folder, os.scandir(folder.path if folder.fd is None else folder.fd) as found:
-                seen = [_entry(item) for item in found if item.name != disk.SCRATCH]
+                seen = [_entry(item) for item in found if item.name != fs.SCRATCH]
                 return sorted((entry for entry in seen if entry is not None), key=lambda entry: entry.name)
         except FileNotFoundError:
             return []
@@ -181,7 +182,7 @@ def put_back(
 ) -> FileText | None:
     """As `rewrite`, for undoing and forgetting alone: `change` may return None (no such file), today's log may become
     shorter, and with `redacts` another day's and HISTORY.md may change too, the one exception of invariant 7."""
-    return _changed(path, root, change, lambda real, before, after: None if redacts else daily.closed(real, today))
+    return _changed(path, root, change, lambda real, before, after: None if redacts else daily_log.closed(real, today))
 
 
 def _is_text(path: Path) -> bool:
@@ -189,7 +190,7 @@ def _is_text(path: Path) -> bool:
 
 
 def _refusal(real: Path, before: bytes | None, after: bytes | None, today: date) -> str | None:
-    return daily.closed(real, today) or daily.shortened(real, before, after)
+    return daily_log.closed(real, today) or daily_log.shortened(real, before, after)
 
 
 def _changed(
@@ -220,7 +221,7 @@ def _changed(
                         folder.sync()
                     else:
                         mode = stat.S_IMODE(known.st_mode) if known is not None else _NEW_FILE
-                        disk.replace(folder, real_name, after, mode, check)
+                        fs.replace(folder, real_name, after, mode, check)
             except _Overtaken:
                 continue
             return _state(after) if after is not None else None
@@ -239,7 +240,7 @@ def remove(path: Path, root: Path, today: date, may_go: Callable[[bytes], None] 
             data = _bytes(folder, real_name, name)
         except FileNotFoundError:
             return None
-        refusal = daily.closed(real, today) or daily.shortened(real, data, None)
+        refusal = daily_log.closed(real, today) or daily_log.shortened(real, data, None)
         _unless(refusal or _protected(name, known))
         may_go(data)
         try:
@@ -263,7 +264,7 @@ def check_writable(path: Path, root: Path) -> None:
         known = folder.stat(real_name)
         if known is not None and not stat.S_ISREG(known.st_mode):
             raise NotWritten(f"{name} is no regular file")
-        disk.probe(folder)
+        fs.probe(folder)
 
 
 def clean(text: str) -> str:
@@ -300,7 +301,7 @@ def append(path: Path, root: Path, addition: Callable[[str], str], beginning: st
         for _ in range(_TRIES):
             known = folder.stat(real_name)
             _unless(_protected(name, known))
-            end = disk.tail(folder, real_name, _TAIL_BYTES) if known is not None else b""
+            end = fs.tail(folder, real_name, _TAIL_BYTES) if known is not None else b""
             if b"\0" in end:
                 raise Unreadable(f"{name} is a binary file, or UTF-16 text; save it as UTF-8")
             data = _appended(end.decode("utf-8", "replace"), lambda before: carried("", addition(before)), beginning)
@@ -310,7 +311,7 @@ def append(path: Path, root: Path, addition: Callable[[str], str], beginning: st
             try:
                 with recorded(addition_of(name, size, end, data, existed=known is not None)):
                     _not_overtaken(folder, real_name, known)
-                    disk.append(folder, real_name, data)
+                    fs.append(folder, real_name, data)
             except _Overtaken:
                 continue
             return
@@ -343,7 +344,7 @@ def _entry(item: os.DirEntry[str]) -> Entry | None:
 
 
 def _bytes(folder: Folder, real_name: str, name: str, limit: int = MAX_BYTES) -> bytes:
-    data = disk.read(folder, real_name, limit + 1)
+    data = fs.read(folder, real_name, limit + 1)
     if len(data) > limit:
         raise Unreadable(f"{name} is larger than {limit // 1_000_000} MB; it can only be made smaller by hand")
     return data
@@ -370,7 +371,7 @@ def _same(known: os.stat_result | None, now: os.stat_result | None) -> bool:
 @contextmanager
 def _writing(path: Path, root: Path, name: str, *, make: bool = True) -> Iterator[tuple[Folder, str]]:
     try:
-        with holding(path, root, make=make) as (folder, real_name), disk.locked(folder):
+        with holding(path, root, make=make) as (folder, real_name), fs.locked(folder):
             yield folder, real_name
     except OSError as error:
         raise NotWritten(f"{name} was not written: {_why(error)}") from error

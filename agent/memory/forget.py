@@ -15,12 +15,12 @@ from functools import partial
 from pathlib import Path
 
 from agent.clock import Clock
-from agent.memory import daily, files, front_matter, index_lines, notes
+from agent.languages.terms import fold, is_unspaced, query_terms, terms
+from agent.memory import daily_log, files, notes
 from agent.memory.files import Kind
 from agent.memory.history import FORGET, History
-from agent.memory.reach import FileError, Unreadable
+from agent.memory.paths import FileError, Unreadable
 from agent.memory.scope import Scope
-from agent.memory.words import fold, is_unspaced, query_terms, terms
 
 _FACTS = ("USER.md", "MEMORY.md", "memory.md", "GROUP.md")
 _BULLET = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
@@ -113,7 +113,7 @@ def speaks_of(finding: Finding) -> Callable[[str], bool]:
     """Whether a line of a talk speaks of what is to be forgotten, or is one of a note on it."""
     phrase, words = _phrase(finding.wanted), _words(finding.wanted)
     by_words = bool(finding.places) and not any(place.whole or phrase(place.text) for place in finding.places)
-    notes_on_it = [front_matter.parse(place.text).body for place in finding.places if place.whole]
+    notes_on_it = [notes.parse(place.text).body for place in finding.places if place.whole]
     told = {bare for text in notes_on_it for line in text.splitlines() if len(bare := _bare(line)) >= _LEAST_LINE}
 
     def holds(line: str) -> bool:
@@ -165,7 +165,7 @@ def _remove(scope: Scope, clock: Clock, path: str, places: Sequence[Place]) -> N
 def _unlist(scope: Scope, clock: Clock, note: str) -> None:
     index = notes.index_path(scope)
     if files.read_text(index, scope.folder) is not None:
-        files.rewrite(index, scope.folder, clock.today(), lambda now: index_lines.without_line(now or b"", note))
+        files.rewrite(index, scope.folder, clock.today(), lambda now: notes.without_line(now or b"", note))
 
 
 def _without(name: str, places: Sequence[Place], mark: str, now: bytes | None) -> bytes | None:
@@ -181,7 +181,7 @@ def _without(name: str, places: Sequence[Place], mark: str, now: bytes | None) -
         passage = place.text.split("\n")
         at = _nearest(shown, passage, place.line - 1)
         if at is not None:
-            left = [daily.struck(shown[at], mark)] if mark else []
+            left = [daily_log.struck(shown[at], mark)] if mark else []
             lines[at : at + len(passage)] = [line.encode() for line in left]
             shown[at : at + len(passage)] = left
     return start + b"\n".join(lines)
@@ -197,7 +197,7 @@ def _places(path: str, text: str, holds: Callable[[str], bool]) -> Iterator[Plac
     lines = [line.rstrip() for line in text.split("\n")]
     body = 0
     if path.startswith(f"{notes.FOLDER}/"):
-        head = front_matter.parse(text)
+        head = notes.parse(text)
         if holds(f"{head.line('name')} {head.line('description')} {Path(path).stem}"):
             yield Place(path, 1, text.rstrip(), whole=True)
             return
@@ -251,7 +251,7 @@ def _texts(scope: Scope, unread: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def _only_grows(file: Path) -> bool:
-    return daily.day_of(file) is not None or daily.is_history(file)
+    return daily_log.day_of(file) is not None or daily_log.is_history(file)
 
 
 def _phrase(wanted: str) -> Callable[[str], bool]:

@@ -6,6 +6,11 @@ leaves an entry without effect, never an effect without an entry.
 
 What was forgotten leaves it too: the text is overwritten here, and can be brought back for ten minutes from memory
 alone.
+
+Between the files and their history: every change is announced here before it reaches the disk.
+
+Who changes what for whom is known far above the files, so it is set for the work inside a `with` block and travels with
+it, also into threads. Outside of any block (a talk exported on demand, a test) nothing is recorded.
 """
 
 from __future__ import annotations
@@ -15,17 +20,59 @@ import secrets
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Protocol
 
 from agent.clock import Clock, utc_stamp
-from agent.memory.edits import Edit
+from agent.io.sqlite import WholeTextConnection
+from agent.memory.patch import Edit
+from agent.memory.paths import make_private
 from agent.memory.provenance import sources_in, with_mark
-from agent.memory.reach import make_private
-from agent.memory.recording import recorder, recording
 from agent.memory.scope import Scope
-from agent.whole_rows import WholeTextConnection
+
+
+class Recorder(Protocol):
+    """`record` has the edit on disk when it returns; raises `OSError` where it cannot, and the edit is not made.
+    `withdraw` takes the last one back, where it then could not be made."""
+
+    def record(self, edit: Edit) -> None: ...
+
+    def withdraw(self) -> None: ...
+
+
+_recorder: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
+
+
+def recorder() -> Recorder | None:
+    """The one of the work that is being done."""
+    return _recorder.get()
+
+
+@contextmanager
+def recording(into: Recorder) -> Iterator[None]:
+    token = _recorder.set(into)
+    try:
+        yield
+    finally:
+        _recorder.reset(token)
+
+
+@contextmanager
+def recorded(edit: Edit) -> Iterator[None]:
+    """Around the write itself."""
+    into = _recorder.get()
+    if into is not None:
+        into.record(edit)
+    try:
+        yield
+    except BaseException:
+        if into is not None:
+            into.withdraw()
+        raise
+
 
 _log = logging.getLogger(__name__)
 

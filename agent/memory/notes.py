@@ -1,23 +1,170 @@
-"""Notes: one memory each, in `memory/notes/<slug>.md`, with its line in the scope's index. Everything blocks."""
+"""Notes: one memory each, in `memory/notes/<slug>.md`, with its line in the scope's index. Everything blocks.
+
+The lines of MEMORY.md that point to notes: `- [name](memory/notes/slug.md) - description`. Everything else in the
+file is its owner's and comes through byte for byte.
+
+The YAML block at the head of a note. People edit it, so whatever it has become, reading it gives something.
+"""
 
 from __future__ import annotations
 
 import difflib
+import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
 from pathlib import Path
 
+import yaml
+
 from agent.clock import Clock
-from agent.memory import files, front_matter, index_lines
-from agent.memory.fullness import lines_shown
+from agent.io.parsing import load_yaml
+from agent.io.plain_text import slug
+from agent.memory import files
+from agent.memory.limits import lines_shown
+from agent.memory.paths import FileError, Unreadable
 from agent.memory.provenance import sources_in
-from agent.memory.reach import FileError, Unreadable
 from agent.memory.scope import Scope
-from agent.memory.slug import slug
 from agent.settings import MemorySettings
+
+NEW_NOTES = "## New notes"
+"""Heads the section near the top of an index that is longer than the prompt shows."""
+_REST = "## Older"
+_TITLE_LINES = 20
+
+
+def _all_lines(text: str) -> int:
+    return len(text)
+
+
+def with_line(index: bytes, path: str, name: str, description: str, shown: Callable[[str], int] = _all_lines) -> bytes:
+    """The index with exactly one line for the note at `path`: in its old place, else after the last note's line, else
+    at the end. Where the prompt would not show that any more (`shown`: how many lines of a text it has), a new line
+    begins a section near the top, where those after it stand too, the newest first."""
+    label = name.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
+    line = f"- [{label}]({path})" + (f" - {description}" if description else "")
+    lines = _lines(index)
+    present = [number for number, text in enumerate(lines) if _points_to(text, path)]
+    if present:
+        lines[present[0]] = line + _ending(lines[present[0]])
+        return _joined([text for number, text in enumerate(lines) if number not in present[1:]])
+    usual: list[str] = []
+    for found, at in _line_positions(lines, line):
+        if at < shown(_joined(found).decode("utf-8", "replace")):
+            return _joined(found)
+        usual = usual or found
+    return _joined(usual)
+
+
+def _line_positions(lines: Sequence[str], line: str) -> Iterator[tuple[list[str], int]]:
+    """Where a new line may stand, the usual place first: the lines with it, and which of them it is, from 0."""
+    head = next((at for at, text in enumerate(lines[:-1]) if text.strip() == NEW_NOTES), None)
+    if head is not None:
+        at = head + 1 + (lines[head + 1].strip(" \t\r") == "\n")
+        yield [*lines[:at], line + "\n", *lines[at:]], at
+    yield _behind_the_others(lines, line)
+    top = 0
+    if lines and lines[0].rstrip() == "---":  # front matter
+        top = next((at + 1 for at, text in enumerate(lines) if at and text.rstrip() == "---"), 0)
+    title = top + 1 if lines[top : top + 1] and lines[top].startswith("# ") else top
+    while top < title < min(len(lines), top + _TITLE_LINES) and not _BEGINS_PART.match(lines[title]):
+        title += 1
+    yield _in_new_section(lines, title, line)
+    yield _in_new_section(lines, top, line)
+
+
+def _behind_the_others(before: Sequence[str], line: str) -> tuple[list[str], int]:
+    lines = list(before)
+    notes = [number for number, text in enumerate(lines) if _ANY_NOTE.match(text)]
+    at = notes[-1] + 1 if notes else len(lines)
+    if at and not lines[at - 1].endswith("\n"):
+        lines[at - 1] += "\n"
+    if not notes and lines and lines[-1].strip() and not lines[-1].startswith("- "):
+        lines.append("\n")
+        at += 1
+    lines.insert(at, line + "\n")
+    return lines, at
+
+
+def _in_new_section(lines: Sequence[str], at: int, line: str) -> tuple[list[str], int]:
+    gap = ["\n"] if at and lines[at - 1].strip() else []
+    rest = [] if at == len(lines) or lines[at].startswith("#") else [f"{_REST}\n", "\n"]
+    section = [*gap, f"{NEW_NOTES}\n", "\n", f"{line}\n", "\n", *rest]
+    return [*lines[:at], *section, *lines[at:]], at + len(gap) + 2
+
+
+def without_line(index: bytes, path: str) -> bytes:
+    return _joined([text for text in _lines(index) if not _points_to(text, path)])
+
+
+_LINK = re.compile(r"\s*+[-*+] ++\[")
+_ANY_NOTE = re.compile(r"\s*[-*+] +\[.*\]\((?:\./)?memory/notes/[^()]*+\)")
+_BEGINS_PART = re.compile(r"#|\s*+(?:[-*+]|\d++[.)])[ \t]")
+
+
+def _points_to(line: str, path: str) -> bool:
+    link = _LINK.match(line)
+    return link is not None and (f"]({path})" in line[link.end() :] or f"](./{path})" in line[link.end() :])
+
+
+def _lines(data: bytes) -> list[str]:
+    return re.findall(r"[^\n]*\n|[^\n]+", data.decode("utf-8", "surrogateescape"))
+
+
+def _ending(line: str) -> str:
+    return line[len(line.rstrip("\r\n")) :]
+
+
+def _joined(lines: list[str]) -> bytes:
+    return "".join(lines).encode("utf-8", "surrogateescape")
+
+
+_BLOCK = re.compile(r"---[ \t]*\r?\n(.{0,8000}?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+_BEGINNING = re.compile(r"---[ \t]*\r?\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """`fields`: what the block says; None where there is none or it cannot be read. `body`: the text after it (all of
+    the text where there is none). `problem`: why a block that is there cannot be read."""
+
+    fields: Mapping[str, object] | None
+    body: str
+    problem: str = ""
+
+    def line(self, key: str) -> str:
+        """A field as one line of text, "" where it is missing or no plain value."""
+        value = (self.fields or {}).get(key)
+        if value is None or isinstance(value, (list, dict, set, tuple, bytes)):
+            return ""
+        return " ".join(str(value).split())
+
+
+def parse(text: str) -> Document:
+    match = _BLOCK.match(text)
+    if match is None:
+        begun = _BEGINNING.match(text) is not None
+        return Document(None, text, "its front matter has no closing --- line" if begun else "")
+    try:
+        fields = load_yaml(match[1])
+    except (yaml.YAMLError, ValueError) as error:
+        return Document(None, text, f"its front matter is not valid YAML{_where(error)}")
+    if not isinstance(fields, dict):
+        return Document(None, text, "its front matter is not a list of `key: value` lines")
+    return Document({str(key): value for key, value in fields.items()}, text[match.end() :].lstrip("\r\n"))
+
+
+def render(fields: Mapping[str, object], body: str) -> str:
+    head = yaml.safe_dump(dict(fields), allow_unicode=True, sort_keys=False, width=10_000)
+    return f"---\n{head}---\n\n{body.strip()}\n"
+
+
+def _where(error: Exception) -> str:
+    mark = error.problem_mark if isinstance(error, yaml.MarkedYAMLError) else None
+    return f" (line {mark.line + 2})" if mark is not None else ""  # counted from 0, below the first ---
+
 
 TYPES = ("user", "feedback", "project", "reference")
 FOLDER = "memory/notes"
@@ -109,7 +256,7 @@ def save(
         index,
         scope.folder,
         clock.today(),
-        lambda before: index_lines.with_line(_text(before, index.name), note, title, summary, shown),
+        lambda before: with_line(_text(before, index.name), note, title, summary, shown),
     )
     return Saved(path, file, replaced, index, index_file)
 
@@ -124,16 +271,16 @@ def _write(
     def changed(path: Path, before: bytes | None) -> bytes:
         replaced.clear()
         if before is None:
-            return front_matter.render(fields, content).encode()
-        old = front_matter.parse(files.decoded(before))
+            return render(fields, content).encode()
+        old = parse(files.decoded(before))
         if not _same_name(old.line("name"), head["name"]):
             raise _Taken("another note's")
         may_replace(path, before)
         replaced.append(old.body)
         kept = {key: value for key, value in (old.fields or {}).items() if key not in head}
-        return front_matter.render({**fields, **kept}, content).encode()
+        return render({**fields, **kept}, content).encode()
 
-    for path in _places(scope, clock, head["name"]):
+    for path in _candidate_paths(scope, clock, head["name"]):
         try:
             now = files.rewrite(path, scope.folder, today, partial(changed, path))
         except _Taken:
@@ -159,7 +306,7 @@ def delete(
     index = index_path(scope)
     if files.read_text(index, scope.folder) is None:
         return Deleted(place, gone.text, None)
-    files.rewrite(index, scope.folder, clock.today(), lambda before: index_lines.without_line(before or b"", relative))
+    files.rewrite(index, scope.folder, clock.today(), lambda before: without_line(before or b"", relative))
     return Deleted(place, gone.text, index)
 
 
@@ -171,12 +318,12 @@ def _note(scope: Scope, file_name: str, changed: date) -> Note:
     except Unreadable as error:
         return Note(path, stem, error.reason, "", changed)
     said = text.text if text is not None else ""
-    head = front_matter.parse(said)
+    head = parse(said)
     name = head.line("name") or stem
     return Note(path, name, head.line("description"), head.line("type"), changed, sources_in(said))
 
 
-def _places(scope: Scope, clock: Clock, title: str) -> list[Path]:
+def _candidate_paths(scope: Scope, clock: Clock, title: str) -> list[Path]:
     """Where the note may be: the file that bears its name, else the first free file of its slug."""
     base = slug(title)
     names = [f"{base}.md", *(f"{base}-{number}.md" for number in range(2, _MOST_OF_ONE_SLUG))]

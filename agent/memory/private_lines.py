@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from agent.memory import files
 from agent.memory.files import Kind
+from agent.memory.paths import FileError
 from agent.memory.provenance import bare, without_mark
-from agent.memory.reach import FileError
 from agent.memory.scope import Audience, Scope
 
 _LEAST = 24

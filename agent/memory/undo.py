@@ -13,11 +13,11 @@ from functools import partial
 from pathlib import Path
 
 from agent.clock import Clock
-from agent.memory import daily
-from agent.memory.edits import Edit, undone
+from agent.memory import daily_log
 from agent.memory.files import inside, put_back, read_bytes
 from agent.memory.history import FORGET, UNDO, Change, History
-from agent.memory.reach import FileError
+from agent.memory.patch import Edit, undone
+from agent.memory.paths import FileError
 from agent.memory.scope import Scope
 
 
@@ -29,7 +29,7 @@ def restore(history: History, scope: Scope, clock: Clock, change: Change, sessio
     """Undo a change of `scope`; gives the files that changed, relative to the scope's folder. That is a change of its
     own, which can be undone in turn.
 
-    Raises `HistoryUnavailable`, and `FileError`: `NotRestored`, or `edits.Conflict` with the text of the file where it
+    Raises `HistoryUnavailable`, and `FileError`: `NotRestored`, or `patch.Conflict` with the text of the file where it
     was edited there since.
     """
     if change.undone_by:
@@ -60,14 +60,14 @@ class _Undoing:
 
 def _undoing(scope: Scope, today: date, change: Change, edit: Edit) -> _Undoing:
     path = inside(scope, edit.path)
-    past = daily.closed(path, today) is not None
+    past = daily_log.closed(path, today) is not None
     if not past or change.by == FORGET or (change.by == UNDO and edit.removed):  # brings back what stood there
         return _Undoing(path, edit, None, past)
     if not edit.added.startswith(edit.removed):
         raise NotRestored(f"{edit.path} only grows: a change in it cannot be undone, only struck out")
     added = edit.added[len(edit.removed) :].decode("utf-8", "surrogateescape")
     end = "\n" if added.endswith("\n") else ""
-    mark = daily.struck(added, f"[undone {today.isoformat()}]") + end
+    mark = daily_log.struck(added, f"[undone {today.isoformat()}]") + end
     return _Undoing(path, edit, edit.removed + mark.encode("utf-8", "surrogateescape"), past)
 
 

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from agent.session.durable import write_whole
+from agent.fs import write_whole
 from agent.session.jsonl import read_entry, read_header
 from agent.session.transcript import NotJournaled
-from agent.turn import SessionKey
+from agent.types import SessionKey
 
 _log = logging.getLogger(__name__)
 _ID = re.compile(r"\d{8}-\d{6}-\d{3}-[0-9a-f]{4}")

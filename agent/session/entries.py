@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import TypeAlias
 
-from agent.foreign import Foreign
-from agent.memory.quoting import QuotedLines
 from agent.model.base import Block, Json, Usage
+from agent.search.result_text import QuotedLines
+from agent.tools.foreign_text import Foreign
 
 LineRanges: TypeAlias = tuple[tuple[int, int], ...]
 """Lines of a file, first and last of each run of neighbours, counted from 1, in order."""

@@ -11,10 +11,9 @@ from collections.abc import Mapping
 from datetime import date
 from typing import cast
 
-from agent.foreign import Foreign
-from agent.memory.quoting import QuotedLines
+from agent.io.parsing import MOST_DEEP_JSON, load_json
 from agent.model.base import Json, Usage
-from agent.parsing import MOST_DEEP_JSON, load_json
+from agent.search.result_text import QuotedLines
 from agent.session.entries import (
     CompactionEntry,
     Entry,
@@ -27,6 +26,7 @@ from agent.session.entries import (
     RedactionEntry,
     Seen,
 )
+from agent.tools.foreign_text import Foreign
 
 VERSION = 1
 

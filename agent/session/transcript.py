@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent.session.durable import make_folder, sync_folder
+from agent.fs import make_folder, sync_folder
 from agent.session.entries import Entry, Header, RedactionEntry
 from agent.session.jsonl import entry_line, header_line, read_entry, read_header
 from agent.session.redaction import redacted

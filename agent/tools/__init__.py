@@ -9,11 +9,11 @@ from pathlib import Path
 from agent.clock import Clock
 from agent.memory.history import Author
 from agent.memory.scope import Scope
-from agent.memory.search import Search
+from agent.search.results import Search
 from agent.settings import MemorySettings
 from agent.skills import Skills
 from agent.tools.base import Tool
-from agent.tools.desk import Desk, Talks
+from agent.tools.context import Desk, Talks
 from agent.tools.files import file_tools
 from agent.tools.memory import memory_tools
 from agent.tools.skills import skill_tools

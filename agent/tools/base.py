@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from agent.foreign import Foreign
-from agent.memory.quoting import QuotedLines
 from agent.model.base import Json, ToolSpec
+from agent.search.result_text import QuotedLines
+from agent.tools.foreign_text import Foreign
 
 Arguments = Mapping[str, Json]
 

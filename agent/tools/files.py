@@ -5,17 +5,17 @@ from __future__ import annotations
 import difflib
 from pathlib import Path
 
-from agent.foreign import foreign
 from agent.memory import files, notes
 from agent.memory.age import age_in_words
-from agent.memory.edit import edited
 from agent.memory.files import Entry, FileText, Kind
-from agent.memory.quoting import QuotedLines
-from agent.memory.reach import FileError
+from agent.memory.paths import FileError
+from agent.memory.replace import edited
+from agent.search.result_text import QuotedLines
 from agent.tools import guard, schema
 from agent.tools.arguments import integer, text
 from agent.tools.base import Arguments, Tool, ToolError, ToolResult
-from agent.tools.desk import Desk, count_lines, lines_of
+from agent.tools.context import Desk, count_lines, lines_of
+from agent.tools.foreign_text import foreign
 
 _MOST_CHARS = 20_000
 _MOST_LINE_CHARS = 4_000

@@ -12,16 +12,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from agent.memory import files
-from agent.memory.edit import edited
+from agent.memory.paths import FileError, folded_name, name_below, ways
 from agent.memory.private_lines import private_line
-from agent.memory.reach import FileError, folded_name, name_below, ways
+from agent.memory.replace import edited
 from agent.memory.scope import FOLDERS_OF_OTHERS, Audience, Scope
 from agent.skills import FILE as SKILL_FILE
 from agent.skills import FOLDER as SKILLS
 from agent.skills import Origin, Skill, parse
 from agent.tools.arguments import text
 from agent.tools.base import GONE, Arguments, Effect, EffectKind, ToolResult
-from agent.tools.desk import Desk, Work
+from agent.tools.context import Desk, Work
 
 _COMMON = frozenset({"agents.md", "claude.md", "soul.md", "identity.md"})
 _RULES = frozenset({"tools.md", "heartbeat.md", "schedule.yaml"})

@@ -5,21 +5,20 @@ from __future__ import annotations
 from datetime import date
 from pathlib import Path
 
-from agent.foreign import foreign, in_hit, is_of_others, of_others, unique
-from agent.memory import files, logs, notes
+from agent.languages.days_meant import with_days
+from agent.memory import files, log_writer, notes
 from agent.memory.age import OUT_OF_DATE, age_in_words, may_be_out_of_date
-from agent.memory.daily import log_path
-from agent.memory.days_meant import with_days
-from agent.memory.edit import added
+from agent.memory.daily_log import log_path
 from agent.memory.files import FileText
 from agent.memory.provenance import own_mark
-from agent.memory.quoting import QuotedLines
-from agent.memory.search_text import room_for, search_text
+from agent.memory.replace import added
+from agent.search.result_text import QuotedLines, room_for, search_text
 from agent.tools import guard, schema
 from agent.tools.arguments import integer, text, texts
 from agent.tools.base import Arguments, Effect, Tool, ToolError, ToolResult
-from agent.tools.desk import Desk, lines_of
+from agent.tools.context import Desk, lines_of
 from agent.tools.files import missing, replace_passage
+from agent.tools.foreign_text import foreign, in_hit, is_of_others, of_others, unique
 
 _MOST_CHARS = 20_000
 _MOST_LISTED = 200
@@ -127,7 +126,7 @@ async def _append(desk: Desk, arguments: Arguments) -> str:
     await desk.blocking(desk.may_change, log_path(desk.scope, desk.clock.today()))
     said, new = desk.said_on(desk.clock), text(arguments, "text")
     entry = with_days(new, said) if said is not None else new
-    path = await desk.blocking(logs.append_log, desk.scope, desk.clock, entry, text(arguments, "heading") or None)
+    path = await desk.blocking(log_writer.append_log, desk.scope, desk.clock, entry, text(arguments, "heading") or None)
     desk.wrote(path)
     return f"Added to {desk.name(path)}."
 

@@ -8,7 +8,7 @@ from agent.skills import FOLDER, Skill, Skills
 from agent.tools import schema
 from agent.tools.arguments import text
 from agent.tools.base import Arguments, Tool, ToolError
-from agent.tools.desk import Desk
+from agent.tools.context import Desk
 
 
 def skill_tools(desk: Desk, skills: Skills) -> tuple[Tool, ...]:

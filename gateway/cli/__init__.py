@@ -8,7 +8,7 @@ import os
 
 import click
 
-from agent.importing import kept_from_the_collector
+from agent.io.imports import kept_from_the_collector
 from gateway.cli.place import Place
 from gateway.home import HomeError, find_home
 from gateway.version import version

@@ -9,8 +9,8 @@ from functools import partial
 
 import click
 
-from agent.memory.embedding.encoder import NoEmbedding
 from agent.model.base import Json
+from agent.search.vectors.encoder import NoEmbedding
 from agent.settings import LocalEmbedding, RemoteEmbedding
 from gateway.cli.asking import ask, ask_beside
 from gateway.cli.output import print_json

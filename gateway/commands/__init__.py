@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 from agent.agent import Agent
 from agent.clock import Clock
-from agent.model.offline import NAME as OFFLINE
-from agent.model.offline_commands import plain_command
+from agent.model.offline.intent import plain_command
+from agent.model.offline.model import NAME as OFFLINE
 from agent.report import ContextReport
 from channels.message import Channel, CommandInfo, InboundMessage, OutboundFile
 from gateway.access import Access, Role

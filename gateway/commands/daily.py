@@ -6,8 +6,8 @@ import asyncio
 import re
 from datetime import time
 
-from agent.journal import promises
-from agent.journal.promises import NoSuchPromise
+from agent.journal import open_items
+from agent.journal.open_items import NoSuchPromise
 from agent.memory.files import FileError
 from gateway.access import Role
 from gateway.commands import Answer, Ask, Command, CommandError
@@ -60,9 +60,9 @@ async def done(ask: Ask) -> str:
     author = ask.agent.history.author(scope, str(ask.conversation.session))
 
     def close() -> str:
-        found = promises.find(scope, ask.words)
+        found = open_items.find(scope, ask.words)
         with author.writes("/done"):
-            promises.close(scope, clock, [found.id])
+            open_items.close(scope, clock, [found.id])
         return found.text
 
     try:
@@ -70,7 +70,7 @@ async def done(ask: Ask) -> str:
             closed = await asyncio.to_thread(close)
             language = await ask.house.database.run(chat_rows.language, ask.row.message.address)
             return f"{WORDS[language].done}: ~~{closed}~~"
-        known = await asyncio.to_thread(promises.still_open, scope)
+        known = await asyncio.to_thread(open_items.still_open, scope)
     except NoSuchPromise as error:
         raise CommandError(f"{error}. `/done` alone lists them.") from error
     except FileError as error:

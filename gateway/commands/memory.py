@@ -8,13 +8,13 @@ from pathlib import PurePosixPath
 
 from pydantic import TypeAdapter
 
-from agent.forgetting import Removal
-from agent.memory.days_meant import with_days
-from agent.memory.edits import Conflict
+from agent.forget import Removal
+from agent.languages.days_meant import with_days
 from agent.memory.files import FileError
 from agent.memory.forget import Finding, Place, find, speaks_of, still_in
 from agent.memory.history import FORGET as FORGETTING
-from agent.memory.logs import append_log
+from agent.memory.log_writer import append_log
+from agent.memory.patch import Conflict
 from agent.memory.undo import restore
 from gateway.access import LOCAL_CHANNELS, Role
 from gateway.commands import Answer, Ask, Command, CommandError, reason

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agent.clock import Clock
-from agent.context.line_ranges import merged
+from agent.context.file_changes import merged
 from agent.memory.age import age_in_words
-from agent.memory.quoting import QuotedLines
-from agent.memory.search import Strength, strength_of
 from agent.report import ContextReport, FileShown, WhyReport
+from agent.search.result_text import QuotedLines
+from agent.search.results import Strength, strength_of
 from agent.session.entries import Recalled
 
 _LISTED = 12

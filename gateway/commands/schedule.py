@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TypeVar
 
-from agent.model.offline import NAME as OFFLINE
+from agent.model.offline.model import NAME as OFFLINE
 from channels.message import Origin
 from gateway.commands import Answer, Ask, Command, CommandError, ForTheModel
 from gateway.one_line import one_line

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import asyncio
 
-from agent.memory import memory_tests
 from agent.memory.age import age_in_words
-from agent.memory.memory_tests import ARROW
-from agent.memory.reach import FileError
-from agent.memory.search import Hit
+from agent.memory.paths import FileError
+from agent.search import memory_tests
+from agent.search.memory_tests import ARROW
+from agent.search.results import Hit
 from gateway.commands import Ask, Command, CommandError
 from gateway.memory_test import shown, tested
 

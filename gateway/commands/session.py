@@ -7,10 +7,10 @@ import logging
 from functools import partial
 from pathlib import Path
 
+from agent.compaction.compact import Compacted, NotCompacted
 from agent.memory.files import FileError, rewrite
 from agent.model.base import ModelError
 from agent.session.archive import NoSuchSession
-from agent.session.compact import Compacted, NotCompacted
 from agent.session.transcript import Unusable
 from channels.message import OutboundFile
 from gateway.access import LOCAL_CHANNELS

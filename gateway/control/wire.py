@@ -19,8 +19,8 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from agent.io.parsing import load_json
 from agent.model.base import Json
-from agent.parsing import load_json
 
 PROTOCOL = 1
 MAX_REQUEST = 4_000_000

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from agent.memory.embedding.encoder import NoEmbedding
-from agent.memory.index.embedding import CHANGED_SIZE
-from agent.memory.index.engine import MAIN
+from agent.search.engine import MAIN
+from agent.search.vectors.encoder import NoEmbedding
+from agent.search.vectors.protocol import CHANGED_SIZE
 from gateway.config import Config
 from gateway.config.model import Embedding
 from gateway.doctor.finding import Finding

@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from datetime import datetime, time, timedelta
 
-from agent.memory.memory_tests import FILE as MEMORY_TESTS
+from agent.search.memory_tests import FILE as MEMORY_TESTS
 from gateway.choices import DAILY
 from gateway.choices import OFF as CHOSE_NONE
 from gateway.config import Config

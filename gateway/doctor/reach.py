@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 
+from agent.io.parsing import load_json
 from agent.model.base import Json
-from agent.parsing import load_json
 from channels.loopback import is_here
 
 TIMEOUT = 15.0

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from agent.context.places import common_places, read
+from agent.context.prompt_files import common_places, read
 from agent.memory.files import read_text
-from agent.memory.fullness import INDEX_NAMES, fullness
-from agent.memory.reach import Unreadable
+from agent.memory.limits import INDEX_NAMES, fullness
+from agent.memory.paths import Unreadable
 from agent.memory.scope import Audience, Scope
 from agent.skills import Skills
 from gateway.doctor.finding import Finding

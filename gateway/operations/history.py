@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Mapping
 
 from agent.agent import Agent
-from agent.memory.edits import shown
 from agent.memory.history import FORGET, Change, HistoryUnavailable, NoSuchChange
-from agent.memory.reach import FileError
+from agent.memory.patch import shown
+from agent.memory.paths import FileError
 from agent.memory.scope import scope_named
 from agent.memory.undo import restore
 from agent.model.base import Json

@@ -10,13 +10,13 @@ from time import monotonic
 
 from agent.agent import Agent
 from agent.clock import Clock
-from agent.memory.embedding.encoder import NoEmbedding
-from agent.memory.index.audience import Status
-from agent.memory.index.database import NotStored
-from agent.memory.reach import FileError
+from agent.memory.paths import FileError
 from agent.memory.scope import Audience, Scope
-from agent.memory.search import Hit
 from agent.model.base import Json
+from agent.search.database import NotStored
+from agent.search.results import Hit
+from agent.search.scope_index import Status
+from agent.search.vectors.encoder import NoEmbedding
 from gateway.commands import House
 from gateway.control import Operation, OperationError, Params
 from gateway.memory_test import tested

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
-from agent.memory.slug import slug
+from agent.io.plain_text import slug
 from channels.message import Address
 from channels.registry import CHANNELS
 from gateway.access import LOCAL_CHANNELS

@@ -15,7 +15,7 @@ from functools import lru_cache
 
 import yaml
 
-from agent.parsing import compose_yaml
+from agent.io.parsing import compose_yaml
 from gateway.schedule import job as job_
 from gateway.schedule.job import BadJob, Job
 

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 from agent.clock import utc_stamp
-from agent.language import Language
+from agent.languages.codes import Language
 from channels.message import Button
 from gateway.schedule.due import next_after
 from gateway.schedule.job import Job

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from agent.language import Language
+from agent.languages.codes import Language
 from channels.message import Address, ChatKind, DueJob, InboundMessage, Origin, Sender
 from channels.terminal import MAIN_CHAT
 from gateway.access import LOCAL_CHANNELS, Access, Admitted, Ignored, Verdict

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agent.language import Language
+from agent.languages.codes import Language
 from channels.message import Address, ChatKind, InboundMessage
 from gateway import chat_language
 from gateway.chat_language import ChatLanguage

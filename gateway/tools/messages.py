@@ -8,16 +8,16 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 
 from agent.clock import Clock, utc_stamp
-from agent.context.marked import label
-from agent.foreign import foreign, unique
+from agent.context.untrusted import label
 from agent.memory.files import decoded, inside, read_bytes, sha_of
+from agent.memory.paths import FileError
 from agent.memory.private_lines import private_line
-from agent.memory.reach import FileError
 from agent.memory.scope import Scope
 from agent.silence import spoken
 from agent.tools import schema
 from agent.tools.arguments import text, texts
 from agent.tools.base import GONE, Arguments, Effect, EffectKind, Once, Tool, ToolError, ToolResult
+from agent.tools.foreign_text import foreign, unique
 from channels.message import Address, Channel, OutboundFile
 from gateway.access import Access
 from gateway.addressing import Addressing, NotAddressable

@@ -6,13 +6,13 @@ import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import TypeVar
 
-from agent.context.marked import label
-from agent.foreign import Foreign, foreign, in_text, unique
+from agent.context.untrusted import label
 from agent.memory.private_lines import private_line
 from agent.memory.provenance import own_mark
 from agent.tools import schema
 from agent.tools.arguments import text
 from agent.tools.base import Arguments, Effect, EffectKind, Tool, ToolError, ToolResult
+from agent.tools.foreign_text import Foreign, foreign, in_text, unique
 from channels.message import ChatKind
 from gateway.access import Role
 from gateway.one_line import one_line

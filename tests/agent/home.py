@@ -16,7 +16,7 @@ from agent.model.base import Json, Message, ToolSpec
 from agent.model.scripted import ScriptedModel, Step
 from agent.settings import AgentSettings, MemorySettings, RecallSettings
 from agent.tools.base import Arguments, Tool, ToolResult
-from agent.turn import End, Said, SessionKey, TurnEvent, TurnRequest
+from agent.types import End, Said, SessionKey, TurnEvent, TurnRequest
 
 OWNER = SessionKey("main", "owner")
 UNHURRIED = MemorySettings(recall=RecallSettings(timeout_ms=60_000))

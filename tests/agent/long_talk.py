@@ -9,14 +9,14 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from agent.agent import Agent
+from agent.compaction.summary import PARTS
 from agent.context.budget import estimate, estimate_blocks, estimate_tools
 from agent.memory.scope import Scope
 from agent.model.base import Json, ModelRequest, Usage
 from agent.model.scripted import Answer, Reply, ScriptedModel, Step
-from agent.session.summary import PARTS
 from agent.settings import AgentSettings, FlushSettings, ModelSettings, SessionSettings
 from agent.tools.base import Tool
-from agent.turn import Discard, End, Said, SessionKey, TurnEvent, TurnRequest
+from agent.types import Discard, End, Said, SessionKey, TurnEvent, TurnRequest
 from tests.agent.places import morning, owner
 
 OWNER = SessionKey("main", "owner")

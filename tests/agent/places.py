@@ -9,9 +9,9 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from agent.clock import Clock
-from agent.memory.index.engine import MemoryIndex
 from agent.memory.scope import Audience, Scope
-from agent.memory.search import Found
+from agent.search.engine import MemoryIndex
+from agent.search.results import Found
 
 
 class Watch:

@@ -9,7 +9,7 @@ from datetime import timedelta
 from agent.memory.scope import Audience, GroupLogs, Scope
 from agent.model.base import Block, ModelRequest, Usage
 from agent.model.scripted import Answer, Call
-from agent.turn import End, EndKind, SessionKey, StepDone, Text
+from agent.types import End, EndKind, SessionKey, StepDone, Text
 from tests.agent.home import Home, end, events, results, texts, tool
 
 THOUGHT: Block = {"type": "thinking", "thinking": "hm", "signature": "s"}

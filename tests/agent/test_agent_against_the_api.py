@@ -13,9 +13,9 @@ import pytest
 from agent.agent import Agent
 from agent.clock import Clock
 from agent.memory.scope import Audience, Scope
-from agent.model.anthropic import AnthropicModel
+from agent.model.anthropic.model import AnthropicModel
 from agent.settings import AgentSettings
-from agent.turn import End, EndKind, Said, SessionKey, TurnRequest
+from agent.types import End, EndKind, Said, SessionKey, TurnRequest
 from tests.fakes.anthropic import FakeAnthropic
 
 KEY = SessionKey("main", "owner")

@@ -12,19 +12,19 @@ from pathlib import Path
 import pytest
 
 from agent.agent import Agent
-from agent.calls import FORGOTTEN_CALL
 from agent.clock import Clock
 from agent.memory.forget import Finding
 from agent.memory.scope import Scope
-from agent.memory.search import Found
 from agent.model.base import Json, ModelRequest, TryLater
-from agent.model.resilient import Resilient
+from agent.model.client import Resilient
 from agent.model.scripted import Answer, Call, Hold, Reply
+from agent.search.results import Found
 from agent.session.transcript import Transcript
 from agent.settings import MemorySettings, RecallSettings
 from agent.tools import schema
 from agent.tools.base import Tool, ToolResult
-from agent.turn import Discard
+from agent.turn.tool_calls import FORGOTTEN_CALL
+from agent.types import Discard
 from tests.agent.long_talk import OWNER, LongTalk, told
 
 WORD = "Zanzibar"

@@ -13,12 +13,12 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent import parsing
-from agent.memory import front_matter
-from agent.parsing import MOST_DEEP_JSON, MOST_DEEP_YAML, compose_yaml, load_json, load_yaml
+from agent.io import parsing
+from agent.io.parsing import MOST_DEEP_JSON, MOST_DEEP_YAML, compose_yaml, load_json, load_yaml
+from agent.memory import notes
 
 ROOT = Path(parsing.__file__).parent.parent
-READERS = {"agent/parsing.py", "channels/json_fields.py"}
+READERS = {"agent/io/parsing.py", "channels/json_fields.py"}
 """The only modules that may call what reads YAML or JSON. `channels` knows nothing of `agent`."""
 FORBIDDEN = {
     "yaml": {"load", "safe_load", "full_load", "unsafe_load", "load_all", "safe_load_all", "compose", "compose_all"},
@@ -55,7 +55,7 @@ def test_yaml_that_is_nested_too_deeply_is_refused_with_its_line(text: str, read
     name = getattr(read, "__name__", "")
     code = f"""
 import sys, yaml
-from agent.parsing import {name}
+from agent.io.parsing import {name}
 try:
     {name}("a: 1\\nb:\\n  " + sys.stdin.read())
 except yaml.MarkedYAMLError as error:
@@ -77,7 +77,7 @@ def test_front_matter_cannot_grow_by_aliases_and_merges() -> None:
     lines = ["a: &b0 {k1: 1, k2: 2}"]
     lines += [f"c{at}: &b{at} {{<<: [{', '.join([f'*b{at - 1}'] * 9)}]}}" for at in range(1, 31)]
     text = "---\n" + "\n".join(lines) + "\n---\nbody\n"
-    page = front_matter.parse(text)
+    page = notes.parse(text)
     assert page.fields is None and "not valid YAML (line 3)" in page.problem and page.body == text
 
 

@@ -13,12 +13,12 @@ import pytest
 
 from agent.agent import Agent
 from agent.clock import Clock
+from agent.compaction.summary import PARTS
 from agent.media.store import Store
 from agent.memory.scope import Audience, Scope
-from agent.model.anthropic import AnthropicModel
-from agent.session.summary import PARTS
+from agent.model.anthropic.model import AnthropicModel
 from agent.settings import AgentSettings, ModelSettings, SessionSettings
-from agent.turn import End, EndKind, Picture, Said, SessionKey, TurnRequest
+from agent.types import End, EndKind, Picture, Said, SessionKey, TurnRequest
 from tests import files
 from tests.fakes.anthropic import FakeAnthropic
 

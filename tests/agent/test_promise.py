@@ -14,10 +14,10 @@ import pytest
 from agent.agent import Agent
 from agent.memory.history import History
 from agent.model.base import TryLater
-from agent.model.offline import OfflineModel
+from agent.model.offline.model import OfflineModel
 from agent.model.scripted import Answer, Call, Hold
-from agent.promise import WRITE_IT_DOWN
-from agent.turn import EndKind, Said, StepDone, Text, TurnRequest
+from agent.turn.remember_guard import WRITE_IT_DOWN
+from agent.types import EndKind, Said, StepDone, Text, TurnRequest
 from tests.agent.home import OWNER, Home, end, events, texts
 
 ASKED = "Please remember that my cat is called Luna."

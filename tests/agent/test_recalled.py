@@ -16,14 +16,14 @@ import pytest
 from agent.agent import Agent
 from agent.clock import Clock
 from agent.context.budget import estimate
-from agent.context.recalled import INTRODUCTION, Recall
+from agent.context.recall import INTRODUCTION, Recall
 from agent.memory.age import OUT_OF_DATE
 from agent.memory.scope import Scope
-from agent.memory.search import Found
 from agent.model.base import ModelRequest
 from agent.model.scripted import Call, ScriptedModel, Step
+from agent.search.results import Found
 from agent.settings import AgentSettings, MemorySettings, RecallSettings
-from agent.turn import End, Said, SessionKey, TurnRequest
+from agent.types import End, Said, SessionKey, TurnRequest
 from tests.agent.home import UNHURRIED
 from tests.agent.places import group, owner, person, search
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agent.remember import asks_to_remember
+from agent.languages.remember import asks_to_remember
 
 ASKS = """
 Remember this: my passport number is C01X

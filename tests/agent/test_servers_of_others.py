@@ -14,10 +14,10 @@ import pytest
 from agent.agent import Agent
 from agent.clock import Clock
 from agent.memory.scope import Audience, Scope
-from agent.model.anthropic import AnthropicModel
+from agent.model.anthropic.model import AnthropicModel
 from agent.report import ContextReport
 from agent.settings import AgentSettings, ModelSettings
-from agent.turn import End, EndKind, Said, SessionKey, Text, TurnRequest
+from agent.types import End, EndKind, Said, SessionKey, Text, TurnRequest
 from tests.fakes.raw_http import RawServer, ended, http, said, sse, started, text_block
 
 KEY = SessionKey("main", "owner")

@@ -12,7 +12,7 @@ from agent.model.base import Usage
 from agent.model.scripted import Answer, Call, Hold
 from agent.session.archive import NoSuchSession
 from agent.settings import AgentSettings, MemorySettings
-from agent.turn import Document, Picture, SessionKey
+from agent.types import Document, Picture, SessionKey
 from tests.agent.home import OWNER, Home, end, texts, tool
 
 

@@ -9,12 +9,12 @@ from dataclasses import replace
 
 import pytest
 
-from agent.calls import INTERRUPTED, STOPPED_CALL
 from agent.model.base import Usage
 from agent.model.scripted import Answer, Call, Hold
 from agent.session.transcript import NotJournaled
 from agent.tools.base import Arguments
-from agent.turn import End, EndKind, Said, nothing_said
+from agent.turn.tool_calls import INTERRUPTED, STOPPED_CALL
+from agent.types import End, EndKind, Said, nothing_said
 from tests.agent.home import OWNER, Home, end, events, results, texts, tool
 
 

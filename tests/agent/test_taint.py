@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from agent.foreign import Foreign
 from agent.memory.scope import Audience, Scope
 from agent.model.base import Json
 from agent.model.scripted import Answer, Call
 from agent.session.entries import Header, MessageEntry, Meta, RedactionEntry
 from agent.session.jsonl import entry_line, read_entry
 from agent.session.redaction import redacted
+from agent.session.taint import Taint, taint
 from agent.session.transcript import Transcript
-from agent.taint import Taint, taint
-from agent.turn import Document
+from agent.tools.foreign_text import Foreign
+from agent.types import Document
 from tests.agent.home import Home, end, results
 from tests.agent.journal.diary import Diary
 from tests.agent.long_talk import LongTalk

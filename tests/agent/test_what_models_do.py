@@ -8,9 +8,6 @@ from collections.abc import AsyncIterator
 import pytest
 
 from agent.agent import Agent
-from agent.calls import CUT_CALL, MAX_RESULT_CHARS
-from agent.ending import CUT_OFF, DECLINED, EMPTY, TOO_LONG
-from agent.loop import GO_ON
 from agent.model.base import (
     AccessDenied,
     Block,
@@ -25,7 +22,10 @@ from agent.model.base import (
 from agent.model.scripted import Answer, Call, ScriptedModel, Step
 from agent.settings import AgentSettings, ModelSettings, SessionSettings
 from agent.tools.base import Arguments, ToolError
-from agent.turn import Discard, End, EndKind, Text
+from agent.turn.loop import GO_ON
+from agent.turn.outcome import CUT_OFF, DECLINED, EMPTY, TOO_LONG
+from agent.turn.tool_calls import CUT_CALL, MAX_RESULT_CHARS
+from agent.types import Discard, End, EndKind, Text
 from tests.agent.home import OWNER, Home, end, events, results, texts, tool
 
 THOUGHT: Block = {"type": "thinking", "thinking": "hm", "signature": "s"}

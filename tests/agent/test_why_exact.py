@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 from agent.agent import Agent
 from agent.clock import Clock
 from agent.memory.scope import Audience, Scope
-from agent.model.anthropic import AnthropicModel
+from agent.model.anthropic.model import AnthropicModel
 from agent.report import WhyReport
 from agent.session.entries import LineRanges
 from agent.settings import AgentSettings, MemorySettings
-from agent.turn import End, EndKind, Said, SessionKey, TurnRequest
+from agent.types import End, EndKind, Said, SessionKey, TurnRequest
 from tests.fakes.anthropic import FakeAnthropic
 
 KEY = SessionKey("main", "owner")

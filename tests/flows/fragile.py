@@ -20,7 +20,7 @@ from pathlib import Path
 
 from agent.clock import Clock
 from agent.model.base import Model, ModelEvent, ModelRequest
-from agent.model.closing import closing
+from agent.model.client import closing
 from channels.message import Attachment, Channel, CommandInfo
 from channels.telegram.channel import TelegramChannel
 from gateway.app import open_gateway

@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from agent.session.summary import PARTS
+from agent.compaction.summary import PARTS
 from tests import files
 from tests.fakes.anthropic import Answer, compose
 from tests.fakes.anthropic_rules import blocks_of

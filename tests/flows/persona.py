@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from agent.promise import WRITE_IT_DOWN
-from agent.session.consolidate import UNWRITTEN
-from agent.session.summary import PARTS
+from agent.compaction.consolidate import UNWRITTEN
+from agent.compaction.summary import PARTS
+from agent.turn.remember_guard import WRITE_IT_DOWN
 from tests.fakes.anthropic import Answer, Say, compose, last_user_text
 from tests.fakes.anthropic_rules import blocks_of
 

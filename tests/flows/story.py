@@ -20,7 +20,7 @@ from zoneinfo import ZoneInfo
 import yaml
 
 from agent.clock import Clock
-from agent.session.flush import PROMPT
+from agent.compaction.flush import PROMPT
 from gateway.app import open_gateway
 from gateway.config import load
 from gateway.home import Home

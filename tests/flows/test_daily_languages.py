@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.language import Language
+from agent.languages.codes import Language
 from gateway.words import WORDS
 from tests.flows.story import ALICE, GROUP
 from tests.flows.test_daily import DAY, a_day, at, awake, ran, says

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from agent.session.summary import PARTS
+from agent.compaction.summary import PARTS
 from tests.fakes.anthropic import Answer, compose, last_user_text
 from tests.fakes.anthropic_rules import blocks_of
 from tests.flows.story import ALICE, BOB, GROUP, Story, story

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, closing
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from agent.journal.marks import Marks
+from agent.journal.progress import Marks
 from tests.agent.journal.diary import BERLIN, DAY, Diary
 from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.anthropic_answers import Answer, JsonObject

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from agent.language import Language
+from agent.languages.codes import Language
 from agent.model.scripted import Call
 from agent.tools.base import EffectKind
 from channels.message import Quote

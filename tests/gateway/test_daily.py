@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.memory.scope import GroupLogs
-from agent.turn import SessionKey
+from agent.types import SessionKey
 from channels.scripted import ScriptedChannel
 from gateway.access import Access
 from gateway.daily import told_days

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.turn import Discard, StepDone, Text
+from agent.types import Discard, StepDone, Text
 from channels.message import (
     Address,
     AnswerLost,

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from agent.memory.embedding.encoder import NoEmbedding
 from agent.model.base import Json
+from agent.search.vectors.encoder import NoEmbedding
 from gateway.control import OperationError
 from gateway.embedder_fetch import FetchedModel
 from gateway.embedder_offer import QUESTION, EmbedderOffer

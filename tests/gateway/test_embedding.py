@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from agent.memory.embedding.encoder import NoEmbedding
+from agent.search.vectors.encoder import NoEmbedding
 from agent.settings import LocalEmbedding, RemoteEmbedding
 from gateway.cli import daybook as daybook_command
 from gateway.config import Config

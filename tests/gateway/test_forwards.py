@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from agent.clock import Clock
-from agent.context.turn_header import rendered
+from agent.context.header import rendered
 from channels.discord.directory import Directory
 from channels.message import InboundMessage
 from gateway.access import Access

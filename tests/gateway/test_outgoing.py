@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.memory.reach import FileError
+from agent.memory.paths import FileError
 from agent.memory.scope import Audience, Scope
 from gateway.outgoing import Outgoing
 

@@ -7,7 +7,7 @@ import sqlite3
 
 import pytest
 
-from agent.language import Language
+from agent.languages.codes import Language
 from channels.message import Address, Button, OutboundMessage, Refused
 from channels.scripted import Edited, ScriptedChannel, Sent
 from gateway.outbox import REPEAT_MARK

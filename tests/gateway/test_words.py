@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.journal.words import WORDS as JOURNAL_WORDS
-from agent.language import Language
-from agent.model.offline_phrases import PHRASES
+from agent.journal.strings import WORDS as JOURNAL_WORDS
+from agent.languages.codes import Language
+from agent.model.offline.phrases import PHRASES
 from channels.message import Address, InboundMessage, Origin, Quote
 from channels.scripted import ScriptedChannel
 from gateway.chat_language import ChatLanguage, after

@@ -6,30 +6,22 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from agent import foreign, heartbeat, parsing, remember
-from agent.context import budget, marked, turn_header
-from agent.journal import marks, promises
+from agent import heartbeat
+from agent.context import budget, header, recall_gate, untrusted
+from agent.io import parsing, plain_text
+from agent.journal import open_items, progress
+from agent.languages import days_meant, remember, terms
 from agent.media import sniff
 from agent.media import text as documents
-from agent.memory import (
-    cue,
-    daily,
-    days_meant,
-    edit,
-    front_matter,
-    index_lines,
-    memory_tests,
-    paragraphs,
-    provenance,
-    slug,
-    words,
-)
-from agent.memory.index import aliases, answers, cutting, dates, tokens
+from agent.memory import daily_log, notes, provenance, replace
 from agent.memory.scope import Audience, Scope
-from agent.model import anthropic_errors, offline_commands, offline_intent
-from agent.model.markup import MarkupFilter
-from agent.model.sse import EventReader
+from agent.model.anthropic import errors
+from agent.model.anthropic.markup import MarkupFilter
+from agent.model.anthropic.stream import EventReader
+from agent.model.offline import intent
+from agent.search import aliases, answer_types, chunking, dates, memory_tests, tokenizer
 from agent.silence import SilentFilter, can_be_seen, spoken
+from agent.tools import foreign_text
 from channels import split, text
 from channels.discord import format as discord
 from channels.discord import inbound as discord_inbound
@@ -145,34 +137,34 @@ FUNCTIONS: Mapping[str, Act] = {
     "gateway.schedule.phrases.read": lambda said: [
         phrases.read(f"{before}{said}", _NOW) for before in ("", "in 1h", "tomorrow", "every monday")
     ],
-    "agent.context.marked.harmless": marked.harmless,
-    "agent.context.marked.label": marked.label,
-    "agent.context.marked.block": lambda said: marked.block("document", said, name=said),
-    "agent.context.marked.without_blocks": marked.without_blocks,
-    "agent.context.turn_header.words": turn_header.words,
-    "agent.context.turn_header.enclosures": turn_header.enclosures,
+    "agent.context.untrusted.harmless": untrusted.harmless,
+    "agent.context.untrusted.label": untrusted.label,
+    "agent.context.untrusted.block": lambda said: untrusted.block("document", said, name=said),
+    "agent.context.untrusted.without_blocks": untrusted.without_blocks,
+    "agent.context.header.words": header.words,
+    "agent.context.header.enclosures": header.enclosures,
     "agent.context.budget.estimate": budget.estimate,
     "agent.context.budget.shortened": lambda said: budget.shortened(said, 500),
-    "agent.foreign.foreign": lambda said: foreign.foreign(said, said),
-    "agent.foreign.in_text": lambda said: foreign.in_text(_marked(said)),
-    "agent.foreign.in_blocks": foreign.in_blocks,
-    "agent.foreign.in_memory": lambda said: foreign.in_memory(said, _GROUP),
+    "agent.tools.foreign_text.foreign": lambda said: foreign_text.foreign(said, said),
+    "agent.tools.foreign_text.in_text": lambda said: foreign_text.in_text(_marked(said)),
+    "agent.tools.foreign_text.in_blocks": foreign_text.in_blocks,
+    "agent.tools.foreign_text.in_memory": lambda said: foreign_text.in_memory(said, _GROUP),
     "gateway.names.plain_name": names.plain_name,
     "gateway.names.folded": names.folded,
-    "agent.parsing.load_json": parsing.load_json,
-    "agent.parsing.load_yaml": parsing.load_yaml,
-    "agent.model.offline_commands.plain_command": offline_commands.plain_command,
-    "agent.model.offline_intent.told_language": offline_intent.told_language,
-    "agent.remember.asks_to_remember": remember.asks_to_remember.__wrapped__,
-    "agent.model.offline_intent.understand": offline_intent.understand,
+    "agent.io.parsing.load_json": parsing.load_json,
+    "agent.io.parsing.load_yaml": parsing.load_yaml,
+    "agent.model.offline.intent.plain_command": intent.plain_command,
+    "agent.model.offline.intent.told_language": intent.told_language,
+    "agent.languages.remember.asks_to_remember": remember.asks_to_remember.__wrapped__,
+    "agent.model.offline.intent.understand": intent.understand,
     "agent.media.sniff.sniffed": lambda said: sniff.sniffed(said.encode()),
     "agent.media.text.decoded": lambda said: documents.decoded(said.encode()),
     # What goes out
     "agent.silence.spoken": spoken,
     "agent.silence.can_be_seen": can_be_seen,
     "agent.silence.SilentFilter": _streamed,
-    "agent.model.markup.MarkupFilter": _markup,
-    "agent.model.sse.EventReader": _events,
+    "agent.model.anthropic.markup.MarkupFilter": _markup,
+    "agent.model.anthropic.stream.EventReader": _events,
     "agent.heartbeat.said": heartbeat.said,
     "channels.text.parse": text.parse,
     "channels.split.split": _cut(len, 2_000),
@@ -185,44 +177,44 @@ FUNCTIONS: Mapping[str, Act] = {
     "channels.web.format.file_name": web.file_name,
     "gateway.one_line": lambda said: one_line.one_line(said, 80),
     "gateway.log.Redactor": _REDACTOR,
-    "agent.model.anthropic_errors.quoted": lambda said: anthropic_errors.quoted(said, "secret"),
+    "agent.model.anthropic.errors.quoted": lambda said: errors.quoted(said, "secret"),
     # What is kept
-    "agent.memory.words.terms": lambda said: words.terms(words.fold(said)),
-    "agent.memory.slug": slug.slug,
-    "agent.memory.cue.cue_of": lambda text: cue.cue_of(text, _TODAY),
-    "agent.memory.index.tokens.tokens": tokens.tokens,
-    "agent.memory.index.tokens.query_terms": tokens.query_terms,
-    "agent.memory.index.tokens.words_asked": tokens.words_asked,
-    "agent.memory.days_meant.days_meant": lambda said: days_meant.days_meant(said, _TODAY),
-    "agent.memory.days_meant.day_ahead": lambda said: days_meant.day_ahead(said, _TODAY),
-    "agent.memory.index.dates.days_named": lambda said: dates.days_named(said, _TODAY),
-    "agent.memory.index.dates.without_days": dates.without_days,
-    "agent.memory.index.dates.written_day": dates.written_day,
-    "agent.memory.index.aliases.aliases_in": lambda said: list(
-        aliases.aliases_in(cutting.passages(f"# {said}\n\n- Anna (B, {said})\n- {said}"), ["people", said])
+    "agent.languages.terms.terms": lambda said: terms.terms(terms.fold(said)),
+    "agent.io.plain_text": plain_text.slug,
+    "agent.context.recall_gate.cue_of": lambda text: recall_gate.cue_of(text, _TODAY),
+    "agent.search.tokenizer.tokens": tokenizer.tokens,
+    "agent.search.tokenizer.query_terms": tokenizer.query_terms,
+    "agent.search.tokenizer.words_asked": tokenizer.words_asked,
+    "agent.languages.days_meant.days_meant": lambda said: days_meant.days_meant(said, _TODAY),
+    "agent.languages.days_meant.day_ahead": lambda said: days_meant.day_ahead(said, _TODAY),
+    "agent.search.dates.days_named": lambda said: dates.days_named(said, _TODAY),
+    "agent.search.dates.without_days": dates.without_days,
+    "agent.search.dates.written_day": dates.written_day,
+    "agent.search.aliases.aliases_in": lambda said: list(
+        aliases.aliases_in(chunking.passages(f"# {said}\n\n- Anna (B, {said})\n- {said}"), ["people", said])
     ),
-    "agent.memory.index.aliases.other_names": lambda said: aliases.other_names(said, [("anna", said[:40] or "b")]),
-    "agent.memory.index.cutting.passages": lambda said: list(cutting.passages(said)),
-    "agent.memory.index.cutting.speech": cutting.speech,
-    "agent.memory.index.answers.is_question": answers.is_question,
-    "agent.memory.index.answers.sought": lambda said: [
-        holds(said) for holds in answers.sought(f"when who how many {said}")
+    "agent.search.aliases.other_names": lambda said: aliases.other_names(said, [("anna", said[:40] or "b")]),
+    "agent.search.chunking.passages": lambda said: list(chunking.passages(said)),
+    "agent.search.chunking.speech": chunking.speech,
+    "agent.search.answer_types.is_question": answer_types.is_question,
+    "agent.search.answer_types.sought": lambda said: [
+        holds(said) for holds in answer_types.sought(f"when who how many {said}")
     ],
     "agent.memory.provenance.carried": _carried,
     "agent.memory.provenance.with_mark": lambda said: provenance.with_mark(_marked(said), list(said)),
-    "agent.memory.front_matter.parse": front_matter.parse,
-    "agent.memory.daily.last_heading": daily.last_heading,
-    "agent.memory.daily.struck": lambda said: daily.struck(said, "[forgotten]"),
-    "agent.memory.index_lines.with_line": lambda said: index_lines.with_line(
-        said.encode(), "memory/notes/a.md", "a", "b"
+    "agent.memory.notes.parse": notes.parse,
+    "agent.memory.daily_log.last_heading": daily_log.last_heading,
+    "agent.memory.daily_log.struck": lambda said: daily_log.struck(said, "[forgotten]"),
+    "agent.memory.notes.with_line": lambda said: notes.with_line(said.encode(), "memory/notes/a.md", "a", "b"),
+    "agent.search.memory_tests.parsed": lambda said: list(memory_tests.parsed(said)),
+    "agent.memory.daily_log.history_addition": lambda said: daily_log.history_addition(
+        said, _NOW, said, "e1", extract=False
     ),
-    "agent.memory.memory_tests.parsed": lambda said: list(memory_tests.parsed(said)),
-    "agent.memory.paragraphs.addition": lambda said: paragraphs.addition(said, _NOW, said, "e1", extract=False),
-    "agent.memory.edit.edited": lambda said: edit.edited(said.encode(), "words that are not there", "x", "a.md"),
-    "agent.memory.edit.added": lambda said: edit.added(said.encode(), said, "a.md"),
-    "agent.journal.marks.for_reading": marks.for_reading,
-    "agent.journal.marks.without": lambda said: marks.without(said, "a"),
-    "agent.journal.promises.read": promises.read,
-    "agent.journal.promises.tidy": promises.tidy,
+    "agent.memory.replace.edited": lambda said: replace.edited(said.encode(), "words that are not there", "x", "a.md"),
+    "agent.memory.replace.added": lambda said: replace.added(said.encode(), said, "a.md"),
+    "agent.journal.progress.for_reading": progress.for_reading,
+    "agent.journal.progress.without": lambda said: progress.without(said, "a"),
+    "agent.journal.open_items.read": open_items.read,
+    "agent.journal.open_items.tidy": open_items.tidy,
     "gateway.config.dotenv.parse": lambda said: dotenv.parse(said),
 }

@@ -54,9 +54,9 @@ MADE: Mapping[str, Callable[[], tuple[Pattern, str]]] = {
 }
 HELD = frozenset(
     {
-        "agent.memory.index.date_words._like",
-        "agent.model.offline_vocabulary.Vocabulary.anywhere",
-        "agent.remember_words._language",
+        "agent.languages.date_words._like",
+        "agent.model.offline.phrases.Vocabulary.anywhere",
+        "agent.languages.remember._language",
     }
 )
 """These make patterns that a module holds."""

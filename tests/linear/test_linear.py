@@ -16,8 +16,8 @@ from types import ModuleType
 import pytest
 from yaml import YAMLError
 
-from agent.memory.index import tokens
-from agent.memory.reach import FileError
+from agent.memory.paths import FileError
+from agent.search import tokenizer
 from tests.linear import feeding, functions, judge, patterns, shapes
 from tests.linear.judge import Shape
 
@@ -94,8 +94,8 @@ def test_known_patterns_of_the_product_are_among_those_fed() -> None:
     where = {one.where.partition(" ")[0] for one in patterns.everything()}
     assert where >= {
         "agent.media.sniff._SVG",
-        "agent.context.marked._HEADER",
-        "agent.remember.LANGUAGES",
+        "agent.context.untrusted._HEADER",
+        "agent.languages.remember.LANGUAGES",
         "channels.split._FENCE",
     }
 
@@ -152,8 +152,8 @@ def test_the_judge_finds_a_loop_that_is_not_linear() -> None:
 
 
 def test_a_word_of_more_than_64_letters_is_not_stemmed() -> None:
-    assert tokens.tokens(f"{'e' * 57}running") == ["e" * 57 + "run"]
-    assert tokens.tokens(f"{'e' * 58}running") == ["e" * 58 + "running"]
+    assert tokenizer.tokens(f"{'e' * 57}running") == ["e" * 57 + "run"]
+    assert tokenizer.tokens(f"{'e' * 58}running") == ["e" * 58 + "running"]
 
 
 def test_a_shape_says_how_it_is_made() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from agent.clock import Clock
-from agent.context.freshness import Freshness
+from agent.context.file_changes import Freshness
 from agent.context.prompt import fixed_part
 from agent.memory.scope import Audience, Scope
 from agent.session.entries import Seen

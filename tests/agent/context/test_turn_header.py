@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.clock import Clock
-from agent.context import marked
-from agent.context.turn_header import NO_TEXT, enclosures, header, rendered, words
-from agent.turn import Document, Said
+from agent.context import untrusted
+from agent.context.header import NO_TEXT, enclosures, header, rendered, words
+from agent.types import Document, Said
 
 CLOCK = Clock(ZoneInfo("Europe/Berlin"))
 AT = datetime(2026, 11, 21, 7, 30, tzinfo=UTC)
@@ -71,8 +71,8 @@ def test_nothing_said_passes_for_a_header_or_leaves_its_mark(text: str, quoted: 
 @given(hostile)
 def test_words_takes_the_header_and_the_marks_off_again(text: str) -> None:
     message = said(text, quoted=("q\nr",), overheard=(("Bob", AT, "lunch?"),))
-    plain = marked.harmless(text).strip() or NO_TEXT
-    assert words(rendered(message, CLOCK, ROOM, [marked.block("changed", "x", name="MEMORY.md")])) == plain
+    plain = untrusted.harmless(text).strip() or NO_TEXT
+    assert words(rendered(message, CLOCK, ROOM, [untrusted.block("changed", "x", name="MEMORY.md")])) == plain
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\n", "\r\n"])

@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 
 from agent.clock import Clock, utc_stamp
 from agent.journal.writer import Entered, Journal
-from agent.memory.forgettings import Forgettings
 from agent.memory.history import History
+from agent.memory.redaction_lock import Forgettings
 from agent.memory.scope import Audience, Scope
 from agent.model.base import Json, Model, ModelRequest
 from agent.model.scripted import Answer, Call, ScriptedModel, Step
@@ -19,8 +19,8 @@ from agent.session.archive import Archive, new_id
 from agent.session.entries import Header, MessageEntry, Meta, RedactionEntry
 from agent.session.jsonl import entry_line, header_line
 from agent.settings import AgentSettings
-from agent.turn import SessionKey
-from agent.windows import Windows
+from agent.turn.window import Windows
+from agent.types import SessionKey
 
 BERLIN = ZoneInfo("Europe/Berlin")
 DAY = date(2026, 11, 21)

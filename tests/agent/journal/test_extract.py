@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from agent.journal.day import Spoken
-from agent.journal.extract import MOST_LINES, extract
-from agent.session.reading import Line
+from agent.journal.day_messages import Spoken
+from agent.journal.fallback import MOST_LINES, extract
+from agent.session.export import Line
 from tests.agent.journal.diary import BERLIN
 
 

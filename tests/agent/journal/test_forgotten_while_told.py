@@ -6,7 +6,7 @@ import asyncio
 from datetime import timedelta
 
 from agent.model.base import ContextOverflow, ModelError, ModelRequest, TryLater
-from agent.model.resilient import Resilient
+from agent.model.client import Resilient
 from agent.model.scripted import Answer, Hold, ScriptedModel, Step
 from tests.agent.journal.diary import DAY, Diary, shown, told
 

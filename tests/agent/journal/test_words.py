@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from agent.journal.extract import extract
-from agent.journal.words import WORDS, language_of_day
-from agent.language import Language
+from agent.journal.fallback import extract
+from agent.journal.strings import WORDS, language_of_day
+from agent.languages.codes import Language
 from agent.model.scripted import ScriptedModel
 from tests.agent.journal.diary import Diary
 from tests.agent.journal.test_extract import talk

@@ -9,12 +9,12 @@ from datetime import date, datetime, timedelta
 
 import pytest
 
-from agent.journal.marks import for_reading
+from agent.journal.progress import for_reading
 from agent.journal.writer import MOST_TOKENS_A_DAY
-from agent.memory.days_meant import with_days
-from agent.memory.logs import append_log
+from agent.languages.days_meant import with_days
+from agent.memory.log_writer import append_log
 from agent.model.base import InvalidRequest, Json, ModelRequest, TryLater
-from agent.model.offline import NAME as OFFLINE
+from agent.model.offline.model import NAME as OFFLINE
 from agent.model.scripted import Answer, Call, ScriptedModel, Step
 from tests.agent.journal.diary import BERLIN, DAY, Diary, shown, told
 

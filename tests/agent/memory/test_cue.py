@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.memory.cue import cue_of
+from agent.context.recall_gate import cue_of
 
 TODAY = date(2026, 11, 21)
 

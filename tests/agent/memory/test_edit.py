@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from agent.memory.edit import NoSuchEdit, edited
+from agent.memory.replace import NoSuchEdit, edited
 
 
 @given(before=st.binary(), old=st.text(min_size=1, max_size=10), new=st.text(max_size=10), after=st.binary())

@@ -16,10 +16,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agent.memory import disk, files
+from agent import fs
+from agent.memory import files
 from agent.memory.files import MAX_BYTES, NotWritten, Unreadable, read_text, remove, rewrite
-from agent.memory.logs import append_history, append_log, append_section
-from agent.memory.reach import FileError
+from agent.memory.log_writer import append_history, append_log, append_section
+from agent.memory.paths import FileError
 from tests.agent.places import Watch, group, morning, owner
 
 TODAY = morning().clock.today()
@@ -221,7 +222,7 @@ def test_a_replaced_file_keeps_its_mode_and_leaves_no_scratch(tmp_path: Path) ->
     path = tmp_path / "MEMORY.md"
     path.write_text("old")
     path.chmod(0o640)
-    (tmp_path / disk.SCRATCH).write_text("left by a killed process")
+    (tmp_path / fs.SCRATCH).write_text("left by a killed process")
     assert rewrite(path, tmp_path, TODAY, lambda before: (before or b"") + b" new").text == "old new"
     assert (said(path), path.stat().st_mode & 0o777) == ("old new", 0o640)
     assert [entry.name for entry in tmp_path.iterdir()] == ["MEMORY.md"]
@@ -250,7 +251,7 @@ import resource, signal, sys
 from pathlib import Path
 sys.path.insert(0, {str(Path.cwd())!r})
 from agent.memory.files import rewrite, NotWritten
-from agent.memory.logs import append_log
+from agent.memory.log_writer import append_log
 from tests.agent.places import morning, owner
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 root = Path({str(tmp_path)!r})
@@ -310,7 +311,7 @@ import sys
 from pathlib import Path
 sys.path.insert(0, {str(Path.cwd())!r})
 from agent.memory.files import rewrite
-from agent.memory.logs import append_log
+from agent.memory.log_writer import append_log
 from tests.agent.places import morning, owner
 root, clock = Path({str(tmp_path)!r}), morning().clock
 print("ready", flush=True)

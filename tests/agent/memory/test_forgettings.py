@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.memory.forgettings import Forgettings, Forgotten, Reading
+from agent.memory.redaction_lock import Forgettings, Forgotten, Reading
 from agent.model.base import ModelError
 from tests.agent.places import owner, person
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from agent.memory import files
-from agent.memory.edits import Edit
 from agent.memory.history import History
+from agent.memory.patch import Edit
 from agent.memory.scope import Scope
 from agent.settings import MemorySettings
 from agent.tools import build

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.memory import logs, notes
-from agent.memory.edits import Conflict, edit_of, undone
+from agent.memory import log_writer, notes
 from agent.memory.history import UNDO, History, NoSuchChange
+from agent.memory.patch import Conflict, edit_of, undone
 from agent.memory.undo import NotRestored, restore
 from agent.settings import MemorySettings
 from agent.tools import build
@@ -245,7 +245,7 @@ async def test_found_by_the_end_of_its_id(book: Book) -> None:
 
 async def test_changes_of_daybook_itself_are_listed_and_not_in_reach_of_undo(book: Book) -> None:
     with book.history.author(book.scope).writes("/new"):
-        logs.append_section(book.scope, book.watch.clock, "a talk", "- words")
+        log_writer.append_section(book.scope, book.watch.clock, "a talk", "- words")
     assert book.history.changes()[0].by == "/new"
     assert book.history.last("main/owner") is None
 
@@ -261,7 +261,7 @@ async def test_tools_within_a_flush_are_signed_by_it_one_entry_each(book: Book) 
 async def test_scopes_are_told_apart(book: Book, tmp_path: Path) -> None:
     alice = person(book.scope.workspace)
     with book.history.author(alice, "main/person/alice").writes("memory_append"):
-        logs.append_log(alice, book.watch.clock, "hers")
+        log_writer.append_log(alice, book.watch.clock, "hers")
     assert [change.path for change in book.history.changes("person:alice")] == [TODAY]
     assert book.history.changes("owner") == []
     assert book.history.last("main/owner") is None
@@ -298,7 +298,7 @@ async def test_two_talks_at_once_lose_nothing(book: Book) -> None:
 
 def test_the_history_is_for_its_owner_alone(book: Book, tmp_path: Path) -> None:
     with book.history.author(book.scope).writes("x"):
-        logs.append_log(book.scope, book.watch.clock, "one")
+        log_writer.append_log(book.scope, book.watch.clock, "one")
     assert (tmp_path / "state" / "main.db").stat().st_mode & 0o777 == 0o600
     assert sqlite3.connect(tmp_path / "state" / "main.db").execute("PRAGMA integrity_check").fetchone() == ("ok",)
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.memory import memory_tests
-from agent.memory.memory_tests import MemoryTest, Report
+from agent.search import memory_tests
+from agent.search.memory_tests import MemoryTest, Report
 from tests.agent.places import morning, owner, unhurried
 
 CLOCK = morning().clock

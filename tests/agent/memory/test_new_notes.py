@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from agent.context.prompt import fixed_part
 from agent.memory import notes
-from agent.memory.index_lines import NEW_NOTES
+from agent.memory.notes import NEW_NOTES
 from agent.memory.scope import Scope
 from agent.settings import MemorySettings
 from tests.agent.places import group, morning, owner

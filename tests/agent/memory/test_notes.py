@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from agent.memory import front_matter, index_lines, notes
-from agent.memory.reach import FileError
-from agent.memory.slug import MAX_BYTES, slug
+from agent.io.plain_text import MAX_BYTES, slug
+from agent.memory import notes
+from agent.memory.paths import FileError
 from tests.agent.places import group, morning, owner
 
 CLOCK = morning().clock
@@ -46,7 +46,7 @@ def test_the_same_name_updates_and_another_name_of_the_same_slug_does_not(tmp_pa
     other = notes.save(scope, watch.clock, "Car!", "c", "user", "toy")
     assert (second.path, second.replaced) == (path, "red\n")
     assert other.path.name == "car-2.md"
-    head = front_matter.parse(path.read_text())
+    head = notes.parse(path.read_text())
     assert (head.line("created"), head.line("type"), head.body) == ("2026-11-21", "project", "blue\n")
     assert "hand" in path.read_text()
     assert index(tmp_path) == "- [car](memory/notes/car.md) - b\n- [Car!](memory/notes/car-2.md) - c\n"
@@ -172,10 +172,10 @@ def test_slugs_keep_letters_of_every_script(text: str, made: str) -> None:
 @example(before=b"\r", name="x")
 @given(before=st.binary(max_size=300), name=st.text(max_size=20).map(lambda name: " ".join(name.split())))
 def test_index_lines_leave_every_other_byte_alone(before: bytes, name: str) -> None:
-    with_line = index_lines.with_line(before, "memory/notes/x.md", name, "about x")
+    with_line = notes.with_line(before, "memory/notes/x.md", name, "about x")
     assert with_line.count(b"](memory/notes/x.md)") == before.count(b"](memory/notes/x.md)") + 1
-    assert index_lines.with_line(with_line, "memory/notes/x.md", name, "about x") == with_line
-    assert index_lines.without_line(with_line, "memory/notes/x.md").strip() == before.strip()
+    assert notes.with_line(with_line, "memory/notes/x.md", name, "about x") == with_line
+    assert notes.without_line(with_line, "memory/notes/x.md").strip() == before.strip()
 
 
 def test_repeated_and_hand_made_lines_become_one_in_place() -> None:
@@ -183,9 +183,9 @@ def test_repeated_and_hand_made_lines_become_one_in_place() -> None:
         b"# M\r\n* [old](./memory/notes/x.md) by hand\r\n- [y](memory/notes/y.md) - y\r\n"
         b"see [x](memory/notes/x.md)\n- [again](memory/notes/x.md)\nend \xff"
     )
-    assert index_lines.with_line(before, "memory/notes/x.md", "x", "new") == (
+    assert notes.with_line(before, "memory/notes/x.md", "x", "new") == (
         b"# M\r\n- [x](memory/notes/x.md) - new\r\n- [y](memory/notes/y.md) - y\r\nsee [x](memory/notes/x.md)\nend \xff"
     )
-    assert index_lines.with_line(b"- [y](memory/notes/y.md)\nend", "memory/notes/z.md", "z", "") == (
+    assert notes.with_line(b"- [y](memory/notes/y.md)\nend", "memory/notes/z.md", "z", "") == (
         b"- [y](memory/notes/y.md)\n- [z](memory/notes/z.md)\nend"
     )

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.memory.index.cutting import passages
 from agent.memory.provenance import (
     Provenance,
     bare,
@@ -19,6 +18,7 @@ from agent.memory.provenance import (
     without_mark,
     written_from,
 )
+from agent.search.chunking import passages
 
 REPORT = Provenance(("report.pdf",))
 

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from agent.memory.files import entries, read_text, rewrite
-from agent.memory.reach import FileError, OutOfReach, Unreadable, inside
+from agent.memory.paths import FileError, OutOfReach, Unreadable, inside
 from agent.memory.scope import Scope
 from tests.agent.places import group, morning, owner, person
 

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.memory.cue import cue_of
-from agent.memory.recall import FIRST, relevant
-from agent.memory.search import Hit
+from agent.context.recall_gate import FIRST, cue_of, relevant
+from agent.search.results import Hit
 from tests.agent.places import morning, owner, search
 
 CLOCK = morning().clock

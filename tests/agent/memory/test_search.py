@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.languages.terms import fold, query_terms, terms
 from agent.memory import notes
-from agent.memory.index.cutting import passages
-from agent.memory.logs import append_log
-from agent.memory.search import strength_of
-from agent.memory.words import fold, query_terms, terms
+from agent.memory.log_writer import append_log
+from agent.search.chunking import passages
+from agent.search.results import strength_of
 from agent.workspace import create
 from tests.agent.places import group, morning, owner, person, search
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.context import marked
+from agent.context import untrusted
 from agent.memory.age import OUT_OF_DATE
-from agent.memory.search import Found, Hit
-from agent.memory.search_text import passages_in, room_for, search_text
+from agent.search.result_text import passages_in, room_for, search_text
+from agent.search.results import Found, Hit
 from tests.agent.places import owner
 
 TODAY = date(2026, 5, 9)
@@ -113,12 +113,12 @@ hostile_path = st.one_of(
 def plain(text: str) -> str:
     """Without spaces, marks of ours and what nobody sees."""
     return "".join(
-        one for one in marked.harmless(text).replace("&lt;", "<") if one.isprintable() and one not in " \\\ufffd"
+        one for one in untrusted.harmless(text).replace("&lt;", "<") if one.isprintable() and one not in " \\\ufffd"
     )
 
 
 def name(one: Hit) -> str:
-    return marked.label(one.path, 300)
+    return untrusted.label(one.path, 300)
 
 
 @given(st.lists(st.tuples(hostile_text, hostile_path), min_size=1, max_size=6), st.booleans(), st.integers(600, 9_000))

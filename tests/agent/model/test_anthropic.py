@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from agent.model.anthropic import AnthropicModel
+from agent.model.anthropic.model import AnthropicModel
 from agent.model.base import (
     AccessDenied,
     Block,
@@ -30,7 +30,7 @@ from agent.model.base import (
     TryLater,
     Usage,
 )
-from agent.model.closing import closing
+from agent.model.client import closing
 from tests.fakes.anthropic import FakeAnthropic, FakeModelInfo
 
 MODEL = "claude-sonnet-5-5"
@@ -411,7 +411,7 @@ async def test_one_connection_serves_one_call_after_the_other(fake: FakeAnthropi
 
 def test_the_sdk_is_imported_only_when_it_is_needed() -> None:
     code = (
-        "import sys, agent.model.anthropic as m; m.AnthropicModel('k'); "
+        "import sys, agent.model.anthropic.model as m; m.AnthropicModel('k'); "
         "print([n for n in ('anthropic', 'httpx2') if n in sys.modules])"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ}, check=True)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.model.anthropic_answer import Assembly
-from agent.model.anthropic_body import body_of, encoded
-from agent.model.anthropic_errors import quoted, retry_after
+from agent.model.anthropic.errors import quoted, retry_after
+from agent.model.anthropic.request import body_of, encoded
+from agent.model.anthropic.stream import Assembly
 from agent.model.base import Block, Json, Message, ModelRequest, TextDelta, ToolSpec, TryLater
 from tests.fakes.anthropic_rules import without_marks
 

@@ -6,12 +6,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from agent.model.anthropic import AnthropicModel
+from agent.model.anthropic.model import AnthropicModel
 from agent.model.base import Message, ModelError, ModelEvent, ModelRequest, Started, TextDelta, Usage, UsageRecord
-from agent.model.closing import closing
-from agent.model.metered import Metered
+from agent.model.client import Metered, Resilient, closing
 from agent.model.prices import Price, Prices
-from agent.model.resilient import Resilient
 from agent.model.scripted import Answer, ScriptedModel
 from tests.fakes.anthropic import FakeAnthropic
 

@@ -11,18 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.clock import Clock
-from agent.context.turn_header import rendered
-from agent.language import Language
+from agent.context.header import rendered
+from agent.languages.codes import Language
 from agent.memory.scope import Audience, Scope
 from agent.model.base import Block, Completed, Message, ModelRequest, TextDelta, ToolCallStarted
-from agent.model.offline import OfflineModel
-from agent.model.offline_intent import Wish, understand
-from agent.model.offline_phrases import PHRASES
+from agent.model.offline.intent import Wish, understand
+from agent.model.offline.model import OfflineModel
+from agent.model.offline.phrases import PHRASES
 from agent.settings import MemorySettings
 from agent.silence import NO_REPLY
 from agent.tools import build
 from agent.tools.base import Tool, ToolError
-from agent.turn import Said
+from agent.types import Said
 from tests.agent.places import search
 
 CLOCK = Clock(ZoneInfo("Europe/Berlin"), lambda: datetime(2026, 11, 21, 7, 30, tzinfo=UTC))

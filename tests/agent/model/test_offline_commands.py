@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agent.model.offline_commands import plain_command
-from agent.model.offline_intent import Wish, understand
-from agent.model.offline_phrases import PHRASES
+from agent.model.offline.intent import Wish, plain_command, understand
+from agent.model.offline.phrases import PHRASES
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.model.anthropic import AnthropicModel
+from agent.model.anthropic.model import AnthropicModel
 from agent.model.base import (
     AccessDenied,
     Block,
@@ -24,10 +24,8 @@ from agent.model.base import (
     ThinkingRejected,
     TryLater,
 )
-from agent.model.closing import closing
-from agent.model.resilient import Resilient, duration
+from agent.model.client import Resilient, closing, duration, without_thinking
 from agent.model.scripted import Answer, Hold, ScriptedModel
-from agent.model.without_thinking import without_thinking
 from tests.fakes.anthropic import FakeAnthropic
 
 THOUGHT: Block = {"type": "thinking", "thinking": "Hm.", "signature": "s"}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.model.sse import EventReader, ServerEvent
+from agent.model.anthropic.stream import EventReader, ServerEvent
 
 lines = st.sampled_from([
     b"data: one", b"data:two", b"data: ", b"event: ping", b": comment", b"retry: 3", b"id: 7", b"odd words", b"", b"",

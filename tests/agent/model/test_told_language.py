@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agent.language import Language
-from agent.model.offline_intent import told_language
+from agent.languages.codes import Language
+from agent.model.offline.intent import told_language
 
 EN, DE, ES, FR, ZH, JA = (Language(code) for code in ("en", "de", "es", "fr", "zh", "ja"))
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from agent.compaction.compact import TOO_LARGE, NotCompacted
+from agent.compaction.summary import PARTS, extract
 from agent.context.repair import repair
 from agent.model.base import AccessDenied, ContextOverflow, ModelRequest, TryLater
-from agent.model.offline import OfflineModel
+from agent.model.offline.model import OfflineModel
 from agent.model.scripted import Answer, Call, Hold, Reply, Step
-from agent.room import NOTE
-from agent.session.compact import TOO_LARGE, NotCompacted
-from agent.session.summary import PARTS, extract
-from agent.turn import Discard, End, EndKind
+from agent.turn.window import NOTE
+from agent.types import Discard, End, EndKind
 from tests.agent.home import tool
 from tests.agent.long_talk import OWNER, SUMMARY, LongTalk, LoopClock, counted, in_turn, is_note, told
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.behind import MOST_TRIES
+from agent.compaction.deferred_work import MOST_TRIES
 from agent.model.base import AccessDenied, ModelRequest
 from agent.model.scripted import Answer, Call, Reply
 from tests.agent.long_talk import OWNER, LongTalk, told

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.compaction.consolidate import concerned
+from agent.compaction.cut import Shown, boundaries, cut_at_step, cut_point, fitted, passes, said_before, size_of
 from agent.context.repair import INTERRUPTED, repair, result_block
+from agent.context.replay import context, in_context
 from agent.model.base import Block
-from agent.session.consolidate import concerned
-from agent.session.cut import Shown, boundaries, cut_at_step, cut_point, passes, said_before, size_of
 from agent.session.entries import CompactionEntry, MessageEntry, Meta
-from agent.session.fitting import fitted
-from agent.session.replay import context, in_context
 
 _WORDS = st.text(alphabet="ab 漢字", min_size=1, max_size=400).map(str.strip).filter(bool)
 

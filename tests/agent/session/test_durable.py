@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from agent.compaction.deferred_store import Debts, Owed
+from agent.compaction.flush_state import Loss
 from agent.memory.scope import Audience, Scope
 from agent.session.archive import Archive, new_id
-from agent.session.cycle import Loss
-from agent.session.owed import Debts, Owed
 from tests.agent.session.test_archive import DAY, OWNER
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="nothing tells what is synced")

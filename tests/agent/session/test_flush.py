@@ -13,15 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent.compaction.flush import MOST_ROUNDS
+from agent.compaction.flush_state import cycle_of
 from agent.context.repair import repair
-from agent.memory.logs import append_log
+from agent.memory.log_writer import append_log
 from agent.model.base import AccessDenied, ContextOverflow, ModelRequest
 from agent.model.scripted import Answer, Call, Hold, Reply, Step
-from agent.session.cycle import cycle_of
 from agent.session.entries import CompactionEntry, Entry, MarkEntry
-from agent.session.flush import MOST_ROUNDS
 from agent.settings import FlushSettings
-from agent.turn import EndKind
+from agent.types import EndKind
 from tests.agent.home import tool
 from tests.agent.long_talk import OWNER, LongTalk, counted, in_turn, told
 

@@ -10,7 +10,7 @@ import pytest
 from agent.agent import Agent
 from agent.memory.forget import Finding
 from agent.model.base import ModelRequest, TryLater
-from agent.model.resilient import Resilient
+from agent.model.client import Resilient
 from agent.model.scripted import Answer, Call, Hold, Reply, Step
 from tests.agent.long_talk import OWNER, SUMMARY, LongTalk, told
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.model.scripted import Answer, Call, Reply
-from agent.turn import EndKind
+from agent.types import EndKind
 from tests.agent.long_talk import OWNER, LongTalk, in_turn
 
 LINES = b"- likes tea\n- lives in Kiel\n- works as a nurse\n- has two sons\n"

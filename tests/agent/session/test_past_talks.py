@@ -10,15 +10,15 @@ import pytest
 
 from agent import tools
 from agent.context.prompt import FixedPart
-from agent.forgetting import bring_back, redact
+from agent.forget import bring_back, redact
 from agent.memory.scope import Scope
 from agent.session.archive import Archive
 from agent.session.entries import CompactionEntry, Entry, Header, MessageEntry, Meta, RedactionEntry
-from agent.session.past_talks import PastTalks
+from agent.session.past_sessions import PastTalks
 from agent.session.transcript import Transcript
 from agent.settings import MemorySettings
 from agent.tools.base import Arguments
-from agent.turn import SessionKey
+from agent.types import SessionKey
 from tests.agent.places import group, morning, owner, person, unhurried
 
 CLOCK = morning().clock

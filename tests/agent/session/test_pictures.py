@@ -7,12 +7,12 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.context.replay import context, id_of, in_context
 from agent.media.store import Store
 from agent.model.base import Message
 from agent.session.entries import Entry, MessageEntry, Meta
 from agent.session.jsonl import entry_line, read_entry
 from agent.session.pictures import MOST_SHOWN, hide_entry, in_words, path_of, picture_block, suspects, with_bytes
-from agent.session.replay import context, id_of, in_context
 
 TEXT = {"type": "text", "text": "[header]\nLook"}
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from agent.context.repair import result_block
+from agent.context.replay import context
 from agent.model.base import Block, Json
 from agent.model.scripted import Answer, Call
 from agent.session.entries import Entry, MessageEntry, Meta
 from agent.session.jsonl import entry_line, read_entry
 from agent.session.prune import head_and_tail, older_than, prune_entry
-from agent.session.replay import context
 from tests.agent.home import tool
 from tests.agent.long_talk import OWNER, LongTalk, counted, told
 

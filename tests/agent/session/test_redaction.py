@@ -8,11 +8,11 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.context.replay import context
 from agent.model.base import Block
 from agent.session.entries import CompactionEntry, Entry, Header, MarkEntry, MessageEntry, Meta, RedactionEntry
 from agent.session.jsonl import entry_line, read_entry
 from agent.session.redaction import open_redactions, places, redacted
-from agent.session.replay import context
 from agent.session.transcript import Transcript
 
 TS = "2026-11-21T07:30:00.000Z"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from agent.context.replay import context
 from agent.model.base import Block, Message
 from agent.session.entries import CompactionEntry, Entry, MarkEntry, MessageEntry, Meta
-from agent.session.replay import context
 
 THOUGHT: Block = {"type": "thinking", "thinking": "hm", "signature": "s"}
 

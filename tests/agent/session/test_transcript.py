@@ -17,8 +17,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.memory.quoting import QuotedLines
 from agent.model.base import Block, Usage
+from agent.search.result_text import QuotedLines
 from agent.session.entries import CompactionEntry, Entry, Header, MarkEntry, MessageEntry, Meta, Recalled, Seen
 from agent.session.jsonl import entry_line, read_entry
 from agent.session.transcript import NotJournaled, Transcript, Unusable

@@ -12,13 +12,12 @@ from tempfile import TemporaryDirectory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent.compaction.consolidate import UNWRITTEN
+from agent.compaction.cut import cut_point, sparing
+from agent.compaction.flush_state import FLUSH, unflushed
 from agent.model.base import ModelRequest
 from agent.model.scripted import Answer, Call, Reply
-from agent.session.consolidate import UNWRITTEN
-from agent.session.cut import cut_point, sparing
-from agent.session.cycle import FLUSH
 from agent.session.entries import CompactionEntry, Entry, MarkEntry, MessageEntry, Meta
-from agent.session.unflushed import unflushed
 from tests.agent.home import tool
 from tests.agent.long_talk import OWNER, LongTalk, counted, told
 

@@ -10,9 +10,8 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from agent.memory.embedding.embedder import REST, Embedder
-from agent.memory.embedding.encoder import NoEmbedding, Vector
-from agent.memory.embedding.server import Server
+from agent.search.vectors.encoder import REST, Embedder, NoEmbedding, Vector
+from agent.search.vectors.remote import Server
 from tests.fakes.embeddings import KEY, MODEL, Embeddings
 
 FAR = 120.0

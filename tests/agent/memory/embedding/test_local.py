@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from onnx import ModelProto, TensorProto, load, save
 
-from agent.memory.embedding.encoder import NoEmbedding
-from agent.memory.embedding.local import LocalModel, free_in_group, free_memory
-from agent.memory.embedding.model_folder import has_graph, read_folder, stamp
+from agent.search.vectors.encoder import NoEmbedding
+from agent.search.vectors.local import LocalModel, free_in_group, free_memory
+from agent.search.vectors.model_folder import has_graph, read_folder, stamp
 from tests.agent.memory.embedding import tiny_model
 from tests.agent.memory.embedding.tiny_model import ENGLISH, MANY
 

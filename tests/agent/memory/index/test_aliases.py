@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from agent.memory.index.aliases import MOST_FORMS, MOST_NAMES, Name, aliases_in, forms_named, other_names
-from agent.memory.index.cutting import passages
 from agent.memory.scope import Scope
-from agent.memory.search import Hit
+from agent.search.aliases import MOST_FORMS, MOST_NAMES, Name, aliases_in, forms_named, other_names
+from agent.search.chunking import passages
+from agent.search.results import Hit
 from tests.agent.places import group, morning, owner, person, unhurried
 
 CLOCK = morning().clock

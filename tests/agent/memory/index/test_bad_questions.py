@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.memory.index.engine import MemoryIndex
-from agent.memory.search import Found
+from agent.search.engine import MemoryIndex
+from agent.search.results import Found
 from tests.agent.places import morning, owner, unhurried
 
 CLOCK = morning().clock

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.memory.index.dates import days_named, without_days, written_day
-from agent.memory.index.feasts import Span
-from agent.memory.index.region import region_of
+from agent.languages.date_words import region_of
+from agent.languages.feasts import Span
+from agent.search.dates import days_named, without_days, written_day
 
 TODAY = date(2026, 11, 21)  # a Saturday
 

@@ -17,11 +17,11 @@ from pathlib import Path
 import psutil  # type: ignore[import-untyped]
 import pytest
 
-from agent.memory.index.database import NotStored
-from agent.memory.index.engine import MOST_OPEN
-from agent.memory.logs import append_log
+from agent.memory.log_writer import append_log
 from agent.memory.scope import Scope
-from agent.memory.search import Found
+from agent.search.database import NotStored
+from agent.search.engine import MOST_OPEN
+from agent.search.results import Found
 from agent.settings import SearchSettings
 from tests.agent.places import group, morning, owner, person, unhurried
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from agent.memory.index.cutting import passages
-from agent.memory.index.kinds import Kind, kind_of
-from agent.memory.index.who import Meant, meant
-from agent.memory.search import Hit
+from agent.search.chunking import passages
+from agent.search.query import Meant, meant
+from agent.search.results import Hit
+from agent.search.text_kinds import Kind, kind_of
 from tests.agent.places import morning, owner, search
 
 CLOCK = morning().clock

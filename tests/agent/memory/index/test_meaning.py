@@ -12,11 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from agent.memory.embedding.embedder import Embedder
-from agent.memory.embedding.encoder import NoEmbedding, Vector
-from agent.memory.index.embedding import NoMeaning
-from agent.memory.index.meaning import Embeddings
 from agent.memory.scope import Scope
+from agent.search.vectors.encoder import Embedder, NoEmbedding, Vector
+from agent.search.vectors.protocol import NoMeaning
+from agent.search.vectors.semantic import Embeddings
 from agent.settings import HybridSettings, SearchSettings
 from tests.agent.places import group, morning, owner, unhurried
 

@@ -15,13 +15,13 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from agent.memory.index.audience import AudienceIndex
-from agent.memory.index.cutting import Cut, Passage
-from agent.memory.index.embedding import Likeness
-from agent.memory.index.ranking import Limits
-from agent.memory.index.sources import Source, new_file
-from agent.memory.index.store import Store
-from agent.memory.index.vectors import Vectors, packed
+from agent.search.chunking import Cut, Passage
+from agent.search.results import Limits
+from agent.search.scope_index import AudienceIndex
+from agent.search.sources import Source, new_file
+from agent.search.store import Store
+from agent.search.vectors.protocol import Likeness
+from agent.search.vectors.similarity import Vectors, packed
 from tests.agent.places import morning, owner
 
 CLOCK = morning().clock

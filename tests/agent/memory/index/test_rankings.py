@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.memory.index.stem import stem
-from agent.memory.index.tokens import query_terms, tokens
+from agent.languages.stemming import stem
+from agent.search.tokenizer import query_terms, tokens
 from agent.settings import HybridSettings, SearchSettings
 from tests.agent.places import morning, owner, unhurried
 

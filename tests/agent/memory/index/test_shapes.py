@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.memory.index.cutting import passages, speech
-from agent.memory.search import Hit
+from agent.search.chunking import passages, speech
+from agent.search.results import Hit
 from tests.agent.places import morning, owner, unhurried
 
 CLOCK = morning().clock

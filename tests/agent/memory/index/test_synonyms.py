@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from agent.memory.index.folding import folded
-from agent.memory.index.synonyms import synonyms_of
-from agent.memory.index.tokens import query_terms, term_of
-from agent.memory.search import Hit, Strength
+from agent.languages.terms import folded
+from agent.search.results import Hit, Strength
+from agent.search.synonyms import synonyms_of
+from agent.search.tokenizer import query_terms, term_of
 from tests.agent.places import morning, owner, search
 
 CLOCK = morning().clock
-LINES = files("agent.memory.index").joinpath("synonyms.txt").read_text("utf-8").splitlines()
+LINES = files("agent.search").joinpath("synonyms.txt").read_text("utf-8").splitlines()
 TOPICS = [line for line in LINES if line and not line.startswith("#")]
 OTHERS = "".join(f"- Parcel {number} was put on the ramp\n" for number in range(40))
 

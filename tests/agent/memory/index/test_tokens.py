@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.memory.index.folding import folded
-from agent.memory.index.tokens import query_terms, tokens, words_asked
-from agent.memory.words import fold, pairs, terms
+from agent.languages.terms import fold, folded, pairs, terms
+from agent.search.tokenizer import query_terms, tokens, words_asked
 from tests.agent.places import morning, owner, unhurried
 
 

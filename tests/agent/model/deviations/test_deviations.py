@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from agent.model.anthropic import AnthropicModel
+from agent.model.anthropic.model import AnthropicModel
 from agent.model.base import (
     Completed,
     ContextOverflow,
@@ -17,7 +17,7 @@ from agent.model.base import (
     TextDelta,
     ToolSpec,
 )
-from agent.model.resilient import Resilient
+from agent.model.client import Resilient
 from tests.agent.model.deviations import answers, errors, limits, markup, refusals
 from tests.agent.model.deviations.deviation import Deviation
 from tests.fakes.raw_http import RawServer, http, said, sse

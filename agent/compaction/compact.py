@@ -1,0 +1,150 @@
+"""The older part of a talk becomes a summary (SPEC 7.3). Whole or not at all: either one `compaction` entry is written,
+or nothing has changed and `NotCompacted` says why. What is replaced stays in the file."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agent.clock import utc_stamp
+from agent.compaction.cut import cut_at_step, cut_point, said_before, size_of, sparing
+from agent.compaction.flush_state import unflushed
+from agent.compaction.summarizer import Summarising, room_of
+from agent.compaction.summary import Useless, backed, with_identifiers
+from agent.context.budget import estimate
+from agent.context.replay import id_of, in_context
+from agent.context.request import Talk
+from agent.memory.redaction_lock import Forgotten
+from agent.model.base import ContextOverflow, Outdated
+from agent.session.entries import CompactionEntry, Entry, MarkEntry
+
+_log = logging.getLogger(__name__)
+
+UNCOMPACTED = "uncompacted"
+TOO_LARGE = "The model takes no request that is large enough to shorten this talk, so I kept it as it is."
+
+
+class NotCompacted(Exception):
+    """The talk is as it was. The text is a sentence for the person."""
+
+
+class NothingToCompact(NotCompacted):
+    """There is nothing but what is to be kept word for word."""
+
+    def __init__(self) -> None:
+        super().__init__("There is nothing yet that could be shortened: what there is stays word for word.")
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """Sizes of the context in tokens; `entry` is the id of the compaction in the transcript."""
+
+    before: int
+    after: int
+    entry: str
+    summary: str
+
+
+def compactions(entries: Sequence[Entry]) -> int:
+    """How many compactions a talk has had."""
+    return sum(isinstance(entry, CompactionEntry) for entry in entries)
+
+
+def failure_of(entries: Sequence[Entry], turn: str) -> str:
+    """Why the talk could not be shortened in a turn, a sentence for the person; else empty."""
+    marks = (e for e in reversed(entries) if isinstance(e, MarkEntry) and e.type == UNCOMPACTED)
+    return next((str(mark.fields.get("why")) for mark in marks if mark.fields.get("turn") == turn), "")
+
+
+def uncompacted_entry(id: str, ts: str, turn: str, why: str) -> MarkEntry:
+    """So that a turn that is reported once more says the same, and one that is taken up does not try again."""
+    return MarkEntry(id, ts, UNCOMPACTED, {"turn": turn, "why": why})
+
+
+def made_for(talk: Talk, asked: str) -> Compacted | None:
+    """The compaction that was made for that request of a person, by this process or an earlier one."""
+    if not asked:
+        return None
+    for entry in reversed(talk.transcript.entries):
+        if isinstance(entry, CompactionEntry) and entry.asked == asked:
+            return Compacted(entry.tokens_before, talk.projected(), entry.id, entry.summary)
+    return None
+
+
+def place_to_cut(talk: Talk, *, in_turn: bool = False, sparse: bool = False) -> int:
+    """See `compact`. Raises `NothingToCompact`."""
+    shown = list(in_context(talk.transcript.entries))
+    keep = 0 if sparse else min(talk.settings.session.keep_recent_tokens, talk.budget.window // 4)
+    cut = cut_at_step(shown, keep, 2 * room_of(talk)) if in_turn else cut_point(shown, keep)
+    if cut is None:
+        raise NothingToCompact
+    return cut if in_turn else sparing(shown, cut, unflushed(talk.transcript.entries))
+
+
+def is_one_turn(talk: Talk) -> bool:
+    """Whether it can only be cut between steps. Raises `NothingToCompact`."""
+    try:
+        place_to_cut(talk)
+    except NothingToCompact:
+        place_to_cut(talk, in_turn=True)
+        return True
+    return False
+
+
+async def compact(
+    talk: Talk,
+    focus: str = "",
+    *,
+    overflowed: bool = False,
+    in_turn: bool = False,
+    sparse: bool = False,
+    asked: str = "",
+) -> Compacted:
+    """Summarise what is older than the newest turns; `in_turn`: than the newest steps, but for what people said in the
+    turn that is cut; `sparse`: than the newest turn alone. `overflowed`: the server refused a request of the present
+    size; `asked` names the request of a person. Raises `NotCompacted`, `ModelError` and `NotJournaled`."""
+    while True:
+        try:
+            cut = place_to_cut(talk, in_turn=in_turn, sparse=sparse)
+            return await _compacted(talk, cut, focus, overflowed, in_turn, asked)
+        except (Forgotten, Outdated):
+            _log.info("%s: words were forgotten while it was summarised, so it is summarised anew", talk.session)
+
+
+async def _compacted(talk: Talk, cut: int, focus: str, overflowed: bool, in_turn: bool, asked: str) -> Compacted:
+    transcript, reading = talk.transcript, talk.reading()
+    shown = list(in_context(transcript.entries))
+    dropped, kept, said = shown[:cut], shown[cut:], said_before(shown, cut)
+    replaced = sum(map(size_of, dropped)) - sum(map(size_of, said))
+    try:
+        summary = await Summarising(talk, reading, dropped, kept, replaced, focus, overflowed, in_turn).summary()
+    except ContextOverflow as refused:
+        raise NotCompacted(TOO_LARGE) from refused
+    except Useless as problem:
+        why = str(problem).rstrip(".")
+        raise NotCompacted(f"The model's summary was of no use ({why}), so I kept the talk as it is.") from problem
+    room = room_of(talk)
+    summary = with_identifiers(backed(summary, dropped, room, replaced), dropped, room)
+    if estimate(summary) >= replaced:
+        raise NotCompacted(
+            "The summary would not have been shorter than what it replaces, so I kept the talk as it is."
+        )
+    before = talk.projected()
+    fixed = await asyncio.to_thread(talk.read_fixed)
+    entry = CompactionEntry(
+        transcript.new_id(),
+        utc_stamp(talk.clock.now()),
+        summary,
+        id_of(kept[0]),
+        before,
+        fixed.system,
+        fixed.files,
+        tuple(id_of(one) for one in said),
+        asked,
+    )
+    async with reading.writing():
+        await transcript.append(entry)
+    _log.info("%s: compacted from %d to %d tokens", talk.session, before, talk.projected())
+    return Compacted(before, talk.projected(), entry.id, summary)

@@ -1,0 +1,103 @@
+"""What is still to be done for talks that were left or shortened, on disk until it is done, so that a crash forgets
+nothing. One small file each beside the transcript. Everything blocks."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent.compaction.flush_state import Loss
+from agent.fs import write_whole
+from agent.io.parsing import load_json
+from agent.memory.scope import Audience, GroupLogs, Scope
+
+_SUFFIX = ".owed"
+
+
+class Unsettled(Exception):
+    """Something owed could not be done now, and is to be tried again. The text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Owed:
+    """`path` is the session key's, `session` the transcript's id. `upto`: the compaction whose dropped part is meant,
+    or the last entry of a talk that was left."""
+
+    path: str
+    session: str
+    scope: Scope
+    reason: Loss
+    upto: str
+
+    @property
+    def source(self) -> str:
+        """Names the part of the talk in HISTORY.md."""
+        return f"talk {self.session} {self.upto}"
+
+
+class Debts:
+    """`folder` holds the sessions of one agent whose workspace is `workspace`."""
+
+    def __init__(self, folder: Path, workspace: Path) -> None:
+        self._folder = folder
+        self._workspace = workspace
+
+    def note(self, owed: Owed) -> None:
+        """Raises `OSError`."""
+        self._write(owed, tries=0)
+
+    def failed(self, owed: Owed) -> int:
+        """Count a try that failed; gives how many there were. Raises `OSError`."""
+        tries = self._tries(owed) + 1
+        self._write(owed, tries)
+        return tries
+
+    def _tries(self, owed: Owed) -> int:
+        try:
+            tries = load_json(self._place(owed).read_text("utf-8")).get("tries")
+        except (OSError, ValueError, AttributeError):
+            return 0
+        return tries if isinstance(tries, int) else 0
+
+    def _write(self, owed: Owed, tries: int) -> None:
+        place = self._place(owed)
+        scope = owed.scope
+        data = {
+            "tries": tries,
+            "session": owed.session,
+            "audience": str(scope.audience),
+            "id": scope.id,
+            "logs": str(scope.group_logs),
+            "reason": str(owed.reason),
+            "upto": owed.upto,
+        }
+        write_whole(place, json.dumps(data))
+
+    def done(self, owed: Owed) -> None:
+        """Where its file cannot be removed, it is done once more by the next process, which adds nothing."""
+        with contextlib.suppress(OSError):
+            self._place(owed).unlink(missing_ok=True)
+
+    def all(self) -> list[Owed]:
+        """Oldest first. What cannot be read is left out; `doctor` tells of it."""
+        found: list[Owed] = []
+        for folder, _, names in os.walk(self._folder):
+            for name in names:
+                if name.endswith(_SUFFIX) and (owed := self._read(Path(folder) / name)) is not None:
+                    found.append(owed)
+        return sorted(found, key=lambda owed: (owed.session, owed.upto))
+
+    def _read(self, place: Path) -> Owed | None:
+        try:
+            data = load_json(place.read_text("utf-8"))
+            scope = Scope(Audience(data["audience"]), self._workspace, data["id"], GroupLogs(data["logs"]))
+            path = place.parent.relative_to(self._folder).as_posix()
+            return Owed(path, str(data["session"]), scope, Loss(data["reason"]), str(data["upto"]))
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def _place(self, owed: Owed) -> Path:
+        return self._folder.joinpath(*owed.path.split("/")) / f"{owed.session}-{owed.upto}{_SUFFIX}"

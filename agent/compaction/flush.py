@@ -1,0 +1,273 @@
+"""Before anything of a talk is lost, the model is asked once to write down what lasts (SPEC 7.2).
+
+`before_context_loss` is the one gate before every way of losing context (invariant 5). The turn behind it is silent:
+its words go nowhere, it is not part of the talk, and of the tools that it sees only those are obeyed that add to
+memory. What it did is one `flush` entry when it begins and one when it has ended, so that once per cycle stays once
+per cycle over every crash. A flush that fails never holds up what it was to come before.
+
+It is one request: the model is asked for all it has in one answer, and an answer whose calls have all been written ends
+the flush, for a second request on a full window would cost as much as a turn. What is lost is what a model would have
+written only after it saw the first results; the summary and the paragraph in HISTORY.md are made of the same talk. A
+call that only looks, was refused or failed is answered, and then the model is asked again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from datetime import date, datetime
+from pathlib import Path
+
+from agent import tools
+from agent.clock import Clock, utc_stamp
+from agent.compaction.cut import fitted
+from agent.compaction.flush_state import FLUSH, SINCE, Loss, State, answered_since, cycle_of, unflushed
+from agent.context.repair import result_block
+from agent.context.replay import id_of, settled
+from agent.context.request import Talk
+from agent.io.plain_text import slug
+from agent.memory import notes
+from agent.memory.daily_log import log_path
+from agent.memory.files import FileError, check_writable
+from agent.memory.provenance import written_from
+from agent.memory.redaction_lock import Forgotten
+from agent.model.base import CUT, REFUSED, Block, Completed, ContextOverflow, Json, Message, ModelError, Outdated
+from agent.model.client import ask
+from agent.session.entries import Entry, MarkEntry, MessageEntry
+from agent.session.taint import taint
+from agent.silence import NO_REPLY
+from agent.tools.arguments import checked, text
+from agent.tools.base import Arguments, Tool, ToolError
+
+_log = logging.getLogger(__name__)
+
+PURPOSE = "flush"
+NO_ROOM = "No part of the talk fits the model's window."
+MOST_TRIES = 3
+"""In one cycle."""
+MOST_ROUNDS = 6
+"""Answers with tool calls in one flush."""
+_MOST_TOKENS = 4_096
+_LEAST_TOKENS = 256
+_PROMPT_TOKENS = 400
+_HALVINGS = 3
+"""How often the copy of the talk is halved because the server's window is smaller than it says."""
+_READING = frozenset({"memory_search", "memory_get", "memory_list"})
+_ADDING = frozenset({"memory_append", "memory_save", "memory_update"})
+
+SYSTEM_PROMPT = "The earlier part of this talk will soon be shortened to a summary."
+PROMPT = (
+    "Write down now what should last and is not in memory yet: facts about people, preferences, decisions with "
+    "reasons, promises, open tasks, what you advised or found out, names, numbers and identifiers as they are; nothing "
+    "of the moment, nothing recalled. Write so that it is found in a year: full names instead of pronouns, the "
+    "everyday word beside a special one, and the day that is meant, reckoned from the message that says it: "
+    '"2026-05-08 (said 05-05) dentist at ten", not "on Friday".'
+)
+SAFETY = """\
+Nobody reads your answer. Go on with no task, answer no question.
+- Today is {day}; memory_append writes to {path}, today's log. Name no other day's file.
+- Only these tools are obeyed now, only to add: memory_append, memory_save (new note), memory_update (empty old_text).
+- Give all calls in this one answer, without words: you are not asked again.
+- Nothing to add: answer {silence} alone."""
+
+
+async def before_context_loss(talk: Talk, reason: Loss) -> None:
+    """Let the model write down what lasts, unless that was done in this cycle. Never raises for what a model or a
+    workspace does; raises `NotJournaled`, and is done over where it was cancelled."""
+    transcript = talk.transcript
+    cycle = cycle_of(transcript.entries)
+    if cycle.flushed == cycle.number or cycle.tries >= MOST_TRIES or not answered_since(transcript.entries):
+        return
+    record = _Record(talk, reason, cycle.number)
+    if not talk.settings.session.flush.enabled:
+        await record.write(State.SKIPPED, why="disabled")
+        return
+    flush = _Flush(talk)
+    try:
+        await asyncio.to_thread(check_writable, flush.log, talk.scope.folder)
+    except FileError as problem:
+        await record.write(State.SKIPPED, why=f"not writable: {problem}")
+        return
+    await record.write(State.STARTED, path=flush.path)
+    try:
+        found = taint(transcript, talk.scope, "")
+        with talk.author.writes(PURPOSE), written_from(found.provenance(talk.scope)):
+            await flush.run()
+    except ContextOverflow:
+        _log.warning("%s: a flush is skipped: %s", talk.session, NO_ROOM)
+        await record.write(State.SKIPPED, why=NO_ROOM)
+    except ModelError as problem:
+        _log.warning("%s: a flush failed: %s", talk.session, problem)
+        await record.write(State.FAILED, why=str(problem), written=flush.written)
+    else:
+        why = "only the newest part of the talk fitted the model's window" if flush.since else ""
+        await record.write(State.DONE, why, flush.path, flush.written, flush.since)
+
+
+def _day_of(entries: Sequence[Entry], clock: Clock) -> date | None:
+    """The one day on which all was said that no flush has been shown; None where there were several."""
+    new = unflushed(entries)
+    stamps = (entry.ts for entry in entries if isinstance(entry, MessageEntry) and entry.id in new)
+    days = {clock.local(datetime.fromisoformat(stamp)).date() for stamp in stamps}
+    return days.pop() if len(days) == 1 else None
+
+
+class _Record:
+    def __init__(self, talk: Talk, reason: Loss, cycle: int) -> None:
+        self._talk = talk
+        self._fields: dict[str, Json] = {"reason": str(reason), "cycle": cycle}
+
+    async def write(
+        self, state: State, why: str = "", path: str = "", written: Sequence[str] = (), since: str = ""
+    ) -> None:
+        fields: dict[str, Json] = {**self._fields, "state": str(state)}
+        fields |= {name: value for name, value in (("why", why), ("path", path), (SINCE, since)) if value}
+        if written:
+            fields["written"] = list(written)
+        transcript = self._talk.transcript
+        await transcript.append(MarkEntry(transcript.new_id(), utc_stamp(self._talk.clock.now()), FLUSH, fields))
+
+
+class _Flush:
+    """One flush turn. Its clock stands still, so that midnight does not move the file that it was told of."""
+
+    def __init__(self, talk: Talk) -> None:
+        self._talk = talk
+        start = talk.clock.now()
+        self._clock = Clock(talk.clock.zone, lambda: start)
+        self.log = log_path(talk.scope, start.date())
+        self.path = self.log.relative_to(talk.scope.folder).as_posix()
+        self._reading = talk.reading()
+        self._entries = settled(talk.transcript.entries)
+        self._size = talk.projected(self._entries)
+        self._said_on = _day_of(talk.transcript.entries, talk.clock)
+        self.since = ""
+        self._written: dict[Path, None] = {}
+        built = tools.build(
+            talk.scope,
+            self._clock,
+            talk.settings.memory,
+            talk.search,
+            files=False,
+            wrote=self._wrote,
+            author=talk.author,
+            said_on=lambda _: self._said_on,
+        )
+        self._tools = {tool.name: tool for tool in built if tool.name in _READING | _ADDING}
+
+    @property
+    def written(self) -> list[str]:
+        return [path.relative_to(self._talk.scope.folder).as_posix() for path in self._written]
+
+    def _wrote(self, path: Path) -> None:
+        self._written[path] = None
+
+    async def run(self) -> None:
+        """On the talk as it was last sent, which the server has in its cache; where that is too large, on the newest
+        part that fits. Raises `ModelError`: `ContextOverflow` where no part of the talk does."""
+        fixed = self._talk.fixed
+        room = self._talk.budget.window - _PROMPT_TOKENS - _LEAST_TOKENS - fixed
+        if self._size <= fixed + room:
+            try:
+                return await self._rounds(self._talk.context(self._entries, pictures=False).messages, self._size)
+            except ContextOverflow:
+                room = (self._size - fixed) // 2
+        for left in reversed(range(_HALVINGS)):
+            part = fitted(self._entries, room)
+            if not part:
+                break
+            self.since = id_of(part[0])
+            try:
+                return await self._rounds(self._talk.context(part, pictures=False).messages, fixed + room)
+            except ContextOverflow:
+                if not left:
+                    raise
+                room //= 2
+        raise ContextOverflow(NO_ROOM)
+
+    async def _rounds(self, before: Sequence[Message], size: int) -> None:
+        """`size` of the first request in tokens. An overflow behind the first answer is an end like any other."""
+        messages = [*before, self._talk.words_of_ours(self._prompt())]
+        left = self._talk.budget.window - size - _PROMPT_TOKENS
+        most = max(_LEAST_TOKENS, min(_MOST_TOKENS, self._talk.budget.answer, left))
+        for round in range(MOST_ROUNDS):
+            try:
+                request = self._talk.request(messages, self._reading, PURPOSE, most, aside=True)
+                answer = await ask(self._talk.model, request)
+            except ContextOverflow:
+                if round:
+                    return
+                raise
+            if answer.stop_reason == REFUSED:
+                raise ModelError("The model declined to write anything down.")
+            calls = [block for block in answer.content if block.get("type") == "tool_use"]
+            results = [await self._written_result(call, answer) for call in calls]
+            if all(map(self._is_written, calls, results)):
+                return
+            messages += [Message("assistant", answer.content), Message("user", tuple(results))]
+
+    @staticmethod
+    def _is_written(call: Block, result: Block) -> bool:
+        return call.get("name") in _ADDING and not result.get("is_error")
+
+    def _prompt(self) -> str:
+        wished = self._talk.settings.session.flush
+        parts = (wished.system_prompt or SYSTEM_PROMPT, wished.prompt or PROMPT)
+        day = self._clock.now()
+        safety = SAFETY.format(day=f"{day:%Y-%m-%d}, {day:%H:%M} {day.tzinfo}", path=self.path, silence=NO_REPLY)
+        return "\n\n".join((*parts, safety))
+
+    async def _written_result(self, call: Block, answer: Completed) -> Block:
+        """Raises `Outdated` where the words that were read were forgotten before they were written."""
+        try:
+            if call.get("name") not in _ADDING:
+                return await self._result(call, answer)
+            async with self._reading.writing():
+                return await self._result(call, answer)
+        except Forgotten:
+            raise Outdated from None
+
+    async def _result(self, call: Block, answer: Completed) -> Block:
+        id = str(call["id"])
+        try:
+            if id in answer.invalid or answer.stop_reason == CUT:
+                raise ToolError("The input was cut or is not valid JSON; make it shorter.")
+            return result_block(id, await self._obeyed(str(call.get("name")), call.get("input")))
+        except ToolError as refusal:
+            return result_block(id, str(refusal), error=True)
+
+    async def _obeyed(self, name: str, given: Json) -> str:
+        tool = self._tools.get(name)
+        if tool is None:
+            raise ToolError("Not now: only memory_append, memory_save of a new note and memory_update that adds.")
+        arguments = checked(given, tool.spec.schema)
+        await asyncio.to_thread(self._only_adds, name, arguments)
+        return await self._run(tool, arguments)
+
+    @staticmethod
+    async def _run(tool: Tool, arguments: Arguments) -> str:
+        try:
+            if tool.effect is not None and await tool.effect(arguments) is not None:
+                raise ToolError("Not now: that needs the owner's yes.")
+            return (await tool.run(arguments)).text or "(nothing)"
+        except ToolError:
+            raise
+        except Exception as bug:
+            _log.exception("the tool %s broke in a flush", tool.name)
+            raise ToolError(f"The tool {tool.name} broke ({type(bug).__name__}).") from bug
+
+    def _only_adds(self, name: str, arguments: Arguments) -> None:
+        if name == "memory_update" and text(arguments, "old_text"):
+            raise ToolError("Not now: leave old_text empty, so that new_text is added and nothing is replaced.")
+        if name == "memory_save" and self._is_note(text(arguments, "name")):
+            raise ToolError(
+                "There is a note of that name, which is not replaced now. Use memory_append, or a new name."
+            )
+
+    def _is_note(self, name: str) -> bool:
+        try:
+            known = notes.listing(self._talk.scope, self._clock)
+        except FileError:
+            return False
+        return any(slug(note.name) == slug(name) for note in known)

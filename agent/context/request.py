@@ -1,0 +1,111 @@
+"""A talk as it is sent: what its answers, its flush and its summary have in common.
+
+All of them ask with the same system and tools and the same messages before their own words, so that what the server
+holds in its cache for one serves the others.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from agent.clock import Clock
+from agent.context.budget import Budget, estimate, estimate_tools, projected
+from agent.context.header import header
+from agent.context.prompt import FixedPart
+from agent.context.repair import repair
+from agent.context.replay import Context, context, system_of
+from agent.memory.history import Author
+from agent.memory.redaction_lock import Reading
+from agent.memory.scope import Scope
+from agent.model.base import Block, Message, Model, ModelRequest, ToolSpec
+from agent.search.results import Search
+from agent.session.entries import Entry
+from agent.session.transcript import Transcript
+from agent.settings import AgentSettings
+from agent.types import Said, SessionKey
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """`model_name` is the one of this session; `specs` are all tools that its requests offer; `author` signs what
+    Daybook writes down on its own accord; `search` is that of the tools; `read_fixed` reads the fixed part anew, and
+    blocks; `reading` is taken before what is sent or written is read."""
+
+    session: SessionKey
+    scope: Scope
+    transcript: Transcript
+    specs: tuple[ToolSpec, ...]
+    model: Model
+    model_name: str
+    settings: AgentSettings
+    budget: Budget
+    clock: Clock
+    author: Author
+    search: Search
+    read_fixed: Callable[[], FixedPart]
+    reading: Callable[[], Reading]
+
+    @property
+    def system(self) -> tuple[str, ...]:
+        return system_of(self.transcript.header, self.transcript.entries)
+
+    @property
+    def fixed(self) -> int:
+        """Estimated tokens of system and tools."""
+        return sum(estimate(block) for block in self.system) + estimate_tools(self.specs)
+
+    def projected(self, entries: Sequence[Entry] | None = None) -> int:
+        """Tokens that the next request takes; with other `entries`, that it would take."""
+        return projected(self.transcript.entries if entries is None else entries, self.fixed)
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether it is time to compact."""
+        size = self.projected()
+        return size >= self.budget.compact_at or not self.budget.fits(size)
+
+    def context(self, entries: Sequence[Entry] | None = None, *, pictures: bool = True) -> Context:
+        basis = _basis(self.model_name, self.system, self.specs)
+        return context(self.transcript.entries if entries is None else entries, basis, pictures=pictures)
+
+    def request(
+        self,
+        messages: Sequence[Message],
+        reading: Reading,
+        purpose: str,
+        max_tokens: int | None = None,
+        *,
+        aside: bool = False,
+    ) -> ModelRequest:
+        """`aside`: its last message does not become part of the talk."""
+        return ModelRequest(
+            model=self.model_name,
+            system=self.system,
+            messages=repair(messages),
+            tools=self.specs,
+            max_tokens=max_tokens or self.budget.answer,
+            purpose=purpose,
+            session=str(self.session),
+            effort=self.settings.model.effort,
+            cache=self.settings.model.cache,
+            aside=aside,
+            is_current=reading.is_current,
+        )
+
+    def words_of_ours(self, text: str) -> Message:
+        """A message to the model that nobody has said, under a header that nobody can imitate."""
+        said = Said("", "", "", "Daybook", self.clock.now())
+        block: Block = {"type": "text", "text": f"{header(said, self.clock)}\n{text}"}
+        return Message("user", (block,))
+
+
+@lru_cache(maxsize=128)
+def _basis(model: str, system: tuple[str, ...], specs: tuple[ToolSpec, ...]) -> str:
+    """The name of all that stands before the messages, the same in every process."""
+    basis = [model, *system]
+    basis += [json.dumps([spec.name, spec.description, spec.schema]) for spec in specs]
+    return hashlib.sha256(json.dumps(basis).encode()).hexdigest()

@@ -1,0 +1,32 @@
+"""SQLite that takes any text. Apart from `whole`, which commands need that open no database and must start at once."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from agent.io.plain_text import whole
+
+
+class WholeTextConnection(sqlite3.Connection):
+    """A connection that writes any text, as `whole`: no foreign word can make a commit fail for ever."""
+
+    def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
+        try:
+            return super().execute(sql, parameters)
+        except UnicodeEncodeError:
+            return super().execute(sql, _whole(parameters))
+
+    def executemany(self, sql: str, parameters: Iterable[Any], /) -> sqlite3.Cursor:
+        return super().executemany(sql, [_whole(row) for row in parameters])
+
+
+def _whole(parameters: Any) -> Any:
+    if isinstance(parameters, Mapping):
+        return {name: _whole_value(value) for name, value in parameters.items()}
+    return [_whole_value(value) for value in parameters]
+
+
+def _whole_value(value: Any) -> Any:
+    return whole(value) if isinstance(value, str) else value

@@ -1,0 +1,75 @@
+"""A day's talk without a model: its first and last words, and the lines that seem to matter. Pure.
+
+Decisions, promises and days, numbers and names, and questions that nobody answered; chosen by what a line looks like,
+in the languages that people are spoken to in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from agent.journal.day_messages import Spoken
+from agent.journal.strings import WORDS, language_of_day
+from agent.languages.codes import Language
+from agent.languages.days_meant import with_days
+
+MOST_LINES = 20
+_MOST_CHARS = 240
+_NOD = 3
+"""Words of an answer that says nothing."""
+_DECIDED = re.compile(
+    r"\b(?:decid|decision|agree|settled|let's|we(?:'ll| will)|go with|chose|beschl|entschied|einig|nehmen wir|"
+    r"machen wir|décid|convenu|on prend|decidi|acord|quedamos)|决定|說好|说好|就这么|決め|にします",
+    re.IGNORECASE,
+)
+_PROMISED = re.compile(
+    r"\b(?:i'll|i will|promise|remind|until|by (?:mon|tue|wed|thu|fri|sat|sun|tomorrow)|ich (?:werde|schicke|mache)|"
+    r"versprech|erinner|bis (?:mo|di|mi|do|fr|sa|so|morgen)|je vais|rappelle|avant|voy a|recuérda|antes)|"
+    r"提醒|保证|答应|約束",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"\d[\d.,:/-]*")
+_NAME = re.compile(r"(?<=[a-zäöüß,;] )[A-ZÄÖÜÉ][a-zäöüßéèñ]{2,}")
+_QUESTION = re.compile(r"[?？]\s*$")
+
+
+def extract(spoken: Sequence[Spoken], most: int = MOST_LINES) -> list[str]:
+    """Bullets, in the order in which it was said; without the assistant's nods."""
+    spoken = [one for one in spoken if one.line.who or len(one.line.text.split()) > _NOD] or spoken
+    if len(spoken) <= most:
+        chosen = list(range(len(spoken)))
+    else:
+        ends = {0, 1, len(spoken) - 2, len(spoken) - 1}
+        by_weight = sorted(range(len(spoken)), key=lambda at: (at not in ends, -_weight(spoken, at), at))
+        chosen = sorted(by_weight[:most])
+    words = WORDS[language_of(spoken)]
+    bullets = [f"- {_bullet(spoken[at], words.assistant)}" for at in chosen]
+    left_out = len(spoken) - len(chosen)
+    return [*bullets, f"- {words.left_out.format(number=left_out)}"] if left_out else bullets
+
+
+def language_of(spoken: Sequence[Spoken]) -> Language:
+    """In which language its people talk; English where nothing tells."""
+    return language_of_day(one.line.text for one in spoken if one.line.who) or Language.ENGLISH
+
+
+def _bullet(one: Spoken, assistant: str) -> str:
+    return one.line.marked(with_days(_cut(one.told_with(assistant)), one.line.at.date()))
+
+
+def _weight(spoken: Sequence[Spoken], at: int) -> int:
+    line = spoken[at].line
+    weight = 4 * bool(_DECIDED.search(line.text)) + 4 * bool(_PROMISED.search(line.text))
+    weight += min(3, len(_NUMBER.findall(line.text))) + min(2, len(_NAME.findall(line.text)))
+    return weight + 3 * _stays_open(spoken, at) + bool(line.who)
+
+
+def _stays_open(spoken: Sequence[Spoken], at: int) -> bool:
+    """A question after which nobody else has said anything."""
+    line = spoken[at].line
+    return bool(_QUESTION.search(line.text)) and all(one.line.who == line.who for one in spoken[at + 1 :])
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MOST_CHARS else text[: _MOST_CHARS - 1].rstrip() + "…"

@@ -1,0 +1,154 @@
+"""The open list of a scope, `memory/open.md`: what was promised, by whom, until when (SPEC 8).
+
+    - [ ] 2026-11-27 Alice: send the invoice (said 2026-11-21)
+    - [x] Bob: bring the ladder (said 2026-11-20) (done 2026-11-21)
+
+For people to read and to edit: whatever else stands in the file stays as it is, and a promise has its name from its
+words, not from its place. Blocks.
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from agent.clock import Clock
+from agent.languages.terms import fold
+from agent.memory import files
+from agent.memory.scope import Scope
+
+_DAY = r"\d{4}-\d{2}-\d{2}"
+_LINE = re.compile(
+    rf"[ \t]*[-*+] \[(?P<mark>[ xX])\] (?:(?P<due>{_DAY}) )?(?:(?P<who>[^:]{{1,60}}): )?(?P<what>\S.*?)"
+    rf"(?: \(said (?P<said>{_DAY})\))?(?: \(done (?P<done>{_DAY})\))?",
+    re.ASCII,
+)
+_DONE = re.compile(rf" \(done {_DAY}\)\Z", re.ASCII)
+_BEGINNING = b"# Open\n\n"
+_MOST_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """`who` may be empty in a line that somebody wrote by hand; `due`, `said` and `closed` where they are not known."""
+
+    who: str
+    what: str
+    due: date | None = None
+    said: date | None = None
+    done: bool = False
+    closed: date | None = None
+
+    @property
+    def id(self) -> str:
+        """Five letters, the same as long as the words are."""
+        name = f"{fold(self.who).strip()}:{' '.join(fold(self.what).split()).rstrip('.! ')}"
+        return base64.b32encode(hashlib.sha256(name.encode()).digest())[:5].decode().lower()
+
+    @property
+    def text(self) -> str:
+        """`2026-11-27 Alice: send the invoice`."""
+        due = f"{self.due.isoformat()} " if self.due else ""
+        return f"{due}{self.who}: {self.what}" if self.who else f"{due}{self.what}"
+
+    @property
+    def line(self) -> str:
+        said = f" (said {self.said.isoformat()})" if self.said else ""
+        return f"- [{'x' if self.done else ' '}] {self.text}{said}"
+
+
+class NoSuchPromise(LookupError):
+    """None, or more than one, is meant. The text is a sentence for the person."""
+
+
+def path(scope: Scope) -> Path:
+    return scope.folder / "memory" / "open.md"
+
+
+def tidy(text: str) -> str:
+    """Words as they may stand in the list: one line, nothing that reads as a mark."""
+    words = " ".join(files.clean(text).replace("<!--", "").replace("-->", "").split())
+    return words if len(words) <= _MOST_CHARS else words[: _MOST_CHARS - 1].rstrip() + "…"
+
+
+def read(line: str) -> Promise | None:
+    match = _LINE.fullmatch(line.rstrip())
+    if match is None:
+        return None
+    due, said, closed = (_day(match[name]) for name in ("due", "said", "done"))
+    return Promise((match["who"] or "").strip(), match["what"], due, said, match["mark"] != " ", closed)
+
+
+def still_open(scope: Scope) -> tuple[Promise, ...]:
+    """What is due first comes first, what has no day last. Raises `FileError`."""
+    file = files.read_text(path(scope), scope.folder)
+    found = [one for line in (file.text if file else "").splitlines() if (one := read(line)) and not one.done]
+    return tuple(sorted(dict.fromkeys(found), key=lambda one: (one.due or date.max, one.text)))
+
+
+def keep(scope: Scope, clock: Clock, promises: Sequence[Promise]) -> None:
+    """Add what is not in the list, open or done; doing it twice adds nothing. An open one that got another day is moved
+    to it; what was done and is promised again on a later day is a promise of its own. Raises `FileError`."""
+    if promises:
+        files.rewrite(path(scope), scope.folder, clock.today(), lambda now: _with(now or _BEGINNING, promises))
+
+
+def close(scope: Scope, clock: Clock, ids: Sequence[str]) -> None:
+    """Tick those off; what is not in the list is passed over. Raises `FileError`."""
+    wanted = frozenset(ids) & {one.id for one in still_open(scope)}
+    if wanted:
+        files.rewrite(path(scope), scope.folder, clock.today(), lambda now: _without(now or b"", wanted, clock.today()))
+
+
+def find(scope: Scope, words: str) -> Promise:
+    """The open promise of that id, or the one whose text has all of these words. Raises `NoSuchPromise`,
+    `FileError`."""
+    known = still_open(scope)
+    wanted = fold(words).split()
+    by_id = [one for one in known if wanted == [one.id]]
+    found = by_id or [one for one in known if wanted and all(word in fold(one.text) for word in wanted)]
+    if len(found) != 1:
+        why = f"fits {len(found)} of the open promises; say more of it" if found else "is not in the list of open ones"
+        raise NoSuchPromise(f"{tidy(words)!r} {why}")
+    return found[0]
+
+
+def _with(now: bytes, promises: Sequence[Promise]) -> bytes:
+    lines = now.decode("utf-8", "surrogateescape").split("\n")
+    for one in promises:
+        same = {at: known for at, line in enumerate(lines) if (known := read(line)) and known.id == one.id}
+        open_ = next((at for at, known in same.items() if not known.done), None)
+        if open_ is not None:
+            known = same[open_]
+            if one.due not in (None, known.due):
+                lines[open_] = dataclasses.replace(known, due=one.due).line
+        elif all(_is_later(one, known) for known in same.values()):
+            lines[-1:] = [*filter(None, lines[-1:]), one.line, ""]
+    return "\n".join(lines).encode("utf-8", "surrogateescape")
+
+
+def _is_later(one: Promise, done: Promise) -> bool:
+    """Whether it was promised after the other was done, as far as the list tells that."""
+    over = done.closed or done.said
+    return over is not None and one.said is not None and one.said > over
+
+
+def _without(now: bytes, ids: frozenset[str], today: date) -> bytes:
+    lines = now.decode("utf-8", "surrogateescape").split("\n")
+    for at, line in enumerate(lines):
+        if (known := read(line)) and not known.done and known.id in ids:
+            lines[at] = f"{_DONE.sub('', line.rstrip()).replace('[ ]', '[x]', 1)} (done {today.isoformat()})"
+    return "\n".join(lines).encode("utf-8", "surrogateescape")
+
+
+def _day(text: str | None) -> date | None:
+    try:
+        return date.fromisoformat(text) if text else None
+    except ValueError:
+        return None

@@ -1,0 +1,208 @@
+"""How far the journal is: which part of which talk stands in which day's log, and what a model has told of the rest.
+
+One small SQLite file per agent in `state/`. A section is marked here after it was written; that a crash came between
+the two is seen from the mark at the section's own end. Blocks.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import date, timedelta
+from pathlib import Path
+
+from agent.io.parsing import load_json
+from agent.io.sqlite import WholeTextConnection
+from agent.journal.open_items import Promise
+from agent.journal.section_request import Told
+
+TITLE = "## Journal · "
+"""How a section begins."""
+_BUSY = 5.0
+"""Seconds to wait for another process that writes."""
+_KEPT = timedelta(days=90)
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS section (
+    session TEXT NOT NULL, day TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
+    is_extract INTEGER NOT NULL, tokens INTEGER NOT NULL, PRIMARY KEY (session, day, first, last, is_extract)
+);
+CREATE TABLE IF NOT EXISTS piece (
+    session TEXT NOT NULL, day TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, tokens INTEGER NOT NULL,
+    source TEXT NOT NULL, told TEXT NOT NULL, PRIMARY KEY (session, day, first)
+);
+"""
+_COMMENT = re.compile(r"<!-- journal (\S+) (\d+)-(\d+) (model|extract) -->")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a talk that stands in a log: from the entry `first` to the entry `last`. `tokens`: what a model was
+    given to read for it, estimated."""
+
+    first: int
+    last: int
+    is_extract: bool = False
+    tokens: int = 0
+
+    def comment(self, session: str) -> str:
+        """The mark at a section's end in the log, a line of its own."""
+        return f"<!-- journal {session} {self.first}-{self.last} {'extract' if self.is_extract else 'model'} -->"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a talk that a model has told, and that is not in the log yet. `source` names the words that it was
+    told: where some of them are forgotten since, it is told anew."""
+
+    first: int
+    last: int
+    tokens: int
+    source: str
+    told: Told
+
+
+def in_log(log: str, session: str) -> list[Section]:
+    """The sections of a talk that a log says it has."""
+    found = (match for line in log.splitlines() if (match := _COMMENT.fullmatch(line)))
+    return [Section(int(one[2]), int(one[3]), one[4] == "extract") for one in found if one[1] == session]
+
+
+def without(lines: Sequence[str], session: str) -> list[int]:
+    """Where in a log, or the end of one, the lines stand that are not in a section of that talk. From 0."""
+    kept: list[int] = []
+    section: list[int] = []
+    for at, line in enumerate(lines):
+        if line.startswith("## "):
+            kept, section = kept + section, []
+        if section or line.startswith(TITLE):
+            section.append(at)
+        else:
+            kept.append(at)
+        if match := _COMMENT.fullmatch(line.rstrip("\n")):
+            kept, section = kept if match[1] == session else kept + section, []
+    return kept + section
+
+
+def for_reading(log: str) -> list[str]:
+    """The lines of a log, without marks and titles, and without extracts that a proper section has replaced."""
+    parts: list[list[str]] = [[]]
+    ends: list[tuple[str, Section] | None] = [None]
+    for line in log.splitlines():
+        if match := _COMMENT.fullmatch(line):
+            ends[-1] = (match[1], Section(int(match[2]), int(match[3]), match[4] == "extract"))
+            parts.append([])  # what comes behind the mark is somebody else's
+            ends.append(None)
+        elif line.startswith("## "):
+            parts.append([])
+            ends.append(None)
+        elif line.strip() and not line.startswith("# "):
+            parts[-1].append(line)
+    proper = [end for end in ends if end is not None and not end[1].is_extract]
+    return [line for part, end in zip(parts, ends, strict=True) if not _is_replaced(end, proper) for line in part]
+
+
+def _is_replaced(end: tuple[str, Section] | None, proper: Sequence[tuple[str, Section]]) -> bool:
+    if end is None or not end[1].is_extract:
+        return False
+    return any(talk == end[0] and one.first <= end[1].first and end[1].last <= one.last for talk, one in proper)
+
+
+class Marks:
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def sections(self, session: str, day: date) -> list[Section]:
+        with self._opened() as db:
+            rows = db.execute(
+                "SELECT first, last, is_extract, tokens FROM section WHERE session = ? AND day = ? ORDER BY last",
+                [session, day.isoformat()],
+            ).fetchall()
+        return [Section(first, last, bool(is_extract), tokens) for first, last, is_extract, tokens in rows]
+
+    def reached(self) -> Mapping[str, date]:
+        """Each talk's newest day of which a log tells."""
+        with self._opened() as db:
+            rows = db.execute("SELECT session, max(day) FROM section GROUP BY session").fetchall()
+        return {session: date.fromisoformat(day) for session, day in rows}
+
+    def pieces(self, session: str, day: date, after: int) -> list[Piece]:
+        """In order, from the first that begins behind `after`."""
+        with self._opened() as db:
+            rows = db.execute(
+                "SELECT first, last, tokens, source, told FROM piece WHERE session = ? AND day = ? AND first > ? "
+                "ORDER BY first",
+                [session, day.isoformat(), after],
+            ).fetchall()
+        return [Piece(first, last, tokens, source, _read(told)) for first, last, tokens, source, told in rows]
+
+    def keep(self, session: str, day: date, piece: Piece) -> None:
+        with self._opened() as db:
+            db.execute(
+                "INSERT OR REPLACE INTO piece VALUES (?, ?, ?, ?, ?, ?, ?)",
+                [session, day.isoformat(), piece.first, piece.last, piece.tokens, piece.source, _written(piece.told)],
+            )
+
+    def forget(self, sessions: Collection[str], holds: Callable[[str], bool]) -> None:
+        """Drop the pieces of those talks that tell of what is forgotten."""
+        with self._opened() as db:
+            rows = db.execute("SELECT rowid, session, told FROM piece").fetchall()
+            gone = [[row] for row, session, told in rows if session in sessions and any(map(holds, _lines(told)))]
+            db.executemany("DELETE FROM piece WHERE rowid = ?", gone)
+
+    def written(self, session: str, day: date, sections: Sequence[Section]) -> None:
+        """They stand in the log; pieces that went into one are no longer needed."""
+        with self._opened() as db:
+            for one in sections:
+                db.execute(
+                    "INSERT OR IGNORE INTO section VALUES (?, ?, ?, ?, ?, ?)",
+                    [session, day.isoformat(), one.first, one.last, one.is_extract, one.tokens],
+                )
+                if not one.is_extract:
+                    db.execute(
+                        "DELETE FROM piece WHERE session = ? AND day = ? AND last <= ?",
+                        [session, day.isoformat(), one.last],
+                    )
+            for table in ("section", "piece"):
+                db.execute(f"DELETE FROM {table} WHERE day < ?", [(day - _KEPT).isoformat()])
+
+    @contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection]:
+        """Raises `OSError`."""
+        try:
+            self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with closing(sqlite3.connect(self._file, timeout=_BUSY, factory=WholeTextConnection)) as db, db:
+                db.execute("PRAGMA secure_delete = ON")  # what is forgotten is overwritten, not only unlinked
+                db.executescript(_SCHEMA)
+                yield db
+        except sqlite3.Error as error:
+            raise OSError(0, f"the journal's marks cannot be used ({error})") from error
+
+
+def _written(told: Told) -> str:
+    promises = [
+        [one.who, one.what, one.due.isoformat() if one.due else "", one.said.isoformat() if one.said else ""]
+        for one in told.promises
+    ]
+    return json.dumps([list(told.bullets), promises, list(told.closed)], ensure_ascii=False)
+
+
+def _lines(text: str) -> Iterator[str]:
+    told = _read(text)
+    yield from told.bullets
+    yield from (one.text for one in told.promises)
+
+
+def _read(text: str) -> Told:
+    bullets, promises, closed = load_json(text)
+    return Told(
+        tuple(bullets),
+        tuple(
+            Promise(who, what, date.fromisoformat(due) if due else None, date.fromisoformat(said) if said else None)
+            for who, what, due, said in promises
+        ),
+        tuple(closed),
+    )

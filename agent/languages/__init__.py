@@ -1,0 +1,1 @@
+"""Words of human languages: how text becomes search terms, how days are named, and how people ask to remember."""

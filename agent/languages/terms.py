@@ -1,0 +1,118 @@
+"""Text to search terms, in any script. Scripts that write no spaces become pairs of letters.
+
+A mark that is written above, below or around a letter belongs to it: without the vowel signs of Hindi or the points of
+Hebrew there is no word.
+
+Text folded for the index: as `words.fold`, and without what writers of some languages leave out as they like.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Myanmar, Khmer
+    "\u3040-\u30ff\u3100-\u312f\u3400-\u9fff\U00020000-\U0003ffff\uac00-\ud7af"  # kana, Bopomofo, Han, Hangul
+)
+_MARKED_BLOCKS = (range(0x0300, 0x1E00), range(0xA600, 0xAC00), range(0x10A00, 0x12000), range(0x1E000, 0x1F000))
+"""Where the marks of all scripts stand. Those of emoji and keys (\u20e3, \ufe0f) are not among them."""
+_MARKS = "".join(chr(one) for block in _MARKED_BLOCKS for one in block if unicodedata.category(chr(one))[0] == "M")
+_TERM = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+(?:[{_MARKS}]+[^\W_{_UNSPACED}]*)*")
+_ASCII_TERM = re.compile(r"[^\W_]+")
+_MARK = re.compile(rf"[{_MARKS}]")
+_LETTER = re.compile(rf".[{_MARKS}]*", re.DOTALL)
+_IS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
+_LEFT_OUT = re.compile("[\u0300-\u036f\u00ad\u200c\u200d\u2060\ufeff]")
+"""Accents, and what nobody sees: where a word may be parted, where letters are joined or kept apart."""
+
+# Words too common in a question to look for: English, German, Spanish, French.
+_COMMON_WORDS = """
+    a about am an and any are at be been but by can did do does for from had has have he her his how i if in is it its
+    me my of on or our she so that the their them there they this to was we were what when where which who why will with
+    you your
+    aber als am auch auf aus bei bin bist da das dass dem den der des die du ein eine einen einer er es für habe hat ich
+    ihr im in ist mein meine meinen mir mit nach nicht noch oder sie sind und uns von vor wann war was wer wie wir wo zu
+    al como con cual cuando de del donde el en es esta la las lo los mi mis para por que quien se son su sus un una y yo
+    au aux avec ce ces dans des du elle est et je le les ma mes mon nous où ou par pas pour qu quand que quel quelle qui
+    sa ses son sur ta tes ton tu une vous
+"""
+
+
+def fold(text: str) -> str:
+    """`text` without case, accents, forms of width, and characters within words that nobody sees."""
+    if text.isascii():
+        return text.lower()
+    decomposed = unicodedata.normalize("NFKD", text).casefold()  # in this order: 𝓐 is a form of A
+    return unicodedata.normalize("NFC", _LEFT_OUT.sub("", decomposed))
+
+
+def runs(folded: str) -> list[str]:
+    """The words of folded text, in order; what is written without spaces as it stands."""
+    return (_ASCII_TERM if folded.isascii() else _TERM).findall(folded)
+
+
+def terms(folded: str) -> list[str]:
+    """The terms of folded text, in order."""
+    found: list[str] = []
+    for word in runs(folded):
+        found += (pairs(word)[:-1] or [word]) if _IS_UNSPACED.match(word) else [word]
+    return found
+
+
+def pairs(run: str) -> list[str]:
+    """Each letter of an unspaced run, with its marks and with the letter after it; the last one alone."""
+    if _MARK.search(run) is None:
+        return [run[at : at + 2] for at in range(len(run))]
+    letters = _LETTER.findall(run)
+    return [*map(str.__add__, letters, letters[1:]), *letters[-1:]]
+
+
+def query_terms(query: str) -> list[str]:
+    """The terms of a question that are worth looking for, each once; all of them where none is."""
+    every = list(dict.fromkeys(terms(fold(query))))
+    return [term for term in every if term not in _COMMON] or every
+
+
+def is_common(term: str) -> bool:
+    """Whether the term is too common to look for."""
+    return term in _COMMON
+
+
+def is_unspaced(term: str) -> bool:
+    return _IS_UNSPACED.match(term) is not None
+
+
+_COMMON = frozenset(fold(_COMMON_WORDS).split())
+
+
+_POINTS = re.compile(
+    "[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u093c]"
+)
+"""Hebrew and Arabic vowel points, the stroke that only widens a word, and the dot below letters of Hindi."""
+_LETTERS = str.maketrans(
+    {
+        "œ": "oe",
+        "æ": "ae",
+        "ø": "o",
+        "đ": "d",
+        "ł": "l",
+        "ı": "i",
+        "أ": "ا",
+        "إ": "ا",
+        "آ": "ا",
+        "ٱ": "ا",
+        "ى": "ي",
+        "ة": "ه",
+        "ँ": "ं",
+    }
+    | {chr(one): str(unicodedata.decimal(chr(one))) for one in range(0x660, 0x1820) if chr(one).isdecimal()}
+)
+"""Letters that are spelt in several ways, and digits of other scripts."""
+
+
+def folded(text: str) -> str:
+    """Idempotent."""
+    if text.isascii():
+        return text.lower()
+    return _POINTS.sub("", fold(text)).translate(_LETTERS)

@@ -1,0 +1,136 @@
+"""The shape of a daily log: its name, what an entry looks like, what may become of one (invariant 7). Pure text.
+
+The shape of a paragraph in HISTORY.md: one line, `[YYYY-MM-DD HH:MM] text (source)`. Pure text.
+
+The file only grows. Where no model could be asked, an extract stands there first; the paragraph that is made later
+follows at the end and says whose place it takes.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import date, datetime
+from pathlib import Path
+
+from agent.memory.scope import Scope
+
+_NAME = re.compile(r"(\d{4}-\d{2}-\d{2})\.md", re.ASCII | re.IGNORECASE)
+_OPENING = re.compile(r"# [^\n]*\n")
+_TIMED = re.compile(r"- (?:\d{2}:\d{2} )?")
+_FINISHED = re.compile(r"\d{2}:\d{2} |Journal · ")
+NOTES = "Notes"
+"""The heading of entries that belong to no section, behind one."""
+
+
+def log_path(scope: Scope, day: date) -> Path:
+    return scope.folder / "memory" / f"{day.isoformat()}.md"
+
+
+def day_of(path: Path) -> date | None:
+    """The day whose log `path` is, or None: a file `YYYY-MM-DD.md` in a folder `memory`, in any spelling that a file
+    system without cases would take for it."""
+    match = _NAME.fullmatch(path.name)
+    if match is None or path.parent.name.casefold() != "memory":
+        return None
+    try:
+        return date.fromisoformat(match[1])
+    except ValueError:
+        return None
+
+
+def is_history(path: Path) -> bool:
+    """Whether `path` is a scope's HISTORY.md, in any spelling."""
+    return path.name.casefold() == "history.md" and path.parent.name.casefold() == "memory"
+
+
+def closed(path: Path, today: date) -> str | None:
+    """Why `path` may not change at all, or None where it may."""
+    if is_history(path):
+        return f"{path.name} only grows, by Daybook's own hand, when talks end; memory_append adds to today's log"
+    if day_of(path) in (None, today):
+        return None
+    return f"{path.name} is the log of another day, which is never changed; memory_append adds to today's"
+
+
+def shortened(path: Path, before: bytes | None, after: bytes | None) -> str | None:
+    """Why `path` may not change from `before` to `after` (None: no such file), being a log; None where it may."""
+    if day_of(path) is None or (after is not None and after.startswith(before or b"")):
+        return None
+    return f"{path.name} is today's log, which only grows: keep its text and add at its end, or use memory_append"
+
+
+def struck(text: str, mark: str) -> str:
+    """What stands in the place of text that is struck out of a log: the mark, behind the time of its first entry. The
+    log's first line and blank lines before the text stay."""
+    begin = _OPENING.match(text)
+    start = begin.end() if begin is not None else 0
+    start += len(text[start:]) - len(text[start:].lstrip("\n"))
+    timed = next(filter(None, map(_TIMED.match, text[start:].splitlines())), None)
+    return f"{text[:start]}{timed[0] if timed is not None else ''}{mark}"
+
+
+def new_log(day: date) -> str:
+    return f"# {day.isoformat()}\n\n"
+
+
+def entry(now: datetime, text: str) -> str:
+    """`text` as one bullet, however many lines it has."""
+    first, *more = text.strip().splitlines()
+    lines = [f"- {now:%H:%M} {first.strip()}", *(f"  {line.rstrip()}".rstrip() for line in more)]
+    return "\n".join(lines) + "\n"
+
+
+def heading_line(heading: str) -> str:
+    return f"## {' '.join(heading.split())}\n\n"
+
+
+def last_heading(log: str) -> str:
+    """The `##` heading under which the log's end stands; empty for none."""
+    for line in reversed(log.splitlines()):
+        if line.startswith(("## ", "##\t")) and (words := line[2:].strip(" \t")):
+            return words.rstrip("#").rstrip(" \t") or words[0]
+    return ""
+
+
+def is_finished(heading: str) -> bool:
+    """Whether what stands under a heading is whole: a section that Daybook wrote in one piece."""
+    return _FINISHED.match(heading) is not None
+
+
+def gap(before: str) -> str:
+    """What makes a blank line of the end of `before`."""
+    return "" if before.endswith("\n\n") or not before else "\n"
+
+
+def gap_before_entry(before: str) -> str:
+    """Nothing after another bullet; a blank line after anything else."""
+    last = before.splitlines()[-1] if before else ""
+    return "" if last.startswith(("- ", "  ")) else gap(before)
+
+
+HISTORY_FILE = "HISTORY.md"
+_MOMENT = re.compile(r"\[(\d{4}-\d{2}-\d{2} \d{2}:\d{2})\] ")
+
+
+def day_of_paragraph(line: str) -> date | None:
+    """The day that a paragraph begins with; None for any other line."""
+    match = _MOMENT.match(line)
+    try:
+        return date.fromisoformat(match[1][:10]) if match else None
+    except ValueError:  # a hand wrote 2026-13-40
+        return None
+
+
+def history_addition(before: str, now: datetime, text: str, source: str, *, extract: bool) -> str:
+    """The line to add to a file that ends with `before`; nothing where what `source` names is told already."""
+    words = " ".join(text.split())
+    if not source:
+        return f"[{now:%Y-%m-%d %H:%M}] {words}\n"
+    extracts = (line for line in before.split("\n") if line.endswith(f" (extract of {source})"))
+    known = next(filter(None, map(_MOMENT.match, extracts)), None)
+    if f" ({source})\n" in before or (extract and known is not None):
+        return ""
+    if extract:
+        return f"[{now:%Y-%m-%d %H:%M}] {words} (extract of {source})\n"
+    instead = f"In place of the extract of {known[1]}: " if known is not None else ""
+    return f"[{now:%Y-%m-%d %H:%M}] {instead}{words} ({source})\n"

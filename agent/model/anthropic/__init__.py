@@ -1,0 +1,1 @@
+"""The Anthropic Messages API, at Anthropic or at any server that speaks it."""

@@ -1,0 +1,172 @@
+"""The Anthropic Messages API, at Anthropic's or at any server that speaks it.
+
+Importing the SDK costs about a second and 76 MB, so `anthropic_client`, the only file that imports it, is loaded at the
+first call (or by `warm_up`), on a thread.
+
+What servers say of their models, each in fields of its own. Pure.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+from collections.abc import AsyncGenerator, AsyncIterator
+from typing import TYPE_CHECKING
+
+from agent.io.imports import kept_from_the_collector
+from agent.model.anthropic.stream import Assembly
+from agent.model.base import AccessDenied, AnswerTooLong, ModelEvent, ModelNotFound, ModelRequest
+
+if TYPE_CHECKING:
+    from agent.model.anthropic.client import AnthropicClient
+
+
+from collections.abc import Mapping
+
+from agent.model.base import Json
+
+ANTHROPIC_URL = "https://api.anthropic.com"
+WINDOW_S = 3.0
+"""Seconds to ask for the window's size, for which a first answer waits."""
+_MOST_NAMES = 12
+"""Models that are listed where one is not known."""
+
+
+class AnthropicModel:
+    """A Messages API server. `base_url` with or without `/v1`, None for Anthropic's own; `timeout_s` is the longest
+    silence within a call, `window_s` the longest wait for what the server says of its models. The key may be empty for
+    servers that want none. No key, address or profile is taken from the SDK's environment variables or from disk: what
+    was not configured is never used."""
+
+    def __init__(
+        self, api_key: str, base_url: str | None = None, timeout_s: float = 120.0, window_s: float = WINDOW_S
+    ) -> None:
+        self._key = api_key.strip()
+        self._base_url = (base_url or ANTHROPIC_URL).rstrip("/").removesuffix("/v1")
+        self._timeout_s = timeout_s
+        self._window_s = window_s
+        self._client: AnthropicClient | None = None
+        self._opening = asyncio.Lock()
+        self._windows: dict[str, int] = {}
+        self._most: dict[str, int] = {}
+
+    def __repr__(self) -> str:
+        return f"AnthropicModel(base_url={self._base_url!r})"
+
+    async def warm_up(self) -> None:
+        """Import the SDK and build the client now, so that the first call need not wait for it."""
+        await self._opened()
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        self._check_key()
+        client = await self._opened()
+        try:
+            async with contextlib.aclosing(self._answer(client, self._allowed(request))) as events:
+                async for event in events:
+                    yield event
+            return
+        except AnswerTooLong as error:
+            if error.most >= request.max_tokens or error.most == self._most.get(request.model):
+                raise
+            self._most[request.model] = error.most  # refused before anything was said
+        except ModelNotFound as error:
+            raise ModelNotFound(f"{error}{_known(await client.models())}") from error
+        async with contextlib.aclosing(self._answer(client, self._allowed(request))) as events:
+            async for event in events:
+                yield event
+
+    def _allowed(self, request: ModelRequest) -> ModelRequest:
+        """With an answer no longer than the server has said that the model's may be."""
+        most = self._most.get(request.model, request.max_tokens)
+        return request if most >= request.max_tokens else dataclasses.replace(request, max_tokens=most)
+
+    async def context_window(self, model: str) -> int | None:
+        if model not in self._windows and self._key_problem() is None:
+            window = await (await self._opened()).window(model)
+            if window is None:
+                return None
+            self._windows[model] = window
+        return self._windows.get(model)
+
+    async def aclose(self) -> None:
+        if self._client is not None:
+            await self._client.aclose()
+
+    async def _opened(self) -> AnthropicClient:
+        async with self._opening:
+            if self._client is None:
+                self._client = await asyncio.to_thread(
+                    _load, self._key, self._base_url, self._timeout_s, self._window_s
+                )
+            return self._client
+
+    async def _answer(self, client: AnthropicClient, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        answer = Assembly(request.model, local=self._base_url != ANTHROPIC_URL)
+        async with contextlib.aclosing(client.events(request)) as events:
+            async for event in events:
+                for told in answer.feed(event):
+                    yield told
+        for told in answer.rest():
+            yield told
+        yield answer.completed()
+
+    def _check_key(self) -> None:
+        problem = self._key_problem()
+        if problem is not None:
+            raise AccessDenied(problem)
+
+    def _key_problem(self) -> str | None:
+        if not self._key and self._base_url == ANTHROPIC_URL:
+            return "No API key is set. Put ANTHROPIC_API_KEY=… into .env and start again."
+        if not (self._key.isascii() and self._key.isprintable() and " " not in self._key):
+            return "The API key has characters that no key has. Check ANTHROPIC_API_KEY in .env."
+        return None
+
+
+def _known(models: list[str]) -> str:
+    shown = ", ".join(models[:_MOST_NAMES])
+    return f" It knows: {shown}{', …' if len(models) > _MOST_NAMES else ''}." if models else ""
+
+
+def _load(key: str, base_url: str, timeout_s: float, window_s: float) -> AnthropicClient:
+    with kept_from_the_collector():
+        from agent.model.anthropic.client import AnthropicClient  # noqa: PLC0415 (imports the SDK)
+
+    return AnthropicClient(key, base_url, timeout_s, window_s)
+
+
+_WINDOW = (
+    "max_input_tokens",  # Anthropic
+    "max_model_len",  # vLLM, SGLang
+    "loaded_context_length",  # LM Studio: as it is loaded, before what it could be
+    "max_context_length",
+    "context_length",  # OpenRouter
+    "context_window",  # Groq
+    "n_ctx",  # llama.cpp, in `meta`; its `n_ctx_train` is only what the model could take
+)
+_LARGEST = 100_000_000
+
+
+def entries_of(page: Json) -> list[Mapping[str, Json]]:
+    """The models of a list."""
+    listed = page.get("data") if isinstance(page, Mapping) else page
+    return [one for one in listed if isinstance(one, Mapping)] if isinstance(listed, list) else []
+
+
+def window_of(entry: Json) -> int | None:
+    """Tokens of a model's window, or None where its entry does not tell them."""
+    if not isinstance(entry, Mapping):
+        return None
+    meta = entry.get("meta")
+    fields = {**(meta if isinstance(meta, Mapping) else {}), **entry}
+    for name in _WINDOW:
+        if size := _size(fields.get(name)):
+            return size
+    return None
+
+
+def _size(value: Json) -> int | None:
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 12:
+        value = int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= _LARGEST else None

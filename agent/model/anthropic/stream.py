@@ -1,0 +1,361 @@
+"""The events of a streamed answer put together again as plain JSON: as they were sent, where they are what the API's
+documentation says, and without losing a word where they are not. Pure.
+
+Server-sent events out of a server's bytes, whatever they are: a byte that is not UTF-8 costs one character, a last
+line without an end nothing, and what is no event at all is kept, so that it can be quoted. Pure.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from agent.io.parsing import load_json
+from agent.io.plain_text import whole
+from agent.model.anthropic.markup import MarkupFilter, RawCall, input_of
+from agent.model.base import (
+    CUT,
+    Block,
+    Completed,
+    Json,
+    ModelEvent,
+    Started,
+    TextDelta,
+    ToolCallStarted,
+    TryLater,
+    Usage,
+)
+
+Event = Mapping[str, Json]
+_GROWING = {"text_delta": "text", "thinking_delta": "thinking"}
+"""Kinds of deltas, with the type of block that they add to and its field."""
+_FIELDS = {"text": "text_delta", "thinking": "thinking_delta", "partial_json": "input_json_delta"}
+"""Kinds by the field that they bring, for servers that name none."""
+_STOPS = {"": "end_turn", "stop": "end_turn", "length": CUT, "tool_calls": "tool_use", "function_call": "tool_use"}
+"""Stop reasons of the other API, which some servers pass on."""
+_NO_NAME = re.compile(r"[^A-Za-z0-9_-]++")
+_LONGEST_NAME = 64
+
+
+class Assembly:
+    """One answer in the making. Unknown events, deltas and block types are no error: blocks are kept as they came.
+    `local`: the model may be one that writes thoughts, calls and signs of the end into its text."""
+
+    def __init__(self, model: str, *, local: bool = False) -> None:
+        self._model = model
+        self._local = local
+        self._blocks: list[_Block] = []
+        self._open: dict[int, _Block] = {}
+        self._usage: dict[str, int] = {}
+        self._stop_reason = ""
+        self._is_over = False
+        self._at_start: Json = None
+
+    def feed(self, event: Event) -> Iterator[ModelEvent]:
+        """Take one event; yields what it means to the caller."""
+        match event.get("type"):
+            case "message_start":
+                yield self._start(_object(event.get("message")))
+            case "content_block_start":
+                yield from self._begin(_index(event), event.get("content_block"))
+            case "content_block_delta":
+                yield from self._grow(_index(event), _object(event.get("delta")))
+            case "content_block_stop":
+                if (block := self._open.pop(_index(event), None)) is not None:
+                    yield from block.end()
+            case "message_delta":
+                self._stop_reason = _string(_object(event.get("delta")).get("stop_reason")) or self._stop_reason
+                self._count(event.get("usage"))
+            case "message_stop":
+                self._is_over = True
+
+    def rest(self) -> Iterator[ModelEvent]:
+        """What was held back, now that the stream has ended."""
+        if not self._blocks:
+            for event in _blocks_as_events(self._at_start):
+                yield from self.feed(event)
+        for block in self._blocks:
+            yield from block.end()
+
+    def completed(self) -> Completed:
+        """The whole answer, after `rest`. Raises `TryLater` where the stream ended without the server having finished
+        it: that is told by a last event, or by why it stopped, and some servers tell only one of the two."""
+        if not self._stop_reason and not self._is_over:
+            raise TryLater("The model's answer broke off before its end.")
+        invalid: dict[str, str] = {}
+        content = [block.finished(invalid) for block in self._blocks if not block.was_markup]
+        if not any(block.get("type") == "tool_use" for block in content):
+            content += self._raw_calls(invalid)
+        reason = _STOPS.get(self._stop_reason, whole(self._stop_reason))
+        if reason in ("end_turn", "stop_sequence") and any(block.get("type") == "tool_use" for block in content):
+            reason = "tool_use"
+        return Completed(tuple(content), reason, self._spent(), self._model, invalid)
+
+    def _start(self, message: Event) -> Started:
+        self._model = whole(_string(message.get("model"))) or self._model
+        self._at_start = message.get("content")
+        self._count(message.get("usage"))
+        return Started(self._spent(), self._model)
+
+    def _begin(self, index: int, start: Json) -> Iterator[ModelEvent]:
+        """A block. One that is still open at its index was never ended by the server."""
+        if (before := self._open.pop(index, None)) is not None:
+            yield from before.end()
+        block = self._open[index] = _Block(
+            {"type": "text", "text": start} if isinstance(start, str) else _object(start)
+        )
+        if self._local:
+            block.read_markup()
+        self._blocks.append(block)
+        yield from block.opening()
+
+    def _grow(self, index: int, delta: Event) -> Iterator[ModelEvent]:
+        """A delta goes to the block of its index, if that can take it. If not, text begins a block of its own, and the
+        input of a call goes to the newest call."""
+        kind = _string(delta.get("type")) or next((_FIELDS[field] for field in _FIELDS if field in delta), "")
+        block = self._open.get(index)
+        if kind in _GROWING and (block is None or block.kind != _GROWING[kind]):
+            yield from self._begin(index, {"type": _GROWING[kind]})
+            block = self._open[index]
+        if kind == "input_json_delta" and (block is None or not block.is_call):
+            block = next((one for one in reversed(self._blocks) if one.is_call), None)
+        if block is not None:
+            yield from block.grow(kind, delta)
+
+    def _raw_calls(self, invalid: dict[str, str]) -> Iterator[Block]:
+        """The calls with which the last text ends, for a model whose server does not read them."""
+        last = next((block for block in reversed(self._blocks) if block.kind == "text"), None)
+        for call in last.raw_calls if last else ():
+            id = _new_id()
+            if call.garbage:
+                invalid[id] = whole(call.garbage)
+            yield _whole_block({"type": "tool_use", "id": id, "name": _tool_name(call.name), "input": call.input})
+
+    def _count(self, usage: Json) -> None:
+        """Numbers in later events replace earlier ones: the server sends totals."""
+        for name, value in _object(usage).items():
+            if isinstance(value, int) and not isinstance(value, bool):
+                self._usage[name] = max(0, value)
+
+    def _spent(self) -> Usage:
+        count = self._usage.get
+        return Usage(
+            input=count("input_tokens", 0),
+            output=count("output_tokens", 0),
+            cache_read=count("cache_read_input_tokens", 0),
+            cache_write=count("cache_creation_input_tokens", 0),
+        )
+
+
+def events_of(message: Json) -> Iterator[Event]:
+    """A whole message, which some servers answer though a stream was asked for, as the events that it would be."""
+    whole_message = _object(message)
+    yield {"type": "message_start", "message": {**whole_message, "content": None}}
+    yield from _blocks_as_events(whole_message.get("content"))
+    delta = {"stop_reason": whole_message.get("stop_reason")}
+    yield {"type": "message_delta", "delta": delta, "usage": whole_message.get("usage")}
+    yield {"type": "message_stop"}
+
+
+def _blocks_as_events(content: Json) -> Iterator[Event]:
+    for index, block in enumerate(content if isinstance(content, list) else [content] if content else []):
+        yield {"type": "content_block_start", "index": index, "content_block": block}
+        yield {"type": "content_block_stop", "index": index}
+
+
+class _Block:
+    """A content block that is being streamed."""
+
+    def __init__(self, start: Event) -> None:
+        self._block: dict[str, Json] = dict(start)
+        self._input: list[str] = []
+        self._texts: list[str] = []
+        self._thoughts: list[str] = []
+        self._half = ""
+        self._markup: MarkupFilter | None = None
+        self.kind = _string(start.get("type"))
+        if self.kind == "tool_use":
+            self._block["id"] = self._block.get("id") or _new_id()
+            self._block["name"] = _tool_name(_string(self._block.get("name")))
+
+    def read_markup(self) -> None:
+        """To be called before anything else: its text may hold what no person wrote."""
+        if self.kind == "text":
+            self._markup = MarkupFilter()
+
+    @property
+    def is_call(self) -> bool:
+        return self.kind.endswith("tool_use")
+
+    @property
+    def raw_calls(self) -> Iterator[RawCall]:
+        yield from self._markup.calls if self._markup else ()
+
+    @property
+    def was_markup(self) -> bool:
+        """Whether all of a text was taken out of it."""
+        return self._markup is not None and self._markup.took_all
+
+    def opening(self) -> Iterator[ModelEvent]:
+        if self.kind == "tool_use":
+            yield ToolCallStarted(_string(self._block.get("name")))
+        if self.kind == "text":
+            yield from self._told(_string(self._block.get("text")))
+
+    def grow(self, kind: str, delta: Event) -> Iterator[ModelEvent]:
+        if kind == "text_delta":
+            yield from self._told(_string(delta.get("text")))
+        elif kind == "thinking_delta":
+            self._thoughts.append(_string(delta.get("thinking")))
+        elif kind == "input_json_delta":
+            piece = delta.get("partial_json")
+            self._input.append(piece if isinstance(piece, str) else json.dumps(piece) if piece else "")
+        elif kind == "signature_delta":
+            self._block["signature"] = _string(delta.get("signature"))
+        elif kind == "citations_delta":
+            so_far = self._block.get("citations")
+            self._block["citations"] = [*(so_far if isinstance(so_far, list) else []), delta.get("citation")]
+
+    def end(self) -> Iterator[ModelEvent]:
+        """What of a text was held back. Nothing more comes of it."""
+        half, self._half = whole(self._half), ""
+        text = half if self._markup is None else self._markup.feed(half) + self._markup.finish()
+        if text:
+            self._texts.append(text)
+            yield TextDelta(text)
+
+    def finished(self, invalid: dict[str, str]) -> Block:
+        """The block; tool input that is no JSON object is noted in `invalid` under the call's id and sent on as {}."""
+        if self.kind == "text":
+            self._block["text"] = "".join(self._texts)
+        if self._thoughts:
+            self._block["thinking"] = _string(self._block.get("thinking")) + "".join(self._thoughts)
+        if self.is_call:
+            self._read_input(invalid)
+        return _whole_block(self._block)
+
+    def _read_input(self, invalid: dict[str, str]) -> None:
+        streamed = "".join(self._input)
+        if not streamed.strip() and isinstance(self._block.get("input"), Mapping):
+            return
+        given = streamed if streamed.strip() else self._block.get("input")
+        read = input_of(given)
+        if read is None and self.kind == "tool_use":
+            invalid[_string(self._block.get("id"))] = whole(given if isinstance(given, str) else json.dumps(given))
+        self._block["input"] = read or {}
+
+    def _told(self, text: str) -> Iterator[ModelEvent]:
+        """A piece of text, without the half of a character at its end, which the next piece may complete."""
+        text = self._half + text
+        self._half = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
+        text = whole(text[:-1] if self._half else text)
+        if self._markup is not None:
+            text = self._markup.feed(text)
+        if text:
+            self._texts.append(text)
+            yield TextDelta(text)
+
+
+def _whole_block(block: Block) -> Block:
+    """As it is, but for halves of characters in any of its texts."""
+    written = json.dumps(block, ensure_ascii=False)
+    kept = whole(written)
+    mended: Block = load_json(kept) if kept != written else block
+    return mended
+
+
+def _tool_name(name: str) -> str:
+    """As a request can hold it. Some models write the name of its module before it, or a token of theirs behind."""
+    name = name.strip().removeprefix("functions.").partition("<|")[0]
+    return _NO_NAME.sub("_", name)[:_LONGEST_NAME] or "unknown"
+
+
+def _new_id() -> str:
+    return f"toolu_{uuid.uuid4().hex}"
+
+
+def _object(value: Json) -> Event:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _string(value: Json) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _index(event: Event) -> int:
+    index = event.get("index")
+    return index if isinstance(index, int) else 0
+
+
+_MOST_OTHER = 16_000
+"""Characters kept of what is no event."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerEvent:
+    """`name` is empty where the server gives none."""
+
+    name: str
+    data: str
+
+
+class EventReader:
+    """Reads one body, chunk by chunk. `other`: lines that belong to no event."""
+
+    def __init__(self) -> None:
+        self.other = ""
+        self._name = ""
+        self._data: list[str] = []
+        self._begun: list[bytes] = []
+        self._after_cr = False
+        self._is_first = True
+
+    def feed(self, chunk: bytes) -> Iterator[ServerEvent]:
+        """Each event as soon as the line that ends it is there."""
+        for line in self._lines(chunk):
+            if line:
+                self._take(line.decode("utf-8", "replace"))
+            else:
+                yield from self._finished()
+
+    def finish(self) -> Iterator[ServerEvent]:
+        """The last event, where no line ends it."""
+        if self._begun:
+            self._take(b"".join(self._begun).decode("utf-8", "replace"))
+        yield from self._finished()
+
+    def _lines(self, chunk: bytes) -> Iterator[bytes]:
+        """Lines without their ends, which may be LF, CR LF or CR, each as soon as it is whole."""
+        if self._after_cr and chunk.startswith(b"\n"):
+            chunk, self._after_cr = chunk[1:], False
+        if not chunk:
+            return
+        self._after_cr = chunk.endswith(b"\r")
+        *ended, rest = chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+        for part in ended:
+            line = b"".join((*self._begun, part))
+            self._begun.clear()
+            yield line.removeprefix(codecs.BOM_UTF8) if self._is_first else line
+            self._is_first = False
+        if rest:
+            self._begun.append(rest)
+
+    def _take(self, line: str) -> None:
+        field, colon, value = line.partition(":")
+        value = value.removeprefix(" ")
+        if field == "data":
+            self._data.append(value)
+        elif field == "event":
+            self._name = value
+        elif field not in ("", "id", "retry") or not colon:
+            self.other = f"{self.other}{line}\n"[:_MOST_OTHER]
+
+    def _finished(self) -> Iterator[ServerEvent]:
+        name, data = self._name, "\n".join(self._data)
+        self._name, self._data = "", []
+        if data:
+            yield ServerEvent(name, data)

@@ -1,0 +1,265 @@
+"""A model that does not give up at once: retries at the server's own delay, then fallbacks, then a clear error.
+
+A stream of a model, closed on every way out: that is what ends the call.
+
+Every call of a model noted in the ledger, also one that broke off or was stopped.
+
+Asking a model for one whole answer.
+
+A request without its thinking blocks, for a model that did not make them. Pure.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+import random
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+
+from agent.model.base import (
+    THINKING,
+    Completed,
+    Ledger,
+    Message,
+    Model,
+    ModelError,
+    ModelEvent,
+    ModelNotFound,
+    ModelRequest,
+    Outdated,
+    Restarted,
+    Started,
+    TextDelta,
+    ThinkingRejected,
+    TryLater,
+    Usage,
+    UsageRecord,
+)
+from agent.model.prices import Prices
+
+
+@contextlib.asynccontextmanager
+async def closing(stream: AsyncIterator[ModelEvent]) -> AsyncIterator[AsyncIterator[ModelEvent]]:
+    """Close `stream` on leaving, whatever was the reason. An iterator that cannot be closed is left as it is."""
+    try:
+        yield stream
+    finally:
+        if isinstance(stream, AsyncGenerator):
+            await stream.aclose()
+
+
+_CHARS_PER_TOKEN = 4
+
+
+class Metered:
+    """Stands directly around the model that makes the calls, inside `Resilient`, so that each try is counted. A call
+    that the server refused before it began costs nothing and is not noted."""
+
+    def __init__(self, model: Model, ledger: Ledger, prices: Prices) -> None:
+        self._model = model
+        self._ledger = ledger
+        self._prices = prices
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        call = _Call(request.model)
+        try:
+            async with closing(self._model.stream(request)) as events:
+                async for event in events:
+                    call.note(event)
+                    if not isinstance(event, Started):
+                        yield event
+        finally:
+            self._record(call, request)
+
+    async def context_window(self, model: str) -> int | None:
+        return await self._model.context_window(model)
+
+    async def aclose(self) -> None:
+        await self._model.aclose()
+
+    def _record(self, call: _Call, request: ModelRequest) -> None:
+        if call.usage is None:
+            return
+        cost = self._prices.cost(call.usage, call.model, request.cache)
+        self._ledger.record(UsageRecord(call.model, request.purpose, request.session, call.usage, cost))
+
+
+class _Call:
+    """What one call has used so far; `usage` is None until the server began."""
+
+    def __init__(self, model: str) -> None:
+        self.model = model
+        self.usage: Usage | None = None
+        self._characters = 0
+
+    def note(self, event: ModelEvent) -> None:
+        match event:
+            case Started(usage, model) | Completed(usage=usage, model=model):
+                self.usage, self.model = usage, model
+            case TextDelta(text) if self.usage is not None:
+                self._characters += len(text)
+                written = max(self.usage.output, self._characters // _CHARS_PER_TOKEN)
+                self.usage = Usage(self.usage.input, written, self.usage.cache_read, self.usage.cache_write)
+            case _:
+                pass
+
+
+async def ask(model: Model, request: ModelRequest) -> Completed:
+    """Ask for an answer that is not shown to anybody. Raises `ModelError`: `Outdated` where the request may not be sent
+    any more."""
+    if not request.is_current():
+        raise Outdated
+    answer: Completed | None = None
+    async with closing(model.stream(request)) as events:
+        async for event in events:
+            if isinstance(event, Completed):
+                answer = event
+    if answer is None:
+        raise ModelError("The model's answer ended before it was complete.")
+    return answer
+
+
+def has_thinking(request: ModelRequest) -> bool:
+    return any(block.get("type") in THINKING for message in request.messages for block in message.content)
+
+
+def without_thinking(request: ModelRequest) -> ModelRequest:
+    """All thinking left out. A message that was nothing else goes; neighbours of one role become one message."""
+    kept: list[Message] = []
+    for message in request.messages:
+        content = tuple(block for block in message.content if block.get("type") not in THINKING)
+        if not content:
+            continue
+        if kept and kept[-1].role == message.role:
+            kept[-1] = Message(message.role, kept[-1].content + content)
+        else:
+            kept.append(Message(message.role, content))
+    return dataclasses.replace(request, messages=tuple(kept))
+
+
+FIRST_WAIT = 1.0
+"""Seconds before the first retry where the server names none; doubled for each further one."""
+SERVER_JITTER = 0.25
+"""Share by which the server's own delay is stretched at most, so that many clients do not come back at one moment."""
+
+_LATER = "I have tried several times. Please send your message again in a few minutes."
+
+
+class Resilient:
+    """Bounded: every model is tried at most `attempts` times, and no single wait is longer than `longest_wait` seconds.
+
+    `TryLater` is retried. A model that is overloaded or down is given up for the next of `fallbacks` (names at the same
+    server) as soon as its tries are used up; one that the server does not know, at once. Before every new try comes
+    `Restarted`, which voids what streamed so far. A request goes to another model without thinking blocks, since they
+    are bound to the model that made them; so does one whose thinking the server refused, once. Before every try it is
+    asked whether the request may still be sent (`ModelRequest.is_current`), and `Outdated` raised where not.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        fallbacks: Sequence[str] = (),
+        *,
+        attempts: int = 4,
+        longest_wait: float = 60.0,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        if attempts < 1:
+            raise ValueError("a model needs at least one attempt")
+        self._model = model
+        self._fallbacks = tuple(fallbacks)
+        self._attempts = attempts
+        self._longest_wait = longest_wait
+        self._sleep = sleep
+        self._jitter = jitter
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        names = list(dict.fromkeys((request.model, *self._fallbacks)))
+        tries = _Tries(request, names, self._attempts)
+        while True:
+            if not request.is_current():
+                raise Outdated
+            try:
+                async with closing(self._model.stream(tries.request)) as events:
+                    async for event in events:
+                        yield event
+                return
+            except ThinkingRejected as error:
+                restarted = self._without_thinking(tries, error)
+            except ModelNotFound as error:
+                restarted = self._next_model(tries, error)
+            except TryLater as error:
+                restarted = self._again(tries, error)
+            yield restarted
+            await self._sleep(restarted.wait)
+
+    async def context_window(self, model: str) -> int | None:
+        return await self._model.context_window(model)
+
+    async def aclose(self) -> None:
+        await self._model.aclose()
+
+    def _without_thinking(self, tries: _Tries, error: ThinkingRejected) -> Restarted:
+        if not has_thinking(tries.request):
+            raise error
+        tries.drop_thinking()
+        return Restarted("The conversation goes on without earlier thinking.", 0.0, tries.request.model)
+
+    def _next_model(self, tries: _Tries, error: ModelNotFound | TryLater) -> Restarted:
+        if not tries.names_left:
+            raise error
+        tries.move_on()
+        return Restarted(f"{error} Going on with {tries.request.model}.", 0.0, tries.request.model)
+
+    def _again(self, tries: _Tries, error: TryLater) -> Restarted:
+        too_long = error.retry_after is not None and error.retry_after > self._longest_wait
+        if tries.left > 0 and not too_long:
+            wait = self._wait(tries.made, error.retry_after)
+            tries.repeat()
+            return Restarted(f"{error} Trying again in {duration(wait)}.", wait, tries.request.model)
+        if error.overloaded and tries.names_left:
+            return self._next_model(tries, error)
+        when = f"Try again in {duration(error.retry_after)}." if error.retry_after is not None and too_long else _LATER
+        raise TryLater(f"{error} {when}", retry_after=error.retry_after, overloaded=error.overloaded) from error
+
+    def _wait(self, made: int, retry_after: float | None) -> float:
+        """Never less than the server asks for, never more than the longest wait."""
+        if retry_after is not None:
+            return min(self._longest_wait, retry_after * (1 + SERVER_JITTER * self._jitter()))
+        backoff: float = FIRST_WAIT * 2 ** (made - 1)
+        return min(self._longest_wait, backoff * (0.5 + 0.5 * self._jitter()))
+
+
+class _Tries:
+    """Where a call stands: which request goes out next, and how much may still be tried."""
+
+    def __init__(self, request: ModelRequest, names: list[str], attempts: int) -> None:
+        self.request = request
+        self.names_left = names[1:]
+        self.made = 1
+        self._attempts = attempts
+
+    @property
+    def left(self) -> int:
+        return self._attempts - self.made
+
+    def repeat(self) -> None:
+        self.made += 1
+
+    def move_on(self) -> None:
+        self.request = dataclasses.replace(without_thinking(self.request), model=self.names_left.pop(0))
+        self.made = 1
+
+    def drop_thinking(self) -> None:
+        self.request = without_thinking(self.request)
+
+
+def duration(seconds: float) -> str:
+    """A span of time for people, rounded up: `1 second`, `3 minutes`, `2 hours`."""
+    for size, unit in ((3600, "hour"), (60, "minute"), (1, "second")):
+        if seconds >= 2 * size or size == 1:
+            count = max(1, -int(-seconds // size))
+            return f"{count} {unit}" if count == 1 else f"{count} {unit}s"
+    raise AssertionError("unreachable")

@@ -1,0 +1,1 @@
+"""The embedded assistant that works without an account or a network."""

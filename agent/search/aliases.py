@@ -1,0 +1,176 @@
+"""Other forms of people's names. A line `- Katharina (Kate, Kat, 卡佳)` where USER.md or a note tells of people makes
+the four one name: a question that holds one of them finds what holds another.
+
+An index knows such lines of its own scope's files alone, and only those that come from nobody else (`provenance`). Of a
+form of several words, the first that is no title stands for it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from itertools import dropwhile, islice, takewhile
+from typing import TypeAlias
+
+from agent.languages import date_words
+from agent.languages.small_talk import is_small_word
+from agent.languages.terms import fold, folded, is_common, is_unspaced, pairs, runs
+from agent.memory import notes
+from agent.memory.provenance import sources_in, without_mark
+from agent.search.chunking import Passage
+from agent.search.text_kinds import ASSISTANTS, USERS
+from agent.search.tokenizer import MOST_CHARS, Term, query_terms, term_of, tokens
+
+Name: TypeAlias = tuple[str, ...]
+"""All forms of one person's name, folded by `words.fold`."""
+
+MOST_FORMS = 12
+"""Of one name."""
+MOST_NAMES = 500
+"""Of one index."""
+_MOST_OTHERS = 2 * MOST_FORMS
+"""Terms that are looked for besides a word of the question, which may stand in many names."""
+_PEOPLE = frozenset(
+    fold(
+        "people family friends names contacts personen leute familie freunde namen kontakte personas gente familia"
+        " amigos nombres contactos personnes gens famille amis noms 人 人物 家人 朋友 联系人 聯絡人 名字"
+        " 人々 家族 友人 名前"
+    ).split()
+)
+_USER = "USER.md"
+_BULLET = re.compile(r"\s*+[-*+]\s++(?=\S)")
+_ITEM = re.compile(r"\n(?=[ \t]*+[-*+][ \t])")
+_OPEN, _CLOSE = re.compile("[(（]"), re.compile("[)）]")
+_BETWEEN_FORMS = re.compile(r"[,，、;；/]")
+_AFTER = tuple(":：,，.。;—–-")
+"""What may follow the brackets, with anything behind it."""
+_LONGEST = 40
+"""Characters of one form."""
+_MOST_WORDS = 4
+_IN_NAMES = frozenset(" '’.-·・")
+_TITLES = frozenset(
+    fold(
+        "dr mr mrs ms miss prof sir aunt uncle grandma grandpa frau herr tante onkel oma opa señor señora don doña tía"
+        " tío monsieur madame mme"
+    ).split()
+)
+
+
+def has_aliases(path: str) -> bool:
+    """Whether names are read from a file of a scope, by its path below the scope's folder."""
+    return path == _USER or path.startswith(f"{notes.FOLDER}/")
+
+
+def aliases_in(found: Iterable[Passage], about: Iterable[str] = ()) -> Iterator[Name]:
+    """The names that a file's passages give other forms for, below a heading that says that they are about people, or
+    anywhere if one of `about` says it of the file."""
+    of_people = any(map(_says_people, about))
+    written = (one for one in found if "```" not in one.text)
+    told = (one for one in written if of_people or any(map(_says_people, one.heading.split(" / "))))
+    items = (item for one in told for item in _ITEM.split(one.text) if not sources_in(item))
+    return islice(filter(None, (_alias(item.split("\n", 1)[0]) for item in items)), MOST_NAMES)
+
+
+def other_names(query: str, names: Sequence[Name]) -> dict[str, list[Term]]:
+    """For each token of a name in a question, the terms of the name's other forms: each counts as that token would."""
+    found: dict[str, list[Term]] = {}
+    for _, form, name in _named(query, names):
+        for token in (term.token for term in query_terms(form)):
+            others = (replace(_standing_for(other), of=token) for other in name if other != form)
+            known = found.setdefault(token, [])
+            new = dict.fromkeys(one for one in others if one.token != token and one not in known)
+            known += islice(new, max(0, _MOST_OTHERS - len(known)))
+    return found
+
+
+def forms_named(query: str, names: Sequence[Name]) -> dict[str, int]:
+    """All forms of the names in a question, each with the place of the word (of `words.runs`) where its name stands."""
+    found: dict[str, int] = {}
+    for at, _, name in sorted(_named(query, names)):
+        for form in name:
+            found.setdefault(form, at)
+    return found
+
+
+def _says_people(heading: str) -> bool:
+    """Whether its first words, up to a common one ("of", "for"), name people: "My family", "Close friends"."""
+    words = runs(fold(without_mark(heading)))
+    informative = dropwhile(is_common, words)
+    return any(map(_is_of_people, takewhile(lambda word: not is_common(word), informative)))
+
+
+def _is_of_people(word: str) -> bool:
+    return word in _PEOPLE or (is_unspaced(word) and any(word.endswith(one) for one in _PEOPLE if len(one) > 1))
+
+
+def _alias(line: str) -> Name | None:
+    if (bullet := _BULLET.match(line)) is None:
+        return None
+    if (opened := _OPEN.search(line, bullet.end())) is None or (closed := _CLOSE.search(line, opened.end())) is None:
+        return None
+    rest = line[closed.end() :].strip().removeprefix("**").lstrip()
+    if rest and not rest.startswith(_AFTER):
+        return None
+    first = line[bullet.end() : opened.start()].replace("**", "").strip()
+    others = [one.strip() for one in _BETWEEN_FORMS.split(line[opened.end() : closed.start()])]
+    if not _is_name(first):
+        return None
+    forms = tuple(dict.fromkeys(fold(one) for one in (first, *others) if _is_name(one)))
+    return forms[:MOST_FORMS] if len(forms) > 1 else None
+
+
+def _is_name(text: str) -> bool:
+    """It begins as names do, is neither long nor a single letter, and is no day of the week, no month, no title and no
+    common word."""
+    begins = text[:1].isalpha() and not text[:1].islower() and 1 < len(text) <= _LONGEST
+    return (
+        begins
+        and len(text.split()) <= _MOST_WORDS
+        and all(one.isalpha() or one in _IN_NAMES or unicodedata.category(one)[0] == "M" for one in text)
+        and folded(text) not in date_words.WEEKDAYS | date_words.MONTHS
+        and not all(map(_is_no_name, runs(fold(text))))
+    )
+
+
+def _is_no_name(word: str) -> bool:
+    return is_common(word) or is_small_word(word) or word in _TITLES or word in USERS or word in ASSISTANTS
+
+
+def _named(query: str, names: Sequence[Name]) -> Iterator[tuple[int, str, Name]]:
+    """Each form that stands in a question, with the place of its first word."""
+    if not names:
+        return
+    words = runs(fold(query[:MOST_CHARS]))
+    roots = ["".join(_roots(word)[:1]) for word in words]
+    unspaced = [(at, word) for at, word in enumerate(words) if is_unspaced(word)]
+    together = " ".join(word for _, word in unspaced)
+    places: dict[int, dict[tuple[str, ...], int]] = {}  # of so many words in a row, the first of each
+    for name in names:
+        for form in name:
+            if is_unspaced(form):
+                if form in together and (at := next((at for at, word in unspaced if form in word), None)) is not None:
+                    yield at, form, name
+                continue
+            wanted = _roots(form)
+            size = len(wanted)
+            if size not in places:
+                rows = ((tuple(roots[at : at + size]), at) for at in range(len(roots) - size, -1, -1))
+                places[size] = dict(rows)
+            if size and (at := places[size].get(wanted)) is not None:
+                yield at, form, name
+
+
+@lru_cache(maxsize=2 * MOST_FORMS * MOST_NAMES)
+def _roots(text: str) -> tuple[str, ...]:
+    return tuple(tokens(text))
+
+
+def _standing_for(form: str) -> Term:
+    """What is looked for where a form of a name is."""
+    if is_unspaced(form):
+        return term_of(pairs(form)[0])
+    words = runs(form)
+    return term_of(folded(next((word for word in words if word not in _TITLES), words[0])))

@@ -1,0 +1,133 @@
+"""How much of what is asked a passage says: BM25 of its own words, with those around it mixed in."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from agent.search.query import Asked
+from agent.search.rows import PassageRow, SectionRow
+from agent.search.text_kinds import OF_KIND
+from agent.search.tokenizer import Term
+
+_K1 = 1.2
+_LEAST_LENGTH = 8
+"""Tokens that a passage counts as at least: two words alone are no better than a sentence."""
+_FLOWS: Mapping[int, float] = {-2: 0.2, -1: 0.4, 1: 0.6, 2: 0.4, 3: 0.2}
+"""How much of a passage's words the one so far behind (or before) it counts as its own. Of one word, what flows in the
+most: a passage among several that all say it is not about it so many times."""
+_FLOWING_LENGTH = 0.5
+"""Of the length of what flows into a passage, for its own: what stands beside much says less of it."""
+BEHIND, BEFORE = 3, 2
+"""Passages into which a passage's words flow."""
+_HEAD = 0.5
+"""Of a heading's and title's words, for each passage below."""
+SYNONYM = 0.4
+"""What a synonym counts in place of a word that is not there."""
+_PREFIX = 0.5
+"""Of a longer word that begins so."""
+
+Counts: TypeAlias = dict[str, float]
+_NOTHING: Counts = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """`words`: a share of what the question could reach at most. `matched`: the terms that stand in it or above it, as
+    in `search.Hit`."""
+
+    words: float = 0.0
+    matched: Mapping[str, float] = field(default_factory=dict)
+
+
+_FAR = Near()
+
+
+def near(asked: Asked, rows: Sequence[PassageRow], heads: Mapping[int, SectionRow]) -> dict[int, Near]:
+    """Of each of `rows`, by its number."""
+    texts = [row.tokens for row in rows]
+    own = _counts(asked.terms, texts)
+    for at, counts in _counts(asked.synonyms, texts).items():
+        into = own.setdefault(at, {})
+        for token, count in counts.items():
+            into.setdefault(token, SYNONYM * min(1.0, count))
+    flowing, sizes = _flowing(rows, heads, own)
+    sections = list(heads)
+    titles = _counts(asked.terms, [one.tokens for one in heads.values()])
+    above = {sections[at]: counts for at, counts in titles.items()}
+    part_above = {id: {token: _HEAD * count for token, count in counts.items()} for id, counts in above.items()}
+    usual = max(_LEAST_LENGTH, sum(sizes) / max(len(sizes), 1))
+    found: dict[int, Near] = {}
+    for at, row in enumerate(rows):
+        head, counts = part_above.get(row.section), flowing.get(at, _NOTHING)
+        if head:
+            counts = _sum(counts, head)
+        if not counts:
+            found[row.id] = _FAR
+            continue
+        weights = OF_KIND[heads[row.section].kind]
+        norm = _K1 * (1 - weights.length + weights.length * sizes[at] / usual)
+        told = sum(asked.weights[token] * count / (count + norm) for token, count in counts.items())
+        matched = _matched(own.get(at, _NOTHING), above[row.section]) if head else own.get(at, _NOTHING)
+        found[row.id] = Near(told / asked.whole, matched)
+    return found
+
+
+def _flowing(
+    rows: Sequence[PassageRow], sections: Mapping[int, SectionRow], own: Mapping[int, Counts]
+) -> tuple[dict[int, Counts], list[float]]:
+    """What each passage counts, by its place where it counts anything, and the length of each."""
+    lengths = [max(row.size, _LEAST_LENGTH) for row in rows]
+    sizes = [float(length) for length in lengths]
+    inflow: dict[int, Counts] = {}
+    for at, row in enumerate(rows):
+        share, counts = OF_KIND[sections[row.section].kind].flow, own.get(at, _NOTHING)
+        for distance, part in _FLOWS.items() if share else ():
+            to = at + distance
+            if not 0 <= to < len(rows) or rows[to].id != row.id + distance or rows[to].section != row.section:
+                continue
+            sizes[to] += _FLOWING_LENGTH * share * part * lengths[at]
+            if counts:
+                into = inflow.setdefault(to, {})
+                into.update((token, max(share * part * count, into.get(token, 0.0))) for token, count in counts.items())
+    flowing = {at: _sum(counts, inflow.pop(at, _NOTHING)) for at, counts in own.items()}
+    return flowing | inflow, sizes
+
+
+def _counts(terms: Iterable[Term], texts: Sequence[str]) -> dict[int, Counts]:
+    """How often each term stands in each text of tokens, by place, where any does. A longer token that begins like a
+    term counts half, and so does what is looked for instead of one. One search in all of the texts together: most of
+    them hold nothing."""
+    starts: list[int] = []
+    size = 0
+    for text in texts:
+        starts.append(size)
+        size += len(text) + 2
+    whole = "".join(f" {text}\n" for text in texts)
+    found: dict[int, Counts] = {}
+    for term in terms:
+        token, wanted = term.token, f" {term.token}"
+        longer = 1.0 if len(token) == 1 else _PREFIX
+        at = whole.find(wanted)
+        while at >= 0:
+            end = at + len(wanted)
+            exact = whole[end] in " \n"
+            if exact or term.prefix:
+                counts = found.setdefault(bisect_right(starts, at) - 1, {})
+                counts[term.asked] = counts.get(term.asked, 0.0) + (1.0 if exact and not term.instead else longer)
+            at = whole.find(wanted, end)
+    return found
+
+
+def _matched(own: Counts, head: Counts) -> Counts:
+    """What a passage says itself, or is said above it."""
+    return {token: min(1.0, count) for token, count in _sum(own, head).items()}
+
+
+def _sum(one: Counts, other: Counts) -> Counts:
+    both = dict(one)
+    for token, count in other.items():
+        both[token] = both.get(token, 0.0) + count
+    return both

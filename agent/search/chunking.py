@@ -1,0 +1,245 @@
+"""Markdown cut into passages, a bullet with all that belongs to it, a paragraph, a heading that stands alone; and
+passages put together to windows, for what only several of them say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+
+from agent.languages.terms import fold
+from agent.memory.provenance import sources_in, with_mark
+from agent.search.dates import written_day
+
+_HEADING = re.compile(r"(#{1,6})[ \t]++(.*)")
+_BULLET = re.compile(r"(?:[-*+]|\d{1,9}[.)])[ \t]")
+_TIME = r"\[?\d{1,2}:\d{2}(?::\d{2})?(?:[ ]?[ap]m)?\]?[ \t]+(?:[-–][ \t]+)?"
+_ISO_DAY = r"(?:\*\*)?\[?(\d{4}-\d{2}-\d{2})(?!\d)"
+_DATED_LINE = re.compile(rf"(?:[-*+][ \t]+)?{_ISO_DAY}")
+_OWN_LINE = re.compile(rf"{_TIME}|{_ISO_DAY}", re.IGNORECASE)
+_FENCE = re.compile(r"(?:[-*+][ \t]+)?(`{3,}|~{3,})")
+_SPEAKER = re.compile(
+    rf"(?:[-*+][ \t]+)?(?:{_TIME})?(?:\*\*)?"
+    r"([^\W\d_][\w.'’-]{0,24}(?:[ ][^\W\d_][\w.'’-]{0,24}){0,2})"
+    r"(?:\*\*)?[ \t]?(?::(?:\*\*)?[ \t]|：)",
+    re.IGNORECASE,
+)
+_TIMED = re.compile(rf"(?:[-*+][ \t]+)?{_TIME}", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*[ \t]+|[。！？；]+")
+_LETTERS_OF_DAY = 20
+"""In the longest way to write a day: Wednesday, 24 September 2025."""
+_LONGEST = 1_200
+"""Characters to which lines are joined."""
+_LONGEST_LINE = 1_600
+"""A longer line is cut at a sentence's end."""
+_SYLLABLE = re.compile("[\u3040-\u30ff\u3100-\u312f\u3400-\u9fff\uac00-\ud7af\U00020000-\U0003ffff]")
+_SYLLABLE_WEIGHT = 4
+"""A character of Chinese, Japanese or Korean says about as much as four letters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Lines `start` to `end` of a file, counted from 1. `heading`: those above, the outermost first; `section` is the
+    same for neighbours below the same ones that name the same day. `day`: where it has one of its own, whatever the
+    file's is. `names`: the day that it begins with, or a heading above."""
+
+    start: int
+    end: int
+    text: str
+    heading: str = ""
+    section: int = 0
+    day: date | None = None
+    names: date | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """A passage that is somebody's words: `- 09:30 Anna: …`. `speaker` folded, empty where nobody is named."""
+
+    speaker: str
+    words: str
+
+
+def passages(text: str) -> Iterator[Passage]:
+    """Every line that is not blank is in a passage, one that is not too long in exactly one, but for headings that
+    have text below them, which those passages name."""
+    for whole in _whole(text):
+        if len(whole.text) <= max(_LONGEST, _LONGEST_LINE):
+            yield whole
+        else:
+            sources = sources_in(whole.text)
+            for part in _parts(whole.text):
+                yield replace(whole, text=with_mark(part, sources))
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """How passages are put together: in letters; `sections`: never over a heading."""
+
+    size: int = 800
+    overlap: int = 266
+    sections: bool = True
+
+
+def windows(found: Sequence[Passage], cut: Cut) -> Iterator[tuple[int, int]]:
+    """First and last passage, by place in `found`, of each window of neighbours; they overlap."""
+    sizes = [_weight(one.text) for one in found]
+    at = 0
+    while at < len(found):
+        end, size = at, 0
+        while end < len(found) and (found[end].section == found[at].section or not cut.sections):
+            size += sizes[end]
+            if end > at and size > cut.size:
+                break
+            end += 1
+        yield at, end - 1
+        if end == len(found) or (cut.sections and found[end].section != found[at].section):
+            at = end
+            continue
+        back, shared = end, 0
+        while back - 1 > at and shared + sizes[back - 1] <= cut.overlap:
+            back -= 1
+            shared += sizes[back]
+        at = back
+
+
+def is_bullet(text: str) -> bool:
+    """Whether a passage is a bullet of a list."""
+    return _BULLET.match(text) is not None
+
+
+def has_time(text: str) -> bool:
+    """Whether a passage begins with a time of day."""
+    return _TIMED.match(text) is not None
+
+
+def speech(text: str) -> Speech:
+    match = _SPEAKER.match(text)
+    return Speech(fold(match[1]), text[match.end() :]) if match else Speech("", text)
+
+
+@dataclass(slots=True)
+class _Above:
+    """The headings that a line stands below, by their levels, and the day that one of them names."""
+
+    open: list[tuple[int, str, date | None]] = field(default_factory=list)
+
+    def add(self, level: int, text: str) -> None:
+        while self.open and self.open[-1][0] >= level:
+            self.open.pop()
+        self.open.append((level, text, written_day(text)))
+
+    @property
+    def text(self) -> str:
+        return " / ".join(text for _, text, day in self.open if day is None or not _is_only_day(text))
+
+    @property
+    def day(self) -> date | None:
+        return next((day for _, _, day in reversed(self.open) if day is not None), None)
+
+
+def _whole(text: str) -> Iterator[Passage]:
+    above = _Above()
+    heading_line = section = 0
+    told = True  # the heading has a passage or another heading below it
+    held: list[str] = []
+    fence = ""
+    start = size = 0
+    of: date | None = None  # the section's day
+
+    def flush() -> Iterator[Passage]:
+        nonlocal held, told, section, of
+        at = start
+        for turn in _turns(held):
+            body = "\n".join(turn).rstrip()
+            if body:
+                told = True
+                dated = _DATED_LINE.match(body)
+                day = (written_day(dated[1]) if dated else None) or above.day
+                section += day != of
+                of = day
+                yield Passage(at, at + body.count("\n"), body, above.text, section, names=day)
+            at += len(turn)
+        held = []
+
+    def untold() -> Iterator[Passage]:
+        _, heading, day = above.open[-1] if above.open else (0, "", None)
+        if not told and heading and (day is None or not _is_only_day(heading)):
+            yield Passage(heading_line, heading_line, heading, "", section, names=day)
+
+    for number, line in enumerate(_lines(text), 1):
+        if not fence and (match := _HEADING.fullmatch(line)):
+            yield from flush()
+            level = len(match[1])
+            if not above.open or above.open[-1][0] >= level:
+                yield from untold()
+            above.add(level, match[2].strip())
+            heading_line, told, of = number, False, above.day
+            section += 1
+            continue
+        if held and not fence and _ends(held, line, size):
+            yield from flush()
+        if held and fence and size + len(line) > _LONGEST:
+            yield from flush()
+        if mark := _FENCE.match(line.lstrip()):
+            fence = "" if fence and mark[1].startswith(fence) else fence or mark[1]
+        if not held:
+            if not line:
+                continue
+            start, size = number, 0
+        held.append(line)
+        size += len(line)
+    yield from flush()
+    yield from untold()
+
+
+def _turns(lines: list[str]) -> Iterator[list[str]]:
+    """A talk in lines without bullets: somebody speaks more than once. Else all of them."""
+    names = [match[1] if (match := _SPEAKER.match(line)) else "" for line in lines]
+    heard = [name for name in names if name]
+    if len(heard) == len(set(heard)) or _BULLET.match(lines[0]):
+        yield lines
+        return
+    begins = sorted({0, *(at for at, name in enumerate(names) if name)})
+    for begin, end in zip(begins, [*begins[1:], len(lines)], strict=True):
+        yield lines[begin:end]
+
+
+def _is_only_day(heading: str) -> bool:
+    return sum(one.isalpha() for one in heading) <= _LETTERS_OF_DAY
+
+
+def _lines(text: str) -> Iterator[str]:
+    """As `split("\\n")`, one at a time: a file may be large."""
+    at = 0
+    while (end := text.find("\n", at)) >= 0:
+        yield text[at:end].rstrip()
+        at = end + 1
+    yield text[at:].rstrip()
+
+
+def _ends(held: list[str], line: str, size: int) -> bool:
+    """Does a new passage begin with `line`?"""
+    in_bullet = _BULLET.match(held[0]) is not None
+    if not line:
+        return not in_bullet
+    if _BULLET.match(line) or _OWN_LINE.match(line) or size + len(line) > _LONGEST:
+        return True
+    return not held[-1] and not line.startswith((" ", "\t"))
+
+
+def _parts(text: str) -> Iterator[str]:
+    at = 0
+    while len(text) - at > _LONGEST_LINE:
+        ends = [match.end() for match in _SENTENCE_END.finditer(text, at + _LONGEST // 2, at + _LONGEST)]
+        cut = ends[-1] if ends else at + _LONGEST
+        if part := text[at:cut].strip():
+            yield part
+        at = cut
+    if part := text[at:].strip():
+        yield part
+
+
+def _weight(text: str) -> int:
+    return len(text) + (0 if text.isascii() else (_SYLLABLE_WEIGHT - 1) * len(_SYLLABLE.findall(text)))

@@ -1,0 +1,153 @@
+"""The file of SQLite that holds an audience's index: its tables, how it is opened, and what can go wrong with it.
+
+The numbers of files, passages and vectors are never given out again, so that whoever read a file's rows before knows by
+numbers alone what is new, and what is gone.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from agent.io.sqlite import WholeTextConnection
+from agent.memory.paths import make_private
+
+VERSION = "8"
+_BUSY = 5.0
+"""Seconds to wait for another process that writes."""
+_CACHE_KB = 8_000
+_SCHEMA = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE file (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, path TEXT NOT NULL UNIQUE, signature TEXT NOT NULL, sha TEXT NOT NULL,
+    problem TEXT NOT NULL, named INTEGER NOT NULL, revision INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE section (
+    id INTEGER PRIMARY KEY, file INTEGER NOT NULL, earliest INTEGER NOT NULL, day INTEGER NOT NULL,
+    dated INTEGER NOT NULL, kind INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, tokens TEXT NOT NULL
+);
+CREATE INDEX section_file ON section (file);
+CREATE INDEX section_day ON section (day);
+CREATE INDEX section_earliest ON section (earliest);
+CREATE TABLE passage (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, file INTEGER NOT NULL, section INTEGER NOT NULL, first INTEGER NOT NULL,
+    last INTEGER NOT NULL, speaker TEXT NOT NULL, size INTEGER NOT NULL, tokens TEXT NOT NULL, text TEXT NOT NULL
+);
+CREATE INDEX passage_file ON passage (file);
+CREATE TABLE speaker (name TEXT NOT NULL, file INTEGER NOT NULL, PRIMARY KEY (name, file)) WITHOUT ROWID;
+CREATE INDEX speaker_file ON speaker (file);
+CREATE TABLE alias (forms TEXT NOT NULL, file INTEGER NOT NULL, PRIMARY KEY (forms, file)) WITHOUT ROWID;
+CREATE INDEX alias_file ON alias (file);
+CREATE TABLE window (
+    id INTEGER PRIMARY KEY, file INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
+    earliest INTEGER NOT NULL, day INTEGER NOT NULL
+);
+CREATE INDEX window_file ON window (file);
+CREATE TABLE embedded (
+    first INTEGER NOT NULL, last INTEGER NOT NULL, key BLOB NOT NULL, PRIMARY KEY (first, last)
+) WITHOUT ROWID;
+CREATE INDEX embedded_key ON embedded (key);
+CREATE TABLE vector (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, model TEXT NOT NULL, key BLOB NOT NULL, vector BLOB NOT NULL,
+    UNIQUE (model, key)
+);
+CREATE TABLE doubtful (key BLOB PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE dropped (times INTEGER NOT NULL);
+INSERT INTO dropped VALUES (0);
+CREATE TRIGGER passage_gone AFTER DELETE ON passage BEGIN
+    DELETE FROM embedded WHERE first = old.id AND last = old.id;
+END;
+CREATE TRIGGER window_gone AFTER DELETE ON window BEGIN
+    DELETE FROM embedded WHERE first = old.first AND last = old.last;
+END;
+CREATE TRIGGER embedded_gone AFTER DELETE ON embedded BEGIN
+    INSERT OR IGNORE INTO doubtful VALUES (old.key);
+END;
+CREATE VIRTUAL TABLE words USING fts5 (tokens, content='', tokenize='ascii');
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, 'row');
+"""
+
+
+class Damaged(Exception):
+    """The file is no index of this version and scope, or its bytes are not what they were."""
+
+
+class NotStored(OSError):
+    """The index could not be written or read now. The text is a sentence; nothing of what was being written is left."""
+
+
+def created(path: Path | None, scope: str, cut: str) -> sqlite3.Connection:
+    """A new, empty index in a file that is not there, or in memory. `cut` names how windows are made. Raises `Damaged`
+    and `NotStored`."""
+    with translated():
+        if path is not None:
+            make_private(path.parent)
+            path.touch(mode=0o600)
+        db = _connected(path)
+        db.executescript(_SCHEMA)
+        with transaction(db):
+            db.executemany("INSERT INTO meta VALUES (?, ?)", [("version", VERSION), ("scope", scope), ("cut", cut)])
+        return db
+
+
+def opened(path: Path, scope: str, cut: str) -> sqlite3.Connection:
+    """Raises `NotStored`, and `Damaged` also for an index of another version, audience or cut."""
+    with translated():
+        db = _connected(path)
+        try:
+            meta = dict(db.execute("SELECT key, value FROM meta").fetchall())
+            if meta != {"version": VERSION, "scope": scope, "cut": cut}:
+                raise Damaged("it was made by another version or with other settings")
+            return db
+        except BaseException:
+            db.close()
+            raise
+
+
+@contextmanager
+def transaction(db: sqlite3.Connection) -> Iterator[None]:
+    """All that is written in it, or nothing. Raises `Damaged` and `NotStored`."""
+    with translated():
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            if db.in_transaction:
+                db.execute("ROLLBACK")
+            raise
+        db.execute("COMMIT")
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """What SQLite raises, as `Damaged` and `NotStored`."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if str(error).startswith("no such "):
+            raise Damaged(str(error)) from error
+        raise NotStored(0, f"the search index cannot be used ({error})") from error
+    except sqlite3.DatabaseError as error:
+        raise Damaged(str(error)) from error
+    except OSError as error:
+        if isinstance(error, NotStored):
+            raise
+        raise NotStored(error.errno or 0, f"the search index cannot be used ({error.strerror or error})") from error
+
+
+def _connected(path: Path | None) -> sqlite3.Connection:
+    db = sqlite3.connect(
+        path or ":memory:", timeout=_BUSY, isolation_level=None, check_same_thread=False, factory=WholeTextConnection
+    )
+    try:
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = NORMAL")
+        db.execute("PRAGMA secure_delete = ON")  # what is forgotten is overwritten, not only unlinked
+        db.execute(f"PRAGMA cache_size = -{_CACHE_KB}")
+        db.execute("PRAGMA temp_store = MEMORY")
+    except BaseException:
+        db.close()
+        raise
+    return db

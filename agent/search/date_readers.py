@@ -1,0 +1,398 @@
+"""The kinds of names that days have in a text, each read by a function of its own: a written day, a feast, a weekday,
+"two weeks ago", a part of a month, a season, a year."""
+
+from __future__ import annotations
+
+import re
+from calendar import monthrange
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import TypeAlias
+
+from agent.languages import date_words as words
+from agent.languages.date_words import ANYWHERE, Region
+from agent.languages.feasts import FEASTS, Span, nth_weekday
+from agent.languages.terms import folded
+from agent.search.date_relations import WEEKDAY_RANK
+
+_SATURDAY = 5
+_OLDEST, _YOUNGEST = 1_900, 2_200
+"""Years in which feasts are computed."""
+_AND = frozenset(folded("and und y et и و 和 と").split())
+_PARTS = ((1, 10), (10, 20), (21, 31))
+"""Days of the early, the middle and the late part of a month."""
+_MONTHS_OF_PARTS = ((1, 4), (5, 8), (9, 12))
+_TO_COME = (date.max, date.min)
+"""No days: what is still to come, which is not read as something past."""
+
+
+@dataclass(frozen=True, slots=True)
+class DatedText:
+    """A folded text, and the day on which it is read. `year`: the one that it names beside others, as "last year"."""
+
+    text: str
+    today: date
+    region: Region = ANYWHERE
+    year: int | None = None
+
+
+_Found: TypeAlias = tuple[tuple[int, int, int], date, date]
+"""Where something begins, where its name begins and where it ends; and the days that it means."""
+
+
+# days ------------------------------------------------------------------------------------------------------------
+
+
+def _days_of_month(read: DatedText) -> Iterator[_Found]:
+    """From one day of a month to another; or two days of it."""
+    for match in words.DAYS_OF_MONTH.finditer(read.text):
+        is_pair = match[3].strip() in _AND and match[1] is None
+        yield from _from_to(read, match, match[6], words.MONTHS[match[5]], (match[2], match[4]), is_pair=is_pair)
+    for match in words.MONTH_DAYS.finditer(read.text):
+        if match[4].strip() not in _AND or match[1]:
+            yield from _from_to(read, match, match[6], words.MONTHS[match[2]], (match[3], match[5]), is_pair=False)
+    for match in words.HAN_DAYS.finditer(read.text):
+        days = (match[3], match[5])
+        yield from _from_to(read, match, match[1], _number(match[2]), days, is_pair=match[4] in _AND)
+
+
+def _from_to(
+    read: DatedText, match: re.Match[str], year: str | None, month: int, days: tuple[str, str], *, is_pair: bool
+) -> Iterator[_Found]:
+    for last, _ in _day(year or read.year, month, int(days[1]), read.today):
+        for first, _ in _day(last.year, month, int(days[0]), read.today):
+            spans = [(first, first), (last, last)] if is_pair else [(first, last)]
+            yield from (_at(match, *span) for span in spans)
+
+
+def written(read: DatedText) -> Iterator[_Found]:
+    def days(match: re.Match[str], year: int | str | None, month: int, day: str) -> Iterator[_Found]:
+        return (_at(match, *span) for span in _day(year or read.year, month, int(day), read.today))
+
+    for match in words.ISO.finditer(read.text):
+        yield from days(match, match[1], int(match[2]), match[3])
+    for match in words.DOTTED.finditer(read.text):
+        yield from days(match, match[3], int(match[2]), match[1])
+    for match in words.DAY_MONTH.finditer(read.text):
+        yield from days(match, match[3], words.MONTHS[match[2]], match[1])
+    for match in words.MONTH_DAY.finditer(read.text):
+        yield from days(match, match[3], words.MONTHS[match[1]], match[2])
+    for match in words.HAN_DATE.finditer(read.text):
+        if match[4]:
+            yield from days(match, _han_year(match, read.today), _number(match[3]), match[4])
+
+
+def _slashed(read: DatedText) -> Iterator[_Found]:
+    """In the user's order if that is known and makes a day, else in both."""
+    for match in words.SLASHED.finditer(read.text):
+        one, other, year = int(match[1]), int(match[2] or match[4]), int(match[3] or match[5])
+        if year < 100:
+            year += 2_000 if 2_000 + year <= read.today.year + 1 else 1_900
+        day_first = list(_day(year, other, one, read.today))
+        month_first = list(_day(year, one, other, read.today))
+        preferred = {None: [], True: month_first, False: day_first}[read.region.month_first]
+        yield from (_at(match, *span) for span in preferred or dict.fromkeys(day_first + month_first))
+
+
+def _feasts(read: DatedText) -> Iterator[_Found]:
+    for match in words.FEAST.finditer(read.text):
+        before, name, behind = match[1] or "", match[2].replace("-", " "), match[3] or ""
+        if before or behind or match[4] or name not in words.SHY_FEASTS:
+            yield from _feast(read, match, 2, match[4], f"{before} {behind}")
+    for match in words.HAN_FEAST.finditer(read.text):
+        yield from _feast(read, match, 3, match[1], match[2] or "")
+
+
+def _feast(read: DatedText, match: re.Match[str], name: int, written: str | None, about: str) -> Iterator[_Found]:
+    days = FEASTS[match[name].replace("-", " ")]
+    year = int(written) if written else read.year
+    if words.NEXT.search(about):
+        yield _at(match, *_TO_COME, head=name)
+        return
+    years = range(read.today.year - 2, read.today.year + 2) if year is None else (year,)
+    spans = [span for one in years if _OLDEST <= one <= _YOUNGEST for span in days(one)]
+    if year is None:
+        is_last = words.LAST.search(about) is not None
+        spans = (
+            [max(past)] if (past := [one for one in spans if one[is_last] <= read.today - timedelta(is_last)]) else []
+        )
+    yield from (_at(match, *span, head=name) for span in spans)
+
+
+def _days_back(read: DatedText) -> Iterator[_Found]:
+    for pattern, back in words.DAYS_BACK:
+        for match in pattern.finditer(read.text):
+            yield _at(match, *_one(_back(read.today, back)))
+    if words.FRENCH.search(read.text):
+        for match in words.FRENCH_YESTERDAY.finditer(read.text):
+            yield _at(match, *_one(_back(read.today, 1)))
+
+
+def _weekdays(read: DatedText) -> Iterator[_Found]:
+    today = read.today
+    for match in words.ON_WEEKDAY.finditer(read.text):
+        name = 2 if match[2] else 4
+        if match[name] in words.SHORT_WEEKDAYS and match[1] not in words.BEFORE_SHORT:
+            continue
+        wanted = words.WEEKDAYS[match[name]]
+        day = _back(today, (today.weekday() - wanted) % 7 or 7)
+        if match[3] or match[5]:
+            day = _back(today, 7 + today.weekday() - wanted)
+        yield _at(match, *_one(day), head=name)
+    for match in words.HAN_WEEKDAY.finditer(read.text):
+        weeks = words.WEEKS_BACK.get(match[1] or "", 0)
+        wanted = words.HAN_WEEKDAYS[match[2] or match[3] or match[4]]
+        day = _back(today, today.weekday() - wanted + 7 * weeks)
+        yield _at(match, *_one(_back(day, 7) if day > today else day))
+
+
+def _short_ago(read: DatedText) -> Iterator[_Found]:
+    for pattern, number, unit in words.SHORT_AGO:
+        for match in pattern.finditer(read.text):
+            yield _at(match, *_around(read.today, number, unit))
+
+
+def _about(read: DatedText) -> Iterator[_Found]:
+    """So many days, weeks, months ago: more or less."""
+    today = read.today
+    for pattern in (*words.AGO, words.HAN_AGO):
+        for match in pattern.finditer(read.text):
+            yield _at(match, *_around(today, _number(match[1]) if match[1] else 1, words.UNITS[match[2]]))
+    for match in words.FEW_AGO.finditer(read.text):
+        unit = words.UNITS[match[2]]
+        yield _at(match, _back(today, 6 * unit), _back(today, 2 * unit))
+
+
+# weeks -----------------------------------------------------------------------------------------------------------
+
+
+def _weeks_of_month(read: DatedText) -> Iterator[_Found]:
+    """The second week, the first weekend, the last Monday of a month."""
+    for match in words.OF_MONTH.finditer(read.text):
+        ordinal, month, year = (1, 5, 6) if match[1] else (10, 11, 12)
+        number = words.ORDINALS[match[ordinal]]
+        weekday = match[4] or match[9]
+        wanted = words.WEEKDAYS[weekday] if weekday else None
+        is_weekend = bool(match[2] or match[7])
+        for first, last in _month(match[year] or read.year, words.MONTHS[match[month]], read.today):
+            yield from (_at(match, *span) for span in _nth(first, last, number, wanted, is_weekend=is_weekend))
+    for match in words.HAN_OF_MONTH.finditer(read.text):
+        name = match[6] or match[7] or match[8]
+        wanted = words.HAN_WEEKDAYS[name] if name else None
+        number = words.ORDINALS[match[3]]
+        for first, last in _month(match[1] or read.year, _number(match[2]), read.today):
+            yield from (_at(match, *span) for span in _nth(first, last, number, wanted, is_weekend=bool(match[4])))
+
+
+def _nth(first: date, last: date, number: int, weekday: int | None, *, is_weekend: bool) -> Iterator[Span]:
+    """Of a month from `first` to `last`; weeks are counted from its first day, or (-1) from its last."""
+    if weekday is not None or is_weekend:
+        day = nth_weekday(first.year, first.month, _SATURDAY if weekday is None else weekday, number)
+        if day is not None:
+            yield (day, _back(day, -1)) if is_weekend else (day, day)
+    elif number < 0:
+        yield _back(last, 6), last
+    else:
+        yield _back(first, 7 - 7 * number), min(last, _back(first, 1 - 7 * number))
+
+
+def _parts_of_month(read: DatedText) -> Iterator[_Found]:
+    for match in words.PART_OF_MONTH.finditer(read.text):
+        yield from _part(read, match, match[1], match[3] or read.year, words.MONTHS[match[2]])
+    for match in words.HAN_PART_OF_MONTH.finditer(read.text):
+        yield from _part(read, match, match[4], _han_year(match, read.today) or read.year, _number(match[3]))
+
+
+def _part(read: DatedText, match: re.Match[str], part: str, year: int | str | None, month: int) -> Iterator[_Found]:
+    begin, end = _PARTS[words.PARTS[part]]
+    for first, last in _month(year, month, read.today):
+        yield _at(match, first.replace(day=begin), last.replace(day=min(end, last.day)))
+
+
+def _weekends(read: DatedText) -> Iterator[_Found]:
+    today = read.today
+    monday = _back(today, today.weekday())
+    for pattern, back in words.WEEKEND:
+        found = list(pattern.finditer(read.text))
+        for match in found:
+            saturday = _back(monday, 2 if back or today.weekday() < _SATURDAY else -_SATURDAY)
+            yield _at(match, saturday, _back(saturday, -1))
+        if found:
+            return
+
+
+def _weeks(read: DatedText) -> Iterator[_Found]:
+    monday = _back(read.today, read.today.weekday())
+    for pattern, back in words.WEEK:
+        for match in pattern.finditer(read.text):
+            first = _back(monday, 7 * back)
+            yield _at(match, first, _back(first, -6))
+
+
+# months, seasons, years ------------------------------------------------------------------------------------------
+
+
+def _months(read: DatedText) -> Iterator[_Found]:
+    sure = {at for match in words.TWO_MONTHS.finditer(read.text) for at in (match.start(1), match.start(2))}
+    for match in words.MONTH_ALONE.finditer(read.text):
+        if match[1] or match[3] or match[2] not in words.AMBIGUOUS or match.start(2) in sure:
+            for span in _month(match[3] or read.year, words.MONTHS[match[2]], read.today):
+                yield _at(match, *span, head=2)
+    for match in words.HAN_DATE.finditer(read.text):
+        if not match[4]:
+            for span in _month(_han_year(match, read.today) or read.year, _number(match[3]), read.today):
+                yield _at(match, *span)
+    for pattern, back in words.MONTH:
+        for match in pattern.finditer(read.text):
+            first = read.today.replace(day=1)
+            for _ in range(back):
+                first = _back(first, 1).replace(day=1)
+            yield _at(match, first, min(read.today, _end_of_month(first)))
+
+
+def _seasons(read: DatedText) -> Iterator[_Found]:
+    for match in words.SEASON.finditer(read.text):
+        before, behind = match[1] or "", match[4] or ""
+        if match[2] or behind or match[5] or before not in ("", "the"):
+            name = 2 if match[2] else 3
+            yield from _season(read, match, name, match[5], f"{before} {behind}", is_over_two=bool(match[6]))
+    for match in words.HAN_SEASON.finditer(read.text):
+        name = next(group for group in (3, 4, 5, 6) if match[group])
+        yield from _season(read, match, name, match[1], match[2] or "")
+
+
+def _season(
+    read: DatedText, match: re.Match[str], name: int, written: str | None, about: str, *, is_over_two: bool = False
+) -> Iterator[_Found]:
+    season = words.SEASONS[match[name]]
+    month = (season + 2 if read.region.is_southern else season) % 4 * 3 + 3
+    year = int(written) if written else read.year
+    if words.NEXT.search(about):
+        yield _at(match, *_TO_COME, head=name)
+        return
+    if year is None:
+        back = 2 if about.endswith("before last") else 1 if words.LAST.search(about) else 0
+        spans = [_quarter(read.today.year - less, month) for less in range(4)]
+        begun = [one for one in spans if one[0] <= read.today and (not back or one[1] < read.today)]
+        spans = begun[max(0, back - 1) :][:1]
+    else:
+        spans = [_quarter(year, month)] + ([_quarter(year - 1, month)] if month == 12 and not is_over_two else [])
+        spans = [one for one in spans if one[0] <= read.today] or spans
+    yield from (_at(match, *span, head=name) for span in spans if span[0] > date.min)
+
+
+def _quarter(year: int, month: int) -> Span:
+    """Three months; of December those over the turn of the year."""
+    if not date.min.year < year < date.max.year:
+        return date.min, date.min
+    first = date(year, month, 1)
+    return first, _end_of_month(date(year + (month + 2) // 13, (month + 1) % 12 + 1, 1))
+
+
+def _parts_of_year(read: DatedText) -> Iterator[_Found]:
+    for match in words.PART_OF_YEAR.finditer(read.text):
+        begin, end = _MONTHS_OF_PARTS[words.PARTS[match[1]]]
+        yield _at(match, date(int(match[2]), begin, 1), _end_of_month(date(int(match[2]), end, 1)))
+
+
+def _years(read: DatedText) -> Iterator[_Found]:
+    for pattern in (words.HAN_YEAR, words.ONLY_YEAR):
+        for match in pattern.finditer(read.text):
+            year = int(match[1])
+            if date.min.year < year < date.max.year:
+                yield _at(match, date(year, 1, 1), date(year, 12, 31))
+    yield from relative_years(read)
+
+
+def relative_years(read: DatedText) -> Iterator[_Found]:
+    for pattern, back in words.YEAR:
+        if (year := read.today.year - back) > 0:
+            for match in pattern.finditer(read.text):
+                yield _at(match, date(year, 1, 1), min(read.today, date(year, 12, 31)))
+
+
+KINDS: tuple[tuple[int, Callable[[DatedText], Iterator[_Found]]], ...] = (
+    (0, _days_of_month),
+    (0, written),
+    (0, _slashed),
+    (0, _feasts),
+    (3, _weeks_of_month),
+    (3, _parts_of_month),
+    (0, _days_back),
+    (WEEKDAY_RANK, _weekdays),
+    (2, _short_ago),
+    (2, _about),
+    (3, _weekends),
+    (3, _weeks),
+    (4, _months),
+    (5, _seasons),
+    (5, _parts_of_year),
+    (6, _years),
+)
+"""With the rank of each. A longer name comes before those that it holds."""
+SAID = frozenset({_feasts, _seasons})
+"""The names that are said by those who speak of the days: they are words like others, too."""
+
+# helpers ---------------------------------------------------------------------------------------------------------
+
+
+def _at(match: re.Match[str], first: date, last: date, *, head: int = 0) -> _Found:
+    return (match.start(), match.start(head), match.end()), first, last
+
+
+def _one(day: date) -> Span:
+    return day, day
+
+
+def _day(year: int | str | None, month: int, day: int, today: date) -> Iterator[Span]:
+    """Nothing where there is no such day."""
+    years = [int(year)] if year else range(today.year, max(0, today.year - 5), -1)
+    for one in years:
+        try:
+            found = date(one, month, day)
+        except ValueError:
+            continue
+        if year or found <= today:
+            yield found, found
+            return
+
+
+def _month(year: int | str | None, month: int, today: date) -> Iterator[Span]:
+    if not 1 <= month <= 12:
+        return
+    one = int(year) if year else today.year if month <= today.month else today.year - 1
+    if 1 <= one < date.max.year:
+        first = date(one, month, 1)
+        yield first, _end_of_month(first)
+
+
+def _end_of_month(first: date) -> date:
+    return first.replace(day=monthrange(first.year, first.month)[1])
+
+
+def _around(today: date, number: int, unit: int) -> Span:
+    middle = _back(today, number * unit)
+    slack = 0 if unit == 1 and number <= 2 else max(1, unit // 2 if unit < 365 else 180)
+    return _back(middle, slack), min(today, _back(middle, -slack))
+
+
+def _back(day: date, days: int) -> date:
+    try:
+        return day - timedelta(days=days)
+    except OverflowError:
+        return date.min if days > 0 else date.max
+
+
+def _number(word: str) -> int:
+    if word.isdecimal():
+        return int(word)
+    return words.NUMBERS[word]
+
+
+def _han_year(match: re.Match[str], today: date) -> int | None:
+    if match[1]:
+        return int(match[1])
+    if not match[2]:
+        return None
+    return today.year - (match[2] in ("去年", "昨年", "작년"))

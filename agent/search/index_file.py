@@ -1,0 +1,173 @@
+"""An audience's index file and the two connections to it: opened, made anew beside itself and swapped, or kept in
+memory where the disk takes none. Two, so that a search does not wait for a file that is being indexed.
+
+Everything but `reading` is for the one thread that may write.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from time import monotonic
+
+from filelock import FileLock, Timeout
+
+from agent.memory.paths import make_private
+from agent.search.database import Damaged, NotStored
+from agent.search.store import Store
+
+_log = logging.getLogger(__name__)
+
+_LOCK_WAIT = 10.0
+"""Seconds to wait for another process that writes the same index, where nothing presses."""
+
+
+class IndexFile:
+    """`path` None: in memory alone. `scope` and `cut` as in `database.created`."""
+
+    def __init__(self, path: Path | None, scope: str, cut: str) -> None:
+        self.path = path
+        self.reader: Store | None = None
+        self.reading = threading.RLock()
+        """Held by whoever uses the reader, or puts another in its place."""
+        self._scope = scope
+        self._cut = cut
+        self._writer: Store | None = None
+        self._inode = 0
+
+    @property
+    def writer(self) -> Store:
+        """After `is_new`."""
+        assert self._writer is not None
+        return self._writer
+
+    @property
+    def in_memory(self) -> bool:
+        return self._writer is not None and self._writer is self.reader
+
+    @property
+    def bytes(self) -> int:
+        """On disk."""
+        parts = _with_its_files(self.path) if self.path is not None else []
+        return sum(one.stat().st_size for one in parts if one.exists())
+
+    def is_new(self) -> bool:
+        """Open it if need be; whether its rows are others than at the last call for that. Raises `Damaged` and
+        `NotStored`."""
+        if self.in_memory:
+            return False
+        inode = _inode(self.path) if self.path is not None else 0
+        if self._writer is not None and inode == self._inode:
+            return False
+        if inode:
+            self.open()
+        else:
+            self.begin_anew()
+        return True
+
+    def open(self) -> None:
+        """Raises `Damaged` and `NotStored`."""
+        assert self.path is not None
+        with self.reading:
+            self._close()
+            self._writer = Store.open(self.path, self._scope, self._cut)
+            self.reader = Store.open(self.path, self._scope, self._cut)
+            self._inode = _inode(self.path)
+
+    def begin_anew(self) -> None:
+        """An empty index in place of what is there; in memory, where the disk takes none."""
+        try:
+            if self.path is not None:
+                with self.alone(None), self.beside():
+                    return
+        except (NotStored, Damaged) as error:
+            _log.error("the search index %s is kept in memory: %s", self.path, error)
+        with self.reading:
+            self._close()
+            self._writer = self.reader = Store.create(None, self._scope, self._cut)
+
+    @contextmanager
+    def beside(self) -> Iterator[Store]:
+        """An empty index that takes the present one's place at the end; where that fails, the present one stays. Raises
+        `Damaged` and `NotStored`."""
+        assert self.path is not None
+        beside = self.path.with_name(f"{self.path.name}.new")
+        _delete(beside)
+        try:
+            with closing(Store.create(beside, self._scope, self._cut)) as store:
+                yield store
+            self._swap(beside)
+            self.open()
+        except BaseException:
+            with suppress(NotStored):  # what is left of it is deleted the next time
+                _delete(beside)
+            raise
+
+    @contextmanager
+    def alone(self, deadline: float | None) -> Iterator[bool]:
+        """Keep other processes from writing; False where one does until `deadline`. Raises `NotStored`."""
+        if self.path is None or self.in_memory:
+            with self.reading:  # there is one connection for both
+                yield True
+            return
+        wait = _LOCK_WAIT if deadline is None else max(0.0, deadline - monotonic())
+        try:
+            make_private(self.path.parent)
+            lock = FileLock(self.path.with_name(f"{self.path.name}.lock"), mode=0o600)
+            lock.acquire(timeout=wait, poll_interval=0.01)
+        except Timeout:
+            if deadline is None:
+                raise NotStored(0, "another process is writing the search index") from None
+            yield False
+            return
+        except OSError as error:
+            raise NotStored(error.errno or 0, f"the search index cannot be written ({error.strerror})") from error
+        try:
+            yield True
+        finally:
+            lock.release()
+
+    def close(self) -> None:
+        with self.reading:
+            self._close()
+
+    def _swap(self, beside: Path) -> None:
+        """The old one's log must not be taken for the new one's."""
+        assert self.path is not None
+        try:
+            with self.reading:
+                self._close()
+                for side in _with_its_files(self.path)[1:]:
+                    side.unlink(missing_ok=True)
+                beside.replace(self.path)
+        except OSError as error:
+            raise NotStored(error.errno or 0, f"the search index cannot be replaced ({error.strerror})") from error
+
+    def _close(self) -> None:
+        for store in {id(one): one for one in (self._writer, self.reader) if one is not None}.values():
+            store.close()
+        self._writer = self.reader = None
+        self._inode = 0
+
+
+def _inode(file: Path) -> int:
+    """0 where there is no such file."""
+    try:
+        return file.stat().st_ino
+    except OSError:  # what else is wrong shows when it is made
+        return 0
+
+
+def _with_its_files(file: Path) -> list[Path]:
+    return [file.with_name(f"{file.name}{ending}") for ending in ("", "-wal", "-shm", "-journal")]
+
+
+def _delete(file: Path) -> None:
+    try:
+        for one in _with_its_files(file):
+            one.unlink(missing_ok=True)
+    except OSError as error:
+        raise NotStored(error.errno or 0, f"the search index cannot be written ({error.strerror})") from error

@@ -1,0 +1,50 @@
+"""The search index, kept up to date behind the answers."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+
+from agent.clock import Clock
+from agent.memory.scope import Scope
+from agent.search.database import NotStored
+from agent.search.engine import MemoryIndex
+from agent.search.vectors.encoder import NoEmbedding
+from agent.search.vectors.protocol import CHANGED_SIZE
+
+_log = logging.getLogger(__name__)
+
+_EMBED_FOR = 0.5
+_TRIED_FOR = 10.0
+_AGAIN = 2.0
+"""Seconds between two looks for what searches left, and for texts that are not embedded."""
+
+
+async def keep_indexed(index: MemoryIndex, scope: Scope, clock: Clock) -> None:
+    """Index what changed in a scope while nobody was here; then what searches found changed and had no time for, and
+    where the index embeds, embed what is not yet, until cancelled."""
+    await _catch_up(index, scope, clock)
+    if index.embeds and await asyncio.to_thread(index.embedder_problem, scope, _TRIED_FOR) == CHANGED_SIZE:
+        _log.warning("memory is searched by words alone: %s", CHANGED_SIZE)  # what else there is, the embedder says
+    while True:
+        for other in index.behind():
+            await _catch_up(index, other, clock)
+        pause = 0.0 if index.embeds and await _embed(index) else _AGAIN
+        await asyncio.sleep(pause)
+
+
+async def _catch_up(index: MemoryIndex, scope: Scope, clock: Clock) -> None:
+    """In small steps, so that it can be cancelled."""
+    stale = 1
+    while stale:
+        stale = (await asyncio.to_thread(index.refresh, scope, clock, time.monotonic() + 1)).stale
+
+
+async def _embed(index: MemoryIndex) -> bool:
+    """Some of what is not yet; whether there may be more."""
+    try:
+        return await asyncio.to_thread(index.embed, _EMBED_FOR)
+    except (NoEmbedding, NotStored) as problem:
+        _log.info("nothing is embedded now: %s", problem)
+        return False

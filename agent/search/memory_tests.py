@@ -1,0 +1,114 @@
+"""Questions that memory must be able to answer, in the scope's own `memory/tests.md`: a line each, the question and the
+words that must come back.
+
+    - Where does Anna live? -> Leipzig, Gohlis
+
+A test passes where every one of the words, between commas, stands in what one search hands to a model. The file itself
+is never searched: it would answer its own questions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from agent.clock import Clock
+from agent.languages.terms import fold
+from agent.memory import files
+from agent.memory.replace import added
+from agent.memory.scope import Scope
+from agent.search.result_text import search_text
+from agent.search.results import Hit, Search
+
+FILE = "memory/tests.md"
+ARROW = "->"
+MOST = 500
+"""Tests that are run; more of them would be a file that is meant for something else."""
+_TITLE = b"# Memory tests\n\nA line each: a question -> words that must come back, with commas between.\n"
+_BULLET = re.compile(r"(?:[-*+]|\d{1,9}[.)])\s")
+_ARROW = re.compile("->|→")
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryTest:
+    """`line` of the file, from 1. `words`: at least one."""
+
+    question: str
+    words: tuple[str, ...]
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """`missing`: words that did not come back; `where` the first passage stands that has one of them (`path:line`),
+    empty where none has."""
+
+    test: MemoryTest
+    missing: tuple[str, ...]
+    where: str = ""
+
+    @property
+    def passed(self) -> bool:
+        return not self.missing
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """`gaps`: what was not searched, in sentences; `unread`: lines with an arrow that are no test."""
+
+    results: tuple[Result, ...]
+    gaps: tuple[str, ...] = ()
+    unread: tuple[int, ...] = ()
+
+    @property
+    def failed(self) -> tuple[Result, ...]:
+        return tuple(one for one in self.results if not one.passed)
+
+
+def parsed(text: str) -> Iterator[MemoryTest | int]:
+    """Tests, and numbers of lines that look like one and are none."""
+    for number, line in enumerate(text.split("\n"), 1):
+        told = line.strip()
+        if not told.startswith(("-", "*", "+", *"0123456789")) or not _ARROW.search(line):
+            continue
+        bullet = _BULLET.match(told)
+        arrow = _ARROW.search(told, bullet.end()) if bullet else None
+        question = told[bullet.end() : arrow.start()].strip() if bullet and arrow else ""
+        answer = told[arrow.end() :] if arrow else ""
+        words = tuple(word for one in re.split("[,，、]", answer) if (word := one.strip()))
+        yield MemoryTest(question, words, number) if question and words else number
+
+
+def run(scope: Scope, clock: Clock, search: Search, most: int, max_chars: int) -> Report:
+    """Ask every question as a model's search would be: at most `most` passages, in `max_chars` characters. Blocks.
+    Raises `Unreadable`."""
+    file = files.read_text(scope.folder / FILE, scope.folder)
+    found = list(parsed(file.text)) if file is not None else []
+    results: list[Result] = []
+    gaps: dict[str, None] = {}
+    for test in [one for one in found if isinstance(one, MemoryTest)][:MOST]:
+        answer = search(scope, clock, [test.question], most=most)
+        gaps |= dict.fromkeys(answer.gaps)
+        results.append(_result(test, search_text(answer, scope, clock.today(), max_chars).hits))
+    return Report(tuple(results), tuple(gaps), tuple(one for one in found if isinstance(one, int)))
+
+
+def add(scope: Scope, clock: Clock, question: str, words: str) -> MemoryTest:
+    """Add a test to the file. Raises `ValueError`, a sentence, where it is none, and `FileError`."""
+    line = f"- {' '.join(question.split())} {ARROW} {' '.join(words.split())}"
+    test = next(parsed(line), None)
+    if not isinstance(test, MemoryTest):
+        raise ValueError(f"a test is a question, {ARROW}, and words that must come back, with commas between")
+    path = scope.folder / FILE
+    files.rewrite(path, scope.folder, clock.today(), lambda now: added(now or _TITLE, line, FILE))
+    return test
+
+
+def _result(test: MemoryTest, hits: Sequence[Hit]) -> Result:
+    texts = [" ".join(fold(hit.text).split()) for hit in hits]
+    wanted = {word: " ".join(fold(word).split()) for word in test.words}
+    missing = tuple(word for word, folded in wanted.items() if not any(folded in text for text in texts))
+    has = (hit for hit, text in zip(hits, texts, strict=True) if any(word in text for word in wanted.values()))
+    first = next(has, None)
+    return Result(test, missing, f"{first.path}:{first.start_line}" if first is not None else "")

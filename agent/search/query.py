@@ -1,0 +1,194 @@
+"""What a question asks for: its terms, and how much each tells.
+
+Who is meant by a question: a speaker whom it names, the person who asks, or the assistant.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from agent.languages.terms import fold, folded, runs
+from agent.search.aliases import Name, forms_named, other_names
+from agent.search.dates import without_days
+from agent.search.rows import PassageRow, SectionRow
+from agent.search.store import Store
+from agent.search.synonyms import synonyms_of
+from agent.search.text_kinds import ASSISTANTS, Kind
+from agent.search.tokenizer import Term, beginnings, query_terms
+
+_UNKNOWN = 0.5
+"""Part of its weight with which a word that memory does not know keeps a score down."""
+_MOST_TERMS = 100
+"""Of a long question, the rarest ones: each costs time in every passage that is looked at."""
+_COMMON_AT_LEAST = 2_000
+_COMMON_SHARE = 20
+"""A word in more windows than this many, and this part of all, is not looked for beside rarer ones: it costs most and
+tells least."""
+_OF_DAYS = 0.25
+"""Part of its weight for a word that names a day: what is of that day need not say so. Unknown, it keeps no
+score down."""
+_MOST_SYNONYM_WINDOWS = 300
+"""Windows that hold the synonyms that are looked for, added up, the rarest synonym first: each window costs time."""
+_EVERYWHERE = 0.9
+"""Part of all windows from which on a word tells nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """`weights`: how much each term tells, by its token; `whole` what they add up to, and `known` its part of all that
+    is asked, with the words that memory does not know. `share`: of what words count at all, less where they name days
+    and nothing else. `synonyms`: terms that may stand for one that is asked for."""
+
+    terms: Sequence[Term]
+    weights: Mapping[str, float]
+    whole: float
+    known: float = 1.0
+    share: float = 1.0
+    synonyms: Sequence[Term] = ()
+
+
+def asked(store: Store, query: str, *, of_days: bool = False) -> Asked:
+    """`of_days`: it names days."""
+    windows = store.windows
+    limit = min(max(_COMMON_AT_LEAST, windows // _COMMON_SHARE), _EVERYWHERE * windows)
+    wanted = query_terms(query)
+    beside = frozenset(query_terms(without_days(query)) if of_days else wanted)
+    shares = {term.token: 1.0 if term in beside else _OF_DAYS for term in wanted}
+    others = other_names(query, store.names)
+    held = dict(_held(store, term, others.get(term.token, ())) for term in wanted)
+    known = {term: count for term, count in held.items() if count}
+    rarest = sorted(known, key=lambda term: known[term])
+    terms = [term for term in rarest if known[term] <= limit][:_MOST_TERMS] or rarest[:2]
+    weights = {term.asked: shares[term.asked] * _telling(known[term], windows) for term in terms}
+    share = 1.0 if any(term in beside for term in wanted) else _OF_DAYS
+    terms = [*terms, *(other for term in terms for other in others.get(term.asked, ()))]
+    whole = sum(weights.values())
+    synonyms = _synonyms(store, wanted, {term.token for term in terms})
+    for token in {term.of for term in synonyms} - weights.keys():
+        count = sum(count for term, count in synonyms.items() if term.of == token)
+        weights[token] = _UNKNOWN * _telling(count, windows)
+    whole = (whole or sum(weights.values())) / share or 1.0
+    missing = sum(1 for term in held if term in beside and term not in known and term.asked not in weights)
+    unknown = _UNKNOWN * missing * _telling(0, windows)
+    return Asked(terms, weights, whole, whole / (whole + unknown), share, list(synonyms))
+
+
+def _synonyms(store: Store, wanted: Iterable[Term], taken: Collection[str]) -> dict[Term, int]:
+    """The synonyms of what is asked for that memory holds, each for one word, and in how many windows it stands."""
+    others = {token: term.token for term in wanted for token in synonyms_of(term.token) if token not in taken}
+    terms = [Term(token, of=asked) for token, asked in others.items()]
+    counts = {term: store.frequency(term) for term in terms}
+    kept: dict[Term, int] = {}
+    room = _MOST_SYNONYM_WINDOWS
+    for term, count in sorted(counts.items(), key=lambda one: (one[1], one[0].token)):
+        room -= count
+        if room < 0:
+            break
+        if count:
+            kept[term] = count
+    return kept
+
+
+def _held(store: Store, term: Term, names: Sequence[Term]) -> tuple[Term, int]:
+    """A term, or what is looked for instead, and in how many windows it stands; of a name its commonest form."""
+    if count := max(map(store.frequency, (term, *names))):
+        return term, count
+    others = ((other, store.frequency(other)) for other in beginnings(term))
+    return next(((other, count) for other, count in others if count), (term, 0))
+
+
+def _telling(count: int, windows: int) -> float:
+    return math.log(1 + (max(windows - count, 0) + 0.5) / (count + 0.5))
+
+
+_READ_CHARS = 1_000
+_READ_WORDS = 64
+_FIRST_NAMED = 0.5
+"""Part of what counts for the first one named, where the question names others too."""
+_OTHER_SIDE = 0.3
+"""The assistant's answers are long, hold the words of a question again, and would take all the room."""
+_FAR = 1_000
+
+_OF_ASSISTANT = re.compile(
+    r"\b(?:did|have|had) you (?:\w+ )?"
+    r"(?:recommend|suggest|advise|propose|mention|tell|told|say|said|give|gave|list|explain|describe|find|found|show)"
+    r"|\byou (?:\w+ )?(?:recommended|suggested|advised|proposed|mentioned|told|said|gave|listed"
+    r"|explained|described|found)"
+    r"|\byour (?:\w+ )?(?:recommendation|suggestion|advice|proposal|answer|reply|explanation|list|tips?)"
+    r"|\b(?:hast|hattest) du\b.{0,80}\b(?:empfohlen|vorgeschlagen|geraten|gesagt|erklart|erwahnt|genannt|gegeben)"
+    r"|\bdeine?[nr]? (?:\w+ )?(?:empfehlung|vorschlag|rat\b|antwort|erklarung|liste|tipp)"
+    r"|\b(?:me|nos) (?:recomendaste|sugeriste|aconsejaste|propusiste|dijiste|explicaste|mencionaste|diste)"
+    r"|\b(?:recomend|aconsej|mencion|explic)aste\b|\b(?:sugeriste|dijiste)\b"
+    r"|\bhas (?:recomendado|sugerido|aconsejado|propuesto|dicho|explicado|mencionado)"
+    r"|\btus? (?:recomendacion|sugerencia|consejo|respuesta|explicacion|lista)"
+    r"|\b(?:m ?'? ?(?:as|avais)|(?:as|avais)[ -]tu) (?:\w+ )?"
+    r"(?:recommande|suggere|conseille|propose|dit|explique|mentionne|donne)"
+    r"|\b(?:ta|tes|ton) (?:recommandation|suggestion|conseil|reponse|explication|liste)"
+    r"|你.{0,12}(?:推荐|推薦|建议|建議|提到|告诉|告訴|说过|說過|提议|解释|介绍|给过)"
+    r"|あなた.{0,16}(?:薦め|勧め|提案|助言|言って|言った|教えて|説明)|(?:お勧め|おすすめ)して(?:くれた|もらった)"
+)
+"""What the assistant said before, over folded text."""
+_OF_PERSON = re.compile(
+    r"\b(?:i|me|my|mine|myself|we|our|us|ich|mich|mir|meine?[nmrs]?|wir|uns|unsere?[nmrs]?|yo|mi|mis|mio|mia|nuestr[oa]s?"
+    r"|j|je|moi|mon|ma|mes|nous|notre|nos)\b|我|咱|私|僕|俺|わたし|ぼく"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """`named`: speakers in the order in which the question names them. `person`, `assistant`: whose turns it asks for
+    in a talk with the assistant; neither where it does not say."""
+
+    named: Sequence[str] = ()
+    person: bool = False
+    assistant: bool = False
+
+
+def meant(query: str, speakers: Collection[str] = (), names: Sequence[Name] = ()) -> Meant:
+    """`speakers`: whoever said something, folded as `words.fold` does; `names`: those of people with other forms."""
+    text = " ".join(folded(query[:_READ_CHARS]).split())
+    assistant = _OF_ASSISTANT.search(text) is not None
+    return Meant(_named(query, speakers, names), not assistant and _OF_PERSON.search(text) is not None, assistant)
+
+
+def named(who: Meant, rows: Sequence[PassageRow], sections: Mapping[int, SectionRow]) -> dict[int, float]:
+    """What counts for each passage of the first speaker whom a question names, by its number; where it names others
+    too, a part of it."""
+    if not who.named:
+        return {}
+    share = 1.0 if len(who.named) == 1 else _FIRST_NAMED
+    return {
+        row.id: share
+        for row in rows
+        if row.speaker == who.named[0] and sections[row.section].kind in (Kind.PEOPLE, Kind.ASSISTANT)
+    }
+
+
+def unmeant(who: Meant, rows: Sequence[PassageRow], sections: Mapping[int, SectionRow]) -> dict[int, float]:
+    """The part that is left of what speaks for a passage, for those of the other side in a talk with the assistant, by
+    number."""
+    if not (who.person or who.assistant):
+        return {}
+    return {
+        row.id: _OTHER_SIDE
+        for row in rows
+        if row.speaker
+        and sections[row.section].kind == Kind.ASSISTANT
+        and (row.speaker in ASSISTANTS) is not who.assistant
+    }
+
+
+def _named(query: str, speakers: Collection[str], names: Sequence[Name]) -> tuple[str, ...]:
+    """The speakers whom a question names, by their whole name or the first part of it, in its order."""
+    words = runs(fold(query[:_READ_CHARS]))[:_READ_WORDS]
+    places: dict[str, int] = {}
+    for size in (1, 2, 3):
+        for at in range(len(words) - size + 1):
+            places.setdefault(" ".join(words[at : at + size]), at)
+    for form, at in forms_named(query, names).items():
+        places.setdefault(form, at)
+    heard = ((min(places.get(name, _FAR), places.get(name.split(" ", 1)[0], _FAR)), name) for name in speakers)
+    return tuple(name for at, name in sorted(heard) if at < _FAR)

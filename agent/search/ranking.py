@@ -1,0 +1,301 @@
+"""The ranking `daybook`: passages by their own words and those around them, what day they are of and who speaks.
+
+    score = 2.2 * near + 0.6 * window + 1.2 * date + 0.7 * speaker + 0.5 * answer + 0.1 * reply (+ 1.0 * meaning)
+
+near        BM25 of the passage with what stands before and behind it mixed in, less the farther away, as a share of
+            what the question could reach at most: an answer often lacks the words that the turn before it had
+window      BM25 of the best window that holds it, as a share of the best one's
+date        1 on a day that the question names, or where that day is written out (2026-05-08); less on those after it,
+            when things are written down, and around it, and less again where something is of the day itself
+speaker     the person whom the question names is the one who speaks; of several, half for the first
+meaning     with an embedder: its own likeness to the question and that of its best window, each stretched over all;
+            told as `around` where it is not very like the question itself
+answer      it holds what such a question asks for: a time for when, a number for how many, a name for who
+reply       what stands before it ends by asking
+
+Everything else about a memory's age is no matter: what is old is as true. Measured by leaving each out in
+`benchmarks/retrieval.py --ablate`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from itertools import pairwise
+
+from agent.languages.date_words import ANYWHERE, Region
+from agent.search.answer_types import Holds, is_question, sought
+from agent.search.bm25 import BEFORE, BEHIND, SYNONYM, near
+from agent.search.chunking import speech
+from agent.search.dates import Span, days_named
+from agent.search.query import Asked, asked, meant, named, unmeant
+from agent.search.results import Limits, Ranked
+from agent.search.rows import FoundRow, PassageRow, SectionRow, WindowRow
+from agent.search.store import Store
+from agent.search.text_kinds import OF_KIND
+from agent.search.tokenizer import Term
+from agent.search.vectors.protocol import Likeness
+
+WEIGHTS: Mapping[str, float] = {
+    "near": 2.2,
+    "window": 0.6,
+    "date": 1.2,
+    "speaker": 0.7,
+    "answer": 0.5,
+    "reply": 0.1,
+    "meaning": 1.0,
+}
+_WINDOWS = 50
+_DATED = 200
+"""Passages of named days that are looked at, whatever they say."""
+_SOONER, _LATER = 2, 10
+"""Days before and after those that are named, that may be meant too."""
+_BESIDE = 0.75
+"""Of what those count, where something is of the very days."""
+_SHORT, _LONG = 7, 62
+"""Days: a shorter span is written down on the days after it, too; a longer one says little about each of its days."""
+_OF_LONG = 0.5
+_OLDEST = 1_000
+"""Years of four digits, as all systems write them."""
+_SHORTLIST = 80
+_TELLING = frozenset({"near", "window", "date", "meaning"})
+_ALIKE = 0.8
+_REPEATED = 0.4
+"""Part that is left of the score of what says nearly the same as a better one. It is not left out: a single other word
+may deny it, and the same may have been done on another day."""
+_ALIKE_MOST = 100
+_TIME = re.compile(r"\A\d{1,2} \d\d(?: |\Z)")
+"""That an entry begins with, in tokens: the same may be told at another time."""
+
+
+@dataclass(slots=True)
+class _Scored:
+    """A passage, what speaks for it and which part of that counts, and what of the question it holds."""
+
+    passage: int
+    parts: dict[str, float]
+    matched: Mapping[str, float] = field(default_factory=dict)
+    part: float = 1.0
+
+    @property
+    def total(self) -> float:
+        return self.part * sum(self.parts.values())
+
+
+def ranked(
+    store: Store,
+    query: str,
+    today: date,
+    limits: Limits,
+    most: int,
+    like: Likeness | None = None,
+    region: Region = ANYWHERE,
+) -> list[Ranked]:
+    """The best passages for one question, best first."""
+    spans = days_named(query, today, region)
+    question = asked(store, query, of_days=bool(spans))
+    found = _windows(store, question.terms, limits)
+    known = {row.first for row in found}
+    others = _windows(store, question.synonyms, limits, _WINDOWS // 2)
+    found += [row._replace(bm25=SYNONYM * row.bm25) for row in others if row.first not in known]
+    wanted = [(row.first, row.last) for row in found]
+    wanted += [(passage, passage) for passage in (like.nearest_passages(_ALIKE_MOST) if like is not None else ())]
+    for span in spans:
+        wanted += _of_days(store, span, limits)
+    spelt = _spelt(spans)
+    wanted += [(row.first, row.last) for row in _windows(store, [Term(day) for day in spelt], limits)]
+    rows = store.passages(_merged(wanted))
+    sections = store.sections({row.section for row in rows})
+    scored = {
+        passage: _Scored(passage, {"near": one.words}, one.matched)
+        for passage, one in near(question, rows, sections).items()
+    }
+    _add_windows(scored, found, question.share, {row.id: sections[row.section].kind for row in rows})
+    _add_dates(scored, rows, sections, spans, spelt)
+    who = meant(query, store.speakers, store.names)
+    for passage, share in named(who, rows, sections).items():
+        scored[passage].parts["speaker"] = share
+    _add_likeness(scored, like)
+    inside = {id for id, one in sections.items() if limits.has(one.earliest, one.day)}
+    for passage, part in unmeant(who, rows, sections).items():
+        scored[passage].part = part
+    weighted = [_weighted(scored[row.id]) for row in rows if row.section in inside]
+    short = sorted((one for one in weighted if _says(one)), key=_order)[: max(_SHORTLIST, 2 * most)]
+    before = {row.id: row.id - 1 for last, row in pairwise(rows) if last.section == row.section}
+    texts = store.texts({number for one in short for number in (one.passage, before.get(one.passage, one.passage))})
+    _add_answers(short, texts, sought(query))
+    _add_replies(short, texts, before)
+    tokens = {row.id: row.tokens for row in rows}
+    order = sorted((one for one in short if one.passage in texts), key=lambda one: _place(one, texts[one.passage]))
+    best = _with_repeats_behind(order, tokens, most)
+    whole = _whole(question, spans, like)
+    alike = like.alike([one.passage for one in best]) if like is not None else ()
+    return [_given(one, texts[one.passage], whole, is_alike=one.passage in alike) for one in best]
+
+
+def _windows(store: Store, terms: Sequence[Term], limits: Limits, most: int = _WINDOWS) -> list[WindowRow]:
+    return store.best_windows(terms, most, limits.since, limits.until, limits.below) if terms else []
+
+
+def _of_days(store: Store, span: Span, limits: Limits) -> list[tuple[int, int]]:
+    """What is of those days; where nothing is, of those around, on which it may have been written down."""
+    first, last = span[0].toordinal(), span[1].toordinal()
+    where = (_DATED, limits.since, limits.until, limits.below)
+    return store.of_days(first, last, *where) or store.of_days(first - _SOONER, last + _LATER, *where)
+
+
+def _given(one: _Scored, row: FoundRow, whole: float, *, is_alike: bool) -> Ranked:
+    score = min(1.0, max(0.0, one.total / whole))
+    parts = {name: round(one.part * value / whole, 4) for name, value in one.parts.items() if value}
+    if "meaning" in parts and not is_alike:  # found for what stands around it, if for nothing else
+        parts["around"] = parts.pop("meaning")
+    return Ranked(row.id, row.id, row.path, (row.first, row.last), row.day, row.text, score, parts, one.matched)
+
+
+def _add_windows(
+    scored: Mapping[int, _Scored], found: Sequence[WindowRow], most: float, kinds: Mapping[int, int]
+) -> None:
+    best = max((row.bm25 for row in found), default=0.0)
+    if best <= 0:
+        return
+    for row in found:
+        share = most * max(0.0, row.bm25 / best)
+        for passage in range(row.first, row.last + 1):
+            if (one := scored.get(passage)) is not None:
+                part = share * OF_KIND[kinds[passage]].window
+                one.parts["window"] = max(part, one.parts.get("window", 0.0))
+
+
+def _add_likeness(scored: Mapping[int, _Scored], like: Likeness | None) -> None:
+    """What is not embedded yet is taken to be like the others."""
+    shares = like.shares(scored.keys()) if like is not None else {}
+    usual = sum(shares.values()) / len(shares) if shares else 0.0
+    for passage, one in scored.items():
+        one.parts["meaning"] = shares.get(passage, usual)
+
+
+def _add_dates(
+    scored: Mapping[int, _Scored],
+    rows: Sequence[PassageRow],
+    sections: Mapping[int, SectionRow],
+    spans: Sequence[Span],
+    spelt: Sequence[str],
+) -> None:
+    if not spans:
+        return
+    match = {
+        id: max(_date_match(span, one.day) for span in spans) if one.dated else 0.0 for id, one in sections.items()
+    }
+    others = 1.0 if 1.0 not in match.values() else _BESIDE
+    for row in rows:
+        share = match[row.section]
+        if share < 1.0 and any(f" {day} " in f" {row.tokens} " for day in spelt):
+            share = 1.0
+        scored[row.id].parts["date"] = share if share == 1.0 else others * share
+
+
+def _spelt(spans: Sequence[Span]) -> list[str]:
+    """The tokens of each day that a question names, as they stand where a text writes it out."""
+    return [f"{first:%Y} {first:%m} {first:%d}" for first, last in spans if first == last and first.year >= _OLDEST]
+
+
+def _date_match(span: Span, day: int) -> float:
+    first, last = span[0].toordinal(), span[1].toordinal()
+    if first <= day <= last:
+        return 1.0 if last - first < _LONG else _OF_LONG
+    after, before = day - last, first - day
+    if last - first < _SHORT:
+        return 0.8 if 0 < after <= 3 else 0.5 if 0 < after <= _LATER or 0 < before <= _SOONER else 0.0
+    return 0.3 if 0 < after <= 3 else 0.2 if 0 < after <= _LATER or 0 < before <= _SOONER else 0.0
+
+
+def _add_answers(short: Iterable[_Scored], texts: Mapping[int, FoundRow], holds: Sequence[Holds]) -> None:
+    for one in short if holds else ():
+        if (row := texts.get(one.passage)) is not None:
+            words = speech(row.text).words
+            if kinds := sum(1 for holding in holds if holding(words)):
+                one.parts["answer"] = WEIGHTS["answer"] * kinds
+
+
+def _add_replies(short: Iterable[_Scored], texts: Mapping[int, FoundRow], before: Mapping[int, int]) -> None:
+    for one in short:
+        row = texts.get(before[one.passage]) if one.passage in before else None
+        if row is not None and is_question(row.text):
+            one.parts["reply"] = WEIGHTS["reply"]
+
+
+def _weighted(one: _Scored) -> _Scored:
+    one.parts = {name: WEIGHTS[name] * value for name, value in one.parts.items() if value}
+    return one
+
+
+def _says(one: _Scored) -> bool:
+    """Something must speak for it beside who said it."""
+    return not _TELLING.isdisjoint(one.parts)
+
+
+def _whole(question: Asked, spans: Sequence[Span], like: Likeness | None) -> float:
+    """What a passage that says all that is asked, and no more, would score. Words that memory does not know are asked
+    too, and make every score less, unless an embedder knows them."""
+    words = WEIGHTS["near"] + WEIGHTS["window"]
+    return (words + 2.0 if like else words / question.known) + (WEIGHTS["date"] if spans else 0.0)
+
+
+def _order(one: _Scored) -> tuple[float, int]:
+    return -one.total, -one.passage
+
+
+def _place(one: _Scored, row: FoundRow) -> tuple[float, int, str, int]:
+    """Of what scores the same, the newest first."""
+    return -round(one.total, 9), -row.day, row.path, row.first
+
+
+def _with_repeats_behind(order: Iterable[_Scored], tokens: Mapping[int, str], most: int) -> list[_Scored]:
+    """The best of `order`, in which what says nearly the same as one before counts less.
+
+    Two sets that share so much share one of a few words of each, in whatever order all are sorted: only those with one
+    in common are compared."""
+    seen: dict[str, list[frozenset[str]]] = {}
+    best: list[_Scored] = []
+    new = 0
+    for one in order:
+        if new == most:
+            break  # nothing behind so many that say something new can come before any of them
+        best.append(one)
+        words = frozenset(_TIME.sub("", tokens[one.passage]).split())
+        telling = _longest_first(words)[: len(words) - math.ceil(_ALIKE * len(words)) + 1]
+        if any(_alike(words, other) for word in telling for other in seen.get(word, ())):
+            one.part *= _REPEATED
+            continue
+        new += 1
+        for word in telling:
+            seen.setdefault(word, []).append(words)
+    return sorted(best, key=lambda one: -round(one.total, 9))[:most]
+
+
+def _longest_first(words: Iterable[str]) -> list[str]:
+    ordered = sorted(words)
+    ordered.sort(key=len, reverse=True)
+    return ordered
+
+
+def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    sizes = len(one), len(other)
+    if min(sizes) < _ALIKE * max(sizes):
+        return False
+    common = len(one & other)
+    return common >= _ALIKE * (sum(sizes) - common)
+
+
+def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Widened by what flows in from around, and put together where they meet."""
+    merged: list[tuple[int, int]] = []
+    for first, last in sorted((first - BEHIND, last + BEFORE) for first, last in spans):
+        if merged and first <= merged[-1][1] + 1:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], last))
+        else:
+            merged.append((first, last))
+    return merged

@@ -1,0 +1,360 @@
+"""The index of one audience, kept in line with its files.
+
+A changed file is known by its size, times and inode, and by its hash where those look changed; it is indexed in one
+transaction, so that a search sees the whole file as it was or as it is.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from agent.clock import Clock
+from agent.memory import files
+from agent.memory.paths import Unreadable
+from agent.memory.scope import Scope
+from agent.search import sources
+from agent.search.chunking import Cut
+from agent.search.database import Damaged, NotStored
+from agent.search.index_file import IndexFile
+from agent.search.rows import FileRow, NewFile, TextRow
+from agent.search.sources import Source, Talk, TalkSource
+from agent.search.store import Store
+from agent.search.vectors.pending import Waiting
+
+_log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+Progress = Callable[[int, int], None]
+"""Files done, of how many."""
+
+_FRESH = 0.1
+"""Seconds within which a file could change again without its times showing it."""
+_UNTRUSTED = ""
+_LEAST_WAIT = 0.01
+_BYTES_A_SECOND = 1_500_000
+"""Of Markdown that are indexed, on a slow machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """`bytes` on disk. `stale` counts files changed, new or gone since they were indexed; `problems` says what cannot
+    be indexed, a sentence each; `in_memory`: the disk takes no index, so it is made anew with every start. `embedded`
+    counts the passages that have a vector."""
+
+    file: Path | None
+    files: int
+    passages: int
+    bytes: int
+    stale: int
+    problems: tuple[str, ...]
+    in_memory: bool
+    embedded: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """`stale` counts changed files that are not indexed yet. `gaps` says in sentences what a search will miss."""
+
+    stale: int = 0
+    gaps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Changes:
+    changed: Sequence[Source]
+    gone: Sequence[str]
+
+    def __len__(self) -> int:
+        return len(self.changed) + len(self.gone)
+
+
+class AudienceIndex:
+    """`file` need not exist; without one the index is in memory. Blocks; any thread may call."""
+
+    def __init__(
+        self,
+        file: Path | None,
+        scope: Scope,
+        cut: Cut,
+        extra: Sequence[Path] = (),
+        talks: TalkSource | None = None,
+        embeds: bool = False,
+    ) -> None:
+        """`embeds`: its texts are going to have vectors."""
+        self.scope = scope
+        self._file = IndexFile(file, scope.name, str(cut))
+        self._cut = cut
+        self._extra = extra
+        self._talks = talks
+        self._embeds = embeds
+        self._writing = threading.RLock()
+        self._closing = threading.Event()
+        self._known: dict[str, FileRow] = {}
+        self._data_version = 0
+        self._waiting = Waiting()
+
+    def refresh(
+        self, clock: Clock, deadline: float | None, progress: Progress | None = None, *, patient: bool = False
+    ) -> Freshness:
+        """Index what changed, the newest first, until `deadline` (of `time.monotonic`). A file that is too large for
+        the time is left; `patient`: it is begun all the same, and then ended."""
+        if not self._writing.acquire(timeout=-1 if deadline is None else max(0.0, deadline - time.monotonic())):
+            return Freshness(1, ("the newest changes: they are still being indexed.",))
+        try:
+            return self._mended(lambda: self._refreshed(clock, deadline, progress, patient=patient))
+        except NotStored as error:
+            if not self._closing.is_set():
+                _log.error("%s", error.strerror)
+            return Freshness(0, (f"what changed lately: {error.strerror}.",))
+        finally:
+            self._writing.release()
+
+    def open(self) -> None:
+        """So that it can be read before anything was refreshed. Raises `NotStored`."""
+        with self._writing:
+            self._mended(self._ready)
+
+    def read(self, look: Callable[[Store], T], deadline: float) -> tuple[T | None, str]:
+        """What `look` finds, or None and the reason in a sentence."""
+        file = self._file
+        if not file.reading.acquire(timeout=max(_LEAST_WAIT, deadline - time.monotonic())):
+            return None, "anything: there was no time."
+        try:
+            return (look(file.reader), "") if file.reader is not None else (None, "anything: there is no index.")
+        except NotStored as error:
+            return None, f"anything: {error.strerror}."
+        except Damaged as damage:
+            _log.warning("the search index %s is damaged: %s", file.path, damage)
+        finally:
+            file.reading.release()
+        with self._writing:
+            self._begin_anew()
+        return None, "anything: the index was damaged and is made anew; ask again in a moment."
+
+    def rebuild(self, clock: Clock, progress: Progress | None = None) -> Freshness:
+        """Beside the present one, then in its place. Raises `NotStored`; the present one stays."""
+        if self._file.path is None:
+            with self._writing:
+                self._begin_anew()
+            return self.refresh(clock, None, progress)
+        with self._writing, self._file.alone(None):
+            gaps: list[str] = []
+            listed = list(self._listed(gaps))
+            try:
+                with self._file.beside() as store:
+                    with suppress(Damaged, NotStored):  # they can be made again
+                        store.vectors.take(self._file.path)
+                    for number, source in enumerate(listed, 1):
+                        self._put(store, source, None, clock)
+                        if progress is not None:
+                            progress(number, len(listed))
+            except Damaged as damage:
+                raise NotStored(0, f"the search index cannot be made ({damage})") from damage
+            self._recall()
+            return Freshness(0, (*gaps, *self._problems()))
+
+    def status(self, model: str = "") -> Status:
+        """`model`: whose vectors are counted."""
+        with self._writing:
+            try:
+                return self._mended(lambda: self._status(model))
+            except NotStored as error:
+                return Status(self._file.path, 0, 0, self._file.bytes, 0, (f"{error.strerror}.",), in_memory=False)
+
+    def purge(self, clock: Clock) -> None:
+        """Raises `NotStored`."""
+        with self._writing:
+            self._mended(lambda: self._purge(clock))
+
+    def unembedded(self, model: str, most: int) -> list[TextRow]:
+        """Texts of which `put_vectors` has none of that model yet, the newest first. Where there are none, what is left
+        of texts that are gone and of other models is dropped. Raises `NotStored`."""
+        with self._writing:
+            return self._mended(lambda: self._unembedded(model, most))
+
+    def unembedded_count(self, model: str) -> int:
+        """How many texts have no vector of that model yet. Raises `NotStored`."""
+        with self._writing:
+            return self._mended(lambda: self._unembedded_count(model))
+
+    def put_vectors(self, model: str, vectors: Sequence[tuple[bytes, bytes]]) -> None:
+        """By the key of their text. Raises `NotStored`."""
+        with self._writing:
+            self._mended(lambda: self._put_vectors(model, vectors))
+
+    def close(self) -> None:
+        """A file that is being indexed is given up: the next start begins it again."""
+        self._closing.set()
+        with self._writing:
+            self._file.close()
+            self._known = {}
+
+    # all below under `_writing` ------------------------------------------------------------------------------------
+
+    def _mended(self, work: Callable[[], T]) -> T:
+        """Once more with a new index where the one on disk is damaged."""
+        try:
+            return work()
+        except Damaged as damage:
+            _log.warning("the search index %s is made anew: %s", self._file.path, damage)
+        self._begin_anew()
+        try:
+            return work()
+        except Damaged as damage:
+            raise NotStored(0, f"the search index cannot be used ({damage})") from damage
+
+    def _ready(self) -> None:
+        if self._file.is_new():
+            self._recall()
+
+    def _begin_anew(self) -> None:
+        self._file.begin_anew()
+        self._recall()
+
+    def _recall(self) -> None:
+        self._known = self._file.writer.files()
+        self._data_version = self._file.writer.data_version
+        self._waiting = Waiting()
+
+    def _status(self, model: str) -> Status:
+        self._ready()
+        gaps: list[str] = []
+        changes = self._changes(gaps)
+        new = [one for one in changes.changed if one.name not in self._known or self._known[one.name].signature]
+        writer = self._file.writer
+        return Status(
+            file=self._file.path,
+            files=len(self._known),
+            passages=writer.passage_count(),
+            bytes=self._file.bytes,
+            stale=len(new) + len(changes.gone),
+            problems=(*gaps, *self._problems()),
+            in_memory=self._file.in_memory,
+            embedded=writer.vectors.count(model) if model else 0,
+        )
+
+    def _purge(self, clock: Clock) -> None:
+        self._refreshed(clock, None, None, patient=True)
+        with self._file.reading:
+            self._file.writer.purge()
+
+    def _unembedded(self, model: str, most: int) -> list[TextRow]:
+        self._ready()
+        with self._file.alone(None):
+            return self._waiting.next(self._file.writer, model, most)
+
+    def _unembedded_count(self, model: str) -> int:
+        self._ready()
+        with self._file.alone(None):
+            if self._file.writer.vectors.name_all():  # indexed before there was an embedder
+                self._waiting = Waiting()
+        return self._file.writer.vectors.missing_count(model)
+
+    def _put_vectors(self, model: str, vectors: Sequence[tuple[bytes, bytes]]) -> None:
+        self._ready()
+        with self._file.alone(None):
+            self._file.writer.vectors.put(model, vectors)
+
+    def _refreshed(
+        self, clock: Clock, deadline: float | None, progress: Progress | None, *, patient: bool
+    ) -> Freshness:
+        self._ready()
+        gaps: list[str] = []
+        changes = self._changes(gaps)
+        left = len(changes)
+        if left:
+            with self._file.alone(deadline) as alone:
+                left = self._take_in(changes, clock, deadline, progress, patient=patient) if alone else left
+        if left:
+            what = "1 changed file: it is" if left == 1 else f"{left} changed files: they are"
+            gaps.append(f"{what} not in the index yet.")
+        return Freshness(left, (*gaps, *self._problems()))
+
+    def _changes(self, gaps: list[str]) -> _Changes:
+        found = {source.name: source for source in self._listed(gaps)}
+        changed = [
+            source
+            for name, source in found.items()
+            if (known := self._known.get(name)) is None or known.signature != source.signature
+        ]
+        return _Changes(changed, [name for name in self._known if name not in found])
+
+    def _listed(self, gaps: list[str]) -> Iterator[Source]:
+        yield from sources.markdown(self.scope, self._extra, gaps)
+        if self._talks is not None:
+            yield from self._talks.sources(self.scope)
+
+    def _take_in(
+        self, changes: _Changes, clock: Clock, deadline: float | None, progress: Progress | None, *, patient: bool
+    ) -> int:
+        """How many changes are left."""
+        writer = self._file.writer
+        if writer.data_version != self._data_version:  # another process was here
+            self._recall()
+            changes = self._changes([])
+        for name in changes.gone:
+            writer.remove(name)
+            self._known.pop(name, None)
+        newest_first = sorted(changes.changed, key=lambda source: source.changed, reverse=True)
+        too_large = 0
+        for number, source in enumerate(newest_first):
+            if deadline is not None and (room := deadline - time.monotonic()) < source.size / _BYTES_A_SECOND:
+                if room < 0:
+                    return too_large + len(newest_first) - number
+                if not patient:
+                    too_large += 1
+                    continue
+            row = self._put(writer, source, self._known.get(source.name), clock)
+            if row is not None:
+                self._known[source.name] = row
+            elif self._known.pop(source.name, None) is not None:
+                writer.remove(source.name)
+            if progress is not None:
+                progress(number + 1, len(newest_first))
+        return too_large
+
+    def _put(self, store: Store, source: Source, known: FileRow | None, clock: Clock) -> FileRow | None:
+        """None where the file is gone."""
+        read_at = time.time()
+        try:
+            data = sources.read(source)
+            if data is None:
+                return None
+            trusted = source if _is_settled(source, read_at) else _with_signature(source, _UNTRUSTED)
+            sha = files.sha_of(data)
+            if known is not None and known.sha == sha and source.talk is None:
+                store.touch(source.name, trusted.signature, sources.day_of_change(source, clock))
+                return FileRow(known.id, trusted.signature, sha, "")
+            if source.talk is not None and self._talks is not None:
+                said = self._talks.parsed(data, clock, source.talk is Talk.CURRENT)
+                new = sources.new_file(trusted, sha, "", said, clock, self._cut, self._going)
+            else:
+                new = sources.parsed(trusted, data, clock, self._cut, self._going)
+        except Unreadable as error:
+            new = NewFile(source.name, source.signature, "", problem=f"{error.reason}.")
+        return store.put(new, named=self._embeds, going=self._going)
+
+    def _going(self) -> None:
+        if self._closing.is_set():
+            raise NotStored(0, "the search index is being closed")
+
+    def _problems(self) -> tuple[str, ...]:
+        return tuple(row.problem for row in self._known.values() if row.problem)
+
+
+def _is_settled(source: Source, read_at: float) -> bool:
+    """Whether its times would show another change."""
+    _, _, changed, _ = source.signature.split(" ")[:4]
+    age = read_at - int(changed) / 1e9
+    return age > _FRESH or age < -1.0
+
+
+def _with_signature(source: Source, signature: str) -> Source:
+    return source._replace(signature=signature)

@@ -1,0 +1,371 @@
+"""What stands in the index of one audience: written file by file, read by the rankings. SQL is here, in `kept_vectors`
+and in `database`.
+
+A file of SQLite holds the rows of a single scope: what another audience may not read is not in it, and no count of
+words in another's memory shows in a score. Passages have consecutive numbers within a file, so that neighbours are
+found by number. Full text is over windows alone, as tokens that `tokens` made (the table keeps no text of its own);
+passages are scored from the windows that hold them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import date
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from agent.search import database
+from agent.search.aliases import MOST_NAMES
+from agent.search.database import transaction, translated
+from agent.search.rows import FileRow, FoundRow, NewFile, NewPassage, PassageRow, SectionRow, WindowRow
+from agent.search.tokenizer import Term
+from agent.search.vectors.store import KeptVectors
+
+GAP = 8
+"""More than the passages around one that a ranking looks at."""
+_SERIALS = itertools.count()
+T = TypeVar("T")
+
+
+class _Sums(NamedTuple):
+    state: int
+    windows: int
+    newest: int
+    speakers: frozenset[str]
+    names: tuple[tuple[str, ...], ...]
+
+
+class Store:
+    """One connection; to be used by one thread at a time. Every method raises `Damaged` and `NotStored`."""
+
+    def __init__(self, db: sqlite3.Connection, *, is_shared: bool) -> None:
+        self._db = db
+        self._counted: _Sums | None = None
+        self._serial = next(_SERIALS)
+        self.vectors = KeptVectors(db, is_shared=is_shared)
+
+    @classmethod
+    def create(cls, path: Path | None, scope: str, cut: str) -> Store:
+        """As `database.created`."""
+        return cls(database.created(path, scope, cut), is_shared=path is not None)
+
+    @classmethod
+    def open(cls, path: Path, scope: str, cut: str) -> Store:
+        """As `database.opened`."""
+        return cls(database.opened(path, scope, cut), is_shared=True)
+
+    def close(self) -> None:
+        self._db.close()
+
+    @property
+    def data_version(self) -> int:
+        """Another number after another connection wrote."""
+        with translated():
+            return int(self._db.execute("PRAGMA data_version").fetchone()[0])
+
+    # writing -----------------------------------------------------------------------------------------------------
+
+    def put(self, file: NewFile, *, named: bool, going: Callable[[], None]) -> FileRow:
+        """Replace all rows of that path, in one transaction. `named`: its texts get the keys of their vectors, so that
+        what it says unchanged keeps those. `going` is called again and again, and may raise."""
+        with transaction(self._db):
+            self._remove(file.path)
+            cursor = self._db.execute(
+                "INSERT INTO file (path, signature, sha, problem, named) VALUES (?, ?, ?, ?, ?)",
+                [file.path, file.signature, file.sha, file.problem, named],
+            )
+            id = cursor.lastrowid or 0
+            self._insert(id, file, going)
+            if named:
+                self.vectors.name(id)
+        return FileRow(id, file.signature, file.sha, file.problem)
+
+    def touch(self, path: str, signature: str, day: date) -> None:
+        """The file is the same, though it looks changed."""
+        with transaction(self._db):
+            self._db.execute("UPDATE file SET signature = ?, revision = revision + 1 WHERE path = ?", [signature, path])
+            values = [day.toordinal(), path]
+            whose = "file = (SELECT id FROM file WHERE path = ?2) AND day != ?1"
+            self._db.execute(f"UPDATE section SET day = ?1 WHERE NOT dated AND {whose}", values)
+            dated = "EXISTS (SELECT 1 FROM section s WHERE s.file = window.file AND s.dated)"
+            self._db.execute(f"UPDATE window SET day = ?1 WHERE {whose} AND NOT {dated}", values)
+
+    def remove(self, path: str) -> None:
+        with transaction(self._db):
+            self._remove(path)
+
+    def purge(self) -> None:
+        """Leave nothing of removed rows in the file: full text forgets a word only when its segments are merged."""
+        with transaction(self._db):
+            self._db.execute("INSERT INTO words (words) VALUES ('optimize')")
+            self.vectors.drop_unused()
+        with translated():
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def _insert(self, file: int, new: NewFile, going: Callable[[], None]) -> None:
+        db = self._db
+        section = _next(db, "section")
+        passage = self._next_passage()
+        window = _next(db, "window")
+        db.executemany(
+            "INSERT INTO section VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                (
+                    section + at,
+                    file,
+                    _ordinal(one.earliest),
+                    one.day.toordinal(),
+                    one.dated,
+                    one.kind,
+                    passage + first,
+                    passage + last,
+                    " ".join(one.tokens),
+                )
+                for at, (one, (first, last)) in enumerate(zip(new.sections, _spans(new), strict=True))
+            ),
+        )
+        db.executemany(
+            "INSERT INTO passage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                (
+                    passage + at,
+                    file,
+                    section + one.section,
+                    one.first,
+                    one.last,
+                    one.speaker,
+                    one.size,
+                    one.tokens,
+                    one.text,
+                )
+                for at, one in _while(going, new.passages)
+            ),
+        )
+        db.executemany(
+            "INSERT OR IGNORE INTO speaker VALUES (?, ?)",
+            ((one.speaker, file) for one in new.passages if one.speaker),
+        )
+        db.executemany("INSERT OR IGNORE INTO alias VALUES (?, ?)", (("\n".join(forms), file) for forms in new.names))
+        days = [(_ordinal(one.earliest), one.day.toordinal()) for one in new.sections]
+        db.executemany(
+            "INSERT INTO window VALUES (?, ?, ?, ?, ?, ?)",
+            (
+                (window + at, file, passage + first, passage + last, *days[new.passages[first].section])
+                for at, (first, last) in enumerate(new.windows)
+            ),
+        )
+        db.executemany(
+            "INSERT INTO words (rowid, tokens) VALUES (?, ?)",
+            (
+                (window + at, _joined(new.sections[new.passages[first].section].tokens, new.passages[first : last + 1]))
+                for at, (first, last) in _while(going, new.windows)
+            ),
+        )
+
+    def _next_passage(self) -> int:
+        """A number that no passage has had, behind a gap, so that what is looked at around one is of its own file."""
+        row = self._db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'passage'").fetchone()
+        return (int(row[0]) if row else 0) + GAP
+
+    def _remove(self, path: str) -> None:
+        db = self._db
+        for (file,) in db.execute("SELECT id FROM file WHERE path = ?", [path]).fetchall():
+            rows = db.execute("SELECT id, first, last FROM window WHERE file = ?", [file]).fetchall()
+            if rows:
+                tokens = dict(db.execute("SELECT id, tokens FROM passage WHERE file = ?", [file]))
+                heads = dict(
+                    db.execute(
+                        "SELECT p.id, s.tokens FROM passage p JOIN section s ON s.id = p.section WHERE p.file = ?",
+                        [file],
+                    )
+                )
+                db.executemany(
+                    "INSERT INTO words (words, rowid, tokens) VALUES ('delete', ?, ?)",
+                    (
+                        (id, " ".join([heads[first], *(tokens[one] for one in range(first, last + 1))]))
+                        for id, first, last in rows
+                    ),
+                )
+            for table in ("section", "passage", "speaker", "alias", "window"):
+                db.execute(f"DELETE FROM {table} WHERE file = ?", [file])
+            db.execute("DELETE FROM file WHERE id = ?", [file])
+
+    # reading -----------------------------------------------------------------------------------------------------
+
+    def files(self) -> dict[str, FileRow]:
+        with translated():
+            rows = self._db.execute("SELECT path, id, signature, sha, problem FROM file")
+            return {path: FileRow(*row) for path, *row in rows}
+
+    def passage_count(self) -> int:
+        with translated():
+            return int(self._db.execute("SELECT count(*) FROM passage").fetchone()[0])
+
+    @property
+    def windows(self) -> int:
+        """How many there are."""
+        return self._sums.windows
+
+    @property
+    def newest(self) -> int:
+        """The last day of which something surely is, as an ordinal; 0 where there is none."""
+        return self._sums.newest
+
+    @property
+    def speakers(self) -> frozenset[str]:
+        """Whoever said something, folded."""
+        return self._sums.speakers
+
+    @property
+    def names(self) -> Sequence[tuple[str, ...]]:
+        """The names of which other forms are known: all forms of each, folded."""
+        return self._sums.names
+
+    @property
+    def state(self) -> tuple[int, int]:
+        """Another one after anything was written, in this file or in another that took its place."""
+        return self._serial, self.data_version + self._db.total_changes
+
+    @property
+    def _sums(self) -> _Sums:
+        """Counted once for each state of the file."""
+        state = self.data_version + self._db.total_changes
+        if self._counted is None or self._counted.state != state:
+            with translated():
+                (windows,) = self._db.execute("SELECT count(*) FROM window").fetchone()
+                (newest,) = self._db.execute("SELECT coalesce(max(earliest), 0) FROM section").fetchone()
+                speakers = frozenset(name for (name,) in self._db.execute("SELECT DISTINCT name FROM speaker"))
+                aliases = self._db.execute("SELECT DISTINCT forms FROM alias ORDER BY forms LIMIT ?", [MOST_NAMES])
+                names = tuple(tuple(forms.split("\n")) for (forms,) in aliases)
+            self._counted = _Sums(state, windows, newest, speakers, names)
+        return self._counted
+
+    def frequency(self, term: Term) -> int:
+        """In how many windows a term stands; of a prefix, how often its tokens stand, added up."""
+        with translated():
+            if not term.prefix:
+                row = self._db.execute("SELECT doc FROM vocabulary WHERE term = ?", [term.token]).fetchone()
+                return int(row[0]) if row else 0
+            (docs,) = self._db.execute(
+                "SELECT coalesce(sum(doc), 0) FROM vocabulary WHERE term >= ? AND term < ?",
+                [term.token, term.token + "\U0010ffff"],
+            ).fetchone()
+            return int(docs)
+
+    def best_windows(
+        self, terms: Iterable[Term], most: int, since: int, until: int, below: str, *, every: bool = False
+    ) -> list[WindowRow]:
+        """The windows that hold any of the terms, or every one, best first. `since` and `until`: days as ordinals, 0
+        for none."""
+        wanted = dict.fromkeys(f'"{term.token}" *' if term.prefix else f'"{term.token}"' for term in terms)
+        match = (" AND " if every else " OR ").join(wanted)
+        where, values = _limits(since, until, below)
+        with translated():
+            if not where:
+                rows = self._db.execute(
+                    "SELECT w.first, w.last, f.score FROM (SELECT rowid, -bm25(words) AS score FROM words "
+                    "WHERE words MATCH ? ORDER BY bm25(words) LIMIT ?) f JOIN window w ON w.id = f.rowid",
+                    [match, most],
+                )
+            else:
+                rows = self._db.execute(
+                    "SELECT w.first, w.last, -bm25(words) FROM words JOIN window w ON w.id = words.rowid "
+                    f"JOIN file ON file.id = w.file WHERE words MATCH ? {where} ORDER BY bm25(words) LIMIT ?",
+                    [match, *values, most],
+                )
+            return [WindowRow(*row) for row in rows]
+
+    def of_days(self, first: int, last: int, most: int, since: int, until: int, below: str) -> list[tuple[int, int]]:
+        """Spans of passages that are of some days themselves, a span a section, until there are `most` passages."""
+        where, values = _limits(since, until, below, of="s")
+        with translated():
+            rows = self._db.execute(
+                "SELECT s.first, s.last FROM section s JOIN file ON file.id = s.file "
+                f"WHERE s.dated AND s.day BETWEEN ? AND ? {where} ORDER BY s.day, s.id",
+                [first, last, *values],
+            )
+            spans: list[tuple[int, int]] = []
+            room = most
+            for start, end in rows:
+                spans.append((start, min(end, start + room - 1)))
+                room -= end - start + 1
+                if room <= 0:
+                    break
+            return spans
+
+    def passages(self, spans: Iterable[tuple[int, int]]) -> list[PassageRow]:
+        """Passages by number, each span whole, in order."""
+        numbers = ",".join(str(number) for first, last in spans for number in range(first, last + 1))
+        with translated():
+            rows = self._db.execute(
+                f"SELECT id, file, section, speaker, size, tokens FROM passage WHERE id IN ({numbers}) ORDER BY id"
+            )
+            return list(map(PassageRow._make, rows))
+
+    def sections(self, wanted: Iterable[int]) -> dict[int, SectionRow]:
+        numbers = list(wanted)
+        with translated():
+            marks = ",".join("?" * len(numbers))
+            rows = self._db.execute(
+                f"SELECT id, earliest, day, dated, kind, tokens FROM section WHERE id IN ({marks})", numbers
+            )
+            return {row[0]: SectionRow(*row) for row in rows}
+
+    def texts(self, passages: Iterable[int]) -> dict[int, FoundRow]:
+        wanted = list(passages)
+        with translated():
+            marks = ",".join("?" * len(wanted))
+            rows = self._db.execute(
+                "SELECT p.id, file.path, p.first, p.last, s.earliest, s.day, p.text FROM passage p "
+                f"JOIN section s ON s.id = p.section JOIN file ON file.id = p.file WHERE p.id IN ({marks})",
+                wanted,
+            )
+            return {row[0]: FoundRow(*row) for row in rows}
+
+
+def _while(going: Callable[[], None], items: Sequence[T]) -> Iterator[tuple[int, T]]:
+    """With their numbers."""
+    for at, one in enumerate(items):
+        going()
+        yield at, one
+
+
+def _next(db: sqlite3.Connection, table: str) -> int:
+    """A number that no row has."""
+    return int(db.execute(f"SELECT coalesce(max(id), 0) + 1 FROM {table}").fetchone()[0])
+
+
+def _ordinal(day: date | None) -> int:
+    return day.toordinal() if day is not None else 0
+
+
+def _spans(new: NewFile) -> list[tuple[int, int]]:
+    """First and last passage of each section, by place."""
+    first: dict[int, int] = {}
+    last: dict[int, int] = {}
+    for at, one in enumerate(new.passages):
+        first.setdefault(one.section, at)
+        last[one.section] = at
+    return [(first[section], last[section]) for section in range(len(new.sections))]
+
+
+def _joined(head: Sequence[str], passages: Sequence[NewPassage]) -> str:
+    return " ".join([" ".join(head), *(one.tokens for one in passages)])
+
+
+def _limits(since: int, until: int, below: str, of: str = "w") -> tuple[str, list[int | str]]:
+    """What was surely written before or after is left out, and nothing else."""
+    parts: list[str] = []
+    values: list[int | str] = []
+    if since:
+        parts.append(f"{of}.day >= ?")
+        values.append(since)
+    if until:
+        parts.append(f"{of}.earliest <= ?")
+        values.append(until)
+    if below:
+        parts.append("substr(file.path, 1, ?) = ?")
+        values += [len(below) + 1, f"{below}/"]
+    return "".join(f" AND {part}" for part in parts), values

@@ -1,0 +1,126 @@
+"""Text to the tokens of the index: folded words by their stems; pairs of letters where no spaces are written.
+
+The last letter of an unspaced run is a token too, so that a single letter asked for is found as the beginning of
+some token wherever it stands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from agent.languages.stemming import stem, without_endings
+from agent.languages.terms import fold, folded, is_common, is_unspaced, pairs, runs, terms
+
+MOST_CHARS = 4_000
+"""What of a query is read: a longer one is a text, not a question."""
+_LONGEST_WORD = 64
+"""Letters. What has more is no word, and has no stem to be sought, and remembered."""
+_PREFIX = 4
+"""Letters from which on a word also finds longer ones that begin with it (Zahnarzt: Zahnarzttermin)."""
+_LEAST_BEGINNING = 5
+_MOST_LEFT_OFF = 4
+_UMLAUT = re.compile("([aou])e")
+_DIGIT = re.compile(r"\d")
+_IS_HAN = re.compile("[\u3400-\u9fff]")
+_QUESTION_WORDS = """
+    after again all also anything as because before both come could different does doing each ever every exactly
+    few find get give go got had happen has have having her him into is it just kind kinds know like long
+    many may maybe might more most much name no not often one or other possible since some someone something sort than
+    then there these they thing things those time times too type types use used very want way well were
+    what whats when where which while whom whose would
+    alle alles bitte damals denn eigentlich etwas gab gerade gibt hast hatte hatten jemand jemals kannst machen mal
+    manche sagte schon seit sollte viel viele waren warum
+    welche welchen welcher welches wem wen wie wieso wollte wurde
+    hay tengo tiene cuánto cuántos cuáles dónde cuándo qué cómo quién he ha fue era
+    ai as avait combien comment est-ce où pourquoi quels quelles quelle était
+    а без был была были было быть в во вы где да для до его ее если есть же за и из или как какая какие какое какой
+    каком ко когда кого кому который кто куда ли мне меня моего моей моем мой моя мои мою мы на не него нее нет ни
+    но о об он она они от откуда по почему при про с сколько со так там то ты у уже чего чем что чтобы эта эти
+    это этот я
+    اي اين الى ان انا التي الذي على عن في قد كان كانت كم كيف لا لم لماذا ما ماذا متى مع من هذا هذه هل هو هي و
+"""
+_UNSPACED_QUESTION_WORDS = """
+    什么 怎么 为什 么样 哪个 哪些 哪里 哪儿 多少 几个 是否 有没 没有 还记
+    记得 得我 你还 知道 我们 你们 他们 我的 你的 他的 的时 时候 有一 一次
+    一个 我在 我曾 曾经 你和 和你 我和 了什 告诉 诉过 过我 我说 说过 给我 你给 是什 是哪 请问 吗 呢 的 了 我 你 是
+    뭐 뭐야 무엇 누구 어디 언제 왜 어떻 떻게 했어 했지 있어 있지 인가 는 은 이 가 을 를 에 의
+    です ます した した か から まで ですか でした だっ った って は が を に の と で
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """What is looked for: a token, or (`prefix`) every token that begins so. `instead`: of a token that memory does not
+    know. `of`: the token of a name of which it is another form, and as which it counts."""
+
+    token: str
+    prefix: bool = False
+    instead: str = ""
+    of: str = ""
+
+    @property
+    def asked(self) -> str:
+        """The token that was asked for."""
+        return self.instead or self.of or self.token
+
+
+def tokens(text: str) -> list[str]:
+    """The tokens of a text that is indexed, in order."""
+    found: list[str] = []
+    for word in runs(folded(text)):
+        if is_unspaced(word):
+            found += pairs(word)
+        else:
+            found.append(_root(word))
+    return found
+
+
+def query_terms(query: str) -> list[Term]:
+    """What a question looks for, each once, without the words that questions are made of; with them where there are no
+    others."""
+    words = list(dict.fromkeys(terms(folded(query[:MOST_CHARS]))))
+    telling = [word for word in words if word not in _STOP and not is_common(word)] or words
+    return list(dict.fromkeys(term_of(word) for word in telling))
+
+
+@lru_cache(maxsize=4_096)
+def term_of(word: str) -> Term:
+    """Of a folded word, or a pair of letters."""
+    if is_unspaced(word):
+        return Term(word, prefix=len(pairs(word)) == 1)
+    root = _root(word)
+    return Term(root, prefix=len(root) >= _PREFIX and not root.isdecimal())
+
+
+def _root(word: str) -> str:
+    if len(word) > _LONGEST_WORD:
+        return word
+    return stem(word) if word.isascii() else without_endings(word)
+
+
+def beginnings(term: Term) -> Iterator[Term]:
+    """What may be looked for where memory does not know a term, the likeliest first: the word as it is spelt without
+    umlauts, and words that begin like it (Gartenhäuser: Gartenhaus); of a Japanese verb its first character."""
+    token = term.token
+    if is_unspaced(token):
+        if len(token) == 2 and _IS_HAN.match(token) and not _IS_HAN.match(token[1]):
+            yield Term(token[0], prefix=True, instead=token)
+        return
+    if _DIGIT.search(token):
+        return
+    if (plain := _UMLAUT.sub(r"\1", token)) != token:
+        yield Term(plain, prefix=len(plain) >= _PREFIX, instead=token)
+    least = max(_LEAST_BEGINNING if token.isascii() else _PREFIX, len(token) - _MOST_LEFT_OFF)
+    for size in range(len(token) - 1, least - 1, -1):
+        yield Term(token[:size], prefix=True, instead=token)
+
+
+_STOP = frozenset(folded(_QUESTION_WORDS).split()) | frozenset(folded(_UNSPACED_QUESTION_WORDS).split())
+
+
+def words_asked(query: str) -> dict[str, str]:
+    """The token that stands for each word of a question, the word as `words.terms` gives it."""
+    return {word: term_of(folded(word)).token for word in dict.fromkeys(terms(fold(query[:MOST_CHARS])))}

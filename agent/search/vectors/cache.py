@@ -1,0 +1,248 @@
+"""The vectors of one index file in memory, kept in line with the file by what changed in it, whoever changed it.
+
+Rows stand in the order of their first passages: what is new has greater numbers than all before (`database`), so it
+goes to the end, and what is gone leaves an empty row until a quarter of them are. A row without a vector has the
+scale 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agent.search.results import Limits
+from agent.search.rows import UnitRow, VectorRow
+from agent.search.store import Store
+from agent.search.vectors.store import KeptVectors
+
+Bytes = NDArray[np.int8]
+Floats = NDArray[np.float32]
+Numbers = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+Data = NDArray[np.uint8]
+"""Vectors as they are kept, a row each."""
+
+SCALE_BYTES = 4
+"""At the front of a vector as it is kept."""
+_BLOCK = 512
+"""Vectors compared at once: what is upcast then fits into the processor's cache."""
+_COLUMNS = len(UnitRow._fields)
+_KEY = "S16"
+_GONE = -1
+_ROOM = 8
+"""A table that is full grows by this part of it."""
+_LEAST_ROOM = 1_024
+_EMPTY = 4
+"""From this part of all rows on, those that are gone are taken out."""
+
+
+class Table:
+    """Units of one kind, passages or windows: first and last passage, days and file of each."""
+
+    def __init__(self, units: Numbers, width: int) -> None:
+        """`units`: as `UnitRow`."""
+        self.size = 0
+        self._units = np.empty((0, _COLUMNS), np.int64)
+        self._vectors: Bytes = np.empty((0, width), np.int8)
+        self._scales: Floats = np.empty(0, np.float32)
+        self.append(units)
+
+    @property
+    def first(self) -> Numbers:
+        return self._units[: self.size, 0]
+
+    @property
+    def last(self) -> Numbers:
+        return self._units[: self.size, 1]
+
+    @property
+    def _file(self) -> Numbers:
+        return self._units[: self.size, 4]
+
+    @property
+    def embedded(self) -> Mask:
+        return self._scales[: self.size] > 0
+
+    @property
+    def missing(self) -> int:
+        """How many that are there have no vector."""
+        return int(np.count_nonzero(self._file != _GONE) - np.count_nonzero(self.embedded))
+
+    def append(self, units: Numbers) -> None:
+        size = self.size + len(units)
+        if size > len(self._scales):
+            room = size + size // _ROOM + _LEAST_ROOM
+            self._units, self._vectors = _grown(self._units, room), _grown(self._vectors, room)
+            self._scales = _grown(self._scales, room)
+        self._units[self.size : size] = units
+        self._scales[self.size : size] = 0
+        self.size = size
+
+    def date(self, units: Numbers) -> None:
+        """Of a file whose days changed."""
+        self._units[np.searchsorted(self.first, units[:, 0])] = units
+
+    def remove(self, files: Collection[int]) -> None:
+        gone = np.isin(self._file, list(files))
+        self._file[gone] = _GONE
+        self._scales[: self.size][gone] = 0
+        if _EMPTY * np.count_nonzero(self._file == _GONE) > self.size:
+            left = np.flatnonzero(self._file != _GONE)
+            self.size = len(left)
+            self._units, self._vectors, self._scales = self._units[left], self._vectors[left], self._scales[left]
+
+    def put(self, ends: Numbers, vectors: Data) -> None:
+        """As they are kept, of what begins and ends with those passages. What is not of this table is left alone."""
+        if not self.size:
+            return
+        rows = np.minimum(np.searchsorted(self.first, ends[:, 0]), self.size - 1)
+        ours = (self._units[rows, :2] == ends).all(1) & (self._file[rows] != _GONE)
+        rows, vectors = rows[ours], vectors[ours]
+        self._scales[rows] = np.ascontiguousarray(vectors[:, :SCALE_BYTES]).view(np.float32)[:, 0]
+        self._vectors[rows] = vectors[:, SCALE_BYTES:].view(np.int8)
+
+    def cosines(self, question: Floats) -> Floats:
+        found = np.empty(self.size, np.float32)
+        for start in range(0, self.size, _BLOCK):
+            block = slice(start, min(start + _BLOCK, self.size))
+            found[block] = self._vectors[block].astype(np.float32) @ question
+        found *= self._scales[: self.size]
+        return found
+
+    def within(self, limits: Limits, files: Collection[int] | None) -> Mask:
+        """What has a vector and is not surely outside."""
+        inside = self.embedded
+        units = self._units[: self.size]
+        if limits.since:
+            inside &= units[:, 3] >= limits.since
+        if limits.until:
+            inside &= units[:, 2] <= limits.until
+        if files is not None:
+            inside &= np.isin(self._file, list(files))
+        return inside
+
+
+class Mirror:
+    """One thread at a time."""
+
+    def __init__(self) -> None:
+        self.passages = Table(_numbers([], _COLUMNS), 0)
+        self.windows = Table(_numbers([], _COLUMNS), 0)
+        self._state: tuple[tuple[int, int], str] | None = None
+        self._whole: tuple[int, str, int, int] | None = None
+        self._files: dict[int, tuple[int, str]] = {}
+        self._number = 0
+
+    @property
+    def width(self) -> int:
+        """Numbers in a vector; 0 where there is none."""
+        return self._whole[3] if self._whole is not None else 0
+
+    def below(self, folder: str) -> list[int]:
+        """Files in a folder."""
+        return [file for file, (_, path) in self._files.items() if path.startswith(f"{folder}/")]
+
+    def follow(self, store: Store, model: str) -> None:
+        """Be as the file is now. Raises as `Store` does."""
+        serial, _ = now = store.state
+        if self._state == (now, model):
+            return
+        with store.vectors.as_they_are():
+            number, size = store.vectors.newest(model)
+            whole = (serial, model, store.vectors.dropped, max(0, size - SCALE_BYTES))
+            if whole == self._whole:
+                self._catch_up(store.vectors, model)
+            else:
+                self._whole = None  # until all is read
+                self._read(store.vectors, model, whole[3])
+                self._whole = whole
+            self._number = max(number, self._number)
+        self._state = (now, model)
+
+    def _read(self, kept: KeptVectors, model: str, width: int) -> None:
+        self._files = kept.files()
+        self._number = 0
+        self.passages = Table(_each(kept.sections()), width)
+        self.windows = Table(_numbers(kept.windows(), _COLUMNS), width)
+        if not width:
+            return
+        ends, keys = _named(kept)
+        for part in kept.all(model):
+            right = [(key, vector) for key, vector in part if len(vector) == width + SCALE_BYTES]
+            wanted = np.frombuffer(b"".join(key for key, _ in right), _KEY)
+            low, high = np.searchsorted(keys, wanted), np.searchsorted(keys, wanted, side="right")
+            vectors = _data([vector for _, vector in right], width)
+            self._put(ends[_ranges(low, high)], vectors[np.repeat(np.arange(len(right)), high - low)])
+
+    def _catch_up(self, kept: KeptVectors, model: str) -> None:
+        files = kept.files()
+        gone = self._files.keys() - files.keys()
+        if gone:
+            self.passages.remove(gone)
+            self.windows.remove(gone)
+        for file in sorted(id for id, known in files.items() if self._files.get(id) != known):
+            passages, windows = _each(kept.sections(file)), _numbers(kept.windows(file), _COLUMNS)
+            if file in self._files:
+                self.passages.date(passages)
+                self.windows.date(windows)
+            else:
+                self.passages.append(passages)
+                self.windows.append(windows)
+            self._take(kept.of_file(model, file))
+        self._files = files
+        self._take(kept.since(model, self._number))
+
+    def _take(self, found: Sequence[VectorRow]) -> None:
+        """A server may have changed its size: the newest one's holds."""
+        right = [one for one in found if len(one.vector) == self.width + SCALE_BYTES]
+        ends = _numbers([(one.first, one.last) for one in right], 2)
+        self._put(ends, _data([one.vector for one in right], self.width))
+
+    def _put(self, ends: Numbers, vectors: Data) -> None:
+        self.passages.put(ends, vectors)
+        self.windows.put(ends, vectors)
+
+
+def _named(kept: KeptVectors) -> tuple[Numbers, NDArray[np.bytes_]]:
+    """First and last of every text with a key, and the keys, in the order of these."""
+    ends, keys = [_numbers([], 2)], [b""]
+    for part in kept.named():
+        ends.append(_numbers([row[:2] for row in part], 2))
+        keys.append(b"".join(row[2] for row in part))
+    found = np.frombuffer(b"".join(keys), _KEY)
+    order = np.argsort(found, kind="stable")
+    return np.concatenate(ends)[order], found[order]
+
+
+def _each(sections: Iterable[UnitRow]) -> Numbers:
+    """Every passage of some sections as a unit of its own."""
+    rows = _numbers(sections, _COLUMNS)
+    passages = _ranges(rows[:, 0], rows[:, 1] + 1)
+    units = np.repeat(rows, rows[:, 1] + 1 - rows[:, 0], axis=0)
+    units[:, 0] = units[:, 1] = passages
+    return units
+
+
+def _ranges(low: Numbers, high: Numbers) -> Numbers:
+    """The numbers from each one up to and without the other, one range behind the other."""
+    counts = high - low
+    ends = np.cumsum(counts)
+    return np.asarray(np.arange(ends[-1] if len(ends) else 0) + np.repeat(low - ends + counts, counts), np.int64)
+
+
+def _numbers(rows: Iterable[tuple[int, ...]], columns: int) -> Numbers:
+    return np.fromiter(chain.from_iterable(rows), np.int64).reshape(-1, columns)
+
+
+def _data(vectors: Sequence[bytes], width: int) -> Data:
+    return np.frombuffer(b"".join(vectors), np.uint8).reshape(len(vectors), SCALE_BYTES + width)
+
+
+def _grown(old: NDArray[Any], room: int) -> NDArray[Any]:
+    new = np.empty((room, *old.shape[1:]), old.dtype)
+    new[: len(old)] = old
+    return new

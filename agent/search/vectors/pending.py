@@ -1,0 +1,40 @@
+"""Which texts still wait for a vector: asked for some at a time, the newest first, without looking at all of them each
+time."""
+
+from __future__ import annotations
+
+from agent.search.rows import TextRow
+from agent.search.store import Store
+
+
+class Waiting:
+    """Of one index file and one model at a time; to be made anew with another file. Raises as `Store` does."""
+
+    def __init__(self) -> None:
+        self._of: tuple[str, int] | None = None
+        self._newest = 0
+        self._left: list[tuple[int, int]] = []
+        """Texts that were not looked at yet, by their first passages: above one number, up to the other. The newest are
+        last."""
+        self._done: tuple[tuple[int, int], str] | None = None
+
+    def next(self, store: Store, model: str, most: int) -> list[TextRow]:
+        """Each text once. Where none waits, what is left of texts that are gone and of other models is dropped."""
+        if self._done == (store.state, model):
+            return []
+        named, of = store.vectors.name_all(), (model, store.vectors.dropped)
+        if named or self._of != of:
+            self._of, self._newest, self._left = of, 0, []
+        newest = store.vectors.newest_text
+        if newest > self._newest:
+            self._left.append((self._newest, newest))
+            self._newest = newest
+        while self._left:
+            above, to = self._left.pop()
+            rows = store.vectors.missing(model, above, to, most)
+            if rows:
+                self._left.append((above, rows[0].first))  # they may be asked for again
+                return list({row.key: row for row in rows}.values())
+        store.vectors.drop(model)
+        self._done = (store.state, model)
+        return []

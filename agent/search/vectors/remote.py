@@ -1,0 +1,105 @@
+"""Vectors from a server that speaks OpenAI's `POST /embeddings`."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from agent.io.parsing import load_json
+from agent.search.vectors.encoder import NoEmbedding, Vector
+
+if TYPE_CHECKING:
+    import httpx
+
+_CONNECT = 5.0
+_KEY_REFUSED = (401, 403)
+_TEXT_REFUSED = (400, 413, 422, 500)
+"""What servers answer where one of the texts is too long for them, or stumble over it."""
+_HARMLESS = "What is said here?"
+_MOST_CHARS = 8_000
+"""Of one text. The common limit is 8,192 tokens, and no passage or window comes near it."""
+
+
+class _TextRefused(NoEmbedding):
+    """Perhaps for one of the texts."""
+
+
+class Server:
+    """`base_url` as OpenAI's clients take it, up to and with `/v1`. The key may be empty."""
+
+    batch = 16
+
+    def __init__(self, base_url: str, model: str, api_key: str = "") -> None:
+        self.id = f"server-{hashlib.sha256(f'{base_url} {model}'.encode()).hexdigest()[:16]}"
+        self._url = f"{base_url.rstrip('/')}/embeddings"
+        self._model = model
+        self._key = api_key
+        self._client: httpx.Client | None = None
+
+    def encode(self, texts: Sequence[str], seconds: float, *, is_question: bool = False) -> Sequence[Vector]:
+        try:
+            return self._encoded(texts, seconds)
+        except _TextRefused:
+            if is_question:
+                raise
+            return self._encoded_singly(texts, seconds)
+
+    def _encoded_singly(self, texts: Sequence[str], seconds: float) -> Sequence[Vector]:
+        """A text that is refused alone, by a server that takes another one, is like nothing."""
+        (harmless,) = self._encoded([_HARMLESS], seconds)
+        found: list[Vector] = []
+        for text in texts:
+            try:
+                found += self._encoded([text], seconds)
+            except _TextRefused:
+                found.append([0.0] * len(harmless))
+        return found
+
+    def _encoded(self, texts: Sequence[str], seconds: float) -> Sequence[Vector]:
+        import httpx  # noqa: PLC0415 (only where texts are to be embedded)
+
+        if self._client is None:
+            headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+            self._client = httpx.Client(headers=headers)
+        wanted = [text[:_MOST_CHARS] for text in texts]  # an empty one is refused by most servers; none is given
+        try:
+            answer = self._client.post(
+                self._url,
+                json={"model": self._model, "input": wanted, "encoding_format": "float"},
+                timeout=httpx.Timeout(seconds, connect=min(seconds, _CONNECT)),
+            )
+            answer.raise_for_status()
+            return _vectors(load_json(answer.content), len(texts))
+        except httpx.HTTPStatusError as refusal:
+            status = refusal.response.status_code
+            what = "the key" if status in _KEY_REFUSED else "it"
+            kind = _TextRefused if status in _TEXT_REFUSED else NoEmbedding
+            raise kind(f"the embedding server refused {what} ({status})") from refusal
+        except httpx.HTTPError as problem:
+            raise NoEmbedding(f"the embedding server cannot be reached ({type(problem).__name__})") from problem
+        except (ValueError, KeyError, TypeError) as problem:
+            raise NoEmbedding("the embedding server's answer is not what such servers answer") from problem
+
+    def knows(self, text: str) -> bool:
+        return bool(text.strip())
+
+    def close(self) -> None:
+        if self._client is not None:
+            self._client.close()
+
+
+def _vectors(answer: Any, count: int) -> list[Vector]:
+    found: dict[int, Vector] = {int(one["index"]): _unit(one["embedding"]) for one in answer["data"]}
+    vectors = [found[at] for at in range(count)]
+    if len({len(vector) for vector in vectors}) > 1:
+        raise ValueError("vectors of several sizes")
+    return vectors
+
+
+def _unit(numbers: Sequence[float]) -> Vector:
+    length = math.sqrt(sum(number * number for number in numbers))
+    if not math.isfinite(length) or not length:
+        raise ValueError("a vector that points nowhere")
+    return [number / length for number in numbers]

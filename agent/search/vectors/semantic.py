@@ -1,0 +1,89 @@
+"""What an embedder adds to an index: vectors made behind the searches, and questions compared with them. Needs numpy,
+so it is imported only where there is an embedder."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+
+from agent.search.results import Limits
+from agent.search.rows import TextRow
+from agent.search.scope_index import AudienceIndex
+from agent.search.store import Store
+from agent.search.vectors.encoder import Embedder, NoEmbedding
+from agent.search.vectors.protocol import Likeness, Question
+from agent.search.vectors.similarity import Vectors, packed
+
+_AT_ONCE = 256
+"""Texts that are looked up at once; the index is free while they are embedded."""
+
+_MOST_HELD = 64
+"""Audiences whose vectors stay in memory."""
+
+
+class Embeddings:
+    """As `Meaning`."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._opening = threading.Lock()
+        self._vectors: dict[str, Vectors] = {}
+
+    @property
+    def model(self) -> str:
+        return self._embedder.model
+
+    @property
+    def problem(self) -> str:
+        return self._embedder.problem
+
+    def load(self) -> str:
+        try:
+            return self._embedder.encoder().id
+        except NoEmbedding:
+            return ""
+
+    def retry(self) -> None:
+        self._embedder.retry()
+
+    def question(self, text: str, deadline: float) -> Question:
+        try:
+            vector, model = self._embedder.question(text, deadline), self.model
+        except NoEmbedding as problem:
+            return Question(gap=str(problem))
+        return Question(vector, model) if model else Question(gap="the model is being exchanged")
+
+    def like(self, name: str, store: Store, question: Question, limits: Limits) -> tuple[Likeness | None, str]:
+        if question.vector is None:
+            return None, question.gap
+        return self._of(name).likeness(store, question.model, question.vector, limits)
+
+    def follow(self, name: str, store: Store) -> None:
+        if model := self.model:
+            self._of(name).follow(store, model)
+
+    def embed(self, index: AudienceIndex, end: float, done: Callable[[int], None] | None = None) -> bool:
+        if time.monotonic() > end:
+            return True
+        encoder = self._embedder.encoder()
+        missing = index.unembedded(encoder.id, _AT_ONCE)
+        for part in _parts(missing, encoder.batch):
+            made = self._embedder.passages(encoder, [row.text for row in part])
+            index.put_vectors(encoder.id, [(row.key, packed(one)) for row, one in zip(part, made, strict=True)])
+            if done is not None:
+                done(len(part))
+            if time.monotonic() > end:
+                break
+        return bool(missing)
+
+    def _of(self, name: str) -> Vectors:
+        with self._opening:
+            vectors = self._vectors[name] = self._vectors.pop(name, Vectors())
+            if len(self._vectors) > _MOST_HELD:
+                del self._vectors[next(iter(self._vectors))]
+            return vectors
+
+
+def _parts(rows: Sequence[TextRow], size: int) -> Iterable[Sequence[TextRow]]:
+    return (rows[start : start + size] for start in range(0, len(rows), size))

@@ -1,0 +1,151 @@
+"""How like a question the texts of an audience are: all of their vectors compared with its own.
+
+A vector is kept as one byte a number and their scale, which costs no quality (SEARCH.md) and a quarter of the room.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from agent.search.results import Limits
+from agent.search.store import Store
+from agent.search.vectors.cache import Floats, Mask, Mirror, Numbers, Table
+from agent.search.vectors.encoder import Vector
+from agent.search.vectors.protocol import CHANGED_SIZE, Likeness
+
+_COVERED = 0.5
+"""Part of the passages that must be embedded before meaning counts."""
+_ALIKE = 0.6
+"""On the way from the least like to the most. Most passages of a memory stand at about 0.3."""
+_OUTSIDE = -2.0
+"""Less than any cosine."""
+
+
+def packed(vector: Vector) -> bytes:
+    """The scale as a float32, then a byte for each number."""
+    numbers = np.asarray(vector, np.float32)
+    scale = max(float(np.abs(numbers).max(initial=0.0)), 1e-9) / 127
+    data: bytes = np.rint(numbers / scale).astype(np.int8).tobytes()
+    return struct.pack("<f", scale) + data
+
+
+class Vectors:
+    """Those of one index file. One thread at a time."""
+
+    def __init__(self) -> None:
+        self._mirror = Mirror()
+
+    def follow(self, store: Store, model: str) -> None:
+        """Be as the file is now. Raises as `Store` does."""
+        self._mirror.follow(store, model)
+
+    def likeness(self, store: Store, model: str, question: Vector, limits: Limits) -> tuple[Likeness | None, str]:
+        """How like a question everything within limits is; None, and the reason, where too little is embedded. It holds
+        until the next call."""
+        mirror = self._mirror
+        mirror.follow(store, model)
+        there, missing = int(np.count_nonzero(mirror.passages.embedded)), mirror.passages.missing
+        if there < _COVERED * (there + missing) or not there:
+            return None, f"{missing} passages are not embedded yet" if missing else ""
+        asked = np.asarray(question, np.float32)
+        if len(asked) != mirror.width:
+            return None, CHANGED_SIZE
+        files = mirror.below(limits.below) if limits.below else None
+        return Cosines(*(_compared(table, asked, limits, files) for table in (mirror.passages, mirror.windows))), ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Of the rows of a table. `cosines` less than any where a row is not inside."""
+
+    first: Numbers
+    last: Numbers
+    cosines: Floats
+    inside: int
+    least: float
+    greatest: float
+
+    def best(self, most: int) -> Numbers:
+        most = min(most, self.inside)
+        if most == 0:
+            return np.empty(0, np.int64)
+        top = np.argpartition(-self.cosines, most - 1)[:most]
+        return np.asarray(top[np.lexsort((top, -self.cosines[top]))])
+
+    def shares(self, rows: Numbers) -> Floats:
+        """Stretched from the least to the greatest, 0 to 1."""
+        return np.asarray((self.cosines[rows] - self.least) / ((self.greatest - self.least) or 1.0), np.float32)
+
+    def has(self, rows: Numbers) -> Mask:
+        return np.asarray(self.cosines[rows] > _OUTSIDE)
+
+
+class Cosines:
+    """As `Likeness`."""
+
+    def __init__(self, passages: _Found, windows: _Found) -> None:
+        self._passages = passages
+        self._windows = windows
+
+    def nearest_passages(self, most: int) -> Sequence[int]:
+        return [int(passage) for passage in self._passages.first[self._passages.best(most)]]
+
+    def nearest_windows(self, most: int) -> Mapping[tuple[int, int], float]:
+        found = self._windows
+        return {(int(found.first[at]), int(found.last[at])): float(found.cosines[at]) for at in found.best(most)}
+
+    def alike(self, passages: Collection[int]) -> Collection[int]:
+        rows = _rows(self._passages, np.array(list(passages), np.int64))
+        known = rows[rows >= 0]
+        return set(self._passages.first[known[self._passages.shares(known) >= _ALIKE]].tolist())
+
+    def shares(self, passages: Collection[int]) -> Mapping[int, float]:
+        wanted = np.array(sorted(passages), np.int64)
+        rows = _rows(self._passages, wanted)
+        known = rows[rows >= 0]
+        shares = self._passages.shares(known) + self._around(self._passages.first[known])
+        return dict(zip(self._passages.first[known].tolist(), shares.tolist(), strict=True))
+
+    def _around(self, passages: Numbers) -> Floats:
+        """The share of the best window that holds each; 0 where none does."""
+        windows = self._windows
+        row = np.searchsorted(windows.last, passages)
+        ends = np.searchsorted(windows.first, passages, side="right")
+        best = np.zeros(len(passages), np.float32)
+        while (left := np.flatnonzero(row < ends)).size:
+            shares = windows.shares(row[left])
+            best[left] = np.maximum(best[left], np.where(windows.has(row[left]), shares, 0))
+            row += 1
+        return best
+
+    def windows(self, wanted: Collection[tuple[int, int]]) -> Mapping[tuple[int, int], float]:
+        found, ordered = self._windows, list(wanted)
+        rows = _rows(found, np.array([first for first, _ in ordered], np.int64))
+        return {
+            (first, last): float(found.cosines[row])
+            for (first, last), row in zip(ordered, rows, strict=True)
+            if row >= 0 and found.last[row] == last
+        }
+
+
+def _rows(found: _Found, firsts: Numbers) -> Numbers:
+    """Where those that begin so stand; -1 where there is none inside."""
+    if not len(found.first):
+        return np.full(len(firsts), -1, np.int64)
+    rows = np.minimum(np.searchsorted(found.first, firsts), len(found.first) - 1)
+    there = (found.first[rows] == firsts) & found.has(rows)
+    return np.where(there, rows, -1)
+
+
+def _compared(table: Table, question: Floats, limits: Limits, files: Collection[int] | None) -> _Found:
+    cosines = table.cosines(question)
+    inside = table.within(limits, files)
+    cosines[~inside] = _OUTSIDE
+    count = int(np.count_nonzero(inside))
+    least = float(cosines.min(where=inside, initial=np.inf)) if count else 0.0
+    greatest = float(cosines.max(initial=_OUTSIDE)) if count else 0.0
+    return _Found(table.first, table.last, cosines, count, least, greatest)

@@ -1,0 +1,228 @@
+"""The vectors in an audience's index file.
+
+They stand by the key of the text that they were made of (`vector`), so that a text which moves, or a file that is
+indexed anew, needs none twice; `embedded` says the key of each passage, and of each window by its first and last. A key
+that a removed row had is `doubtful` until it was looked up whether another row has it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from agent.search.database import transaction, translated
+from agent.search.rows import TextRow, UnitRow, VectorRow
+
+_AT_ONCE = 4_096
+_TEXT = (
+    "(SELECT group_concat(text, char(10)) FROM "
+    "(SELECT p.text FROM passage p WHERE p.id BETWEEN u.first AND u.last ORDER BY p.id))"
+)
+
+
+def key_of(text: str) -> bytes:
+    """What a text's vector is kept under."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+class KeptVectors:
+    """As `Store`: one connection, one thread at a time; raises `Damaged` and `NotStored`."""
+
+    def __init__(self, db: sqlite3.Connection, *, is_shared: bool) -> None:
+        """`is_shared`: other connections write, too."""
+        self._db = db
+        self._is_shared = is_shared
+
+    # writing -----------------------------------------------------------------------------------------------------
+
+    def name(self, file: int) -> None:
+        """Give all texts of a file their keys, within a transaction."""
+        texts = dict(self._db.execute("SELECT id, text FROM passage WHERE file = ?", [file]))
+        self._db.executemany(
+            "INSERT OR REPLACE INTO embedded VALUES (?, ?, ?)", ((id, id, key_of(text)) for id, text in texts.items())
+        )
+        windows = self._db.execute("SELECT first, last FROM window WHERE file = ? AND first != last", [file])
+        self._db.executemany(
+            "INSERT OR REPLACE INTO embedded VALUES (?, ?, ?)",
+            (
+                (first, last, key_of("\n".join(texts[at] for at in range(first, last + 1))))
+                for first, last in windows.fetchall()
+            ),
+        )
+
+    def name_all(self) -> bool:
+        """Of every file that has no keys yet; whether there was one."""
+        with translated():
+            unnamed = [id for (id,) in self._db.execute("SELECT id FROM file WHERE NOT named")]
+        for file in unnamed:
+            with transaction(self._db):
+                self.name(file)
+                self._db.execute("UPDATE file SET named = 1, revision = revision + 1 WHERE id = ?", [file])
+        return bool(unnamed)
+
+    def put(self, model: str, vectors: Iterable[tuple[bytes, bytes]]) -> None:
+        """By key."""
+        with transaction(self._db):
+            self._db.executemany(
+                "INSERT OR REPLACE INTO vector (model, key, vector) VALUES (?, ?, ?)",
+                ((model, key, vector) for key, vector in vectors),
+            )
+
+    def drop(self, model: str) -> None:
+        """Those of texts that are gone, and of any other model."""
+        with transaction(self._db):
+            self._db.execute(
+                "DELETE FROM vector WHERE model = ? AND key IN (SELECT d.key FROM doubtful d "
+                "WHERE NOT EXISTS (SELECT 1 FROM embedded e WHERE e.key = d.key))",
+                [model],
+            )
+            self._db.execute("DELETE FROM doubtful")
+            others = "SELECT 1 FROM vector WHERE model < ?1 OR model > ?1 LIMIT 1"
+            if self._db.execute(others, [model]).fetchone() is not None:
+                self._db.execute("DELETE FROM vector WHERE model != ?", [model])
+                self._db.execute("UPDATE dropped SET times = times + 1")
+
+    def drop_unused(self) -> None:
+        """Those of texts that are gone, within a transaction; every one is looked at."""
+        self._db.execute("DELETE FROM vector WHERE key NOT IN (SELECT key FROM embedded)")
+        self._db.execute("DELETE FROM doubtful")
+
+    def take(self, other: Path) -> None:
+        """All that another index file has. Raises `Damaged` also where it has no place for them."""
+        with translated():
+            self._db.execute("ATTACH ? AS other", [str(other)])
+            try:
+                with transaction(self._db):
+                    self._db.execute(
+                        "INSERT OR IGNORE INTO vector (model, key, vector) "
+                        "SELECT model, key, vector FROM other.vector ORDER BY id"
+                    )
+                    self._db.execute("INSERT OR IGNORE INTO doubtful SELECT key FROM vector")
+            finally:
+                self._db.execute("DETACH other")
+
+    # reading -----------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def as_they_are(self) -> Iterator[None]:
+        """All that is read in it is of one moment, whoever writes meanwhile."""
+        with translated():
+            if not self._is_shared:
+                yield
+                return
+            self._db.execute("BEGIN")
+            try:
+                yield
+            finally:
+                if self._db.in_transaction:
+                    self._db.execute("COMMIT")
+
+    @property
+    def dropped(self) -> int:
+        """How often the vectors of other models were dropped; another process may mean another one."""
+        with translated():
+            return int(self._db.execute("SELECT times FROM dropped").fetchone()[0])
+
+    @property
+    def newest_text(self) -> int:
+        """The first passage of the newest text with a key."""
+        with translated():
+            return int(self._db.execute("SELECT coalesce(max(first), 0) FROM embedded").fetchone()[0])
+
+    def missing(self, model: str, above: int, to: int, most: int) -> list[TextRow]:
+        """Texts with a key for which there is no vector of a model, the newest first; of those that begin with a
+        passage `above` one, and at most `to`."""
+        with translated():
+            rows = self._db.execute(
+                f"SELECT u.first, u.last, {_TEXT}, u.key FROM (SELECT e.first, e.last, e.key FROM embedded e "
+                "WHERE e.first > ? AND e.first <= ? AND NOT EXISTS "
+                "(SELECT 1 FROM vector v WHERE v.model = ? AND v.key = e.key) ORDER BY e.first DESC, e.last LIMIT ?) u",
+                [above, to, model, most],
+            )
+            return [TextRow(*row) for row in rows]
+
+    def missing_count(self, model: str) -> int:
+        """How many texts there are without a vector of a model."""
+        return self._counted(
+            "SELECT count(DISTINCT key) FROM embedded e WHERE NOT EXISTS "
+            "(SELECT 1 FROM vector v WHERE v.model = ? AND v.key = e.key)",
+            model,
+        )
+
+    def count(self, model: str) -> int:
+        """Passages that have one of that model."""
+        return self._counted(
+            "SELECT count(*) FROM embedded e WHERE e.first = e.last AND EXISTS "
+            "(SELECT 1 FROM vector v WHERE v.model = ? AND v.key = e.key)",
+            model,
+        )
+
+    def _counted(self, query: str, model: str) -> int:
+        with translated():
+            return int(self._db.execute(query, [model]).fetchone()[0])
+
+    def files(self) -> dict[int, tuple[int, str]]:
+        """Revision and path. A file's rows are what they were while its revision is the same, its vectors aside."""
+        with translated():
+            return {
+                id: (revision, path) for id, revision, path in self._db.execute("SELECT id, revision, path FROM file")
+            }
+
+    def sections(self, file: int | None = None) -> Iterator[UnitRow]:
+        """Of one file, or all, in order; so are windows. All passages of a section have its days."""
+        return self._units("first, last, earliest, day, file FROM section", file)
+
+    def windows(self, file: int | None = None) -> Iterator[UnitRow]:
+        return self._units("first, last, earliest, day, file FROM window", file)
+
+    def _units(self, of: str, file: int | None) -> Iterator[UnitRow]:
+        where, values = ("", []) if file is None else ("WHERE file = ?", [file])
+        with translated():
+            yield from map(UnitRow._make, self._db.execute(f"SELECT {of} {where} ORDER BY 1", values))
+
+    # A plus before a column keeps SQLite from its index: the last rows are read by their numbers, not all of a model.
+
+    def newest(self, model: str) -> tuple[int, int]:
+        """Number and bytes of the vector of a model that was put last; 0 and 0 where there is none."""
+        with translated():
+            row = self._db.execute(
+                "SELECT id, length(vector) FROM vector WHERE +model = ? ORDER BY id DESC LIMIT 1", [model]
+            ).fetchone()
+            return (int(row[0]), int(row[1])) if row else (0, 0)
+
+    def named(self) -> Iterator[Sequence[tuple[int, int, bytes]]]:
+        """First and last of every text with a key, in order, some thousand at once."""
+        return self._parts("SELECT first, last, key FROM embedded ORDER BY first, last", [])
+
+    def all(self, model: str) -> Iterator[Sequence[tuple[bytes, bytes]]]:
+        """Keys and vectors, some thousand at once."""
+        return self._parts("SELECT key, vector FROM vector WHERE +model = ? ORDER BY id", [model])
+
+    def since(self, model: str, number: int) -> Sequence[VectorRow]:
+        """Of texts, where the vector was put after that of a number."""
+        return self._vectors(
+            "vector v CROSS JOIN embedded e ON e.key = v.key WHERE v.id > ? AND +v.model = ?", [number, model]
+        )
+
+    def of_file(self, model: str, file: int) -> Sequence[VectorRow]:
+        units = "SELECT id AS first, id AS last FROM passage WHERE file = ?2 UNION SELECT first, last FROM window"
+        return self._vectors(
+            f"({units} WHERE file = ?2) u CROSS JOIN embedded e ON e.first = u.first AND e.last = u.last "
+            "CROSS JOIN vector v ON v.model = ?1 AND v.key = e.key",
+            [model, file],
+        )
+
+    def _vectors(self, of: str, values: Sequence[int | str]) -> Sequence[VectorRow]:
+        """CROSS JOIN: looked up in that order."""
+        with translated():
+            return list(map(VectorRow._make, self._db.execute(f"SELECT e.first, e.last, v.vector FROM {of}", values)))
+
+    def _parts(self, query: str, values: Sequence[str]) -> Iterator[list[Any]]:
+        with translated():
+            rows = self._db.execute(query, values)
+            while part := rows.fetchmany(_AT_ONCE):
+                yield part

@@ -1,0 +1,118 @@
+"""A transcript for people: as Markdown, and the end of a talk for the daily log."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from agent.clock import Clock
+from agent.languages.days_meant import with_days
+from agent.memory.provenance import with_mark
+from agent.model.base import REFUSED
+from agent.model.offline.model import NAME as OFFLINE
+from agent.session.entries import CompactionEntry, Entry, MarkEntry, MessageEntry, is_reset
+from agent.session.taint import own_sources
+from agent.session.transcript import Transcript
+from agent.session.turn_journal import calls_of, said_in, text_of
+from agent.silence import spoken
+
+_ME = "Assistant"
+SNAPSHOT_MESSAGES = 15
+_SNAPSHOT_CHARS = 1_000
+"""Of one message in a snapshot; the transcript keeps the whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Something said. `who` is a person's name, or empty for the assistant. `sources`: where text of others came from
+    that was with it, or of which an answer was made."""
+
+    at: datetime
+    who: str
+    text: str
+    sources: tuple[str, ...] = ()
+
+    def marked(self, text: str) -> str:
+        """What is to be kept of it, with its mark. A person's words are their own, whatever came with them."""
+        return text if self.who else with_mark(text, self.sources)
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    heading: str
+    body: str
+
+
+def lines(entries: Sequence[Entry], clock: Clock) -> Iterator[Line]:
+    """What was said and answered, without tools, silence and our own words to the model."""
+    for entry in entries:
+        if not isinstance(entry, MessageEntry):
+            continue
+        at = clock.local(datetime.fromisoformat(entry.ts))
+        if entry.role == "user" and entry.meta.said:
+            yield Line(at, entry.meta.sender or "You", said_in(entry), own_sources(entry))
+        elif entry.role == "assistant" and entry.meta.stop_reason != REFUSED and (text := spoken(text_of(entry))):
+            yield Line(at, "", text, own_sources(entry))
+
+
+def is_canned(entry: Entry) -> bool:
+    """Whether it is what the offline assistant says to a note: nothing that anybody would want to read again."""
+    return isinstance(entry, MessageEntry) and entry.role == "assistant" and entry.meta.model == OFFLINE
+
+
+def snapshot(transcript: Transcript, clock: Clock) -> Snapshot | None:
+    """The end of a talk, for the daily log; None where nothing was said. The heading is a slug of how the talk began
+    and the transcript's id, so that the same snapshot is recognised."""
+    said = list(lines([entry for entry in transcript.entries if not is_canned(entry)], clock))
+    if not said:
+        return None
+    first = next((line.text for line in said if line.who), said[0].text)
+    body = "\n".join(_bullet(line) for line in said[-SNAPSHOT_MESSAGES:])
+    return Snapshot(f"talk {_slug(first)} ({transcript.header.id})", body)
+
+
+def markdown(transcript: Transcript, clock: Clock) -> str:
+    """The whole talk with its tool calls."""
+    header = transcript.header
+    started = clock.local(datetime.fromisoformat(header.started))
+    parts = [
+        f"# Talk of {started:%Y-%m-%d %H:%M}",
+        f"Session `{header.id}` of `{header.agent}/{header.key}`, {clock.zone.key}.",
+    ]
+    for entry in transcript.entries:
+        parts += [f"**{line.who or _ME}** · {line.at:%Y-%m-%d %H:%M}\n\n{line.text}" for line in lines([entry], clock)]
+        parts += [
+            f"> `{call['name']}` {_short(json.dumps(call.get('input'), ensure_ascii=False))}"
+            for call in calls_of(entry)
+        ]
+        match entry:
+            case MessageEntry(role="user") if entry.meta.tool:
+                outcome = "failed" if entry.meta.error else "gave"
+                result = str(entry.content[0].get("content")) if entry.content else ""
+                parts.append(f"> `{entry.meta.tool}` {outcome}: {_short(result)}")
+            case CompactionEntry():
+                parts.append(f"---\n\n_Summary of the above:_\n\n{entry.summary}")
+            case MarkEntry() if is_reset(entry):
+                parts.append("---")
+    if transcript.damage:
+        parts.append(f"_{len(transcript.damage)} damaged lines of the transcript are left out._")
+    return "\n\n".join(parts) + "\n"
+
+
+def _bullet(line: Line) -> str:
+    text = line.text if len(line.text) <= _SNAPSHOT_CHARS else line.text[: _SNAPSHOT_CHARS - 1] + "…"
+    text = line.marked(with_days(text, line.at.date()))
+    return f"- {line.at:%H:%M} {line.who or _ME}: " + text.replace("\n", "\n  ")
+
+
+def _slug(text: str) -> str:
+    """The first words, in any script, joined by hyphens."""
+    return "-".join(re.findall(r"\w+", text.lower())[:6])[:60] or "untitled"
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 300 else line[:299] + "…"

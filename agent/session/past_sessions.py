@@ -1,0 +1,155 @@
+"""A private scope's own talks, for its memory index: what was said and answered, as far as no context holds it any
+more. What was recalled and the text of jobs are never among it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from agent.clock import Clock
+from agent.memory.scope import Audience, Scope
+from agent.search.chunking import Passage, passages
+from agent.search.sources import Source, Talk, read, signature_of
+from agent.session.archive import Archive
+from agent.session.entries import RESET, CompactionEntry, Entry, MessageEntry, is_reset
+from agent.session.export import lines
+from agent.session.jsonl import read_entry
+from agent.session.redaction import redacted
+
+_ME = "Assistant"
+_LEAVES = (b'"type":"compaction"', f'"type":"{RESET}"'.encode())
+"""Entries with which a part of a talk leaves the context."""
+_REDACTS = b'"type":"redaction"'
+_LONGEST_MARK = max(map(len, (*_LEAVES, _REDACTS)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    """A current talk's file, read up to `size` bytes. `mark`: where the last entry stands on which the index depends;
+    `leaves`: whether a part of it has left the context."""
+
+    inode: int
+    size: int = 0
+    mark: int = -1
+    leaves: bool = False
+
+    def after(self, start: int, data: bytes) -> _Looked:
+        """With the bytes from `start` to the end."""
+        places = [data.rfind(mark) for mark in (*_LEAVES, _REDACTS)]
+        last = max(places)
+        mark = start + last if last >= 0 else self.mark
+        return _Looked(self.inode, start + len(data), mark, self.leaves or max(places[:-1]) >= 0)
+
+
+class PastTalks:
+    def __init__(self, archive: Archive) -> None:
+        self._archive = archive
+        self._looked: dict[Path, _Looked] = {}
+
+    def sources(self, scope: Scope) -> Iterator[Source]:
+        """Every past talk, and the current one where a part of it has left the context. What is said in that one from
+        then on changes nothing for the index: it is the same source until the next part leaves."""
+        for source in self._talks(scope):
+            if source.talk is Talk.PAST:
+                yield source
+                continue
+            try:
+                looked = self._look(source)
+            except FileNotFoundError:
+                continue
+            except OSError:  # as it is: whoever reads it says why it cannot be
+                yield source
+                continue
+            if looked.leaves:
+                yield source._replace(signature=f"{looked.mark} 0 0 {looked.inode} {Talk.CURRENT.name}")
+
+    def _look(self, source: Source) -> _Looked:
+        """Up to which place a current talk holds what the index depends on. Only what was added is read."""
+        with source.path.open("rb") as file:
+            status = os.fstat(file.fileno())
+            known = self._looked.get(source.path)
+            if known is None or known.inode != status.st_ino or known.size > status.st_size:
+                known = _Looked(status.st_ino)
+            if known.size < status.st_size:
+                start = max(0, known.size - _LONGEST_MARK)
+                file.seek(start)
+                known = known.after(start, file.read())
+        self._looked[source.path] = known
+        return known
+
+    def _talks(self, scope: Scope) -> Iterator[Source]:
+        if not scope.is_private:
+            return
+        path = "owner" if scope.audience is Audience.OWNER else f"person/{scope.id}"
+        for key, id, file in self._archive.files(path):
+            if key.is_job:
+                continue
+            try:
+                status = file.stat()
+            except OSError:  # gone, or a link that leads nowhere
+                continue
+            talk = Talk.CURRENT if self._archive.current(key) == id else Talk.PAST
+            signature = f"{signature_of(status)} {talk.name}"
+            inside = file.relative_to(self._archive.folder).as_posix()
+            yield Source(f"sessions/{file.name}", self._archive.folder, inside, signature, status.st_mtime, talk)
+
+    def opened(self, scope: Scope, path: str, clock: Clock) -> Sequence[Passage] | None:
+        """What was said in the talk that hits call `path`, as they show it; None where the scope has no such talk.
+        Blocks; raises `Unreadable`."""
+        source = next((source for source in self._talks(scope) if source.name == path), None)
+        data = read(source) if source is not None else None
+        return None if data is None else self._heard(_entries(data), None, clock)
+
+    def parsed(self, data: bytes, clock: Clock, current: bool) -> Sequence[Passage]:
+        if current and not any(mark in data for mark in _LEAVES):
+            return ()
+        entries = _entries(data)
+        end = _left_behind([entry for _, entry in entries]) if current else None
+        return self._heard(entries, end, clock)
+
+    def _heard(self, entries: Sequence[tuple[int, Entry]], end: str | None, clock: Clock) -> Sequence[Passage]:
+        """Up to the entry `end`."""
+        found: list[Passage] = []
+        days: dict[date, int] = {}
+        for number, entry in entries:
+            if entry.id == end:
+                break
+            if isinstance(entry, MessageEntry):
+                found += _said(number, entry, clock, days)
+        return found
+
+
+def _entries(data: bytes) -> list[tuple[int, Entry]]:
+    """With their lines, from 1, without the words that were forgotten. What is damaged or torn is skipped."""
+    numbers: list[int] = []
+    written: list[Entry] = []
+    for number, line in enumerate(data.split(b"\n")[1:], 2):
+        try:
+            written.append(read_entry(line))
+        except ValueError:
+            continue
+        numbers.append(number)
+    return list(zip(numbers, redacted(written), strict=True))
+
+
+def _left_behind(entries: Sequence[Entry]) -> str:
+    """The id of the first entry that the context still holds."""
+    for at in range(len(entries) - 1, -1, -1):
+        entry = entries[at]
+        if isinstance(entry, CompactionEntry):
+            return entry.first_kept
+        if is_reset(entry):
+            return entry.id
+    return entries[0].id if entries else ""
+
+
+def _said(number: int, entry: MessageEntry, clock: Clock, days: dict[date, int]) -> Iterator[Passage]:
+    for line in lines([entry], clock):
+        day = line.at.date()
+        section = days.setdefault(day, len(days))
+        for part in passages(line.text):
+            text = f"{line.at:%H:%M} {line.who or _ME}: {line.marked(part.text)}"
+            yield Passage(number, number, text, "", section, day)

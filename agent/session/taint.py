@@ -1,0 +1,151 @@
+"""Which text of others a turn has before it, read from the transcript: so a crash loses none of it. Pure.
+
+A talk that was summarised still holds the text, for the summary was made of it; only a new talk does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from agent.context.replay import system_of
+from agent.memory.provenance import Provenance, marked_lines
+from agent.memory.scope import Audience, Scope
+from agent.model.base import Block, text_in
+from agent.session.entries import CompactionEntry, Entry, MessageEntry, is_reset
+from agent.session.pictures import path_of
+from agent.session.transcript import Transcript
+from agent.tools.base import Effect
+from agent.tools.foreign_text import Foreign, foreign, in_blocks, in_memory, in_text, names, unique
+from agent.types import ForwardedText, Said
+
+_OF_OTHERS = ("groups/", "people/")
+
+
+@dataclass(frozen=True, slots=True)
+class Taint:
+    """`now`: what this turn has taken in; `held`: what the talk holds from before; `prompt`: what stands in the
+    prompt's files, `marked` the lines of it with a mark of where they came from."""
+
+    now: tuple[Foreign, ...] = ()
+    held: tuple[Foreign, ...] = ()
+    prompt: tuple[Foreign, ...] = ()
+    marked: tuple[str, ...] = ()
+
+    @property
+    def every(self) -> tuple[Foreign, ...]:
+        return unique((*self.now, *self.held, *self.prompt))
+
+    @property
+    def taken_in(self) -> tuple[Foreign, ...]:
+        """What its answers are made from, but for the prompt's files."""
+        return unique((*self.now, *self.held))
+
+    def causes(self, effect: Effect) -> tuple[Foreign, ...]:
+        """The text of others that may be the reason of an effect."""
+        return unique((*self.now, *self.prompt)) if effect.this_turn else self.every
+
+    def of_answers(self, scope: Scope) -> tuple[Foreign, ...]:
+        """From which text of others its answers are made, by name. What a group's members say is no news in their own
+        memory."""
+        is_group = scope.audience is Audience.GROUP
+        return tuple(Foreign(one.source) for one in self.taken_in if not (is_group and one.is_talk))
+
+    def provenance(self, scope: Scope) -> Provenance:
+        """Of what this turn writes."""
+        return Provenance(names(self.of_answers(scope)), self.marked)
+
+
+def needs_yes(effect: Effect, found: Taint) -> bool:
+    return effect.always or bool(effect.private) or bool(found.causes(effect))
+
+
+def taint(transcript: Transcript, scope: Scope, turn: str, said: frozenset[str] = frozenset()) -> Taint:
+    """`turn` empty: of the whole talk, as what it leaves behind is made of it. `said`: the messages that it answers,
+    of which a turn that it has interrupted may have taken in some."""
+    entries = transcript.entries
+    start = max((at + 1 for at, entry in enumerate(entries) if is_reset(entry)), default=0)
+    messages = [entry for entry in entries[start:] if isinstance(entry, MessageEntry)]
+    sender = next((one.meta.by for one in messages if one.meta.turn == turn and one.meta.said), "")
+    paths = _paths(messages) if any(one.meta.foreign is None for one in messages) else {}
+    turns = {turn, *(one.meta.turn for one in messages if not said.isdisjoint(one.meta.said))}
+    now: list[Foreign] = []
+    held: list[Foreign] = []
+    for entry in messages:
+        if entry.role != "user":
+            continue
+        into = now if entry.meta.turn in turns else held
+        if entry.meta.said and not scope.is_private and (not sender or entry.meta.by != sender):
+            into.append(foreign(entry.meta.sender or "somebody", said_words(entry), is_talk=True))
+        into += of_entry(entry, paths)
+    system = "\n".join(system_of(transcript.header, entries))
+    prompt = in_memory(system, scope)
+    return Taint(unique(now), unique(held), prompt, marked_lines(system))
+
+
+def of_entry(entry: MessageEntry, paths: Mapping[str, str] | None = None) -> tuple[Foreign, ...]:
+    """What one message says of itself; of an earlier release's, what its text tells. `paths`: the files that calls
+    named, by their ids."""
+    if entry.meta.foreign is not None or entry.role != "user":
+        return entry.meta.foreign or ()
+    if entry.meta.tool:
+        return tuple(one for block in entry.content for one in _of_result(block, paths or {}))
+    shown = (foreign("a picture") for block in entry.content if path_of(block))
+    return unique((*in_blocks(text_in(entry.content)), *shown))
+
+
+def own_sources(entry: MessageEntry) -> tuple[str, ...]:
+    """Where text of others came from that is in a message, or of which an answer was made; but for what members of a
+    group say there."""
+    found = entry.meta.foreign or () if entry.role == "assistant" else of_entry(entry)
+    return names([one for one in found if not one.is_talk])
+
+
+def sources_of(entries: Sequence[Entry], transcript: Transcript, scope: Scope) -> tuple[str, ...]:
+    """Of what is made from a part of a talk; where a summary is among it, from all that was before."""
+    if any(isinstance(entry, CompactionEntry) for entry in entries):
+        return names(taint(transcript, scope, "").of_answers(scope))
+    found = (name for entry in entries if isinstance(entry, MessageEntry) for name in own_sources(entry))
+    return tuple(dict.fromkeys(found))
+
+
+def in_message(said: Said) -> tuple[Foreign, ...]:
+    """What comes with a message and is not its sender's own: documents, pictures, quotes, names of files; and the text
+    of a job that was made from such."""
+    found = [foreign(one.name.removeprefix("document ") or "a document", one.text) for one in said.documents]
+    found += [_quoted(one) for one in said.quoted]
+    found += [foreign(name or "somebody", text, is_talk=True) for name, _, text in said.overheard]
+    found += [foreign("what came along", text) for text in said.enclosed]
+    found += [foreign("a picture", one.name) for one in said.pictures]
+    found += [foreign("a recording", name) for name in said.heard if " " in name]
+    return unique((*found, *in_text(said.text)))
+
+
+def _quoted(quoted: str | ForwardedText) -> Foreign:
+    if isinstance(quoted, ForwardedText):
+        return foreign(f"a message of {quoted.author}" if quoted.author else "a forwarded message", quoted.text)
+    return foreign("a quoted message", quoted)
+
+
+def said_words(entry: MessageEntry) -> str:
+    """The last line of what a person said: before it stand the header and what came along."""
+    return next((line for line in reversed(text_in(entry.content).splitlines()) if line.strip()), "")
+
+
+def _of_result(block: Block, paths: Mapping[str, str]) -> tuple[Foreign, ...]:
+    content = block.get("content")
+    text = content if isinstance(content, str) else str(content)
+    path = paths.get(str(block.get("tool_use_id")), "").casefold().removeprefix("./")
+    if path.startswith(_OF_OTHERS) or any(line.startswith(_OF_OTHERS) for line in text.splitlines()):
+        return (foreign(path or "files of others", text),)
+    return in_text(text)
+
+
+def _paths(messages: Sequence[MessageEntry]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for entry in messages:
+        for block in entry.content:
+            given = block.get("input") if block.get("type") == "tool_use" else None
+            if isinstance(given, dict) and isinstance(path := given.get("path"), str):
+                found[str(block.get("id"))] = path
+    return found

@@ -1,0 +1,256 @@
+"""The talks of an agent: begun, taken up where they were left, and held in memory between turns."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+from weakref import WeakValueDictionary
+
+from agent import tools
+from agent.clock import Clock, utc_stamp
+from agent.context.file_changes import Freshness
+from agent.context.prompt import FixedPart, fixed_part
+from agent.context.request import Talk
+from agent.forget import take_out_owners
+from agent.memory.history import Author, History
+from agent.memory.redaction_lock import Forgettings
+from agent.memory.scope import Audience, Scope
+from agent.model.base import Model, ToolSpec
+from agent.search.results import Search
+from agent.session.archive import Archive, new_id
+from agent.session.entries import Header, MessageEntry
+from agent.session.past_sessions import PastTalks
+from agent.session.transcript import Transcript, Unusable
+from agent.settings import AgentSettings
+from agent.skills import Skills
+from agent.tools.base import Tool
+from agent.turn.window import Windows
+from agent.types import SessionKey
+
+_log = logging.getLogger(__name__)
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+_KEPT_OPEN = 128
+"""Sessions held in memory between turns."""
+_NOTHING: Mapping[str, str] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A session in memory. `written` collects what its tools write; `sealed` as in `TurnRequest`."""
+
+    transcript: Transcript
+    scope: Scope
+    tools: tuple[Tool, ...]
+    freshness: Freshness
+    written: set[Path]
+    sealed: Mapping[str, str]
+
+
+class OpenTalks:
+    """Of one agent. A session is held as the conversation that its turns go on with, and as the talk that its last
+    request was made of; both are the same transcript while the file is what was written. Methods may raise `OSError`.
+    """
+
+    def __init__(
+        self,
+        settings: AgentSettings,
+        archive: Archive,
+        past: PastTalks,
+        model: Model,
+        windows: Windows,
+        skills: Skills,
+        history: History,
+        forgettings: Forgettings,
+        search: Search,
+        clock: Clock,
+    ) -> None:
+        self._settings = settings
+        self._archive = archive
+        self._past = past
+        self._model = model
+        self._windows = windows
+        self._skills = skills
+        self._history = history
+        self._forgettings = forgettings
+        self._search = search
+        self._clock = clock
+        self._open: OrderedDict[SessionKey, Conversation] = OrderedDict()
+        self._talks: OrderedDict[Path, Talk] = OrderedDict()
+        self._transcripts: WeakValueDictionary[Path, Transcript] = WeakValueDictionary()
+        self._reading = threading.Lock()
+
+    async def take_up(self, key: SessionKey, scope: Scope, sealed: Mapping[str, str] = _NOTHING) -> Conversation:
+        """The conversation of the current session, or of a new one."""
+        transcript = await asyncio.to_thread(self.current, key)
+        if transcript is None:
+            async with self._forgettings.writing(scope):
+                transcript = await asyncio.to_thread(self.start, key, scope)
+        known = self._open.get(key)
+        if known is None or known.transcript is not transcript or known.scope != scope or known.sealed != sealed:
+            await self._take_out_owners(transcript, scope)
+            written: set[Path] = set()
+            freshness = Freshness(scope, self._clock, self._settings.memory, self._skills, transcript.header.id)
+            known = Conversation(
+                transcript, scope, self._tools(key, scope, written, sealed), freshness, written, sealed
+            )
+        _keep(self._open, key, known)
+        return known
+
+    def held(self, key: SessionKey) -> Conversation | None:
+        """The conversation where it is in memory, whatever is current by now."""
+        return self._open.get(key)
+
+    def current(self, key: SessionKey) -> Transcript | None:
+        """The current transcript: from memory while it is what the file says. Blocks."""
+        id = self._archive.current(key)
+        if id is None:
+            return None
+        path = self._archive.path(key, id)
+        try:
+            return self._read(path)
+        except Unusable as problem:
+            _log.error("%s is left as it is, and the talk goes on in a new session: %s", path, problem)
+            return None
+
+    def start(self, key: SessionKey, scope: Scope) -> Transcript:
+        """Begin a session, which is then the current one. Blocks."""
+        header = self.unsaved(key, scope).header
+        path = self._archive.path(key, header.id)
+        with self._reading:
+            self._transcripts[path] = transcript = Transcript.create(path, header)
+        self._archive.make_current(key, header.id)
+        return transcript
+
+    def unsaved(self, key: SessionKey, scope: Scope) -> Transcript:
+        """A session that is not on disk. Blocks."""
+        now = self._clock.now()
+        fixed = self.fixed_part(scope)
+        header = Header(new_id(now), key.path, key.agent, utc_stamp(now), fixed.system, fixed.files)
+        return Transcript(self._archive.path(key, header.id), header, (), (), lines=1, size=0)
+
+    def meant(self, is_meant: Callable[[SessionKey], bool]) -> list[Transcript]:
+        """Of all sessions that are meant; those in memory as they are held there. Blocks."""
+        found: list[Transcript] = []
+        for info in self._archive.sessions():
+            if is_meant(info.key):
+                path = self._archive.path(info.key, info.id)
+                with suppress(OSError, Unusable):  # gone, or no transcript: `doctor` tells
+                    found.append(self._read(path))
+        return found
+
+    def _read(self, path: Path) -> Transcript:
+        """The one of that path that anybody holds, while the file is what it has written: what is written to one of two
+        would be unknown to the other. Raises `OSError`, `Unusable`."""
+        with self._reading:
+            known = self._transcripts.get(path)
+            if known is None or not known.is_as_on_disk():
+                self._transcripts[path] = known = Transcript.read(path)
+            return known
+
+    async def last_activity(self, key: SessionKey) -> datetime | None:
+        """When a person last said something in the current session."""
+        transcript = await asyncio.to_thread(self.current, key)
+        for entry in reversed(transcript.entries if transcript else ()):
+            if isinstance(entry, MessageEntry) and entry.meta.said:
+                return self._clock.local(datetime.fromisoformat(entry.ts))
+        return None
+
+    async def talk(
+        self, key: SessionKey, scope: Scope, transcript: Transcript, specs: tuple[ToolSpec, ...], model: str | None
+    ) -> Talk:
+        """The talk as its requests are made of, kept for what is done behind them. `model`: by default the agent's."""
+        name = model or self._settings.model.name
+        budget = await self._windows.budget(name)
+        author = self._history.author(scope)
+        talk = Talk(
+            key,
+            scope,
+            transcript,
+            specs,
+            self._model,
+            name,
+            self._settings,
+            budget,
+            self._clock,
+            author,
+            self._search,
+            partial(self.fixed_part, scope),
+            partial(self._forgettings.reading, scope),
+        )
+        _keep(self._talks, transcript.path, talk)
+        return talk
+
+    async def taken_up_talk(self, key: SessionKey, scope: Scope, model: str | None) -> Talk:
+        """The talk of the current session, or of a new one, with the tools of its last request."""
+        transcript = (await self.take_up(key, scope)).transcript
+        return await self.talk(key, scope, transcript, self.specs(key, scope, transcript), model)
+
+    async def left_talk(self, key: SessionKey, scope: Scope, id: str) -> Talk | None:
+        """The talk of a session, current or not, as it was last sent; None where its transcript is gone
+        or of no use."""
+        path = self._archive.path(key, id)
+        known = self._talks.get(path)
+        try:
+            transcript = await asyncio.to_thread(self._read, path)
+        except (FileNotFoundError, Unusable):
+            return None
+        await self._take_out_owners(transcript, scope)
+        model = known.model_name if known is not None else None
+        return await self.talk(key, scope, transcript, self.specs(key, scope, transcript), model)
+
+    async def _take_out_owners(self, transcript: Transcript, scope: Scope) -> None:
+        if scope.audience is not Audience.OWNER:
+            await take_out_owners(transcript, self._clock, partial(self.fixed_part, scope))
+
+    def specs(self, key: SessionKey, scope: Scope, transcript: Transcript) -> tuple[ToolSpec, ...]:
+        """The tools that its last request offered; before the first, those of a conversation."""
+        known = self._talks.get(transcript.path)
+        return known.specs if known is not None else tuple(tool.spec for tool in self.tools(key, scope))
+
+    def tools(self, key: SessionKey, scope: Scope) -> tuple[Tool, ...]:
+        """Those of a conversation that has read nothing yet."""
+        return self._tools(key, scope, set())
+
+    def author(self, key: SessionKey, scope: Scope) -> Author:
+        """Who signs what is changed in a session, so that its `/undo` finds it."""
+        return self._history.author(scope, str(key))
+
+    def fixed_part(self, scope: Scope) -> FixedPart:
+        """As it reads now. Blocks."""
+        return fixed_part(scope, self._clock.today(), self._settings.memory, self._skills.usable(scope))
+
+    def _tools(
+        self, key: SessionKey, scope: Scope, written: set[Path], sealed: Mapping[str, str] = _NOTHING
+    ) -> tuple[Tool, ...]:
+        return tools.build(
+            scope,
+            self._clock,
+            self._settings.memory,
+            self._search,
+            self._settings.files_tools,
+            wrote=written.add,
+            skills=self._skills,
+            author=self.author(key, scope),
+            talks=self._past,
+            sealed=sealed,
+        )
+
+
+def _keep(held: OrderedDict[K, V], key: K, value: V) -> None:
+    """As the one used last; those used longest ago give way."""
+    held[key] = value
+    held.move_to_end(key)
+    while len(held) > _KEPT_OPEN:
+        held.popitem(last=False)

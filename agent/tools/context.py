@@ -1,0 +1,254 @@
+"""What the tools of one conversation share: its scope, and what it has read."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import os
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import ParamSpec, Protocol, TypeVar
+
+from agent.clock import Clock
+from agent.memory.files import FileText, clean, sha_of, text_of
+from agent.memory.history import Author
+from agent.memory.limits import fullness, is_index
+from agent.memory.paths import FileError, inside, name_below, ways
+from agent.memory.scope import Scope
+from agent.model.base import ToolSpec
+from agent.search.chunking import Passage
+from agent.search.result_text import QuotedLines
+from agent.search.results import Search
+from agent.settings import MemorySettings
+from agent.tools.base import Arguments, Effect, Tool, ToolError, ToolResult
+from agent.tools.foreign_text import Foreign, in_text, is_of_others, of_others
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_SHOWN_CHARS = 20_000
+_TO_OWNER = re.compile(r"""\bto:[ \t]{0,8}["']?owner\b""")
+_OWN_KINDS = frozenset({".md", ".txt"})
+"""Files in which what was made from text of others has a mark."""
+
+
+class Talks(Protocol):
+    """The scope's own past talks. Blocks. What was said in the talk that hits call `path`, as they show it, by the
+    lines of its transcript; None where the scope has no such talk. Raises `FileError`."""
+
+    def opened(self, scope: Scope, path: str, clock: Clock) -> Sequence[Passage] | None: ...
+
+
+class Unseen(FileError):
+    """A write would replace text that this conversation has not seen. Carries the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """Up to which line the conversation has seen the file of this sha."""
+
+    sha: str
+    lines: int
+
+
+Work = Callable[["Desk", Arguments], Awaitable[str | ToolResult]]
+"""What a tool does; where it returns a bare text, `Desk.tool` finds what of it is text of others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """`wrote` is called with the path of every file that a tool has changed; `search` finds in the scope's memory;
+    `author` signs each change, and `talks` opens past talks, if there is one; `sealed` names files of the workspace
+    that may not be changed, each with the reason. `said_on`: the day on which what is written down was said, None
+    where that cannot be told."""
+
+    scope: Scope
+    clock: Clock
+    settings: MemorySettings
+    wrote: Callable[[Path], None]
+    search: Search
+    author: Author | None = None
+    talks: Talks | None = None
+    sealed: Mapping[str, str] = field(default_factory=dict)
+    said_on: Callable[[Clock], date | None] = Clock.today
+    _known: dict[Path, _Known] = field(default_factory=dict)
+
+    def tool(
+        self,
+        spec: ToolSpec,
+        run: Work,
+        *,
+        reads_only: bool = False,
+        remembers: bool = False,
+        effect: Callable[[Desk, Arguments], Awaitable[Effect | None]] | None = None,
+        approved: Work | None = None,
+    ) -> Tool:
+        """The tool `run` at this desk. Every result is text that can be sent, whatever the files hold. `effect` and
+        `approved` as in `Tool`."""
+
+        def at_desk(work: Work) -> Callable[[Arguments], Awaitable[ToolResult]]:
+            async def call(arguments: Arguments) -> ToolResult:
+                try:
+                    with self.author.writes(spec.name) if self.author is not None else nullcontext():
+                        return _cleaned(await work(self, arguments))
+                except ToolError as error:
+                    raise self._foreign_error(error, arguments) from error
+
+            return call
+
+        async def look(arguments: Arguments) -> Effect | None:
+            try:
+                return await effect(self, arguments) if effect is not None else None
+            except ToolError as error:
+                raise self._foreign_error(error, arguments) from error
+
+        return Tool(
+            spec,
+            at_desk(run),
+            reads_only,
+            remembers,
+            writes_files=not reads_only,
+            effect=look if effect is not None else None,
+            approved=at_desk(approved) if approved is not None else None,
+        )
+
+    async def blocking(self, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run what touches the disk in a thread; what a file refuses is a tool's error."""
+        try:
+            return await asyncio.to_thread(call, *args, **kwargs)
+        except FileError as error:
+            raise ToolError(clean(str(error))) from error
+
+    def _foreign_error(self, error: ToolError, arguments: Arguments) -> ToolError:
+        """What is refused is told with the text as it stands, which may be others'."""
+        said, given = str(error), arguments.get("path")
+        try:
+            found = self.foreign(self.path(given), said) if isinstance(given, str) else in_text(said)
+        except ToolError:
+            found = in_text(said)
+        return ToolError(said, found)
+
+    def path(self, given: str) -> Path:
+        """The file or folder that a model names, relative to the scope's folder. Raises `ToolError`."""
+        try:
+            return inside(self.scope, given)
+        except FileError as error:
+            raise ToolError(clean(str(error))) from error
+
+    def name(self, path: Path) -> str:
+        return name_below(path, self.scope.folder)
+
+    def quoted(self, path: Path, first: int, last: int, *, is_part: bool = False) -> QuotedLines:
+        return QuotedLines(name_below(path, self.scope.workspace), (first, last), is_part)
+
+    def foreign(self, path: Path, text: str) -> tuple[Foreign, ...]:
+        """What of a file's text is others': all of a file of another scope, of an exported talk, and of a file that
+        cannot hold marks; else what has one. Blocks: follows links."""
+        for names in ways(path, self.scope.folder):
+            kind = Path(names[-1]).suffix if names else ""
+            if is_of_others("/".join(names), self.scope) or (
+                kind not in _OWN_KINDS and not _is_own_schedule(names, text)
+            ):
+                return of_others(self.name(path), text, self.scope)
+        return in_text(text)
+
+    def fullness(self, path: Path, file: FileText) -> str:
+        """A warning, on a line of its own, where `path` is the index and the prompt no longer shows the whole of it."""
+        if not is_index(path, self.scope.folder):
+            return ""
+        full = fullness(file, self.settings.max_index_lines, self.settings.max_index_bytes)
+        if full is None:
+            return ""
+        return f"\n{path.name} now has {full}. Move details to notes and shorten it soon."
+
+    def may_change(self, path: Path) -> None:
+        """Raises `ToolError` where the file is sealed, whatever the path calls it (a link, other letters on a disk that
+        does not tell them apart)."""
+        real = os.path.realpath(path).casefold()
+        for name, why in self.sealed.items():
+            if real == os.path.realpath(self.scope.workspace / name).casefold():
+                raise ToolError(f"{self.name(path)} was not changed: {why}")
+
+    def has_read(self, path: Path, file: FileText, first: int, last: int) -> None:
+        """Lines `first` to `last` were shown. Only what was read from the start on without a gap counts."""
+        known = self._known.get(path)
+        so_far = known.lines if known is not None and known.sha == file.sha else 0
+        if first <= so_far + 1:
+            self._known[path] = _Known(file.sha, max(so_far, last))
+
+    def has_made(self, path: Path, file: FileText) -> None:
+        """The conversation wrote all of this file itself."""
+        self._known[path] = _Known(file.sha, count_lines(file.text))
+
+    def has_edited(self, path: Path, before: FileText, after: FileText) -> None:
+        """A passage was replaced: what was known of the rest still is."""
+        known = self._known.get(path)
+        if known is not None and known.sha == before.sha:
+            whole = known.lines >= count_lines(before.text)
+            self._known[path] = _Known(after.sha, count_lines(after.text) if whole else 0)
+
+    def may_replace(self, path: Path, before: bytes) -> None:
+        """Raises `Unseen` unless the conversation has seen all that the file says now."""
+        if not before.strip() or self._has_seen(path, before):
+            return
+        file = text_of(before, self.name(path))
+        if len(file.text) > _SHOWN_CHARS:
+            raise Unseen(
+                f"{self.name(path)} exists and this conversation has not read all of it; "
+                "change it with edit_file, or read it to its end first"
+            )
+        self.has_made(path, file)
+        raise Unseen(
+            f"{self.name(path)} was not written: it holds text that this conversation has not seen. It says now:\n"
+            f"{file.text}\nKeep what should stay and write it again."
+        )
+
+    def may_update(self, path: Path, before: bytes) -> None:
+        """Raises `Unseen` where the conversation knows the file and it has been changed by others since."""
+        self.may_change(path)
+        if path in self._known:
+            self.may_replace(path, before)
+
+    def may_delete(self, path: Path, before: bytes) -> None:
+        """Raises `Unseen` where the conversation knows the file and it has been changed by others since."""
+        known = self._known.get(path)
+        if known is None or known.sha == sha_of(before):
+            return
+        file = text_of(before, self.name(path))
+        self.has_made(path, file)
+        raise Unseen(
+            f"{self.name(path)} was not deleted: it has been changed since this conversation saw it. It says now:\n"
+            f"{file.text[:_SHOWN_CHARS]}"
+        )
+
+    def _has_seen(self, path: Path, data: bytes) -> bool:
+        known = self._known.get(path)
+        return known is not None and known.sha == sha_of(data) and known.lines >= count_lines(text_of(data, "").text)
+
+
+def _is_own_schedule(names: Sequence[str], text: str) -> bool:
+    """Whether it is the list of jobs, and none of them is for another chat, whose people may have had it written."""
+    others = (line for line in text.splitlines() if "to:" in line and not _TO_OWNER.search(line))
+    return names == ["schedule.yaml"] and not any(others)
+
+
+def _cleaned(output: str | ToolResult) -> ToolResult:
+    """As it can be sent. Where the tool does not say what is text of others, it is what has a mark of it."""
+    if isinstance(output, ToolResult):
+        return dataclasses.replace(output, text=clean(output.text))
+    text = clean(output)
+    return ToolResult(text, foreign=in_text(text))
+
+
+def lines_of(text: str) -> list[str]:
+    """Lines as every tool counts them: ended by a newline only."""
+    lines = text.split("\n")
+    return lines[:-1] if not lines[-1] else lines
+
+
+def count_lines(text: str) -> int:
+    return len(lines_of(text))

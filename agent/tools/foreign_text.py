@@ -1,0 +1,146 @@
+"""Text of others: where it came from, and its first line, as it is shown to the owner. Pure.
+
+Found where it enters a talk: in a message, in a tool's result (`in_text`, and what the tool knows), and for entries of
+earlier releases, which do not say, in the marked blocks of their text (`in_blocks`).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from agent.memory.paths import folded_name
+from agent.memory.provenance import marked_lines, sources_in, without_mark
+from agent.memory.scope import FOLDERS_OF_OTHERS, Audience, Scope
+from agent.search.results import Hit
+
+_EXPORTS = "exports"
+_LINE_CHARS = 120
+_MOST = 12
+"""Sources that are kept of one message or result; the first line of one is enough to know it by."""
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_BLOCK = re.compile(
+    r'^<daybook-(document|quoted|overheard|enclosed|shown|changed|recalled)(?: name="([^"\n]*)")?', re.M
+)
+_FILE = re.compile(r'^<daybook-(?:file|changed) name="([^"\n]*)">', re.MULTILINE)
+_KINDS = {
+    "quoted": "a quoted message",
+    "overheard": "talk of the group",
+    "enclosed": "what came along",
+    "shown": "a picture",
+}
+_CARRIERS = frozenset({"changed", "recalled"})
+"""Blocks of memory: foreign is in them what has a mark."""
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """`source`: a name for people, as `report.pdf`; `line`: the first line of the text; `is_talk`: said in a group by
+    its members."""
+
+    source: str
+    line: str = ""
+    is_talk: bool = False
+
+
+def foreign(source: str, text: str = "", *, is_talk: bool = False) -> Foreign:
+    return Foreign(visible(source, 60) or "somebody", first_line(text), is_talk)
+
+
+def first_line(text: str) -> str:
+    line = next((one for one in text.splitlines() if visible(one)), "")
+    return visible(line, _LINE_CHARS)
+
+
+def visible(text: str, longest: int = 0) -> str:
+    """A text on one line, without what cannot be seen or turns the direction of writing. `longest` 0: all of it."""
+    cut = text[: 4 * longest] if longest else text
+    shown = " ".join("".join(" " if unicodedata.category(one) in _UNSEEN else one for one in cut).split())
+    return shown if not longest or len(shown) <= longest else shown[: longest - 1].rstrip() + "…"
+
+
+def in_text(text: str) -> tuple[Foreign, ...]:
+    """What of a text out of memory has a mark of where it came from."""
+    return unique(one for line in marked_lines(text) for one in _marked(line))
+
+
+def _marked(line: str) -> Iterator[Foreign]:
+    said = first_line(without_mark(line))
+    return (Foreign(visible(name, 60) or "somebody", said) for name in sources_in(line))
+
+
+def in_blocks(text: str) -> tuple[Foreign, ...]:
+    """Of a message as a model reads it, by its marked blocks. None of ours is in another of its kind."""
+    found: list[Foreign] = []
+    ends: dict[str, int] = {}
+    for block in _BLOCK.finditer(text):
+        kind, name = block[1], block[2] or ""
+        if block.start() < ends.get(kind, 0):
+            continue
+        begin = text.find("\n", block.end()) + 1
+        end = text.find(f"\n</daybook-{kind}>", block.end())
+        ends[kind] = end if end >= 0 else len(text)
+        body = text[begin : ends[kind]] if begin else ""
+        if kind in _CARRIERS:
+            found += in_text(body)
+        else:
+            found.append(
+                foreign(
+                    name.removeprefix("document ") or _KINDS.get(kind, "a document"), body, is_talk=kind == "overheard"
+                )
+            )
+    return unique(found)
+
+
+def in_hit(hit: Hit, scope: Scope) -> tuple[Foreign, ...]:
+    return of_others(hit.place, hit.text, scope) if is_of_others(hit.path, scope) else in_text(hit.text)
+
+
+def of_others(source: str, text: str, scope: Scope) -> tuple[Foreign, ...]:
+    """All of a text, of which `is_of_others`."""
+    return (foreign(source, text, is_talk=scope.audience is Audience.GROUP),)
+
+
+def in_memory(text: str, scope: Scope) -> tuple[Foreign, ...]:
+    """Of blocks of the scope's own files, in a prompt or as they have changed."""
+    if scope.audience is not Audience.GROUP:
+        return in_text(text)
+    found: list[Foreign] = []
+    end = 0
+    for block in _FILE.finditer(text):
+        if block.start() < end:
+            continue
+        closing = text.find("\n</daybook-", block.end())
+        end = closing if closing >= 0 else len(text)
+        body = text[block.end() : end]
+        said = "\n".join(line for line in body.splitlines() if not line.startswith("#"))
+        found.append(foreign(block[1], said, is_talk=True))
+    return unique(found)
+
+
+def is_of_others(path: str, scope: Scope) -> bool:
+    """Whether all that a file says counts as others' text: the owner reads another scope's, or a talk as it was
+    exported, with all that came along; and in a group, where every member has it written. `path` is relative to the
+    scope's folder."""
+    top = folded_name(path.partition("/")[0])
+    is_anothers = scope.audience is Audience.OWNER and top in FOLDERS_OF_OTHERS
+    return is_anothers or top == _EXPORTS or scope.audience is Audience.GROUP
+
+
+def unique(found: Iterable[Foreign]) -> tuple[Foreign, ...]:
+    """One of each source, the first, and no more than are worth keeping."""
+    return tuple(_first_of_each(found))[:_MOST]
+
+
+def names(found: Sequence[Foreign]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one.source for one in found))
+
+
+def _first_of_each(found: Iterable[Foreign]) -> Iterator[Foreign]:
+    seen: set[str] = set()
+    for one in found:
+        if one.source not in seen:
+            seen.add(one.source)
+            yield one

@@ -1,0 +1,139 @@
+"""Asking the model for the next answer of a turn, in a talk that is kept within its window and free of pictures that
+cannot be sent."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import logging
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from agent.clock import utc_stamp
+from agent.context.budget import estimate_blocks, is_credible
+from agent.media.store import Store
+from agent.memory.redaction_lock import Reading
+from agent.model.base import (
+    FULL,
+    Completed,
+    ContextOverflow,
+    InvalidRequest,
+    ModelError,
+    ModelNotFound,
+    ModelRequest,
+    Outdated,
+    Restarted,
+    TextDelta,
+    ThinkingRejected,
+)
+from agent.model.client import closing
+from agent.session.pictures import Missing, hide_entry, suspects, with_bytes
+from agent.session.taint import taint
+from agent.tools.foreign_text import Foreign
+from agent.turn.window import Room
+from agent.types import Discard, Text
+
+_log = logging.getLogger(__name__)
+
+_LONG_WAIT = 5.0
+"""Seconds from which on a person is told why nothing happens."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The whole answer, the name of all that was sent for it (`replay.Context.prefix`), as of when that was read, and
+    text of others that was in it. `doubted`: the server's count of tokens cannot be right."""
+
+    answer: Completed
+    prefix: str
+    reading: Reading
+    foreign: tuple[Foreign, ...]
+    doubted: bool
+
+
+class Asking:
+    """Each call asks once, and again where request or answer did not fit, for which `room` makes it smaller, or where
+    a picture (of `store`) stood in the way, which is then hidden for good."""
+
+    def __init__(self, room: Room, purpose: str, store: Store) -> None:
+        self._room = room
+        self._purpose = purpose
+        self._store = store
+
+    async def __call__(self) -> AsyncGenerator[Text | Discard | Answered, None]:
+        """What streams, then one `Answered`. Raises `ModelError`: `ContextOverflow` where no room could be made."""
+        while True:
+            try:
+                async with aclosing(self._room.before_call()) as notes:
+                    async for note in notes:
+                        yield note
+            except ContextOverflow:
+                if not await self._hide(
+                    suspects(self._room.talk.context().messages, None), "there is no room for them"
+                ):
+                    raise
+                continue
+            talk = self._room.talk
+            reading = talk.reading()
+            now = talk.context()
+            asked = talk.request(now.messages, reading, self._purpose)
+            expected = talk.projected()
+            answer: Completed | None = None
+            problem: InvalidRequest | None = None
+            try:
+                async with closing(talk.model.stream(await self._with_pictures(asked))) as events:
+                    async for event in events:
+                        match event:
+                            case TextDelta(text):
+                                yield Text(text)
+                            case Restarted(why=why, wait=wait):
+                                yield Discard(why if wait >= _LONG_WAIT else "")
+                            case Completed():
+                                answer = event
+            except Missing as gone:
+                await self._hide(gone.paths, "their files are gone")
+                continue
+            except Outdated:
+                yield Discard()
+                continue
+            except (ModelNotFound, ThinkingRejected):
+                raise
+            except InvalidRequest as error:
+                problem = error
+            if isinstance(problem, ContextOverflow) or (answer is not None and answer.stop_reason == FULL):
+                try:
+                    window = problem.window if isinstance(problem, ContextOverflow) else None
+                    async with aclosing(self._room.after_overflow(window)) as notes:
+                        async for note in notes:
+                            yield note
+                except ContextOverflow as error:
+                    problem = error
+                else:
+                    yield Discard()
+                    continue
+            if problem is not None and answer is None:
+                if not await self._hide(suspects(asked.messages, problem.at), str(problem)):
+                    raise problem
+                yield Discard()
+                continue
+            if answer is None:
+                raise ModelError("The model's answer ended before it was complete. Please try again.")
+            found = taint(talk.transcript, talk.scope, "")
+            doubted = not is_credible(answer.usage.context, expected + estimate_blocks(answer.content))
+            yield Answered(answer, now.prefix, reading, found.of_answers(talk.scope), doubted)
+            return
+
+    async def _with_pictures(self, request: ModelRequest) -> ModelRequest:
+        """Raises `Missing`."""
+        if not suspects(request.messages, None):
+            return request
+        return dataclasses.replace(request, messages=await asyncio.to_thread(with_bytes, request.messages, self._store))
+
+    async def _hide(self, paths: Sequence[str], why: str) -> bool:
+        """Whether there was anything to hide."""
+        if paths:
+            talk = self._room.talk
+            _log.warning("%s: pictures are not shown any more (%s): %s", talk.session, why, ", ".join(paths))
+            await talk.transcript.append(hide_entry(talk.transcript.new_id(), utc_stamp(talk.clock.now()), paths))
+        return bool(paths)

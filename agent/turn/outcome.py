@@ -1,0 +1,90 @@
+"""How a turn ends, read from its journal alone: asked again after a restart, it gives the same end."""
+
+from __future__ import annotations
+
+from agent.model.base import CUT, FULL, PAUSED, REFUSED
+from agent.session.entries import MessageEntry
+from agent.session.turn_journal import STOPPED, Steps, calls_of, text_of
+from agent.silence import can_be_seen, spoken
+from agent.types import End, EndKind
+
+CUT_OFF = "_(My answer reached its length limit and stops here. Say “go on” for the rest.)_"
+CUT_EMPTY = "My answer reached its length limit before it said anything. Please ask for something smaller."
+TOO_LONG = (
+    "This talk no longer fits the model's window. Send /new to start a fresh one; what was noted stays in memory."
+)
+TOO_SMALL = (
+    "The model has no room for this one message: with all that I send along it takes about {need:,} tokens, {answer:,} "
+    "are kept for the answer, and its window has {window:,}, as far as I know. A new talk would not help. Send less at "
+    "once, or change config.yaml: `model.context_window` where the window is another, `model.max_tokens` or "
+    "`session.reserve_tokens` to keep less free."
+)
+DECLINED = "The model declined to answer this. Please put it in other words, or send /new to leave this topic behind."
+EMPTY = "The model gave an empty answer twice. Please try again, or put it in other words."
+TOO_MANY_STEPS = "I stopped after {limit} steps without finishing this. Say “go on” to let me continue."
+WAS_STOPPED = "This was stopped."
+
+
+def ending(steps: Steps, limit: int) -> End | None:
+    """The turn's end, or None while it goes on. `limit`: how many answers may call tools."""
+    answers = steps.answers
+    if not answers or steps.noticed_last:
+        return None
+    last = answers[-1]
+    said = _said(steps)
+    match last.meta.stop_reason:
+        case str(reason) if reason == STOPPED:
+            return _end(steps, EndKind.ERROR, WAS_STOPPED)
+        case str(reason) if reason == REFUSED:
+            return _end(steps, EndKind.ERROR, said, DECLINED)
+        case str(reason) if reason == FULL:
+            return _end(steps, EndKind.REPLY if said else EndKind.ERROR, said, TOO_LONG)
+        case str(reason) if calls_of(last) or reason == PAUSED:
+            if len(answers) <= limit:
+                return None
+            return _end(steps, EndKind.ERROR, said, TOO_MANY_STEPS.format(limit=limit))
+        case str(reason) if reason == CUT:
+            return _end(steps, EndKind.REPLY, said, CUT_OFF) if said else _end(steps, EndKind.ERROR, CUT_EMPTY)
+    if is_blank(last) and not said:
+        asked_again = sum(is_blank(answer) and not calls_of(answer) for answer in answers) > 1
+        return _end(steps, EndKind.ERROR, EMPTY) if asked_again else None
+    if not is_blank(last) and not spoken(text_of(last)) and not any(map(_replies, answers)):
+        return _end(steps, EndKind.SILENCE)
+    return _end(steps, EndKind.REPLY, said)
+
+
+def failed(steps: Steps, sentence: str) -> End:
+    """The end of a turn that could not go on: what it had said, and why it stops."""
+    return _end(steps, EndKind.ERROR, _said(steps), sentence)
+
+
+def is_blank(answer: MessageEntry) -> bool:
+    return not can_be_seen(text_of(answer))
+
+
+def is_paused(answer: MessageEntry) -> bool:
+    return answer.meta.stop_reason == PAUSED
+
+
+def needs_prompting(answer: MessageEntry) -> bool:
+    """Whether a paused answer must be asked to go on: models that take no prefill refuse one that ends in text, while
+    one that ends in a call of the server's own tools is sent back as it is."""
+    return is_paused(answer) and bool(answer.content) and answer.content[-1].get("type") == "text"
+
+
+def _said(steps: Steps) -> str:
+    """What the turn's answers say to the person."""
+    return "\n\n".join(filter(can_be_seen, (spoken(text_of(answer)) for answer in steps.answers if _counts(answer))))
+
+
+def _replies(answer: MessageEntry) -> bool:
+    """Whether an answer alone would have ended the turn with a reply: one does that was asked for more behind it."""
+    return not calls_of(answer) and not is_paused(answer) and _counts(answer) and bool(spoken(text_of(answer)))
+
+
+def _counts(answer: MessageEntry) -> bool:
+    return answer.meta.stop_reason != REFUSED
+
+
+def _end(steps: Steps, kind: EndKind, *texts: str) -> End:
+    return End(kind, "\n\n".join(filter(None, texts)), steps.usage)

@@ -1,0 +1,184 @@
+"""Running the tool calls of an answer. Whatever a call does, it has its result (invariant 4)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import NoReturn
+
+from agent.context.file_changes import Freshness, seen_by
+from agent.context.untrusted import clean
+from agent.memory.provenance import written_from
+from agent.memory.redaction_lock import Forgotten, Reading
+from agent.memory.scope import Scope
+from agent.model.base import Block
+from agent.session.entries import Seen
+from agent.session.taint import Taint, needs_yes, taint
+from agent.session.turn_journal import Steps
+from agent.tools.arguments import checked
+from agent.tools.base import Arguments, Effect, EffectRequest, OwnerConsent, Tool, ToolError, ToolResult
+
+_log = logging.getLogger(__name__)
+
+MAX_RESULT_CHARS = 50_000
+_AT_ONCE = 8
+
+INTERRUPTED = (
+    "Interrupted by a restart of the assistant: this call may or may not have taken effect. Check before you repeat it."
+)
+CUT_CALL = "Not run: the answer reached its length limit, so that this call may be cut. Make it shorter, or in parts."
+NO_MORE_CALLS = "Not run: this turn has used up its steps."
+FORGOTTEN_CALL = (
+    "No result: something was forgotten meanwhile (/forget), and this call may be about it; it may or may not have "
+    "taken effect. Look at the talk as it reads now, and call again only if that is still wanted."
+)
+NOBODY_TO_ASK = "Not done: this needs the owner's yes, and there is nobody who could be asked."
+STOPPED_CALL = "Stopped by the person: this call may or may not have taken effect."
+
+
+class Calls:
+    """The tools of a turn of a scope. `written` is filled by them with the files that they write; `approvals` asks the
+    owner where text of others may be the reason of an effect (SPEC 6)."""
+
+    def __init__(
+        self,
+        tools: Sequence[Tool],
+        steps: Steps,
+        scope: Scope,
+        freshness: Freshness,
+        written: set[Path],
+        approvals: OwnerConsent | None = None,
+    ) -> None:
+        self._tools = {tool.name: tool for tool in tools}
+        self._steps = steps
+        self._scope = scope
+        self._freshness = freshness
+        self._written = written
+        self._approvals = approvals
+
+    async def run(self, calls: Sequence[Block], invalid: Mapping[str, str], reading: Reading) -> None:
+        """Run calls, reading ones side by side, others alone and in order, and journal each result as it is there.
+        `reading`: as of when was read what the model answered to; what was forgotten since is neither written nor
+        looked up."""
+        for batch in self._batches(calls):
+            if len(batch) == 1:
+                await self._run(batch[0], invalid, reading)
+                continue
+            try:
+                async with asyncio.TaskGroup() as group:
+                    for call in batch:
+                        group.create_task(self._run(call, invalid, reading))
+            except BaseExceptionGroup as several:  # a journal that cannot be written: the others would say the same
+                raise several.exceptions[0] from several
+
+    async def close_interrupted(self, calls: Iterable[Block]) -> None:
+        """Give calls that were running when the process ended a result: what is known of each."""
+        for call in calls:
+            tool = self._tools.get(str(call["name"]))
+            known = await self._approvals.fate(self._name(call)) if self._approvals is not None else ""
+            if not known:
+                known = await tool.once.fate(str(call["id"])) if tool is not None and tool.once else INTERRUPTED
+            await self._steps.result(call, known, error=True)
+
+    async def close(self, calls: Iterable[Block], why: str) -> None:
+        """Give calls that are not run a result that says so."""
+        for call in calls:
+            await self._steps.result(call, why, error=True)
+
+    def _batches(self, calls: Sequence[Block]) -> Iterator[list[Block]]:
+        batch: list[Block] = []
+        for call in calls:
+            tool = self._tools.get(str(call["name"]))
+            alone = tool is None or not tool.reads_only
+            if batch and (alone or len(batch) == _AT_ONCE):
+                yield batch
+                batch = []
+            batch.append(call)
+            if alone:
+                yield batch
+                batch = []
+        if batch:
+            yield batch
+
+    async def _run(self, call: Block, invalid: Mapping[str, str], reading: Reading) -> None:
+        tool = self._tools.get(str(call["name"]))
+        try:
+            if tool is not None and tool.writes_files:
+                async with reading.writing():
+                    await (await self._done(tool, call, invalid))()
+            else:
+                reading.check()
+                journal = await self._done(tool, call, invalid)
+                async with reading.writing():
+                    await journal()
+        except Forgotten:
+            await self._steps.result(call, FORGOTTEN_CALL, error=True)
+
+    async def _done(self, tool: Tool | None, call: Block, invalid: Mapping[str, str]) -> Callable[[], Awaitable[None]]:
+        """Run it; gives what journals its result."""
+        writes = tool is not None and not tool.reads_only
+        changed = await self._changed_by_others() if writes else frozenset[str]()
+        try:
+            done, error = await self._result(tool, call, invalid), False
+        except ToolError as problem:
+            done, error = ToolResult(str(problem) or "It did not work.", foreign=problem.foreign), True
+        files = await self._seen_now(changed) if self._written else {}
+        shown = _capped(clean(done.text)) or "(no output)"
+        return partial(
+            self._steps.result, call, shown, error=error, files=files, quoted=done.quoted, foreign=done.foreign
+        )
+
+    async def _result(self, tool: Tool | None, call: Block, invalid: Mapping[str, str]) -> ToolResult:
+        if (garbage := invalid.get(str(call["id"]))) is not None:
+            raise ToolError(f"The input was not valid JSON: {garbage[:200]}")
+        if tool is None:
+            raise ToolError(f"There is no tool {str(call['name'])[:100]!r}. There are: {', '.join(self._tools)}.")
+        try:
+            arguments = checked(call.get("input"), tool.spec.schema)
+            if tool.reads_only:
+                return await tool.run(arguments)
+            found = taint(self._steps.transcript, self._scope, self._steps.turn, self._steps.first)
+            effect = await tool.effect(arguments) if tool.effect is not None else None
+            if effect is not None and needs_yes(effect, found):
+                await self._ask(tool, call, arguments, effect, found)
+            with written_from(found.provenance(self._scope)):
+                return await (tool.once.run(arguments, str(call["id"])) if tool.once else tool.run(arguments))
+        except ToolError:
+            raise
+        except Exception as bug:
+            _log.exception("the tool %s broke", tool.name)
+            raise ToolError(f"The tool {tool.name} broke ({type(bug).__name__}). Try another way, and say so.") from bug
+
+    async def _ask(self, tool: Tool, call: Block, arguments: Arguments, effect: Effect, found: Taint) -> NoReturn:
+        """Raises `ToolError` in any case: nothing was done."""
+        if self._approvals is None:
+            raise ToolError(NOBODY_TO_ASK)
+        wanted = EffectRequest(tool.name, self._name(call), arguments, effect, found.causes(effect))
+        raise ToolError(await self._approvals.ask(wanted))
+
+    def _name(self, call: Block) -> str:
+        """Of a call, unlike any other's and the same over restarts."""
+        return f"{self._steps.transcript.header.id}:{self._steps.turn}:{call['id']}"
+
+    async def _changed_by_others(self) -> frozenset[str]:
+        return await asyncio.to_thread(self._freshness.unseen, self._seen())
+
+    async def _seen_now(self, changed: frozenset[str]) -> dict[str, Seen]:
+        """What this call wrote is seen, unless somebody else had changed that file as well: then the session is
+        told."""
+        written = tuple(self._written)
+        self._written.clear()
+        now = await asyncio.to_thread(self._freshness.written, written, self._seen())
+        return {key: seen for key, seen in now.items() if key not in changed}
+
+    def _seen(self) -> dict[str, Seen]:
+        return seen_by(self._steps.transcript.header, self._steps.transcript.entries)
+
+
+def _capped(text: str) -> str:
+    if len(text) <= MAX_RESULT_CHARS:
+        return text
+    return f"{text[:MAX_RESULT_CHARS]}\n[Cut here: the first {MAX_RESULT_CHARS:,} of {len(text):,} characters]"

@@ -1,0 +1,128 @@
+"""What is said to a talk on its way into the transcript, with what goes with it: what changed on disk meanwhile, and
+what it calls up in memory."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ParamSpec, TypeVar
+
+from agent.clock import Clock
+from agent.context import untrusted
+from agent.context.budget import IMAGE_TOKENS
+from agent.context.file_changes import seen_by
+from agent.context.header import rendered
+from agent.context.recall import Recall
+from agent.memory.redaction_lock import Forgettings, Forgotten
+from agent.session.entries import Recalled, Seen
+from agent.session.pictures import MOST_SHOWN, picture_block
+from agent.session.taint import in_message
+from agent.session.turn_journal import Steps, turns_of_said
+from agent.sessions import Conversation
+from agent.tools.foreign_text import Foreign, in_memory, unique
+from agent.types import Said
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_SMALL = 10_000
+"""Characters that are worked through in less than a millisecond."""
+_ENTRY_CHARS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class _News:
+    """Blocks that go with a message, and what its meta keeps of them."""
+
+    blocks: tuple[str, ...] = ()
+    files: Mapping[str, Seen] = field(default_factory=dict)
+    recalled: tuple[Recalled, ...] = ()
+    foreign: tuple[Foreign, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """Of one turn. `window` is that of its model, in tokens."""
+
+    conversation: Conversation
+    steps: Steps
+    window: int
+    recall: Recall
+    forgettings: Forgettings
+    clock: Clock
+
+    async def journal(self, said: Sequence[Said]) -> None:
+        """Write what was said, unless it is written, with what changed on disk before the last of it. Raises
+        `NotJournaled`."""
+        known = turns_of_said(self.conversation.transcript.entries)
+        fresh = [one for one in said if one.id not in known]
+        for one in fresh:
+            while not await self._journaled(one, newest=one is fresh[-1]):
+                pass  # something was forgotten meanwhile: what goes with it is looked for anew
+
+    async def _journaled(self, one: Said, *, newest: bool) -> bool:
+        """False where something was forgotten since what goes with the message was read."""
+        reading = self.forgettings.reading(self.conversation.scope)
+        news = await self._news(one) if newest else _News()
+        one = _within(one, self.window // 4)
+        text = await _off_the_loop(_size(one), rendered, one, self.clock, self.window // 4, news.blocks)
+        shown = [
+            picture_block(untrusted.label(picture.name), picture.path, picture.original) for picture in one.pictures
+        ]
+        try:
+            async with reading.writing():
+                await self.steps.said(
+                    [text],
+                    [one.id],
+                    one.sender,
+                    news.files,
+                    news.recalled,
+                    shown,
+                    (*in_message(one), *news.foreign),
+                    one.by,
+                )
+        except Forgotten:
+            return False
+        return True
+
+    async def _news(self, said: Said) -> _News:
+        """What goes with the newest message."""
+        transcript, scope = self.conversation.transcript, self.conversation.scope
+        seen = seen_by(transcript.header, transcript.entries)
+        changes, found = await asyncio.gather(
+            asyncio.to_thread(self.conversation.freshness.changes, seen), self.recall.find(scope, said.text)
+        )
+        recollection = await asyncio.to_thread(
+            self.recall.chosen,
+            found,
+            scope,
+            seen | dict(changes.files),
+            transcript.entries,
+            said.text,
+            self.window // 16,
+        )
+        blocks = (*changes.blocks, recollection.block) if recollection.block else changes.blocks
+        found_in = (*recollection.foreign, *(one for block in changes.blocks for one in in_memory(block, scope)))
+        return _News(blocks, changes.files, recollection.passages, unique(found_in))
+
+
+async def _off_the_loop(size: int, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Work on so many characters: in a thread where it takes longer than the way there and back."""
+    return work(*args, **kwargs) if size < _SMALL else await asyncio.to_thread(work, *args, **kwargs)
+
+
+def _size(said: Said) -> int:
+    """Characters."""
+    return len(said.text) + sum(len(document.text) for document in said.documents)
+
+
+def _within(said: Said, room: int) -> Said:
+    """With no more pictures than `room` tokens hold."""
+    most = min(MOST_SHOWN, room // IMAGE_TOKENS)
+    left = said.pictures[most:]
+    if not left:
+        return said
+    notes = (f"{picture.name} is not shown, for want of room; it is kept at {picture.original}" for picture in left)
+    return dataclasses.replace(said, pictures=said.pictures[:most], enclosed=(*said.enclosed, *notes))

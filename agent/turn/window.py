@@ -1,0 +1,254 @@
+"""Keeps a talk within its model's window (SPEC 7): what is done before each call, and after one that was too large.
+
+In order of what it costs the talk: shorten old tool results, let the model write down what lasts, replace the older
+part by a summary. Where nothing of that makes room, the person is told.
+
+How large a model's window is: as configured, as the server says, or as it turned out to be.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+from datetime import datetime, timedelta
+
+from agent.clock import Clock, utc_stamp
+from agent.compaction.compact import Compacted, NotCompacted, NothingToCompact, compact, failure_of, uncompacted_entry
+from agent.compaction.cut import tight
+from agent.compaction.flush import before_context_loss
+from agent.compaction.flush_state import Loss, ends_a_flush
+from agent.context.budget import DEFAULT_WINDOW, Budget, budget
+from agent.context.replay import in_context
+from agent.context.request import Talk
+from agent.model.base import ContextOverflow, Model, ModelError
+from agent.session.entries import MessageEntry
+from agent.session.prune import KEPT_TURNS, LONGEST, older_than, prune_entry
+from agent.settings import AgentSettings
+from agent.turn.outcome import TOO_LONG, TOO_SMALL
+from agent.types import Discard
+
+_log = logging.getLogger(__name__)
+
+NOTE = "I am putting the earlier part of our talk in order; this takes a moment."
+_LONG_WAIT = 10.0
+"""Seconds from which on a person is told why nothing happens."""
+_MOST_RETRIES = 3
+_CACHE_LASTS = {"5m": timedelta(minutes=5), "1h": timedelta(hours=1), "off": timedelta(0)}
+
+
+class Room:
+    """Of one turn.
+
+    smaller     tells that the server refused so many tokens, and the window that it named; gives the budget from now on
+    compacted   takes note of a compaction, for what is to be done behind the answer
+    failure     why a compaction of this turn failed, a sentence for the person, else empty; the same when the turn is
+                taken up or reported by another process
+    """
+
+    def __init__(
+        self,
+        talk: Talk,
+        turn: str,
+        smaller: Callable[[int, int | None], Awaitable[Budget]],
+        compacted: Callable[[Compacted], Awaitable[None]],
+    ) -> None:
+        self._talk = talk
+        self._smaller = smaller
+        self._compacted = compacted
+        self._retries = _MOST_RETRIES
+        self._turn = turn
+        self.failure = failure_of(talk.transcript.entries, turn)
+
+    @property
+    def talk(self) -> Talk:
+        return self._talk
+
+    async def before_call(self) -> AsyncGenerator[Discard, None]:
+        """Make room for the next request; yields notes for the person where that takes long. Raises `ContextOverflow`
+        where there is none to be made."""
+        if self._has_room and not self._is_cache_cold():
+            return
+        async with aclosing(self._noted(self._before_call())) as notes:
+            async for note in notes:
+                yield note
+
+    def after_overflow(self, window: int | None = None) -> AsyncGenerator[Discard, None]:
+        """The last request or its answer did not fit, into a window of so many tokens where the server says so: make it
+        smaller, so that it can be made again. Raises `ContextOverflow` where that was done often enough, or cannot be
+        done."""
+        return self._noted(self._after_overflow(window))
+
+    async def _before_call(self) -> None:
+        if self._is_cache_cold():
+            await self._prune(older_than(self._talk.transcript.entries, KEPT_TURNS), LONGEST)
+        if self._has_room:
+            return
+        if self._talk.projected() >= self._talk.budget.flush_at:
+            await before_context_loss(self._talk, Loss.THRESHOLD)
+        if self._talk.is_crowded:
+            await self._make_room()
+        if not self._talk.budget.fits(self._talk.projected()):
+            await self._prune("", self._tight)
+        if not self._talk.budget.fits(self._talk.projected()):
+            raise ContextOverflow(self._no_room())
+
+    @property
+    def _has_room(self) -> bool:
+        size = self._talk.projected()
+        return size < self._talk.budget.flush_at and self._talk.budget.fits(size)
+
+    async def _make_room(self) -> None:
+        """Shorten results where that alone suffices; else summarise, which drops most of them anyway."""
+        older = older_than(self._talk.transcript.entries, KEPT_TURNS)
+        if older and await self._prune(older, LONGEST, to_at_most=self._talk.budget.flush_at):
+            return
+        await before_context_loss(self._talk, Loss.COMPACTION)
+        await self._compact()
+        if self._talk.is_crowded and not await self._prune(
+            self._newest_answer, LONGEST, to_at_most=self._talk.budget.flush_at
+        ):
+            await self._compact(in_turn=True)
+
+    async def _after_overflow(self, window: int | None) -> None:
+        if not self._retries:
+            raise ContextOverflow(self._no_room())
+        self._retries -= 1
+        before, stated = self._talk.projected(), self._talk.budget.window
+        self._talk = dataclasses.replace(self._talk, budget=await self._smaller(before, window))
+        if window is not None and self._talk.budget.window < stated and self._has_room:
+            return  # a shorter answer is room enough
+        first = self._retries == _MOST_RETRIES - 1
+        if first and await self._prune(
+            older_than(self._talk.transcript.entries, 1), LONGEST, to_at_most=before * 3 // 4
+        ):
+            return
+        await before_context_loss(self._talk, Loss.OVERFLOW)
+        if await self._compact(overflowed=True) or await self._compact(overflowed=True, in_turn=True):
+            return
+        if await self._prune("", self._tight):
+            return
+        # The window is far smaller than anybody said: better to keep one turn than to lose the talk.
+        if await self._compact(overflowed=True, sparse=True):
+            return
+        raise ContextOverflow(self._no_room())
+
+    def _no_room(self) -> str:
+        """What the person can do. Where there is nothing but this turn, a new talk is no help."""
+        shown = in_context(self._talk.transcript.entries)
+        if any(not isinstance(entry, MessageEntry) or entry.meta.turn != self._turn for entry in shown):
+            return TOO_LONG
+        budget = self._talk.budget
+        return TOO_SMALL.format(need=self._talk.projected(), window=budget.window, answer=budget.answer)
+
+    @property
+    def _tight(self) -> int:
+        return tight(self._talk.budget.window)
+
+    @property
+    def _newest_answer(self) -> str | None:
+        """The entry with which the newest step begins."""
+        entries = reversed(self._talk.transcript.entries)
+        return next((e.id for e in entries if isinstance(e, MessageEntry) and e.role == "assistant"), None)
+
+    async def _compact(self, *, overflowed: bool = False, in_turn: bool = False, sparse: bool = False) -> bool:
+        """Whether it succeeded. One that failed is not tried again in this turn."""
+        if self.failure:
+            return False
+        try:
+            done = await compact(self._talk, overflowed=overflowed, in_turn=in_turn, sparse=sparse)
+        except NothingToCompact:
+            return False
+        except (NotCompacted, ModelError) as problem:
+            _log.warning("%s: not compacted: %s", self._talk.session, problem)
+            await self._note_failure(str(problem))
+            return False
+        await self._compacted(done)
+        return True
+
+    async def _note_failure(self, why: str) -> None:
+        transcript = self._talk.transcript
+        now = utc_stamp(self._talk.clock.now())
+        await transcript.append(uncompacted_entry(transcript.new_id(), now, self._turn, why))
+        self.failure = why
+
+    async def _prune(self, before: str | None, limit: int, to_at_most: int | None = None) -> bool:
+        """Shorten results that stand before an entry (empty: all), where that changes anything and, if asked for, makes
+        the request small enough. Whether it was done."""
+        if before is None:
+            return False
+        talk = self._talk
+        entries = talk.transcript.entries
+        mark = prune_entry(talk.transcript.new_id(), utc_stamp(talk.clock.now()), before, limit)
+        now, then = [e.id for e in in_context(entries)], [e.id for e in in_context([*entries, mark])]
+        if now == then or (to_at_most is not None and talk.projected([*entries, mark]) > to_at_most):
+            return False
+        await talk.transcript.append(mark)
+        return True
+
+    def _is_cache_cold(self) -> bool:
+        """Whether the server has forgotten the last request."""
+        for entry in reversed(self._talk.transcript.entries):
+            if ends_a_flush(entry) or (isinstance(entry, MessageEntry) and entry.role == "assistant"):
+                age = self._talk.clock.instant() - datetime.fromisoformat(entry.ts)
+                return age > _CACHE_LASTS.get(self._talk.settings.model.cache, timedelta(0))
+        return False
+
+    async def _noted(self, work: Awaitable[None]) -> AsyncGenerator[Discard, None]:
+        task = asyncio.ensure_future(work)
+        try:
+            done, _ = await asyncio.wait({task}, timeout=_LONG_WAIT)
+            if not done:
+                yield Discard(NOTE)
+                await asyncio.wait({task})
+            task.result()
+        finally:
+            task.cancel()
+            await asyncio.wait({task})
+
+
+_ASK_AGAIN = timedelta(minutes=10)
+_LEAST_SHARE = 8
+"""A window is not taken for smaller than this part of what was said of it: one odd refusal must not lock a talk."""
+
+
+class Windows:
+    def __init__(self, settings: AgentSettings, model: Model, clock: Clock) -> None:
+        self._settings = settings
+        self._model = model
+        self._clock = clock
+        self._said: dict[str, tuple[int | None, datetime]] = {}
+        self._overflowed: dict[str, int] = {}
+        self._named: dict[str, int] = {}
+
+    async def budget(self, model: str) -> Budget:
+        window = self._settings.model.context_window or await self._asked(model)
+        smaller = self._overflowed.get(model)
+        if smaller is not None:
+            stated = window or DEFAULT_WINDOW
+            window = min(stated, max(smaller, stated // _LEAST_SHARE))
+        if (named := self._named.get(model)) is not None:
+            window = min(window or named, named)
+        session = self._settings.session
+        return budget(
+            window, session.reserve_tokens, session.flush_soft_threshold_tokens, self._settings.model.max_tokens
+        )
+
+    async def overflowed(self, model: str, tokens: int, named: int | None = None) -> Budget:
+        """The server refused a request of so many tokens: its window is smaller than it or the configuration says, and
+        it is `named` tokens where the refusal says so. Known until the process ends. Gives the budget from now on."""
+        if named is not None:
+            self._named[model] = named
+        else:
+            self._overflowed[model] = min(tokens, self._overflowed.get(model, tokens))
+        return await self.budget(model)
+
+    async def _asked(self, model: str) -> int | None:
+        """As the server says; one that did not say is asked again only after a while."""
+        window, ask_again = self._said.get(model, (None, None))
+        if window is None and (ask_again is None or self._clock.instant() >= ask_again):
+            window = await self._model.context_window(model)
+            self._said[model] = (window, self._clock.instant() + _ASK_AGAIN)
+        return window
