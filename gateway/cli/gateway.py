@@ -13,7 +13,7 @@ from collections.abc import Coroutine, Iterator
 import click
 
 from channels.terminal import MAIN_CHAT
-from gateway import log, open_files
+from gateway import log
 from gateway.app import open_gateway
 from gateway.cli.chat import piped_lines
 from gateway.cli.conversation import Conversation
@@ -24,6 +24,7 @@ from gateway.cli.talk import HomeWait, LocalTalk
 from gateway.config import Config, secrets_of
 from gateway.control import NotRunning, OperationError, connect, serve
 from gateway.home import Home, HomeBusy
+from gateway.open_files import allow_many
 from gateway.running import Gateway
 from gateway.store.database import StoreUnavailable
 from gateway.version import version
@@ -46,7 +47,7 @@ def gateway_command(place: Place, terminal: bool) -> None:
     A second signal ends at once; nothing is lost by it.
     """
     config = place.config()
-    open_files.allow_many()
+    allow_many()
     watched = terminal and sys.stdin.isatty() and sys.stdout.isatty()
     log.set_up("warning" if watched else config.log.level, config.log.format, secrets_of(config))
     run(_run(place.home, config, terminal=terminal, watched=watched))
