@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.figures import table
 from benchmarks.people import THE_END, JsonObject, Seen, asked_now, given_up, in_tool, numbers, seen
-from gateway.suspects import SKIPPED
+from gateway.messages.suspects import SKIPPED
 from tests.fakes.anthropic import Answer, FakeAnthropic, compose
 from tests.fakes.telegram import FakeTelegram
 from tests.flows.process import OWNER, GatewayProcess

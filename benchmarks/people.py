@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from gateway.outbox import REPEAT_MARK
+from gateway.messages.outbox import REPEAT_MARK
 from tests.fakes.telegram import Call, FakeTelegram
 
 NUMBER = re.compile(r"\bn(\d+)\b")

@@ -31,17 +31,17 @@ from zoneinfo import ZoneInfo
 from agent.clock import Clock
 from channels.message import Event, InboundMessage, OutboundMessage
 from channels.scripted import ScriptedChannel
-from gateway.access import Access
-from gateway.inbox import Arrival, Inbox
-from gateway.outbox import REPEAT_MARK, Outbox
-from gateway.saying import said_id
-from gateway.schedule import job as job_
-from gateway.schedule.due import next_after
-from gateway.schedule.job import Job
-from gateway.schedule.schedule import Rules, Schedule
+from gateway.messages.inbox import Arrival, Inbox
+from gateway.messages.outbox import REPEAT_MARK, Outbox
+from gateway.policy.access import Access
+from gateway.scheduling import job as job_
+from gateway.scheduling.job import Job
+from gateway.scheduling.recurrence import next_after
+from gateway.scheduling.service import Rules, Schedule
 from gateway.store import run_rows
 from gateway.store.database import Database
 from gateway.store.run_rows import Run, State
+from gateway.turns.user_message import said_id
 
 BEGIN = datetime(2027, 1, 1, tzinfo=UTC)
 HOME = ZoneInfo("Europe/Berlin")

@@ -11,53 +11,60 @@ from agent.clock import Clock
 from agent.model.anthropic.model import AnthropicModel
 from agent.model.base import Model
 from agent.tools.base import Tool
-from gateway.access import Access
-from gateway.acknowledgement import Acknowledgement
-from gateway.agents import build_agent
-from gateway.approvals import Approvals
-from gateway.choices import Choices
-from gateway.commands import House
-from gateway.commands.table import all_commands
+from gateway.commands.context import House
+from gateway.commands.registry import all_commands
 from gateway.config import Config, ModelConfig
-from gateway.daily import Daily
-from gateway.embedder_offer import EmbedderOffer
-from gateway.embedding import Embedders
-from gateway.forgetting import Forgetting
-from gateway.front import Front, Platforms, open_front
-from gateway.heartbeat import Heartbeat
+from gateway.embedder.build import Embedders
+from gateway.embedder.offer import EmbedderOffer
+from gateway.factories import (
+    Front,
+    Platforms,
+    build_agent,
+    build_intake,
+    heartbeat_rules,
+    open_front,
+    rules,
+    schedule_rules,
+    signs,
+    summary_rules,
+    tokens,
+)
 from gateway.home import Home, shown
-from gateway.housekeeping import Housekeeping
-from gateway.in_hand import InHand
-from gateway.inbox import Inbox
-from gateway.intake import Intake
-from gateway.journaling import Journaling
-from gateway.long_answers import LongAnswers
-from gateway.media import build_intake
-from gateway.memory_test import MemoryTests
+from gateway.messages.confirmations import Questions
+from gateway.messages.edited import Rewording
+from gateway.messages.inbox import Inbox
+from gateway.messages.outbound_files import LongAnswers, Outgoing
+from gateway.messages.outbox import Outbox
+from gateway.messages.suspects import InHand
 from gateway.models import build_model, limited_for_others
-from gateway.names import Names
-from gateway.operations.table import all_operations
-from gateway.outbox import Outbox
-from gateway.outgoing import Outgoing
-from gateway.pairing import Pairing
-from gateway.platforms import rules, signs, tokens
-from gateway.questions import Questions
-from gateway.rewording import Rewording
+from gateway.policy.access import Access
+from gateway.policy.approvals import Approvals
+from gateway.policy.display_names import Names
+from gateway.policy.pairing import Pairing
+from gateway.policy.preferences import Choices
+from gateway.policy.sessions import AgentHome, Sessions
+from gateway.redaction import Forgetting
 from gateway.router import Router
-from gateway.running import Gateway, Patience
-from gateway.schedule.book import Book
-from gateway.schedule.builtin import BuiltIn
-from gateway.schedule.schedule import Schedule
-from gateway.schedule_rules import heartbeat_rules, schedule_rules, summary_rules
-from gateway.sessions import AgentHome, Sessions
-from gateway.spawner import Spawner
+from gateway.routines.daily_summary import Daily
+from gateway.routines.heartbeat import Heartbeat
+from gateway.routines.housekeeping import Housekeeping
+from gateway.routines.journal import Journaling
+from gateway.routines.memory_checks import MemoryTests
+from gateway.rpc.handlers.registry import all_operations
+from gateway.scheduling.builtins import BuiltIn
+from gateway.scheduling.requests import Book
+from gateway.scheduling.service import Schedule
+from gateway.server import Gateway, Patience
 from gateway.store import chat_rows
 from gateway.store.database import Database
 from gateway.store.inbox_rows import InboxRow
+from gateway.supervisor import Spawner
 from gateway.tools.messages import MessageTools
 from gateway.tools.schedule import ScheduleTools
-from gateway.turn import QueueRule, Rooms
-from gateway.turns import Turns
+from gateway.turns.attachments import Intake
+from gateway.turns.queue import Turns
+from gateway.turns.reactions import Acknowledgement
+from gateway.turns.turn import QueueRule, Rooms
 from gateway.usage import UsageLedger
 
 ModelOf = Callable[[ModelConfig, UsageLedger, Clock, str], tuple[Model, AnthropicModel | None]]

@@ -1,6 +1,11 @@
 """The home folder: where everything of one Daybook lives, who may use it now, and how it comes to be.
 
 Folders are 0700 and files with secrets 0600. Nothing that exists is ever overwritten or changed in its permissions.
+
+How many files the process may have open: connections, transcripts and indexes of many chats are more than the 256 of
+macOS, and in a storm more than the 1,024 of many a Linux.
+
+The version of this program.
 """
 
 from __future__ import annotations
@@ -8,9 +13,11 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -246,3 +253,30 @@ def _told(home: Path) -> Iterator[None]:
         ) from error
     except OSError as error:
         raise HomeError(f"{home} cannot be used: {error.strerror or error}; name another with --home") from error
+
+
+if sys.platform != "win32":
+    import resource
+
+WANTED = 4_096
+
+
+def allow_many() -> None:
+    """Raise our own limit as far as we may and need."""
+    if sys.platform == "win32":
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = WANTED if hard == resource.RLIM_INFINITY else min(WANTED, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+DISTRIBUTION = "daybook-assistant"
+
+
+def version() -> str:
+    """As installed; a checkout that was never installed has none."""
+    try:
+        return metadata.version(DISTRIBUTION)
+    except metadata.PackageNotFoundError:
+        return "0+checkout"

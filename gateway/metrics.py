@@ -7,7 +7,7 @@ from datetime import datetime
 
 from agent.model.base import Json
 from channels.message import Health
-from gateway.version import version
+from gateway.home import version
 
 Sample = tuple[Mapping[str, str], float]
 """Labels and value."""

@@ -15,7 +15,7 @@ from agent.model.offline.model import OfflineModel
 from agent.silence import NO_REPLY
 from agent.types import JOB
 from gateway.config.checks import prices_of
-from gateway.config.model import LimitsConfig, ModelConfig
+from gateway.config.schema import LimitsConfig, ModelConfig
 from gateway.usage import Account, UsageLedger, account_of
 
 _SPENT = (

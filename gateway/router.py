@@ -1,6 +1,8 @@
 """The way in: what a source offers is judged, written down, and passed on. Never waits for a model.
 
 Everything of one batch is on disk, in one commit, before `receive` returns and the source tells its platform so.
+
+How often one member of a group may call the bot: what is over it is only overheard, and said once.
 """
 
 from __future__ import annotations
@@ -8,8 +10,9 @@ from __future__ import annotations
 import dataclasses
 import logging
 import sqlite3
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime, timedelta
 
 from agent.clock import Clock, utc_stamp
 from channels.message import (
@@ -21,20 +24,57 @@ from channels.message import (
     SendError,
     Unreadable,
 )
-from gateway.access import Access, Admitted, Ignored, Overheard, Role, Unknown
-from gateway.acknowledgement import Acknowledgement
-from gateway.commands import Commands
-from gateway.in_hand import LastRun
-from gateway.inbox import Arrival, Inbox
-from gateway.outbox import Outbox
-from gateway.rates import SenderRate
-from gateway.rewording import Rewording
-from gateway.saying import said_id
-from gateway.sessions import Sessions
+from gateway.commands.context import Commands
+from gateway.messages.edited import Rewording
+from gateway.messages.inbox import Arrival, Inbox
+from gateway.messages.outbox import Outbox
+from gateway.messages.suspects import LastRun
+from gateway.policy.access import Access, Admitted, Ignored, Overheard, Role, Unknown
+from gateway.policy.sessions import Sessions
 from gateway.store import access_rows, chat_rows, inbox_rows, outbox_rows
 from gateway.store.database import Database, StoreUnavailable
 from gateway.store.inbox_rows import InboxRow
-from gateway.turns import Turns
+from gateway.turns.queue import Turns
+from gateway.turns.reactions import Acknowledgement
+from gateway.turns.user_message import said_id
+
+_WINDOW = timedelta(minutes=1)
+_KEPT = 1_000
+"""Members remembered at once; who has been silent for a window is forgotten first."""
+
+
+class SenderRate:
+    """`per_minute` calls within any minute, of one sender in one chat. Moments are instants, in UTC."""
+
+    def __init__(self) -> None:
+        self._calls: dict[tuple[str, str], deque[datetime]] = {}
+        self._told: dict[tuple[str, str], datetime] = {}
+
+    def allows(self, chat: str, sender: str, now: datetime, per_minute: int) -> bool:
+        """Whether a call may be answered; one that may is counted."""
+        if len(self._calls) >= _KEPT:
+            self._calls = {key: calls for key, calls in self._calls.items() if calls and _is_recent(calls[-1], now)}
+        calls = self._calls.setdefault((chat, sender), deque())
+        while calls and not _is_recent(calls[0], now):
+            calls.popleft()
+        if len(calls) >= per_minute:
+            return False
+        calls.append(now)
+        return True
+
+    def should_tell(self, chat: str, sender: str, now: datetime) -> bool:
+        """Whether somebody who calls too often hears so: once a minute."""
+        self._told = {key: at for key, at in self._told.items() if _is_recent(at, now)}
+        if (chat, sender) in self._told:
+            return False
+        self._told[chat, sender] = now
+        return True
+
+
+def _is_recent(call: datetime, now: datetime) -> bool:
+    """A call that is still to come was counted before the clock was put back, and counts no more."""
+    return timedelta() <= now - call < _WINDOW
+
 
 log = logging.getLogger(__name__)
 

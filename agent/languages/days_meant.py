@@ -11,7 +11,7 @@ a time stands beside the words ("a week from tomorrow"), where they may be a nam
 What is vague (next week, in a month) stays vague, and today is the log's own day.
 
 The tables of the past and of names are the search's (`date_words`), which reads questions; what lies ahead is here.
-Reminders (`gateway.schedule.phrases`) read a whole time at the beginning of a wish, and refuse what this leaves open.
+Reminders (`gateway.scheduling.phrases`) read a whole time at the beginning of a wish, and refuse what this leaves open.
 """
 
 from __future__ import annotations

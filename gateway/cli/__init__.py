@@ -9,9 +9,8 @@ import os
 import click
 
 from agent.io.imports import kept_from_the_collector
-from gateway.cli.place import Place
-from gateway.home import HomeError, find_home
-from gateway.version import version
+from gateway.cli.context import Place
+from gateway.home import HomeError, find_home, version
 
 _COMMANDS = {
     "init": "Set Daybook up: questions, each also a flag.",

@@ -9,11 +9,10 @@ import sys
 import click
 
 from channels.terminal import MAIN_CHAT
-from gateway.cli.conversation import Conversation
-from gateway.cli.lines import Lines, line_editing
-from gateway.cli.place import Place, run
+from gateway.cli.context import Place, run
+from gateway.cli.repl import Conversation, open_talk
 from gateway.cli.screen import Screen
-from gateway.cli.talk import open_talk
+from gateway.cli.stdin import Lines, line_editing
 from gateway.config import Config
 from gateway.home import Home
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gateway.cli.place import Place
+from gateway.cli.context import Place
 from gateway.config import schema, shown
 
 

@@ -8,8 +8,8 @@ from dataclasses import asdict
 
 import click
 
-from gateway.cli.output import print_json
-from gateway.cli.place import Place
+from gateway.cli.context import Place
+from gateway.cli.render import print_json
 from gateway.doctor.examine import examine
 
 

@@ -12,14 +12,14 @@ import click
 from agent.model.base import Json
 from agent.search.vectors.encoder import NoEmbedding
 from agent.settings import LocalEmbedding, RemoteEmbedding
-from gateway.cli.asking import ask, ask_beside
-from gateway.cli.output import print_json
-from gateway.cli.place import Failed, Place
+from gateway.cli.context import Failed, Place
 from gateway.cli.progress import show_progress
-from gateway.embedder_check import check
-from gateway.embedder_fetch import KEPT, LOADED, fetch
-from gateway.embedder_offer import GAIN, by_hand
-from gateway.embedding import OLD_MODEL, embedding_of, has_old_model, is_there, missing, unreadable
+from gateway.cli.render import print_json
+from gateway.cli.rpc import ask, ask_beside
+from gateway.embedder.build import OLD_MODEL, embedding_of, has_old_model, is_there, missing, unreadable
+from gateway.embedder.check import check
+from gateway.embedder.fetch import KEPT, LOADED, fetch
+from gateway.embedder.offer import GAIN, by_hand
 
 _NONE = """No embedder: memory is searched by words, days and names{why}. {gain}.
 

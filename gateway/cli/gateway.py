@@ -13,22 +13,21 @@ from collections.abc import Coroutine, Iterator
 import click
 
 from channels.terminal import MAIN_CHAT
-from gateway import log
+from gateway import log_setup
 from gateway.app import open_gateway
 from gateway.cli.chat import piped_lines
-from gateway.cli.conversation import Conversation
-from gateway.cli.lines import Lines, line_editing
-from gateway.cli.place import Place, run
+from gateway.cli.context import Place, run
+from gateway.cli.repl import Conversation, HomeWait, LocalTalk
 from gateway.cli.screen import Screen
-from gateway.cli.talk import HomeWait, LocalTalk
+from gateway.cli.stdin import Lines, line_editing
 from gateway.config import Config, secrets_of
-from gateway.control import NotRunning, OperationError, connect, serve
-from gateway.home import Home, HomeBusy
-from gateway.open_files import allow_many
-from gateway.running import Gateway
+from gateway.home import Home, HomeBusy, allow_many, version
+from gateway.rpc.client import NotRunning, connect
+from gateway.rpc.protocol import OperationError
+from gateway.rpc.server import serve
+from gateway.server import Gateway
 from gateway.store.database import StoreUnavailable
-from gateway.version import version
-from gateway.watchdog import watching
+from gateway.supervisor import watching
 
 news = logging.getLogger(__name__)
 
@@ -49,7 +48,7 @@ def gateway_command(place: Place, terminal: bool) -> None:
     config = place.config()
     allow_many()
     watched = terminal and sys.stdin.isatty() and sys.stdout.isatty()
-    log.set_up("warning" if watched else config.log.level, config.log.format, secrets_of(config))
+    log_setup.set_up("warning" if watched else config.log.level, config.log.format, secrets_of(config))
     run(_run(place.home, config, terminal=terminal, watched=watched))
 
 

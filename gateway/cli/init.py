@@ -13,14 +13,14 @@ from pathlib import Path
 import click
 
 from agent.workspace import create, template_folder
+from gateway.cli.context import Failed, Place
 from gateway.cli.embedder import fetch_into
-from gateway.cli.place import Failed, Place
 from gateway.config import Config
-from gateway.config.load import parse
-from gateway.config.problem import ConfigError
+from gateway.config.errors import ConfigError
+from gateway.config.loader import parse
 from gateway.config.values import machine_zone
-from gateway.embedder_offer import LATER, decline, offer_of
-from gateway.embedding import is_there
+from gateway.embedder.build import is_there
+from gateway.embedder.offer import LATER, decline, offer_of
 from gateway.home import HomeError, write_private
 
 _NAME_LINE = re.compile(r"^- Name:[ \t]*$", re.MULTILINE)

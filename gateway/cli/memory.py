@@ -9,12 +9,11 @@ from functools import partial
 import click
 
 from agent.model.base import Json
-from gateway.cli.asking import ask, ask_beside, rows
+from gateway.cli.context import Place
 from gateway.cli.embedder import embedder
-from gateway.cli.output import print_json
-from gateway.cli.place import Place
 from gateway.cli.progress import show_progress
-from gateway.cli.table import print_table
+from gateway.cli.render import print_json, print_table
+from gateway.cli.rpc import ask, ask_beside, rows
 
 _SHOWN = 10
 

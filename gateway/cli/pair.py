@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import click
 
-from gateway.cli.asking import ask, rows
-from gateway.cli.output import print_json
-from gateway.cli.place import Place
-from gateway.cli.table import print_table
+from gateway.cli.context import Place
+from gateway.cli.render import print_json, print_table
+from gateway.cli.rpc import ask, rows
 
 
 @click.group("pair")

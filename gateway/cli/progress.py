@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 import click
 
 from agent.model.base import Json
-from gateway.cli.asking import Call
+from gateway.cli.rpc import Call
 
 Sleep = Callable[[float], Awaitable[None]]
 _LONG = 0.5

@@ -7,14 +7,12 @@ from collections.abc import Mapping, Sequence
 import click
 
 from agent.model.base import Json
-from gateway.cli.asking import ask, rows
-from gateway.cli.output import print_json
-from gateway.cli.place import Place
-from gateway.cli.table import print_table
-from gateway.one_line import one_line
-from gateway.schedule.job import BadJob, checked_id, checked_text, checked_to, checked_zone
-from gateway.schedule.moments import shown
-from gateway.schedule.when import BadWhen, in_words, parse
+from gateway.cli.context import Place
+from gateway.cli.render import print_json, print_table
+from gateway.cli.rpc import ask, rows
+from gateway.i18n import one_line
+from gateway.scheduling.job import BadJob, checked_id, checked_text, checked_to, checked_zone
+from gateway.scheduling.recurrence import BadWhen, in_words, parse, shown
 
 _JSON = click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 _ID = click.argument("job", metavar="ID")

@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable
 from typing import TextIO
 
 from channels.terminal import Busy, Final, Preview, Shown
-from gateway.cli.lines import prompt_again
-from gateway.control import Outcome
+from gateway.cli.stdin import prompt_again
+from gateway.rpc.protocol import Outcome
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Characters that would command the terminal instead of being shown; a text may come from anywhere."""

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import click
 
-from gateway.cli.asking import ask, rows
-from gateway.cli.output import print_json
-from gateway.cli.place import Failed, Place
-from gateway.cli.table import print_table
+from gateway.cli.context import Failed, Place
+from gateway.cli.render import print_json, print_table
+from gateway.cli.rpc import ask, rows
 
 
 @click.group("sessions")

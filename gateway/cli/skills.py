@@ -7,10 +7,9 @@ import sys
 import click
 
 from agent.model.base import Json
-from gateway.cli.asking import ask, rows
-from gateway.cli.output import print_json
-from gateway.cli.place import Place
-from gateway.cli.table import print_table
+from gateway.cli.context import Place
+from gateway.cli.render import print_json, print_table
+from gateway.cli.rpc import ask, rows
 
 _AGENT = click.option("--agent", help="Of that agent; without it, the one that answers where no route says otherwise.")
 

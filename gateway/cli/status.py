@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import click
 
 from agent.model.base import Json
-from gateway.cli.asking import ask, rows
-from gateway.cli.output import print_json
-from gateway.cli.place import Place
-from gateway.schedule.moments import shown
+from gateway.cli.context import Place
+from gateway.cli.render import print_json
+from gateway.cli.rpc import ask, rows
+from gateway.scheduling.recurrence import shown
 
 _JOBS_SHOWN = 5
 

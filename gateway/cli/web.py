@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from gateway.cli.output import print_json
-from gateway.cli.place import Failed, Place, run
-from gateway.doctor.web import page_place
-from gateway.web import token as web_token
+from gateway.cli.context import Failed, Place, run
+from gateway.cli.render import print_json
+from gateway.doctor.channels import page_place
+from gateway.web import host as web_token
 
 
 @click.command("web")

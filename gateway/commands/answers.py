@@ -1,13 +1,19 @@
-"""`/answer ID yes|no`: what a button under a question of ours says, and what a bare yes or no becomes."""
+"""`/answer ID yes|no`: what a button under a question of ours says, and what a bare yes or no becomes.
+
+`/approvals`: what waits for the owner's yes; and what becomes of the answer.
+
+What becomes of the answer to "Shall I answer the new wording?".
+"""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 
-from channels.message import Origin
-from gateway.approvals import KIND as APPROVAL
-from gateway.commands import Answer, Ask, Command, CommandError
-from gateway.questions import answer_of
+from channels.message import Button, Origin
+from gateway.commands.context import Answer, Ask, Command, CommandError, For, reason
+from gateway.messages.confirmations import answer_of
+from gateway.policy.approvals import KIND as APPROVAL
+from gateway.store.database import StoreUnavailable
 from gateway.store.question_rows import Question
 
 Take = Callable[[Ask, Question, bool], Awaitable[str]]
@@ -36,3 +42,41 @@ def command(takers: Mapping[str, Take]) -> Command:
         return Answer(text, replaces=pressed, settles=question)
 
     return Command("answer", "ID yes|no", "answer a question of mine", answer, is_listed=False)
+
+
+_LISTED = 10
+
+
+async def approvals(ask: Ask) -> Answer:
+    words, listed = await ask.house.approvals.listed(ask.row.message.address)
+    if not listed:
+        return Answer(words.none_open)
+    shown = listed[:_LISTED]
+    lines = [f"{number}. {one.text}" for number, one in enumerate(shown, 1)]
+    rows = tuple(
+        (
+            Button(f"{number}. {words.yes}", f"/answer {one.question.id} yes"),
+            Button(f"{number}. {words.no}", f"/answer {one.question.id} no"),
+        )
+        for number, one in enumerate(shown, 1)
+    )
+    more = [f"… {len(listed) - _LISTED}"] if len(listed) > _LISTED else []
+    return Answer("\n".join([words.listed, "", *lines, *more]), rows)
+
+
+async def take_approval(ask: Ask, question: Question, said: bool) -> str:
+    try:
+        return await ask.house.approvals.answer(question, said, ask.row.message.address)
+    except StoreUnavailable as problem:
+        raise CommandError(f"That could not be written down: {reason(problem)}") from problem
+
+
+COMMANDS = (Command("approvals", "", "what waits for your yes", approvals, For.OWNER_IN_PRIVATE),)
+
+
+async def take_rewording(ask: Ask, question: Question, said: bool) -> str:
+    if not said:
+        return "Then my answer stands."
+    for row in await ask.house.rewording.accepted(question, ask.row.session):
+        ask.house.dispatch(row)
+    return "Here is my answer to the new wording:"

@@ -9,11 +9,11 @@ from datetime import time
 from agent.journal import open_items
 from agent.journal.open_items import NoSuchPromise
 from agent.memory.files import FileError
-from gateway.access import Role
-from gateway.commands import Answer, Ask, Command, CommandError
+from gateway.commands.context import Answer, Ask, Command, CommandError
+from gateway.i18n import WORDS
+from gateway.policy.access import Role
 from gateway.store import chat_rows
-from gateway.turns import WasStopped
-from gateway.words import WORDS
+from gateway.turns.queue import WasStopped
 
 _CLOCK = re.compile(r"([01]?\d|2[0-3])[:.h]([0-5]\d)")
 _HOW = "`/daily 21:00` sets the time, `/daily off` ends it, `/daily now` tells the day so far."

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gateway.access import NoSuchCode, Role
-from gateway.commands import Ask, Command, CommandError, For
+from gateway.commands.context import Ask, Command, CommandError, For
+from gateway.policy.access import NoSuchCode, Role
 
 
 async def status(ask: Ask) -> str:

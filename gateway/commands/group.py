@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from channels.message import ChatKind
-from gateway.access import Role
-from gateway.commands import Ask, Command, CommandError
+from gateway.commands.context import Ask, Command, CommandError
+from gateway.policy.access import Role
 
 _MODES = {"mention": "required", "required": "required", "always": "optional", "optional": "optional"}
 """In people's words, and in those of the configuration."""

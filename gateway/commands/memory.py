@@ -16,9 +16,9 @@ from agent.memory.history import FORGET as FORGETTING
 from agent.memory.log_writer import append_log
 from agent.memory.patch import Conflict
 from agent.memory.undo import restore
-from gateway.access import LOCAL_CHANNELS, Role
-from gateway.commands import Answer, Ask, Command, CommandError, reason
-from gateway.questions import answer_of, buttons
+from gateway.commands.context import Answer, Ask, Command, CommandError, reason
+from gateway.messages.confirmations import answer_of, buttons
+from gateway.policy.access import LOCAL_CHANNELS, Role
 from gateway.store.database import StoreUnavailable
 from gateway.store.question_rows import Question
 

@@ -8,19 +8,16 @@ from typing import TypeVar
 
 from agent.model.offline.model import NAME as OFFLINE
 from channels.message import Origin
-from gateway.commands import Answer, Ask, Command, CommandError, ForTheModel
-from gateway.one_line import one_line
-from gateway.schedule import phrases, rung
-from gateway.schedule import when as when_
-from gateway.schedule.book import Asker, NotBooked, Row, Wish
-from gateway.schedule.due import resolved
-from gateway.schedule.job import Job, Kind
-from gateway.schedule.moments import local
-from gateway.schedule.when import At, BadWhen, Cron
+from gateway.commands.context import Answer, Ask, Command, CommandError, ForTheModel
+from gateway.i18n import WORDS, Words, one_line
+from gateway.scheduling import phrases, reminders
+from gateway.scheduling import recurrence as when_
+from gateway.scheduling.job import Job, Kind
+from gateway.scheduling.recurrence import At, BadWhen, Cron, local, resolved
+from gateway.scheduling.requests import Asker, NotBooked, Row, Wish
 from gateway.store import chat_rows
 from gateway.store.run_rows import State
 from gateway.tools.schedule import asker_of
-from gateway.words import WORDS, Words
 
 T = TypeVar("T")
 
@@ -116,8 +113,8 @@ def _answered(ask: Ask, reminder: str, said: str) -> Answer:
     several messages stays."""
     pressed = ask.row.message.platform_id if ask.row.message.origin is Origin.COMMAND else ""
     if pressed and len(reminder) <= _ONE_MESSAGE:
-        return Answer(f"{rung.shown(reminder)}\n\n_{said}_", replaces=pressed)
-    return Answer(f"{rung.shown(one_line(reminder, _SHOWN))}\n\n_{said}_")
+        return Answer(f"{reminders.shown(reminder)}\n\n_{said}_", replaces=pressed)
+    return Answer(f"{reminders.shown(one_line(reminder, _SHOWN))}\n\n_{said}_")
 
 
 async def _run(ask: Ask, id: str) -> str:

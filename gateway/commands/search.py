@@ -11,8 +11,8 @@ from agent.memory.paths import FileError
 from agent.search import memory_tests
 from agent.search.memory_tests import ARROW
 from agent.search.results import Hit
-from gateway.commands import Ask, Command, CommandError
-from gateway.memory_test import shown, tested
+from gateway.commands.context import Ask, Command, CommandError
+from gateway.routines.memory_checks import shown, tested
 
 _MOST = 6
 _LOOKED_AT = 40

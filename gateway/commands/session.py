@@ -13,11 +13,11 @@ from agent.model.base import ModelError
 from agent.session.archive import NoSuchSession
 from agent.session.transcript import Unusable
 from channels.message import OutboundFile
-from gateway.access import LOCAL_CHANNELS
-from gateway.commands import Answer, Ask, Command, CommandError, For, reason
+from gateway.commands.context import Answer, Ask, Command, CommandError, For, reason
 from gateway.commands.reports import context_text, why_text
+from gateway.policy.access import LOCAL_CHANNELS
 from gateway.store.database import StoreUnavailable
-from gateway.turns import WasStopped
+from gateway.turns.queue import WasStopped
 
 log = logging.getLogger(__name__)
 

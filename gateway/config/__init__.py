@@ -1,7 +1,8 @@
 """The configuration: what may be written in `config.yaml`, and reading it with errors that help."""
 
-from gateway.config.load import Loaded, dotenv_names, load
-from gateway.config.model import (
+from gateway.config.errors import ConfigError, Problem
+from gateway.config.loader import Loaded, dotenv_names, load
+from gateway.config.schema import (
     AgentConfig,
     ChannelsConfig,
     Config,
@@ -15,7 +16,6 @@ from gateway.config.model import (
     ToolsConfig,
     WebConfig,
 )
-from gateway.config.problem import ConfigError, Problem
 from gateway.config.show import schema, secrets_of, shown
 
 __all__ = [

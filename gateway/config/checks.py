@@ -1,17 +1,26 @@
-"""What no single key can tell: keys that contradict each other. Each check yields (place, sentence)."""
+"""What no single key can tell: keys that contradict each other. Each check yields (place, sentence).
+
+The keys of the contract that this version does not act on yet. Whoever sets one is warned, not left in belief.
+
+A key leaves this list with the change that makes it work; whether `Config` knows it already plays no part.
+"""
 
 from __future__ import annotations
 
 import os.path
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
 
 from agent.model.prices import Price, Prices
 from channels.loopback import is_loopback
-from gateway.config.model import Config, MemoryConfig, ModelConfig, WebConfig
-from gateway.config.problem import Place, did_you_mean
+from gateway.config.errors import Place, did_you_mean
+from gateway.config.schema import Config, MemoryConfig, ModelConfig, WebConfig
 from gateway.config.values import PLATFORMS
+from gateway.config.yaml_tree import Value
 
 Finding = tuple[Place, str]
 
@@ -115,3 +124,71 @@ def _search(memory: MemoryConfig, place: Place) -> Iterator[Finding]:
     if hybrid.chunk_overlap >= hybrid.chunk_tokens:
         where: Place = (*place, "search", "hybrid", "chunk_overlap")
         yield where, f"found {hybrid.chunk_overlap}; allowed: less than chunk_tokens ({hybrid.chunk_tokens})"
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """`lacks`: what there is not, as the warning says it. `default`: set to that, nothing is expected of it."""
+
+    lacks: str
+    default: Value = None
+
+
+NOT_YET: Mapping[Place, Unfinished] = {
+    ("tools", "web"): Unfinished("there is no tool that fetches pages", default=True),
+    ("tools", "web_search"): Unfinished("there is no tool that searches the web"),
+    ("tools", "exec"): Unfinished("there is no tool that runs programs", default=False),
+    ("tools", "exec_allow"): Unfinished("there is no tool that runs programs"),
+    ("tools", "mcp"): Unfinished("tools of MCP servers are not used"),
+    ("media", "speak"): Unfinished("answers are not spoken"),
+    ("media", "images"): Unfinished("there is no tool that makes pictures"),
+    ("schedule", "heartbeat", "to"): Unfinished("the heartbeat speaks to the owner", default="owner"),
+    ("database_url",): Unfinished("one gateway serves a home, with SQLite in state/"),
+    ("backup",): Unfinished("nothing is copied; copy the home yourself"),
+}
+_OTHER_PROVIDER = "openai:"
+
+
+def expected_in_vain(config: Value) -> Iterator[tuple[Place, str]]:
+    """Where a configuration as written asks for what does nothing yet, and what that is."""
+    for place, unfinished in NOT_YET.items():
+        for where in (place, *_of_agents(config, place)):
+            if not _is_default(_at(config, where), unfinished.default):
+                yield where, f"does nothing in this version yet: {unfinished.lacks}"
+    for where in (("model", "fallbacks"), *_of_agents(config, ("model", "fallbacks"))):
+        names = _at(config, where)
+        for index, name in enumerate(names if isinstance(names, list) else ()):
+            if isinstance(name, str) and name.startswith(_OTHER_PROVIDER):
+                yield (*where, index), f"found {name!r}, and other providers are not asked in this version yet"
+
+
+def is_not_yet(place: Place) -> bool:
+    """Whether a key that `Config` does not know is one of the contract's."""
+    return (place[2:] if place[:1] == ("agents",) else place) in NOT_YET
+
+
+def _of_agents(config: Value, place: Place) -> Iterator[Place]:
+    agents = _at(config, ("agents",))
+    for name in agents if isinstance(agents, dict) and place[0] in ("model", "tools") else ():
+        yield ("agents", str(name), *place)
+
+
+def _at(value: Value, place: Place) -> Value:
+    for part in place:
+        value = value.get(str(part)) if isinstance(value, dict) else None
+    return value
+
+
+def _is_default(value: Value, default: Value) -> bool:
+    if isinstance(default, bool) and isinstance(value, str):
+        try:
+            return TypeAdapter(bool).validate_python(value) is default
+        except ValidationError:
+            return False  # the value is told as wrong anyway
+    return value == default or _is_empty(value)
+
+
+def _is_empty(value: Value) -> bool:
+    if isinstance(value, dict):
+        return all(map(_is_empty, value.values()))
+    return value is None or value in ("", [])

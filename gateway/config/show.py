@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import yaml
 from pydantic import BaseModel, SecretStr
 
-from gateway.config.model import SHARED_SECTIONS, AgentConfig, Config
+from gateway.config.schema import SHARED_SECTIONS, AgentConfig, Config
 
 _WIDE = 120
 

@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 import tzlocal
 from pydantic import AfterValidator, BeforeValidator, PlainSerializer, SecretStr, WithJsonSchema
 
-from gateway.config.problem import did_you_mean
-from gateway.schedule.when import BadWhen, Every, fields, interval
+from gateway.config.errors import did_you_mean
+from gateway.scheduling.recurrence import BadWhen, Every, fields, interval
 
 PLATFORMS = ("telegram", "discord")
 """Platforms whose people have numeric ids."""

@@ -1,16 +1,23 @@
-"""This machine's clock against a server's Date header: reminders ring by it."""
+"""This machine's clock against a server's Date header: reminders ring by it.
+
+What `doctor` looks for in the time zone: one that was asked for and is not what is used.
+"""
 
 from __future__ import annotations
 
+import zoneinfo
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 
-from gateway.doctor.finding import Finding
-from gateway.doctor.reach import Reply
+from gateway.config import Config
+from gateway.config.errors import did_you_mean
+from gateway.config.values import named_zone
+from gateway.doctor.probe import Finding, Reply
 
 _TOLERANCE = timedelta(seconds=90)
 
 
-def clock(reply: Reply, where: str) -> list[Finding]:
+def check_clock(reply: Reply, where: str) -> list[Finding]:
     """`where`: the server that gave that answer. Nothing where it told no time."""
     if reply.date is None:
         return []
@@ -21,3 +28,13 @@ def clock(reply: Reply, where: str) -> list[Finding]:
         f"agrees with {where}" if ok else f"is {seconds} s {'ahead of' if skew > timedelta() else 'behind'} {where}"
     )
     return [Finding("clock", ok, f"this machine's clock {message}", "" if ok else "turn on time synchronisation (NTP)")]
+
+
+def check_zone(config: Config, environ: Mapping[str, str]) -> Iterator[Finding]:
+    """`TZ` may hold what is no IANA name (`CET-1CEST`, a typing error): then the system's zone is taken."""
+    wanted = environ.get("TZ", "")
+    if not wanted or named_zone(wanted) or "timezone" in config.model_fields_set:
+        return
+    hint = did_you_mean(wanted.removeprefix(":"), zoneinfo.available_timezones())
+    what = f"TZ is {wanted[:80]!r}, which is no IANA zone{hint}; so days and reminders go by {config.timezone}"
+    yield Finding("time zone", False, what, "write `timezone: Europe/Berlin`, or where you are, into config.yaml")

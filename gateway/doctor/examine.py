@@ -14,16 +14,13 @@ from pathlib import Path
 from agent.clock import utc_stamp
 from agent.session.transcript import Transcript, Unusable
 from gateway.config import Config, ConfigError, dotenv_names, load
-from gateway.doctor import own_jobs, schedule, workspace, zone
-from gateway.doctor.discord import discord
-from gateway.doctor.embedding import embedding
-from gateway.doctor.finding import Finding
-from gateway.doctor.index import index
+from gateway.doctor import clock, schedule, workspace
+from gateway.doctor.channels import discord, telegram, web
 from gateway.doctor.model import model
-from gateway.doctor.telegram import telegram
-from gateway.doctor.web import web
+from gateway.doctor.probe import Finding
+from gateway.doctor.search import embedding, index
+from gateway.factories import tokens
 from gateway.home import Home
-from gateway.platforms import tokens
 from gateway.store import inbox_rows, outbox_rows
 from gateway.store.database import reading
 
@@ -54,7 +51,7 @@ def examine(home: Home, environ: Mapping[str, str]) -> list[Finding]:
     ]
     with ThreadPoolExecutor(len(checks)) as pool:
         results = list(pool.map(lambda check: check(), checks))
-    warnings += zone.check(config, environ)
+    warnings += clock.check_zone(config, environ)
     found = [finding for result in results for finding in result]
     if not any(finding.check == "clock" for finding in found):
         found.append(Finding("clock", True, "this machine's clock is compared with nothing: no server was asked"))
@@ -104,8 +101,8 @@ def _contents(home: Home, config: Config | None = None) -> Iterator[Finding]:
         folder = home.workspace(config.agents[config.default_agent].workspace)
         now = datetime.now(UTC)
         if folder.is_dir():
-            yield from schedule.check(home, folder, config.zone, now, {*tokens(config), "terminal"})
-        yield from own_jobs.check(home, config, now)
+            yield from schedule.check_schedule(home, folder, config.zone, now, {*tokens(config), "terminal"})
+        yield from schedule.check_own_jobs(home, config, now)
     yield from index(home.state)
     yield from _transcripts(home)
     yield from _queues(home)

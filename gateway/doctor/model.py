@@ -5,9 +5,8 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from gateway.config import ModelConfig
-from gateway.doctor.clock import clock
-from gateway.doctor.finding import Finding
-from gateway.doctor.reach import get
+from gateway.doctor.clock import check_clock
+from gateway.doctor.probe import Finding, get
 
 _CHECK = "model"
 _ANTHROPIC = "https://api.anthropic.com"
@@ -26,7 +25,7 @@ def model(config: ModelConfig) -> list[Finding]:
     if reply.status == 0:
         cure = "check the network and model.base_url"
         return [Finding(_CHECK, False, f"{where} cannot be reached: {reply.why}", cure)]
-    time = clock(reply, where)
+    time = check_clock(reply, where)
     if reply.status in (401, 403):
         return [Finding(_CHECK, False, f"{where} refuses the key", "make a new key and put it into .env"), *time]
     if reply.status == 404 and config.base_url is None:

@@ -1,33 +1,44 @@
-"""What `doctor` looks for in the schedule: a file that cannot be read, jobs that fail, and when the next are due."""
+"""What `doctor` looks for in the schedule: a file that cannot be read, jobs that fail, and when the next are due.
+
+What `doctor` says of Daybook's own jobs: when each is due next, and what became of its last run.
+
+Reckoned as the gateway reckons it, from the configuration and from what people chose; a gateway need not run.
+"""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping
-from datetime import datetime
+from datetime import datetime, time, timedelta
 from pathlib import Path
 from typing import TypeVar
 from zoneinfo import ZoneInfo
 
 from agent.memory.files import FileError, read_text
-from gateway.doctor.finding import Finding
+from agent.search.memory_tests import FILE as MEMORY_TESTS
+from gateway.config import Config
+from gateway.doctor.probe import Finding
 from gateway.home import Home
-from gateway.schedule import jobs_file
-from gateway.schedule.due import next_after
-from gateway.schedule.job import Job
-from gateway.schedule.jobs import FILE
-from gateway.schedule.jobs_file import BadFile
-from gateway.schedule.moments import local
-from gateway.store import run_rows
+from gateway.policy.preferences import DAILY
+from gateway.policy.preferences import OFF as CHOSE_NONE
+from gateway.scheduling import builtins, jobs_file, policy
+from gateway.scheduling.job import Job, Kind
+from gateway.scheduling.job_store import FILE
+from gateway.scheduling.jobs_file import BadFile
+from gateway.scheduling.policy import Quiet, Timing
+from gateway.scheduling.recurrence import When, local, next_after
+from gateway.store import chat_rows, run_rows
 from gateway.store.database import reading
-from gateway.store.run_rows import Run, State
+from gateway.store.run_rows import JobRow, Run, State
 
 T = TypeVar("T")
 
 _SHOWN = 5
 
 
-def check(home: Home, workspace: Path, zone: ZoneInfo, now: datetime, on: Collection[str]) -> Iterator[Finding]:
+def check_schedule(
+    home: Home, workspace: Path, zone: ZoneInfo, now: datetime, on: Collection[str]
+) -> Iterator[Finding]:
     """Of the schedule in one workspace. `on`: the channels that are on."""
     path = workspace / FILE
     cure = f"mend {path}; until then all jobs go on as they were"
@@ -86,3 +97,56 @@ def read_only(home: Home, read: Callable[[sqlite3.Connection], T], nothing: T) -
             return read(connection)
     except sqlite3.Error:
         return nothing
+
+
+def check_own_jobs(home: Home, config: Config, now: datetime) -> Iterator[Finding]:
+    rows: Mapping[str, JobRow] = read_only(home, run_rows.jobs, {})
+    last = last_runs(home)
+    for job in (*_jobs(home, config, rows), *_summaries(home, config, rows)):
+        due = _next_run(job, config, rows, now)
+        said = f"{job.id}: next {local(due, config.zone)}" if due is not None else f"{job.id}: off"
+        run = last.get(job.id)
+        result = f"; {last_result(run, config.zone)}" if run is not None else ""
+        yield Finding("schedule", True, said + result)
+
+
+def _jobs(home: Home, config: Config, rows: Mapping[str, JobRow]) -> Iterator[Job]:
+    heartbeat = config.schedule.heartbeat
+    every = heartbeat.every if heartbeat is not None else None
+    journals = any(agent.memory.journal for agent in config.agents.values())
+    yield _own(builtins.JOURNAL, builtins.NIGHTLY, rows, enabled=journals)
+    yield _own(builtins.HEARTBEAT, builtins.beating(every), rows, enabled=every is not None)
+    if any((home.workspace(agent.workspace) / MEMORY_TESTS).exists() for agent in config.agents.values()):
+        yield _own(builtins.MEMORY_TEST, builtins.MEMORY_TESTED, rows)
+
+
+def _summaries(home: Home, config: Config, rows: Mapping[str, JobRow]) -> Iterator[Job]:
+    """The usual one is off where everybody chose for themselves, which the gateway has noted."""
+    summary = config.schedule.daily_summary
+    chosen: Mapping[str, str] = read_only(home, _chosen, {})
+    row = rows.get(builtins.DAILY_SUMMARY)
+    is_left = bool(chosen) and row is not None and row.is_off
+    usual = builtins.daily_at(summary.time)
+    yield _own(builtins.DAILY_SUMMARY, usual, rows, enabled=summary.enabled and not is_left)
+    for chat, at in sorted(chosen.items()):
+        if at != CHOSE_NONE:
+            yield _own(builtins.summary_of(chat), builtins.daily_at(time.fromisoformat(at)), rows)
+
+
+def _chosen(connection: sqlite3.Connection) -> Mapping[str, str]:
+    return chat_rows.chosen(connection, DAILY)
+
+
+def _own(id: str, when: When, rows: Mapping[str, JobRow], *, enabled: bool = True) -> Job:
+    row = rows.get(id)
+    return Job(id, Kind.BUILT_IN, "", when, enabled=enabled and not (row is not None and row.paused))
+
+
+def _next_run(job: Job, config: Config, rows: Mapping[str, JobRow], now: datetime) -> datetime | None:
+    if not job.enabled:
+        return None
+    hours = config.schedule.quiet_hours if job.id != builtins.JOURNAL else None
+    quiet = Quiet(hours.start, hours.end, config.zone) if hours is not None else None
+    timing = Timing(job.when, config.zone, timedelta(hours=config.schedule.catch_up_hours), quiet)
+    row = rows.get(job.id)
+    return policy.next_run(timing, datetime.fromisoformat(row.settled) if row is not None else now, now)

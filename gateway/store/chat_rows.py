@@ -1,4 +1,9 @@
-"""The chats in which somebody has spoken to the bot who may, or who asked to: where messages can be sent."""
+"""The chats in which somebody has spoken to the bot who may, or who asked to: where messages can be sent.
+
+What people chose, by a session's or a chat's name.
+
+The SQL of what was seen last in each chat.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +13,8 @@ from dataclasses import dataclass
 
 from agent.languages.codes import Language
 from channels.message import Address, ChatKind, InboundMessage
-from gateway import chat_language
-from gateway.chat_language import ChatLanguage
+from gateway import i18n
+from gateway.i18n import ChatLanguage
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +43,7 @@ def language_in(chats: Sequence[KnownChat], address: Address) -> Language:
 def spoke(connection: sqlite3.Connection, message: InboundMessage, at: str, today: str) -> None:
     """Take note of where somebody speaks, and in which language. `today`: the user's day, as ISO 8601."""
     address = message.address
-    language = chat_language.after(_language(connection, address), message, today)
+    language = i18n.after(_language(connection, address), message, today)
     connection.execute(
         "INSERT OR REPLACE INTO chat (channel, account, chat_id, thread_id, kind, parent_chat, user_id, user_name,"
         " last_at, server, title, language, language_day) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -110,3 +115,40 @@ def _chat(row: sqlite3.Row) -> KnownChat:
         row["title"],
         _read(row["language"]),
     )
+
+
+def choose(connection: sqlite3.Connection, of: str, name: str, value: str | None) -> None:
+    """Keep a choice; None takes it back."""
+    if value is None:
+        connection.execute("DELETE FROM choice WHERE session = ? AND name = ?", (of, name))
+    else:
+        connection.execute("INSERT OR REPLACE INTO choice VALUES (?, ?, ?)", (of, name, value))
+
+
+def chosen(connection: sqlite3.Connection, name: str) -> dict[str, str]:
+    """Of all that made it, a choice of that name."""
+    rows = connection.execute("SELECT session, value FROM choice WHERE name = ?", (name,))
+    return {row["session"]: row["value"] for row in rows}
+
+
+Row = tuple[str, str, str]
+"""A chat, its server, its last message that is on disk."""
+
+
+def load_seen(connection: sqlite3.Connection, channel: str) -> list[Row]:
+    rows = connection.execute("SELECT chat_id, server, message_id FROM seen WHERE channel = ?", (channel,))
+    return [(row["chat_id"], row["server"], row["message_id"]) for row in rows]
+
+
+def note_seen(connection: sqlite3.Connection, channel: str, rows: Sequence[Row]) -> None:
+    """Keep the newer one of what is there and what is given; ids are numbers that grow with time."""
+    connection.executemany(
+        "INSERT INTO seen (channel, chat_id, server, message_id) VALUES (?, ?, ?, ?)"
+        " ON CONFLICT (channel, chat_id) DO UPDATE SET message_id = excluded.message_id"
+        " WHERE CAST(excluded.message_id AS INTEGER) > CAST(seen.message_id AS INTEGER)",
+        [(channel, *row) for row in rows],
+    )
+
+
+def forget_seen(connection: sqlite3.Connection, channel: str, chat_id: str) -> None:
+    connection.execute("DELETE FROM seen WHERE channel = ? AND chat_id = ?", (channel, chat_id))

@@ -1,8 +1,12 @@
-"""Questions that wait for somebody's yes or no, over restarts."""
+"""Questions that wait for somebody's yes or no, over restarts.
+
+What the owner said to effects that a session has asked for, until its talk is told.
+"""
 
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from channels.message import Address
@@ -78,3 +82,19 @@ def stale(connection: sqlite3.Connection, id: str) -> None:
 
 def close(connection: sqlite3.Connection, id: str) -> None:
     connection.execute("DELETE FROM question WHERE id = ?", (id,))
+
+
+def add_outcome(connection: sqlite3.Connection, id: str, session: str, text: str, at: str, oldest: str) -> None:
+    """`id`: the question's; what is here already stays as it is, and what is older than `oldest` goes."""
+    connection.execute("DELETE FROM outcome WHERE at < ?", (oldest,))
+    connection.execute("INSERT OR IGNORE INTO outcome VALUES (?, ?, ?, ?)", (id, session, text, at))
+
+
+def outcomes_of(connection: sqlite3.Connection, session: str) -> dict[str, str]:
+    """Texts by id, the oldest first."""
+    rows = connection.execute("SELECT id, text FROM outcome WHERE session = ? ORDER BY rowid", (session,))
+    return {row["id"]: row["text"] for row in rows}
+
+
+def drop_outcomes(connection: sqlite3.Connection, ids: Sequence[str]) -> None:
+    connection.executemany("DELETE FROM outcome WHERE id = ?", [(id,) for id in ids])

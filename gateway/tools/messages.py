@@ -19,17 +19,16 @@ from agent.tools.arguments import text, texts
 from agent.tools.base import GONE, Arguments, Effect, EffectKind, Once, Tool, ToolError, ToolResult
 from agent.tools.foreign_text import foreign, unique
 from channels.message import Address, Channel, OutboundFile
-from gateway.access import Access
-from gateway.addressing import Addressing, NotAddressable
-from gateway.chats import Chats
-from gateway.outbox import Outbox
-from gateway.outgoing import Outgoing
-from gateway.saying import said_id
-from gateway.sessions import Conversation, Sessions, is_same_audience
+from gateway.messages.outbound_files import Outgoing
+from gateway.messages.outbox import Outbox
+from gateway.policy.access import Access
+from gateway.policy.recipients import Addressing, Chats, NotAddressable
+from gateway.policy.sessions import Conversation, Sessions, is_same_audience
 from gateway.store import chat_rows, outbox_rows
 from gateway.store.database import Database, StoreUnavailable
 from gateway.store.inbox_rows import InboxRow
 from gateway.store.outbox_rows import Draft
+from gateway.turns.user_message import said_id
 
 MOST_FILES = 10
 _LARGEST = 100_000_000

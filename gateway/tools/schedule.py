@@ -14,13 +14,13 @@ from agent.tools.arguments import text
 from agent.tools.base import Arguments, Effect, EffectKind, Tool, ToolError, ToolResult
 from agent.tools.foreign_text import Foreign, foreign, in_text, unique
 from channels.message import ChatKind
-from gateway.access import Role
-from gateway.one_line import one_line
-from gateway.schedule import when as when_
-from gateway.schedule.book import Asker, Book, NotBooked, Row, Wish
-from gateway.schedule.job import OWNER, Job, Kind
-from gateway.schedule.moments import local
-from gateway.sessions import Conversation, Sessions, is_same_audience
+from gateway.i18n import one_line
+from gateway.policy.access import Role
+from gateway.policy.sessions import Conversation, Sessions, is_same_audience
+from gateway.scheduling import recurrence as when_
+from gateway.scheduling.job import OWNER, Job, Kind
+from gateway.scheduling.recurrence import local
+from gateway.scheduling.requests import Asker, Book, NotBooked, Row, Wish
 from gateway.store.inbox_rows import InboxRow
 
 T = TypeVar("T")

@@ -15,9 +15,9 @@ from agent.clock import Clock
 from gateway.app import open_gateway
 from gateway.cli import daybook
 from gateway.config import load
-from gateway.control import serve
 from gateway.home import Home
 from gateway.models import build_model
+from gateway.rpc.server import serve
 
 COMMAND = (sys.executable, "-m", "tests.flows.clocked")
 

@@ -26,13 +26,13 @@ from channels.telegram.channel import TelegramChannel
 from gateway.app import open_gateway
 from gateway.cli import daybook
 from gateway.config import Config, ModelConfig, load
-from gateway.control import serve
 from gateway.home import Home
 from gateway.models import build_model
-from gateway.running import Patience
+from gateway.rpc.server import serve
+from gateway.server import Patience
 from gateway.store.database import Database
+from gateway.supervisor import SECONDS, watching
 from gateway.usage import UsageLedger
-from gateway.watchdog import SECONDS, watching
 
 COMMAND = (sys.executable, "-m", "tests.flows.fragile")
 COMPUTES, WAITS = "compute-for-ever", "wait-for-ever"

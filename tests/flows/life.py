@@ -21,8 +21,8 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from agent.model.base import Json
-from gateway.control import connect
-from gateway.outbox import REPEAT_MARK
+from gateway.messages.outbox import REPEAT_MARK
+from gateway.rpc.client import connect
 from tests.fakes.anthropic import FakeAnthropic, Held, Received, compose
 from tests.fakes.telegram import FakeTelegram
 from tests.flows.clocked import COMMAND, set_clock

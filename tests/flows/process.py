@@ -84,7 +84,7 @@ class GatewayProcess:
         self._process: asyncio.subprocess.Process | None = None
         self._started_at = 0.0
         self._folder = Path(tempfile.mkdtemp(prefix="daybook-"))
-        self._log_file = self._folder / "gateway.log"
+        self._log_file = self._folder / "gateway.log_setup"
         self.home = self._folder / "home"
         self.environ = {
             "PATH": os.environ.get("PATH", ""),

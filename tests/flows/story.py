@@ -25,7 +25,7 @@ from gateway.app import open_gateway
 from gateway.config import load
 from gateway.home import Home
 from gateway.models import build_model
-from gateway.running import Gateway, Patience
+from gateway.server import Gateway, Patience
 from tests.fakes.anthropic import FakeAnthropic, Received
 from tests.fakes.telegram import FakeTelegram, Message
 

@@ -14,7 +14,7 @@ import yaml
 from gateway.app import open_gateway
 from gateway.config import load
 from gateway.home import Home
-from gateway.running import Gateway
+from gateway.server import Gateway
 from tests import files
 from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.telegram import FakeTelegram

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.outbox import REPEAT_MARK
+from gateway.messages.outbox import REPEAT_MARK
 from tests.fakes.anthropic import FakeAnthropic, Held
 from tests.fakes.telegram import FakeTelegram
 from tests.flows.process import START_S, GatewayProcess

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 
-from gateway.outbox import REPEAT_MARK
+from gateway.messages.outbox import REPEAT_MARK
 from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.telegram import FakeTelegram
 from tests.flows.process import GatewayProcess

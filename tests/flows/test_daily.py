@@ -11,7 +11,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from channels.terminal import Shown
-from gateway.running import Gateway, Patience
+from gateway.server import Gateway, Patience
 from tests.flows.diarist import Diarist
 from tests.flows.story import ALICE, BOB, GROUP, ZONE, Story, story
 

@@ -9,7 +9,7 @@ from contextlib import closing
 
 import pytest
 
-from gateway.outbox import REPEAT_MARK
+from gateway.messages.outbox import REPEAT_MARK
 from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.anthropic_answers import Answer, JsonObject
 from tests.fakes.telegram import FakeTelegram

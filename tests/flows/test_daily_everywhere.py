@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from channels.terminal import Final, Shown
-from gateway.outbox import REPEAT_MARK
+from gateway.messages.outbox import REPEAT_MARK
 from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.discord import PLAUSIBLE_TOKEN, FakeDiscord
 from tests.fakes.telegram import FakeTelegram

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.languages.codes import Language
-from gateway.words import WORDS
+from gateway.i18n import WORDS
 from tests.flows.story import ALICE, GROUP
 from tests.flows.test_daily import DAY, a_day, at, awake, ran, says
 from tests.flows.test_daily_everywhere import Window

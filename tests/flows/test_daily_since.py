@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from gateway.running import Gateway
+from gateway.server import Gateway
 from tests.fakes.anthropic_answers import Answer, JsonObject
 from tests.flows.diarist import Diarist
 from tests.flows.story import ALICE, GROUP, ZONE

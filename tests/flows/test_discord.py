@@ -11,8 +11,8 @@ import pytest
 
 from channels.discord.outbound import nonce
 from gateway.home import Home
-from gateway.outbox import REPEAT_MARK
-from gateway.running import Gateway
+from gateway.messages.outbox import REPEAT_MARK
+from gateway.server import Gateway
 from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.discord import Channel, Message, User
 from tests.fakes.telegram import FakeTelegram

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from agent.model.base import Json
-from gateway.running import Gateway
+from gateway.server import Gateway
 from tests.flows.story import BOB, GROUP, story
 
 SPENT = "What I may cost here in a day is spent"

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import pytest
 
 from gateway.home import Home
-from gateway.turns import LARGEST_ALBUM
+from gateway.turns.queue import LARGEST_ALBUM
 from tests import files
 from tests.fakes.anthropic import FakeAnthropic, Received
 from tests.fakes.discord.model import File

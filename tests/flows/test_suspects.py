@@ -13,8 +13,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from gateway.outbox import REPEAT_MARK
-from gateway.suspects import SKIPPED, TRIED_ALONE_AFTER
+from gateway.messages.outbox import REPEAT_MARK
+from gateway.messages.suspects import SKIPPED, TRIED_ALONE_AFTER
 from tests.fakes.anthropic import FakeAnthropic, JsonObject, last_user_text
 from tests.fakes.telegram import FakeTelegram
 from tests.flows.fragile import COMMAND, COMPUTES, WAITS

@@ -21,8 +21,8 @@ from channels.scripted import ScriptedChannel
 from gateway.app import open_gateway
 from gateway.config import Config
 from gateway.home import Home
-from gateway.running import Gateway, Patience
-from gateway.schedule.builtin import BuiltIn
+from gateway.scheduling.builtins import BuiltIn
+from gateway.server import Gateway, Patience
 from gateway.store.database import Database
 
 OWNER = "11111"

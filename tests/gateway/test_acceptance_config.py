@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from gateway.config import Config, ConfigError, schema
-from gateway.config.load import parse
+from gateway.config.loader import parse
 
 COMPLETE = """
 timezone: Europe/Berlin

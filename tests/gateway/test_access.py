@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 from channels.message import Address, ChatKind, InboundMessage, Sender
-from gateway.access import (
+from gateway.policy.access import (
     CODE_LENGTH,
     CODE_LIFETIME,
     OPEN_CODES_PER_CHANNEL,

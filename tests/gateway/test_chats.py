@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from channels.message import Address, ChatKind
-from gateway.access import Access, ChannelRules, GroupRule
-from gateway.chats import Chats
+from gateway.policy.access import Access, ChannelRules, GroupRule
+from gateway.policy.recipients import Chats
 from gateway.store.chat_rows import KnownChat
 from gateway.store.database import Database
 from tests.gateway.conftest import ALICE, GROUP, OWNER, STRANGER, Moment

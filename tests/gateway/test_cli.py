@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from gateway.cli import daybook
-from gateway.config.load import parse
+from gateway.config.loader import parse
 from gateway.home import Home
 
 ROOT = Path(__file__).parents[2]

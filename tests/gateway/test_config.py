@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.config import Config, ConfigError, Loaded, load, schema, secrets_of, shown
-from gateway.config.load import parse
+from gateway.config.loader import parse
 from gateway.home import Home
 
 FILE = "config.yaml"

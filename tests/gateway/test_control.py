@@ -12,10 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from agent.model.base import Json
 from channels.message import Address, Event, InboundMessage, NotSent, OutboundMessage, OutcomeUnknown
 from channels.terminal import Final, NotKept, Preview, Shown, TerminalChannel
-from gateway.control import Json, NotRunning, OperationError, Params, connect, serve
-from gateway.control.wire import MAX_REQUEST
+from gateway.rpc.client import NotRunning, connect
+from gateway.rpc.protocol import MAX_REQUEST, OperationError, Params
+from gateway.rpc.server import serve
 
 MAIN = Address("terminal", "main")
 

@@ -10,10 +10,10 @@ import signal
 import pytest
 
 from channels.terminal import Final, NotKept, Preview
-from gateway.cli.conversation import Conversation
-from gateway.cli.lines import Lines
+from gateway.cli.repl import Conversation
 from gateway.cli.screen import Screen
-from gateway.control import OperationError, Outcome
+from gateway.cli.stdin import Lines
+from gateway.rpc.protocol import OperationError, Outcome
 
 
 class Gateway:

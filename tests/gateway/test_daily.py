@@ -10,10 +10,10 @@ import pytest
 from agent.memory.scope import GroupLogs
 from agent.types import SessionKey
 from channels.scripted import ScriptedChannel
-from gateway.access import Access
-from gateway.daily import told_days
-from gateway.schedule.builtin import DueTime
-from gateway.sessions import AgentHome, Sessions
+from gateway.policy.access import Access
+from gateway.policy.sessions import AgentHome, Sessions
+from gateway.routines.daily_summary import told_days
+from gateway.scheduling.builtins import DueTime
 from gateway.store.database import Database
 from tests.gateway.conftest import BERLIN, Daybook, Moment, moved
 from tests.gateway.schedule.test_asking import ask

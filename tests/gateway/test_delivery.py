@@ -24,9 +24,9 @@ from channels.message import (
     SendError,
 )
 from channels.scripted import Drafted, Edited, ScriptedChannel, Sent
-from gateway.delivery import Preview, Reply
 from gateway.store import outbox_rows
 from gateway.store.database import Database
+from gateway.turns.preview import Preview, Reply
 
 HERE = Address("telegram", "1")
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from gateway.doctor.examine import examine
-from gateway.doctor.finding import Finding
+from gateway.doctor.probe import Finding
 from gateway.home import Home
 from gateway.store.schema import migrate
 

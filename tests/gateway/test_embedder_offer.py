@@ -9,12 +9,12 @@ import pytest
 
 from agent.model.base import Json
 from agent.search.vectors.encoder import NoEmbedding
-from gateway.control import OperationError
-from gateway.embedder_fetch import FetchedModel
-from gateway.embedder_offer import QUESTION, EmbedderOffer
-from gateway.embedding import Embedders, model_folder
+from gateway.embedder.build import Embedders, model_folder
+from gateway.embedder.fetch import FetchedModel
+from gateway.embedder.offer import QUESTION, EmbedderOffer
 from gateway.home import Home
-from gateway.spawner import Spawner
+from gateway.rpc.protocol import OperationError
+from gateway.supervisor import Spawner
 from tests.agent.memory.embedding import tiny_model
 from tests.fakes.embeddings import KEY, MODEL, Embeddings, is_too_slow
 from tests.gateway.conftest import Daybook, Running

@@ -15,9 +15,9 @@ from click.testing import CliRunner
 
 from gateway.cli import daybook as daybook_command
 from gateway.doctor.examine import examine
-from gateway.doctor.finding import Finding
-from gateway.embedder_offer import GAIN
-from gateway.embedding import model_folder
+from gateway.doctor.probe import Finding
+from gateway.embedder.build import model_folder
+from gateway.embedder.offer import GAIN
 from gateway.home import Home
 from tests.agent.memory.embedding import tiny_model
 from tests.fakes.embeddings import KEY, MODEL, Embeddings, is_too_slow

@@ -15,10 +15,10 @@ from agent.search.vectors.encoder import NoEmbedding
 from agent.settings import LocalEmbedding, RemoteEmbedding
 from gateway.cli import daybook as daybook_command
 from gateway.config import Config
-from gateway.embedder_check import check
-from gateway.embedder_fetch import PACKAGES, fetch
-from gateway.embedder_offer import GAIN, LATER, QUESTION
-from gateway.embedding import OLD_MODEL, embedding_of, model_folder
+from gateway.embedder.build import OLD_MODEL, embedding_of, model_folder
+from gateway.embedder.check import check
+from gateway.embedder.fetch import PACKAGES, fetch
+from gateway.embedder.offer import GAIN, LATER, QUESTION
 from gateway.home import Home
 from tests.agent.memory.embedding import tiny_model
 from tests.fakes.embeddings import KEY, MODEL, Embeddings, is_too_slow

@@ -15,16 +15,16 @@ from agent.media.reader import Reader
 from agent.media.store import Store
 from channels.message import Address, Attachment, OutboundFile, Quote
 from channels.web.record import By, Entry, ShownFile
-from gateway.housekeeping import Housekeeping
-from gateway.in_hand import InHand
-from gateway.inbox import Arrival, Inbox
-from gateway.intake import Intake
-from gateway.outgoing import Outgoing
-from gateway.store import outbox_rows, outcome_rows, question_rows, run_rows, web_rows, word_rows
+from gateway.messages.inbox import Arrival, Inbox
+from gateway.messages.outbound_files import Outgoing
+from gateway.messages.suspects import InHand
+from gateway.routines.housekeeping import Housekeeping
+from gateway.store import outbox_rows, question_rows, redaction_rows, run_rows, web_rows
 from gateway.store.database import Database
 from gateway.store.outbox_rows import Draft
 from gateway.store.question_rows import Question
 from gateway.store.run_rows import Run, State
+from gateway.turns.attachments import Intake
 from tests.gateway.conftest import ALICE, GROUP, OWNER, Daybook, Gate, Moment, Say
 
 MARK = "[forgotten 2026-11-21]"
@@ -34,9 +34,9 @@ def without_luna(text: str) -> str:
     return "\n".join("MARK" if "luna" in line.lower() else line for line in text.split("\n"))
 
 
-async def strike(database: Database, place: str = "") -> tuple[word_rows.Struck, ...]:
-    fields = [one for one in await database.run(word_rows.fields) if place in str(one.place)]
-    return await database.run(word_rows.write, word_rows.struck(fields, without_luna))
+async def strike(database: Database, place: str = "") -> tuple[redaction_rows.Struck, ...]:
+    fields = [one for one in await database.run(redaction_rows.fields) if place in str(one.place)]
+    return await database.run(redaction_rows.write, redaction_rows.struck(fields, without_luna))
 
 
 def words(daybook: Daybook) -> dict[str, list[str]]:
@@ -151,7 +151,7 @@ async def test_every_field_loses_its_words_and_gets_them_back(database: Database
         await database.run(run_rows.take_up, run, "t")
     entry = Entry(0, "a" * 32, "main", By.PERSON, "Luna", "t", files=(ShownFile("luna.png", "image/png", handle="h"),))
     await database.run(web_rows.keep, entry)
-    await database.run(outcome_rows.add, "Q", "main/owner", "Your owner said yes: Luna is told.", "t", "")
+    await database.run(question_rows.add_outcome, "Q", "main/owner", "Your owner said yes: Luna is told.", "t", "")
 
     def dump(connection: sqlite3.Connection) -> str:
         return "\n".join(connection.iterdump())
@@ -163,8 +163,8 @@ async def test_every_field_loses_its_words_and_gets_them_back(database: Database
     assert len(left) == 2 and "Luna waits" in "".join(left) and "Feed Luna" in "".join(left), "they are still to come"
     assert waiting.message.text == "Luna waits" and "'h'" not in after and '"handle":"h"' in after
     assert await strike(database) == ()
-    back = word_rows.back(struck)
-    assert await database.run(word_rows.write, back) == tuple(back)
+    back = redaction_rows.back(struck)
+    assert await database.run(redaction_rows.write, back) == tuple(back)
     assert await database.run(dump) == before
 
 
@@ -172,7 +172,7 @@ async def test_what_was_changed_since_is_not_brought_back(database: Database) ->
     await database.run(web_rows.keep, Entry(0, "a" * 32, "main", By.DAYBOOK, "Forget Luna?", "t"))
     struck = await strike(database)
     await database.run(web_rows.change, "a" * 32, "Forgotten.", ())
-    assert await database.run(word_rows.write, word_rows.back(struck)) == ()
+    assert await database.run(redaction_rows.write, redaction_rows.back(struck)) == ()
     entry = await database.run(web_rows.find, "a" * 32)
     assert entry is not None and entry.text == "Forgotten."
 

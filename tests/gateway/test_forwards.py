@@ -11,11 +11,11 @@ from agent.clock import Clock
 from agent.context.header import rendered
 from channels.discord.directory import Directory
 from channels.message import InboundMessage
-from gateway.access import Access
-from gateway.names import Names
-from gateway.saying import said
+from gateway.policy.access import Access
+from gateway.policy.display_names import Names
 from gateway.store.database import Database
 from gateway.store.inbox_rows import InboxRow
+from gateway.turns.user_message import said
 from tests.channels.discord.test_inbound import directory  # noqa: F401  a fixture
 from tests.channels.discord.test_inbound import heard as on_discord
 from tests.channels.telegram.test_inbound import heard as on_telegram

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from agent.model.scripted import Answer, Call, Hold
-from gateway.running import Patience
-from gateway.turns import LARGEST_ALBUM
+from gateway.server import Patience
+from gateway.turns.queue import LARGEST_ALBUM
 from tests.gateway.conftest import ALICE, GROUP, OWNER, STRANGER, Daybook, asked
 
 LOOK = Call("memory_search", {"query": "food"})

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from channels.message import Address, Attachment, ChatKind, InboundMessage, Origin, Quote, Sender, Unreadable
-from gateway.inbox import Arrival, Inbox
+from gateway.messages.inbox import Arrival, Inbox
 from gateway.store import inbox_rows
 from gateway.store.database import Database, StoreUnavailable
 from gateway.store.inbox_rows import OVERHEARD_KEPT

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.lanes import Lane, Lanes
+from gateway.messages.lanes import Lane, Lanes
 from tests.gateway.conftest import Gate
 
 Serve = Callable[[Lane[str, int]], Awaitable[None]]

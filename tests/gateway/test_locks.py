@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from gateway.locks import Locks
+from gateway.messages.lanes import Locks
 
 
 async def soon() -> None:

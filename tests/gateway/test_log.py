@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway import log
+from gateway import log_setup
 
 SECRET = "my:own/secret"
 TELEGRAM = "123456789:AAF0123456789abcdefghijklmnopqrstuv"
@@ -27,7 +27,7 @@ def _logging_as_before() -> Iterator[None]:
 
 def written(style: str, level: str = "info") -> io.StringIO:
     stream = io.StringIO()
-    log.set_up(level, style, [SECRET, ""], stream)
+    log_setup.set_up(level, style, [SECRET, ""], stream)
     return stream
 
 
@@ -45,7 +45,7 @@ def test_secrets_are_hidden_in_messages_arguments_and_tracebacks(style: str) -> 
     text = stream.getvalue()
     for hidden in (SECRET, "my%3Aown%2Fsecret", TELEGRAM, "hunter22", "abcdefgh12345"):
         assert hidden not in text
-    assert text.count(log.HIDDEN) >= 7
+    assert text.count(log_setup.HIDDEN) >= 7
     assert "it failed" in text
     assert "ValueError" in text
 
@@ -82,18 +82,18 @@ def test_a_call_of_discords_is_not_shown_with_its_token() -> None:
     for path in (f"webhooks/123456789012345678/{token}", f"interactions/123456789012345678/{token}/callback"):
         logging.getLogger("discord.http").warning("429: POST https://discord.com/api/v10/%s", path)
     assert token not in stream.getvalue()
-    assert stream.getvalue().count(log.HIDDEN) == 2
+    assert stream.getvalue().count(log_setup.HIDDEN) == 2
 
 
 def test_ordinary_text_is_left_alone() -> None:
     stream = written("text")
     logging.getLogger("gateway.test").info("at 12:30 in memory/2026-11-21.md, owner telegram:11111 said hello.")
-    assert log.HIDDEN not in stream.getvalue()
+    assert log_setup.HIDDEN not in stream.getvalue()
 
 
 @pytest.mark.parametrize("style", ["text", "json"])
 def test_half_a_character_is_no_reason_to_lose_a_line(style: str, tmp_path: Path) -> None:
     with (tmp_path / "log").open("w", encoding="utf-8") as stream:
-        log.set_up("info", style, [], stream)
+        log_setup.set_up("info", style, [], stream)
         logging.getLogger("gateway.test").info("from %s", "Al\ud83dice")
     assert "from Al\ufffdice" in (tmp_path / "log").read_text(encoding="utf-8")

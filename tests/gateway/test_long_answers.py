@@ -9,7 +9,7 @@ import pytest
 from agent.model.scripted import Answer, Hold
 from channels.message import OutboundFile, PreviewStyle
 from channels.scripted import ScriptedChannel
-from gateway.long_answers import MOST_MESSAGES
+from gateway.messages.outbound_files import MOST_MESSAGES
 from tests.gateway.conftest import Daybook
 from tests.gateway.test_turns import settled
 

@@ -14,9 +14,8 @@ from agent.model.base import Block, InvalidRequest, ModelRequest
 from agent.model.scripted import Answer, Call, Hold
 from channels.message import Attachment, NotFetched, Quote
 from channels.scripted import ScriptedChannel
-from gateway.intake import TRIES, Space
-from gateway.running import Patience
-from gateway.slots import Slots
+from gateway.server import Patience
+from gateway.turns.attachments import TRIES, Slots, Space
 from tests import files
 from tests.gateway.conftest import GROUP, Daybook, Gate
 from tests.gateway.test_turns import journal, settled, taken_in, until

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.names import OWNER_MARK, folded, plain_name
+from gateway.policy.display_names import OWNER_MARK, folded, plain_name
 from tests.gateway.conftest import GROUP, OWNER, Daybook
 
 BOB = "33333"

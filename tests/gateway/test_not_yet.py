@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 from gateway.cli import daybook
-from gateway.config.load import parse
-from gateway.config.not_yet import NOT_YET
+from gateway.config.checks import NOT_YET
+from gateway.config.loader import parse
 
 SET = """
 tools:

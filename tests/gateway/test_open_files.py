@@ -5,11 +5,11 @@ import sys
 
 import pytest
 
-from gateway.open_files import WANTED
+from gateway.home import WANTED
 
 _TRY = """
 import resource
-from gateway.open_files import allow_many
+from gateway.home import allow_many
 resource.setrlimit(resource.RLIMIT_NOFILE, ({soft}, {hard}))
 allow_many()
 print(*resource.getrlimit(resource.RLIMIT_NOFILE))

@@ -27,7 +27,7 @@ from channels.message import (
     SendError,
 )
 from channels.scripted import Edited, ScriptedChannel, Sent
-from gateway.outbox import REPEAT_MARK, Outbox
+from gateway.messages.outbox import REPEAT_MARK, Outbox
 from gateway.store import inbox_rows, outbox_rows
 from gateway.store.database import Database
 from gateway.store.outbox_rows import OutboxRow

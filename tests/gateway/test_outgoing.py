@@ -9,7 +9,7 @@ import pytest
 
 from agent.memory.paths import FileError
 from agent.memory.scope import Audience, Scope
-from gateway.outgoing import Outgoing
+from gateway.messages.outbound_files import Outgoing
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from gateway.doctor.own_jobs import check
-from gateway.doctor.schedule import check as check_schedule
+from gateway.doctor.schedule import check_own_jobs
+from gateway.doctor.schedule import check_schedule as check_schedule
 from tests.gateway.conftest import BERLIN, OWNER, Daybook
 from tests.gateway.schedule.test_asking import ask
 from tests.gateway.schedule.test_schedule import awake, until, write
@@ -13,7 +13,7 @@ from tests.gateway.schedule.test_schedule import awake, until, write
 
 def said(daybook: Daybook) -> dict[str, str]:
     """By the id of the job."""
-    found = list(check(daybook.home, daybook.config, daybook.moment.now))
+    found = list(check_own_jobs(daybook.home, daybook.config, daybook.moment.now))
     assert all(one.ok and one.check == "schedule" for one in found)
     return {id: rest for id, _, rest in (one.message.partition(": ") for one in found)}
 

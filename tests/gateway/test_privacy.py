@@ -15,7 +15,7 @@ from agent.model.base import Json, ModelRequest
 from agent.model.scripted import Answer, Call
 from channels.message import OutboundMessage
 from channels.scripted import Drafted, Edited, Sent
-from gateway.commands.table import all_commands
+from gateway.commands.registry import all_commands
 from tests.gateway.conftest import ALICE, GROUP, OWNER, Daybook
 
 BOB = "33333"

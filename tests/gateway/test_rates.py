@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from gateway.rates import SenderRate
+from gateway.router import SenderRate
 
 NOW = datetime(2026, 10, 25, 0, 59, 50, tzinfo=UTC)  # ten seconds before Berlin's clocks go back
 

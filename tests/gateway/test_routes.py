@@ -8,8 +8,8 @@ import pytest
 
 from channels.message import Address, InboundMessage
 from channels.scripted import ScriptedChannel
-from gateway.config.model import Route
-from gateway.routes import Routes
+from gateway.config.schema import Route
+from gateway.policy.sessions import Routes
 from tests.gateway.conftest import ALICE, GROUP, OWNER, Daybook, Say
 
 ROUTES = (

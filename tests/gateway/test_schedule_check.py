@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.doctor.finding import Finding
-from gateway.doctor.schedule import check
+from gateway.doctor.probe import Finding
+from gateway.doctor.schedule import check_schedule
 from gateway.home import Home
 from gateway.store import run_rows
 from gateway.store.database import Database
@@ -24,7 +24,7 @@ def findings(home: Home, text: str | None) -> list[Finding]:
     workspace.mkdir(parents=True, exist_ok=True)
     if text is not None:
         (workspace / "schedule.yaml").write_text(text, "utf-8")
-    return list(check(home, workspace, BERLIN, NOW, {"terminal", "telegram"}))
+    return list(check_schedule(home, workspace, BERLIN, NOW, {"terminal", "telegram"}))
 
 
 @pytest.fixture

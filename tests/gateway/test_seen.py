@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from channels.discord.last_seen import LastSeen, SeenForNow, newest
-from gateway.seen import StoredSeen
+from gateway.factories import StoredSeen
 from gateway.store.database import Database
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from agent.memory.scope import Audience, GroupLogs
 from channels.message import Address, InboundMessage
-from gateway.access import Access, Admitted, ChannelRules, DmPolicy, GroupRule
-from gateway.sessions import AgentHome, Conversation, Sessions
+from gateway.policy.access import Access, Admitted, ChannelRules, DmPolicy, GroupRule
+from gateway.policy.sessions import AgentHome, Conversation, Sessions
 from gateway.store.database import Database
 from tests.gateway.conftest import ALICE, GROUP, OWNER, Moment, Say
 

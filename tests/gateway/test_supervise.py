@@ -9,7 +9,7 @@ import pytest
 
 from channels.message import Event, Health, Receive, SourceFailed
 from channels.scripted import ScriptedChannel
-from gateway.supervise import Supervised
+from gateway.supervisor import Supervised
 from tests.gateway.conftest import Daybook, Gate, Sleeps
 
 Run = Callable[[Receive], Coroutine[None, None, None]]

@@ -16,8 +16,8 @@ from agent.model.base import ModelRequest
 from agent.model.scripted import Answer, Call, Hold, ScriptedModel
 from channels.message import PreviewStyle
 from channels.scripted import ScriptedChannel
-from gateway.running import Patience
-from gateway.suspects import SKIPPED, TRIED_ALONE_AFTER
+from gateway.messages.suspects import SKIPPED, TRIED_ALONE_AFTER
+from gateway.server import Patience
 from tests.gateway.conftest import ALICE, OWNER, Daybook, Running, asked, full_disk
 from tests.gateway.test_turns import settled, taken_in
 

@@ -17,11 +17,11 @@ from agent.model.base import TryLater
 from agent.model.scripted import Answer, Call, Hold, ScriptedModel
 from channels.message import NotSent, OutcomeUnknown, PreviewStyle
 from channels.scripted import ScriptedChannel, Sent
-from gateway.outbox import REPEAT_MARK
-from gateway.running import Patience
+from gateway.messages.outbox import REPEAT_MARK
+from gateway.server import Patience
 from gateway.store import outbox_rows
 from gateway.store.outbox_rows import OutboxRow
-from gateway.turns import LARGEST_ALBUM
+from gateway.turns.queue import LARGEST_ALBUM
 from tests.gateway.conftest import ALICE, GROUP, OWNER, Daybook, Running, full_disk
 
 

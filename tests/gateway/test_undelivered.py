@@ -10,11 +10,11 @@ import pytest
 from agent.languages.codes import Language
 from channels.message import Address, Button, OutboundMessage, Refused
 from channels.scripted import Edited, ScriptedChannel, Sent
-from gateway.outbox import REPEAT_MARK
+from gateway.i18n import WORDS
+from gateway.messages.outbox import REPEAT_MARK
 from gateway.store import chat_rows, outbox_rows
 from gateway.store.database import Database
 from gateway.store.outbox_rows import OutboxRow
-from gateway.words import WORDS
 from tests.gateway.conftest import Moment
 from tests.gateway.test_outbox import Post
 

@@ -23,14 +23,14 @@ from gateway.cli import daybook
 from gateway.config import Config, WebConfig
 from gateway.config.checks import cautions
 from gateway.doctor.examine import examine
+from gateway.factories import build_channels
 from gateway.home import Home
-from gateway.inbox import Arrival, Inbox
+from gateway.messages.inbox import Arrival, Inbox
 from gateway.metrics import prometheus
-from gateway.platforms import build_channels
 from gateway.store.database import Database, StoreUnavailable
-from gateway.supervise import Supervised
-from gateway.web import token as web_token
-from gateway.web.house import FRESH_SECONDS, WebHouse
+from gateway.supervisor import Supervised
+from gateway.web import host as web_token
+from gateway.web.host import FRESH_SECONDS, WebHouse
 from gateway.web.record import StoredRecord
 from tests.gateway.conftest import Daybook, Moment, Say, full_disk
 

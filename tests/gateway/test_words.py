@@ -17,10 +17,9 @@ from agent.languages.codes import Language
 from agent.model.offline.phrases import PHRASES
 from channels.message import Address, InboundMessage, Origin, Quote
 from channels.scripted import ScriptedChannel
-from gateway.chat_language import ChatLanguage, after
-from gateway.saying import late_mark, missed_mark
+from gateway.i18n import WORDS, ChatLanguage, after
 from gateway.store import chat_rows
-from gateway.words import WORDS
+from gateway.turns.user_message import late_mark, missed_mark
 from tests.gateway.conftest import ALICE, BERLIN, OWNER, Daybook
 from tests.gateway.schedule.test_asking import ask
 from tests.gateway.schedule.test_rung import TEN, press, rings, shown

@@ -29,10 +29,12 @@ from channels.discord.directory import Directory, Place
 from channels.telegram import format as telegram
 from channels.telegram import inbound as telegram_inbound
 from channels.web import format as web
-from gateway import names, one_line, questions
+from gateway import i18n
 from gateway.config import dotenv
-from gateway.log import Redactor
-from gateway.schedule import phrases
+from gateway.log_setup import Redactor
+from gateway.messages import confirmations
+from gateway.policy import display_names
+from gateway.scheduling import phrases
 from tests.linear.judge import Act
 
 _NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -133,8 +135,8 @@ FUNCTIONS: Mapping[str, Act] = {
     "channels.telegram.inbound.read": _telegram_message,
     "channels.discord.inbound.read": _discord_message,
     "channels.text.clean": text.clean,
-    "gateway.questions.answer_of": questions.answer_of,
-    "gateway.schedule.phrases.read": lambda said: [
+    "gateway.messages.confirmations.answer_of": confirmations.answer_of,
+    "gateway.scheduling.phrases.read": lambda said: [
         phrases.read(f"{before}{said}", _NOW) for before in ("", "in 1h", "tomorrow", "every monday")
     ],
     "agent.context.untrusted.harmless": untrusted.harmless,
@@ -149,8 +151,8 @@ FUNCTIONS: Mapping[str, Act] = {
     "agent.tools.foreign_text.in_text": lambda said: foreign_text.in_text(_marked(said)),
     "agent.tools.foreign_text.in_blocks": foreign_text.in_blocks,
     "agent.tools.foreign_text.in_memory": lambda said: foreign_text.in_memory(said, _GROUP),
-    "gateway.names.plain_name": names.plain_name,
-    "gateway.names.folded": names.folded,
+    "gateway.policy.display_names.plain_name": display_names.plain_name,
+    "gateway.policy.display_names.folded": display_names.folded,
     "agent.io.parsing.load_json": parsing.load_json,
     "agent.io.parsing.load_yaml": parsing.load_yaml,
     "agent.model.offline.intent.plain_command": intent.plain_command,
@@ -175,8 +177,8 @@ FUNCTIONS: Mapping[str, Act] = {
     "channels.discord.format.rendered": discord.rendered.__wrapped__,
     "channels.web.format.rendered": web.rendered.__wrapped__,
     "channels.web.format.file_name": web.file_name,
-    "gateway.one_line": lambda said: one_line.one_line(said, 80),
-    "gateway.log.Redactor": _REDACTOR,
+    "gateway.i18n": lambda said: i18n.one_line(said, 80),
+    "gateway.log_setup.Redactor": _REDACTOR,
     "agent.model.anthropic.errors.quoted": lambda said: errors.quoted(said, "secret"),
     # What is kept
     "agent.languages.terms.terms": lambda said: terms.terms(terms.fold(said)),

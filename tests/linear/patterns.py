@@ -17,7 +17,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 
 from agent.memory import forget
-from gateway.log import Redactor
+from gateway.log_setup import Redactor
 
 PACKAGES = ("agent", "channels", "gateway")
 Pattern = re.Pattern[str] | re.Pattern[bytes]
@@ -50,7 +50,7 @@ def _secrets() -> Pattern:
 
 MADE: Mapping[str, Callable[[], tuple[Pattern, str]]] = {
     "agent.memory.forget._phrase": lambda: (_forget_phrase(), "search"),
-    "gateway.log.Redactor.__init__": lambda: (_secrets(), "finditer"),
+    "gateway.log_setup.Redactor.__init__": lambda: (_secrets(), "finditer"),
 }
 HELD = frozenset(
     {
@@ -60,7 +60,7 @@ HELD = frozenset(
     }
 )
 """These make patterns that a module holds."""
-_CALLED_BY_LIBRARY = {"gateway.config.tree._Loader": frozenset({"match"})}
+_CALLED_BY_LIBRARY = {"gateway.config.yaml_tree._Loader": frozenset({"match"})}
 """How a library uses the patterns that it is handed."""
 
 Source = tuple[ModuleType, str]

@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from gateway.schedule.agenda import agenda
-from gateway.schedule.job import Job, read
+from gateway.routines.daily_summary import agenda
+from gateway.scheduling.job import Job, read
 from tests.gateway.conftest import BERLIN
 
 

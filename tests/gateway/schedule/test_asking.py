@@ -8,7 +8,7 @@ import pytest
 
 from agent.model.base import Json, ModelRequest
 from agent.model.scripted import Call
-from gateway.control import OperationError
+from gateway.rpc.protocol import OperationError
 from tests.gateway.conftest import ALICE, GROUP, OWNER, Daybook
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from datetime import timedelta
 
-from gateway.running import Patience
-from gateway.schedule.clockwork import LONGEST_WAIT, clockwork
+from gateway.scheduling.clock import LONGEST_WAIT, clockwork
+from gateway.server import Patience
 
 TICK = 0.02
 

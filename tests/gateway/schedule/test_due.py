@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.schedule.due import exists, is_twice, last_until, next_after, resolved
-from gateway.schedule.when import At, Cron, Every
+from gateway.scheduling.recurrence import At, Cron, Every, exists, is_twice, last_until, next_after, resolved
 
 ZONES = (
     "Europe/Berlin",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.schedule.jobs import Jobs, NotChanged
+from gateway.scheduling.job_store import Jobs, NotChanged
 from tests.gateway.conftest import Moment
 
 WHEN = "when: {at: '2026-11-21T09:00'}"

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.schedule import job as job_
-from gateway.schedule.builtin import RESERVED, summary_of
-from gateway.schedule.job import BadJob, Job, new_id
-from gateway.schedule.jobs_file import BadFile, NotEditable, read, switched, with_job, without_job, without_jobs
+from gateway.scheduling import job as job_
+from gateway.scheduling.builtins import RESERVED, summary_of
+from gateway.scheduling.job import BadJob, Job, new_id
+from gateway.scheduling.jobs_file import BadFile, NotEditable, read, switched, with_job, without_job, without_jobs
 
 BY_HAND = """\
 # My jobs.

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agent.clock import utc_stamp
-from gateway.schedule.ledger import Ledger
+from gateway.scheduling.run_state import Ledger
 from gateway.store.database import Database
 from gateway.store.run_rows import JobRow, Run, State
 from tests.gateway.conftest import Moment

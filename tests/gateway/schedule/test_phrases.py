@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.schedule.due import next_after
-from gateway.schedule.phrases import read
-from gateway.schedule.when import BadWhen, fields
+from gateway.scheduling.phrases import read
+from gateway.scheduling.recurrence import BadWhen, fields, next_after
 
 ZONE = ZoneInfo("Europe/Berlin")
 NOW = datetime(2026, 11, 21, 8, 30, tzinfo=ZONE)

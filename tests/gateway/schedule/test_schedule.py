@@ -14,11 +14,11 @@ from agent.model.base import Json, ModelError
 from agent.model.scripted import Answer, Call, Hold
 from channels.message import ChatGone
 from gateway.config import Config
-from gateway.control import OperationError
-from gateway.running import Patience
-from gateway.schedule.builtin import BuiltIn, DueTime, JobFailed, Outcome
-from gateway.schedule.ledger import Ledger
-from gateway.schedule.when import Cron
+from gateway.rpc.protocol import OperationError
+from gateway.scheduling.builtins import BuiltIn, DueTime, JobFailed, Outcome
+from gateway.scheduling.recurrence import Cron
+from gateway.scheduling.run_state import Ledger
+from gateway.server import Patience
 from gateway.store.database import Database
 from gateway.store.run_rows import Run, State
 from tests.gateway.conftest import ALICE, GROUP, OWNER, Daybook, Running

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from channels.message import Address, ChatKind
-from gateway.access import Access, ChannelRules, ServerRule
-from gateway.schedule.targets import NoTarget, Targets
+from gateway.policy.access import Access, ChannelRules, ServerRule
+from gateway.scheduling.targets import NoTarget, Targets
 from gateway.store.chat_rows import KnownChat
 from gateway.store.database import Database
 from tests.gateway.conftest import Moment

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.schedule.waits import Waits
+from gateway.scheduling.clock import Waits
 
 BEGIN = datetime(2026, 11, 21, tzinfo=UTC)
 ids = st.sampled_from("abcde")

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.schedule import when
-from gateway.schedule.when import BadWhen, fields, in_words, parse
+from gateway.scheduling import recurrence
+from gateway.scheduling.recurrence import BadWhen, fields, in_words, parse
 
 
 @pytest.mark.parametrize(
@@ -64,4 +64,4 @@ def test_it_reads_as_people_say_it(written: dict[str, str], words: str) -> None:
 
 
 def test_an_offset_is_kept_as_a_moment() -> None:
-    assert when.moment("2026-11-22T15:00+01:00") == when.moment("2026-11-22T14:00Z")
+    assert recurrence.moment("2026-11-22T15:00+01:00") == recurrence.moment("2026-11-22T14:00Z")

@@ -1,0 +1,78 @@
+"""What every command needs first: its home, its configuration, and errors told in one way."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from typing import TypeVar
+
+import click
+
+from channels.terminal import NotKept
+from gateway import log_setup
+from gateway.config import Config, ConfigError, load, secrets_of
+from gateway.home import Home, HomeError
+from gateway.rpc.protocol import OperationError
+
+T = TypeVar("T")
+
+
+class Failed(click.ClickException):
+    """The thing asked for failed."""
+
+    exit_code = 1
+
+
+class Misconfigured(click.ClickException):
+    """The configuration cannot be used."""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a command acts."""
+
+    home: Home
+
+    def config(self) -> Config:
+        """The configuration; its warnings go to stderr. Raises `Misconfigured`."""
+        try:
+            loaded = load(self.home, os.environ)
+        except ConfigError as error:
+            for warning in error.warnings:
+                click.echo(f"Warning: {warning}", err=True)
+            raise Misconfigured(str(error)) from error
+        for warning in loaded.warnings:
+            click.echo(f"Warning: {warning}", err=True)
+        return loaded.config
+
+    def quiet_config(self) -> Config:
+        """The configuration of a command that answers on stdout: its log is for trouble only."""
+        config = self.config()
+        log_setup.set_up("warning", config.log.format, secrets_of(config))
+        return config
+
+
+def run(work: Coroutine[object, object, T]) -> T:
+    """Run a command's work; what it raises for people becomes its exit code and one line on stderr."""
+    try:
+        return asyncio.run(work)
+    except BaseExceptionGroup as group:
+        raise _told(_only(group)) from group
+    except Exception as error:
+        raise _told(error) from error
+
+
+def _told(error: BaseException) -> BaseException:
+    return Failed(str(error)) if isinstance(error, HomeError | OperationError | NotKept) else error
+
+
+def _only(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """What a group of tasks failed of, where it is one thing."""
+    inner = group.exceptions[0]
+    if len(group.exceptions) > 1:
+        return group
+    return _only(inner) if isinstance(inner, BaseExceptionGroup) else inner

@@ -1,0 +1,218 @@
+"""A talk from the first word to the last: one message, lines from a pipe, or a person at a terminal.
+
+A talk with the agent: with the running gateway, else with one that is opened for it in this process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import AsyncIterator, Callable
+from functools import partial
+from typing import Protocol
+
+import click
+
+from channels.terminal import Listener, NotKept, new_id
+from gateway.app import open_gateway
+from gateway.cli.screen import Screen
+from gateway.cli.stdin import Lines, prompt_again
+from gateway.config import Config
+from gateway.home import Home, HomeBusy
+from gateway.rpc.client import NotRunning, connect
+from gateway.rpc.protocol import OperationError, Outcome
+from gateway.rpc.server import serve
+from gateway.server import Gateway
+from gateway.store.database import StoreUnavailable
+
+_STARTING = 30.0
+"""Seconds in which a gateway that holds the home opens its socket, or another command that acts alone is done; on a
+slow machine too."""
+_SILENT = 3.0
+"""Seconds after which a person is told what is waited for."""
+
+
+class HomeWait:
+    """Waits for a home that another process holds, and says so once: after `silent` seconds, by default on stderr."""
+
+    def __init__(self, tell: Callable[[str], object] | None = None, silent: float = _SILENT) -> None:
+        self._tell = tell or partial(click.echo, err=True)
+        self._silent = silent
+        self._began = asyncio.get_running_loop().time()
+        self._told = False
+
+    async def again(self, busy: HomeBusy) -> None:
+        """Wait a moment before the next try. Raises `busy` where it has waited long enough."""
+        waited = asyncio.get_running_loop().time() - self._began
+        if waited > _STARTING:
+            raise busy
+        if waited >= self._silent and not self._told:
+            self._tell(f"waiting a moment for process {busy.pid or '?'}, which is using this home")
+            self._told = True
+        await asyncio.sleep(0.1)
+
+
+class Talk(Protocol):
+    """What is shown meanwhile goes to the listener that the talk was opened with."""
+
+    async def say(self, text: str, message_id: str) -> None:
+        """Returns once the message is on disk. Raises `NotKept`."""
+
+    async def outcome(self, message_id: str) -> Outcome:
+        """What became of a message by now. Raises `OperationError`."""
+
+    async def ended(self) -> None:
+        """Wait until nobody is there to talk to any more."""
+
+
+class LocalTalk:
+    """A talk with a gateway in this process; it ends with `stop`."""
+
+    def __init__(self, gateway: Gateway, session: str, stop: asyncio.Event) -> None:
+        self._stop = stop
+        self._gateway = gateway
+        self._session = session
+
+    async def say(self, text: str, message_id: str) -> None:
+        await self._gateway.terminal.say(text, self._session, message_id)
+
+    async def outcome(self, message_id: str) -> Outcome:
+        return Outcome.read(await self._gateway.operations["chat.outcome"]({"id": message_id}))
+
+    async def ended(self) -> None:
+        await self._stop.wait()
+
+
+@contextlib.asynccontextmanager
+async def open_talk(
+    home: Home, config: Config, session: str, listener: Listener, *, lasting: bool
+) -> AsyncIterator[Talk]:
+    """`lasting`: a talk alone lets other commands in, as a gateway does. One that ends with its first answer does not:
+    they would be cut off.
+
+    Raises `HomeBusy` where the home stays held by what lets nobody in, `OperationError` where its gateway is no use."""
+    wait = HomeWait()
+    async with contextlib.AsyncExitStack() as stack:
+        while True:
+            try:
+                connection = await stack.enter_async_context(connect(home.socket))
+                talk: Talk = await stack.enter_async_context(connection.chat(session, listener))
+                break
+            except NotRunning:
+                pass
+            try:
+                talk = await stack.enter_async_context(_alone(home, config, session, listener, lasting))
+                break
+            except HomeBusy as busy:
+                await wait.again(busy)
+        yield talk
+
+
+@contextlib.asynccontextmanager
+async def _alone(
+    home: Home, config: Config, session: str, listener: Listener, lasting: bool
+) -> AsyncIterator[LocalTalk]:
+    stop = asyncio.Event()
+    async with contextlib.AsyncExitStack() as stack:
+        try:
+            gateway = await stack.enter_async_context(open_gateway(home, config, channels=False))
+        except StoreUnavailable as error:
+            raise OperationError(str(error)) from error
+        if lasting:
+            await stack.enter_async_context(serve(home.socket, gateway.operations, gateway.terminal))
+        group = await stack.enter_async_context(asyncio.TaskGroup())
+        group.create_task(gateway.run(stop), name="gateway")
+        try:
+            with gateway.terminal.attach(session, listener):
+                yield LocalTalk(gateway, session, stop)
+        finally:
+            stop.set()
+
+
+_LOOK_AGAIN = 0.2
+"""Seconds between two looks at what became of a message: what ends in silence brings nothing that could be awaited."""
+
+
+class Conversation:
+    """`failed`: an answer was an error, or there was none to be had."""
+
+    def __init__(self, talk: Talk, screen: Screen) -> None:
+        self.failed = False
+        self._talk = talk
+        self._screen = screen
+        self._asking = False
+
+    async def ask(self, text: str) -> None:
+        """Say something and wait for what answers it to be shown. Raises `NotKept` where the gateway has gone."""
+        message_id = new_id()
+        answer = self._screen.expect(message_id, self._talk.outcome)
+        self._asking = True
+        try:
+            await self._talk.say(text, message_id)
+            while not answer.done():
+                await asyncio.wait({answer}, timeout=_LOOK_AGAIN)
+                if not answer.done() and (await self._outcome_done(message_id)):
+                    return
+            self.failed |= answer.result().key.endswith(":error")
+        finally:
+            self._asking = False
+
+    async def _outcome_done(self, message_id: str) -> bool:
+        try:
+            return (await self._talk.outcome(message_id)).done
+        except OperationError as error:
+            raise NotKept("the gateway stopped before it answered; the message is kept and answered later") from error
+
+    async def pipe(self, lines: Lines) -> None:
+        """Each line is a message; the next one is said when the last is answered."""
+        while (line := await lines.next()) is not None:
+            if line.strip():
+                await self.ask(line)
+
+    async def at_terminal(self, lines: Lines) -> None:
+        """Prompt after prompt until Ctrl-D, or until the gateway ends."""
+        gone = asyncio.ensure_future(self._talk.ended())
+        try:
+            while (line := await self._prompted(lines, gone)) is not None:
+                if line.strip():
+                    await self.ask(line)
+            if gone.done():
+                self._screen.err.write("\nThe gateway has stopped.\n")
+                self.failed = True
+            else:
+                self._screen.out.write("\n")  # the shell's prompt begins a line of its own
+        finally:
+            gone.cancel()
+
+    async def _prompted(self, lines: Lines, gone: asyncio.Future[None]) -> str | None:
+        self._screen.at_prompt = True
+        try:
+            return await lines.next(unless=gone)
+        finally:
+            self._screen.at_prompt = False
+
+    @contextlib.asynccontextmanager
+    async def stopping_with_ctrl_c(self, leave: asyncio.Event | None = None) -> AsyncIterator[None]:
+        """Ctrl-C stops the running turn; where none runs it sets `leave`, or says how to leave."""
+        loop = asyncio.get_running_loop()
+        async with asyncio.TaskGroup() as group:
+
+            def interrupted() -> None:
+                if self._asking:
+                    group.create_task(self._stop())
+                elif leave:
+                    leave.set()
+                else:
+                    self._screen.err.write(f"\n(Ctrl-D leaves)\n{prompt_again()}")
+                    self._screen.err.flush()
+
+            loop.add_signal_handler(signal.SIGINT, interrupted)
+            try:
+                yield
+            finally:
+                loop.remove_signal_handler(signal.SIGINT)
+
+    async def _stop(self) -> None:
+        with contextlib.suppress(NotKept):  # then there is nothing to stop either
+            await self._talk.say("/stop", new_id())

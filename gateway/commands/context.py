@@ -1,0 +1,325 @@
+"""Commands: a name, a sentence, a small async function. One table serves text, the platforms' menus and `/help`.
+
+They are answered at once, beside whatever turn is running, and never wait for a model; `/compact` does, and says so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import enum
+import logging
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+from agent.agent import Agent
+from agent.clock import Clock
+from agent.model.offline.intent import plain_command
+from agent.model.offline.model import NAME as OFFLINE
+from agent.report import ContextReport
+from channels.message import Channel, CommandInfo, InboundMessage, OutboundFile
+from gateway.messages.confirmations import Questions
+from gateway.messages.edited import Rewording
+from gateway.messages.inbox import Inbox
+from gateway.messages.outbound_files import Outgoing
+from gateway.messages.outbox import Outbox
+from gateway.messages.suspects import SKIPPED, InHand, ShuttingDown, is_given_up, is_suspect
+from gateway.policy.access import Access, Role
+from gateway.policy.approvals import Approvals
+from gateway.policy.pairing import Pairing
+from gateway.policy.preferences import Choices
+from gateway.policy.sessions import Conversation
+from gateway.redaction import Forgetting
+from gateway.routines.daily_summary import Daily
+from gateway.scheduling.requests import Book
+from gateway.store.database import Database, StoreUnavailable
+from gateway.store.inbox_rows import InboxRow
+from gateway.store.outbox_rows import Buttons, Draft
+from gateway.store.question_rows import Question
+from gateway.supervisor import Supervised
+from gateway.turns.queue import Turns
+from gateway.usage import UsageLedger
+
+log = logging.getLogger(__name__)
+
+_COMMAND = re.compile(r"/([A-Za-z][A-Za-z_]*)(?:[.!?…。！？]*|\s+(.*))\Z", re.DOTALL)
+"""A command alone may end as a sentence does: whoever writes "/stop!" wants nothing but that."""
+_DISK_WAIT = 5.0
+"""Seconds between tries while the disk takes nothing."""
+_ANSWER = "answer"
+"""The command that takes a bare yes or no."""
+_FOR_THE_MODEL = "Let me think about that. My answer will stand in the chat."
+_TO_OWNER = "I crashed several times on a command from {by} in {chat}, so I skipped it. The log has the details."
+_BROKEN = "That command broke inside Daybook; the log has the details. Nothing was lost; please try again."
+
+
+class For(enum.Enum):
+    """Whose command it is. What tells of the owner's affairs is for the owner's private chats only."""
+
+    EVERYONE = enum.auto()
+    OWNER_IN_PRIVATE = enum.auto()
+
+
+class CommandError(Exception):
+    """The command could not do it; the text says why and what to do."""
+
+
+def reason(problem: Exception) -> str:
+    """What people are told of a failure. The system's own words name a path of this machine, which is nothing for a
+    group or for anybody but the owner; the log has it."""
+    return problem.strerror or "the disk refuses" if isinstance(problem, OSError) else str(problem)
+
+
+class ForTheModel(Exception):
+    """The command leaves what was said to the model, as a request like any other."""
+
+
+@dataclass(frozen=True, slots=True)
+class House:
+    """What commands may ask of the gateway. `default_agent` answers where no route says otherwise; `to_owner`
+    is as of `Rooms`; `dispatch` sends what is in the inbox on its way, to a command or to a turn."""
+
+    database: Database
+    clock: Clock
+    access: Access
+    inbox: Inbox
+    outbox: Outbox
+    outgoing: Outgoing
+    pairing: Pairing
+    choices: Choices
+    turns: Turns
+    agents: Mapping[str, Agent]
+    default_agent: str
+    channels: Mapping[str, Channel]
+    sources: Sequence[Supervised]
+    ledger: UsageLedger
+    book: Book
+    questions: Questions
+    approvals: Approvals
+    rewording: Rewording
+    forgetting: Forgetting
+    daily: Daily
+    in_hand: InHand
+    to_owner: Callable[[str, str], Awaitable[list[Draft]]]
+    dispatch: Callable[[InboxRow], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A command as somebody gave it. `words`: what stood after its name. `until_answered`: what is entered into it is
+    left when the answer is written down, so that what is said next is answered behind it."""
+
+    words: str
+    row: InboxRow
+    conversation: Conversation
+    house: House
+    until_answered: AsyncExitStack
+
+    @property
+    def agent(self) -> Agent:
+        return self.house.agents[self.conversation.session.agent]
+
+    @property
+    def name(self) -> str:
+        """Of the command that was given, the same over restarts."""
+        return f"command:{self.row.message.address.channel}:{self.row.message.id}"
+
+    async def begin(self, *, alone: bool = False) -> None:
+        """Count an attempt at what may be cut by a crash; `alone`: while no turn runs. Raises `StoreUnavailable`."""
+        await self.house.inbox.take([self.row], self.name, alone=alone)
+
+    async def tell(self, text: str) -> None:
+        """Say something before the answer; once, however often the command is taken up. Raises `StoreUnavailable`."""
+        message = self.row.message
+        key = f"{self.name}:before:{{}}"
+        drafts = self.house.outbox.drafts(key, message.address, text, answer_with=message.answer_with)
+        await self.house.outbox.write(drafts)
+
+    async def chosen_model(self) -> str | None:
+        """The model that this talk was given with `/model`, None for the configured one."""
+        return self.house.choices.model(str(self.conversation.session))
+
+    async def context_report(self) -> ContextReport:
+        """As the next turn of this talk would begin."""
+        conversation = self.conversation
+        return await self.agent.context_report(conversation.session, conversation.scope, await self.chosen_model())
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a command says. `replaces`: platform id of the message of ours that it takes the place of; `settles`: the
+    question that is closed with it; `files` go with it."""
+
+    text: str
+    buttons: Buttons = ()
+    replaces: str = ""
+    settles: Question | None = None
+    files: tuple[OutboundFile, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """`run` returns the answer as Markdown, or raises `CommandError` or `ForTheModel`. `is_listed`: people are told of
+    it."""
+
+    name: str
+    usage: str
+    description: str
+    run: Callable[[Ask], Awaitable[str | Answer]]
+    audience: For = For.EVERYONE
+    is_listed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A command's name, perhaps of none that there is, and what stood after it."""
+
+    name: str
+    words: str
+
+
+class Commands:
+    def __init__(self, table: Sequence[Command]) -> None:
+        self._table = {command.name: command for command in table}
+        self._house: House | None = None
+
+    def open(self, house: House) -> None:
+        """Give the commands the house that they ask (it is built after them: menus want the table first)."""
+        self._house = house
+
+    @property
+    def menu(self) -> tuple[CommandInfo, ...]:
+        return tuple(
+            CommandInfo(one.name, one.description, one.audience is For.OWNER_IN_PRIVATE, one.usage)
+            for one in self._table.values()
+            if one.is_listed
+        )
+
+    def find(self, message: InboundMessage, agent: str) -> Wanted | None:
+        """What a message to an agent asks for, `/new now` as (`new`, `now`); a bare yes or no to what was just asked is
+        an /answer. Where no model is connected, plain words ask for it too. None: it is said to the model."""
+        assert self._house is not None
+        question = self._house.questions.answered_by(message)
+        if match := _COMMAND.match(message.text.strip()):
+            return Wanted(match[1].lower(), (match[2] or "").strip())
+        if question is not None:
+            return Wanted(_ANSWER, f"{question.id} {message.text.strip()}")
+        is_offline = self._house.agents[agent].settings.model.name == OFFLINE
+        alone = not message.quote and not message.attachments
+        plain = plain_command(message.text) if is_offline and alone else None
+        return Wanted(plain.name, plain.words) if plain is not None else None
+
+    async def answer(self, wanted: Wanted, ask: Ask) -> Answer:
+        """Do what a message asks for; the answer, whatever happens. Raises `ForTheModel`."""
+        conversation = ask.conversation
+        command = self._table.get(wanted.name)
+        if command is None:
+            return Answer(self._unknown(wanted.name))
+        if command.audience is For.OWNER_IN_PRIVATE and not (
+            conversation.role is Role.OWNER and conversation.is_private
+        ):
+            return Answer(f"/{command.name} is for my owner, in a private chat.")
+        try:
+            said = await command.run(ask)
+        except CommandError as error:
+            return Answer(str(error))
+        except ForTheModel:
+            raise
+        except Exception:
+            log.exception("/%s failed", command.name)
+            return Answer(_BROKEN)
+        return said if isinstance(said, Answer) else Answer(said)
+
+    async def run(self, wanted: Wanted, row: InboxRow, conversation: Conversation) -> None:
+        """Answer a command and write its end down, in one commit; or let the model answer it."""
+        assert self._house is not None
+        async with AsyncExitStack() as until_answered:
+            ask = Ask(wanted.words, row, conversation, self._house, until_answered)
+            if is_given_up([row]):
+                return await self._skip(ask)
+            until_answered.enter_context(ask.house.in_hand.working(f"/{wanted.name} in {row.session}", [row.seq]))
+            try:
+                await self._take_up_again(ask)
+            except ShuttingDown:  # the next process takes it up
+                return None
+            try:
+                answer = await self.answer(wanted, ask)
+            except ForTheModel:
+                return await self._leave_to_model(ask)
+            return await self._write_down(ask, answer)
+
+    async def _skip(self, ask: Ask) -> None:
+        """Tell its giver and the owner."""
+        message = ask.row.message
+        log.error("%s is skipped: the process died or stood still with it again and again", ask.name)
+        text = _TO_OWNER.format(by=message.sender.name or "?", chat=message.address)
+        besides = await ask.house.to_owner(text, f"skipped:{ask.row.seq}")
+        await self._write_down(ask, Answer(SKIPPED), [one for one in besides if one.address != message.address])
+
+    async def _take_up_again(self, ask: Ask) -> None:
+        """Count another attempt at a command that a process has died with; after several, with nothing beside it.
+        Raises `ShuttingDown`."""
+        if not ask.house.inbox.is_left_over(ask.row):
+            return None
+        alone = is_suspect([ask.row])
+        if alone:
+            await ask.until_answered.enter_async_context(ask.house.turns.trial(ask.row))
+        while True:
+            try:
+                return await ask.begin(alone=alone)
+            except StoreUnavailable as error:
+                log.error("a command in %s waits for the disk: %s", ask.row.message.address, error)
+                await asyncio.sleep(_DISK_WAIT)
+
+    async def _write_down(self, ask: Ask, answer: Answer, besides: Sequence[Draft] = ()) -> None:
+        """`besides`: for others than its giver, in the same commit."""
+        row, message, conversation, house = ask.row, ask.row.message, ask.conversation, ask.house
+        channel = house.channels[message.address.channel]
+        quotes = channel.pace(message.address).quotes or not conversation.is_private
+        await house.outbox.cut(message.address, answer.text)
+        drafts = house.outbox.drafts(
+            f"{ask.name}:{{}}",
+            message.address,
+            answer.text,
+            reply_to=message.platform_id if quotes and not answer.replaces else "",
+            edits=answer.replaces,
+            buttons=answer.buttons,
+            answer_with=message.answer_with,
+            files=answer.files,
+        )
+        settles = answer.settles
+        while True:
+            try:
+                await ask.begin()
+                async with house.outbox.sending(drafts) as begin:
+                    all_drafts = [*drafts, *besides]
+                    await house.inbox.finish([row], "command", all_drafts, settles.id if settles else "", begin)
+                return house.outbox.wake(besides)
+            except StoreUnavailable as error:
+                log.error("the answer to a command in %s waits for the disk: %s", message.address, error)
+                await asyncio.sleep(_DISK_WAIT)
+
+    async def _leave_to_model(self, ask: Ask) -> None:
+        """The answer will stand in the chat; where the platform owes one to the giver alone, they hear so."""
+        try:
+            if ask.row.message.answer_with:
+                await ask.tell(_FOR_THE_MODEL)
+        except StoreUnavailable as error:
+            log.error("the giver of a command in %s is not told: %s", ask.row.message.address, error)
+        ask.house.turns.post(ask.row)
+
+    def _unknown(self, name: str) -> str:
+        near = difflib.get_close_matches(name.lower(), self._table, n=1, cutoff=0.5)
+        hint = f" Did you mean /{near[0]}?" if near else ""
+        return f"There is no /{name}.{hint} /help lists what there is."
+
+    def help(self, conversation: Conversation) -> str:
+        owner = conversation.role is Role.OWNER and conversation.is_private
+        lines = [
+            f"- `/{command.name}{' ' + command.usage if command.usage else ''}` {command.description}"
+            for command in self._table.values()
+            if command.is_listed and (owner or command.audience is For.EVERYONE)
+        ]
+        return "\n".join(["Write to me as you would to a person. Besides, there is:", "", *lines])

@@ -1,0 +1,324 @@
+"""`config.yaml` and `.env` to a `Config`, or to every problem at once.
+
+pydantic's findings in words: what was found, what is allowed, what was probably meant.
+"""
+
+from __future__ import annotations
+
+import re
+import types
+import typing
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from gateway.config import dotenv, yaml_tree
+from gateway.config.checks import cautions, contradictions, expected_in_vain, is_not_yet
+from gateway.config.dotenv import Substituted, substitute
+from gateway.config.errors import ConfigError, Place, Problem, did_you_mean, dotted
+from gateway.config.schema import SHARED_SECTIONS, Config
+from gateway.config.yaml_tree import Tree, Value
+from gateway.home import Home
+
+_SECRET_KEYS = ("token", "api_key")
+_LONGEST_SHOWN = 60
+_CREDENTIALS = re.compile(r"(?<=://)[^/\s@]+(?=@)")
+"""`user:password` in an address."""
+
+_ALLOWED: Mapping[str, Callable[[Mapping[str, object]], str]] = {
+    "bool_parsing": lambda _: "true or false",
+    "bool_type": lambda _: "true or false",
+    "int_parsing": lambda _: "a whole number",
+    "int_type": lambda _: "a whole number",
+    "int_from_float": lambda _: "a whole number",
+    "int_parsing_size": lambda _: "a smaller whole number",
+    "float_parsing": lambda _: "a number",
+    "float_type": lambda _: "a number",
+    "finite_number": lambda _: "a finite number",
+    "string_type": lambda _: "text (put a number or true/false into quotes)",
+    "string_too_short": lambda _: "text that is not empty",
+    "string_pattern_mismatch": lambda _: "a name of letters, digits, - and _",
+    "model_type": lambda _: "`key: value` lines",
+    "model_attributes_type": lambda _: "`key: value` lines",
+    "dict_type": lambda _: "`key: value` lines",
+    "tuple_type": lambda _: "a list",
+    "list_type": lambda _: "a list",
+    "greater_than": lambda context: f"a number greater than {context['gt']}",
+    "greater_than_equal": lambda context: f"a number not below {context['ge']}",
+    "less_than": lambda context: f"a number less than {context['lt']}",
+    "less_than_equal": lambda context: f"a number not above {context['le']}",
+}
+
+
+def what_is_wrong(detail: ErrorDetails, found: Value, *, hidden: bool) -> str:
+    """`found …; allowed: …; did you mean …?`. A value that came from a variable, or that is a secret, is not shown."""
+    kind, context = detail["type"], detail.get("ctx", {})
+    if kind == "missing":
+        return "is missing and has no default"
+    hidden = hidden or any(part in _SECRET_KEYS for part in detail["loc"])
+    shown = "***" if hidden and found is not None else _shown(found)
+    if kind in ("literal_error", "enum"):
+        words = re.findall(r"'([^']*)'", str(context.get("expected", "")))
+        hint = "" if hidden or not isinstance(found, str) else did_you_mean(found, words)
+        return f"found {shown}; allowed: {', '.join(words)}{hint}"
+    if kind in _ALLOWED:
+        return f"found {shown}; allowed: {_ALLOWED[kind](context)}"
+    sentence = str(context.get("error") or detail["msg"])
+    return f"found {shown}; {sentence}"
+
+
+def _shown(value: Value) -> str:
+    if isinstance(value, dict):
+        return "`key: value` lines"
+    if isinstance(value, list):
+        return "a list"
+    text = (
+        {True: "true", False: "false", None: "nothing"}.get(value) if value is None or isinstance(value, bool) else None
+    )
+    text = text or _CREDENTIALS.sub("***", repr(value))
+    return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + "…"
+
+
+_FROM_ENVIRONMENT: Mapping[Place, str] = {
+    ("model", "api_key"): "${ANTHROPIC_API_KEY:-}",
+    ("channels", "telegram", "token"): "${TELEGRAM_BOT_TOKEN:-}",
+    ("channels", "discord", "token"): "${DISCORD_BOT_TOKEN:-}",
+}
+"""Keys whose default is a variable (SPEC 2)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    config: Config
+    warnings: tuple[Problem, ...] = ()
+
+
+def load(home: Home, environ: Mapping[str, str]) -> Loaded:
+    """Read the home's configuration; a missing file is all defaults. `environ` wins over `.env`.
+
+    Raises `ConfigError` with every problem that was found. Blocks (files): call it in a thread from async code."""
+    variables, warnings = _variables(home, environ)
+    text = _read(home.config_file)
+    loaded = parse(text or "", variables, str(home.config_file))
+    return Loaded(loaded.config, (*warnings, *loaded.warnings))
+
+
+def parse(text: str, variables: Mapping[str, str], file: str = "config.yaml") -> Loaded:
+    """The same from text. Raises `ConfigError`."""
+    return _Document(file, yaml_tree.parse(text, file), variables).loaded()
+
+
+def dotenv_names(home: Home) -> frozenset[str]:
+    """The variables that the home's `.env` gives a value, without the values. Blocks. Raises `ConfigError`."""
+    values, _ = dotenv.parse(_read(home.env_file) or "", str(home.env_file))
+    return frozenset(name for name, value in values.items() if value)
+
+
+def _variables(home: Home, environ: Mapping[str, str]) -> tuple[dict[str, str], list[Problem]]:
+    text = _read(home.env_file)
+    values, warnings = dotenv.parse(text or "", str(home.env_file))
+    return values | {name: value for name, value in environ.items() if value}, warnings
+
+
+def _read(file: Path) -> str | None:
+    """None where there is no such file."""
+    try:
+        with file.open("rb") as stream:
+            data = stream.read(yaml_tree.MAX_BYTES + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except IsADirectoryError as error:
+        raise ConfigError([Problem(str(file), 0, "", "is a folder; allowed: a text file")]) from error
+    except OSError as error:
+        raise ConfigError([Problem(str(file), 0, "", f"cannot be read: {error.strerror}")]) from error
+    if len(data) > yaml_tree.MAX_BYTES:
+        raise ConfigError([Problem(str(file), 0, "", f"is larger than {yaml_tree.MAX_BYTES:,} bytes")])
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ConfigError([Problem(str(file), line, "", "is not UTF-8 text; save it as UTF-8")]) from error
+
+
+class _Document:
+    """One configuration on its way from a tree to a `Config`."""
+
+    def __init__(self, file: str, written: Tree, variables: Mapping[str, str]) -> None:
+        self._file = file
+        self._tree = written
+        self._filled: Substituted = substitute(_with_variables(written.value), variables)
+
+    def loaded(self) -> Loaded:
+        problems: list[Problem] = []
+        warnings: list[Problem] = []
+        vain = [self._at(place, text) for place, text in expected_in_vain(self._filled.value)]
+        try:
+            config = Config.model_validate(self._filled.value)
+        except ValidationError as error:
+            details = error.errors(include_url=False, include_input=False)
+            unknown = [detail for detail in details if detail["type"] == "extra_forbidden"]
+            strange = (detail["loc"] for detail in unknown if not is_not_yet(detail["loc"]))
+            warnings = self._once(self._unknown_key(loc) for loc in strange)
+            consequences = ("extra_forbidden", "default_factory_not_called")
+            problems = self._once(self._problem(detail) for detail in details if detail["type"] not in consequences)
+            for detail in unknown:
+                _remove(self._filled.value, detail["loc"])
+        warnings += vain
+        problems += self._missing()
+        if problems:
+            raise ConfigError(sorted(problems, key=lambda problem: problem.line), warnings)
+        config = Config.model_validate(self._filled.value)
+        problems = [self._at(place, text) for place, text in contradictions(config)]
+        if problems:
+            raise ConfigError(problems, warnings)
+        warnings += [self._at(place, text) for place, text in cautions(config)]
+        return Loaded(config, tuple(warnings))
+
+    def _at(self, place: Place, text: str) -> Problem:
+        return Problem(self._file, self._tree.line(place), dotted(place), text)
+
+    def _written(self, place: Place) -> Place:
+        """The place in the file of one in the model: without pydantic's own marks, and for what an agent inherited
+        the common section's."""
+        value: Value = self._filled.value
+        found: list[str | int] = []
+        for position, part in enumerate(place):
+            last = position == len(place) - 1
+            if isinstance(value, dict) and isinstance(part, str) and (part in value or last):
+                value = value.get(part)
+                found.append(part)
+            elif isinstance(value, list) and isinstance(part, int) and part < len(value):
+                value = value[part]
+                found.append(part)
+            elif (inherited := place[2:])[:1] and place[0] == "agents" and inherited[0] in SHARED_SECTIONS:
+                return self._written(inherited)
+        result = tuple(found)
+        if result[:1] == ("agents",) and result not in self._tree.lines and place[2:3] and place[2] in SHARED_SECTIONS:
+            return self._written(place[2:])
+        return result
+
+    def _problem(self, detail: ErrorDetails) -> Problem:
+        loc = detail["loc"]
+        about_key = loc[-1:] == ("[key]",)  # pydantic's mark
+        place = self._written(loc[:-1] if about_key else loc)
+        found = str(place[-1]) if about_key else _value_at(self._filled.value, place)
+        return self._at(place, what_is_wrong(detail, found, hidden=place in self._filled.touched))
+
+    def _unknown_key(self, loc: Place) -> Problem:
+        place = self._written(loc)
+        known = _keys_around(Config, loc)
+        word = str(loc[-1])
+        elsewhere = ", ".join(f"{one}.{word}" for one in _sections_with(word)[:3])
+        hint = (
+            did_you_mean(word, known)
+            or (elsewhere and f"; it belongs under another key: {elsewhere}")
+            or f"; known here: {', '.join(sorted(known))}"
+        )
+        return self._at(place, f"unknown key, ignored{hint}")
+
+    def _missing(self) -> list[Problem]:
+        """Variables that are neither set nor have a default, where the value is needed: not under something that is
+        switched off."""
+        return [
+            self._at(place, f"needs ${{{name}}}, which is set neither in the environment nor in .env")
+            for place, name in self._filled.missing.items()
+            if not any(_is_off(_value_at(self._filled.value, place[:size])) for size in range(1, len(place)))
+        ]
+
+    @staticmethod
+    def _once(problems: Iterable[Problem]) -> list[Problem]:
+        return list(dict.fromkeys(problems))
+
+
+def _with_variables(value: Value) -> Value:
+    """Put the default variables where nothing is written, not even null."""
+    for place, variable in _FROM_ENVIRONMENT.items():
+        value = _filled_in(value, place, variable)
+    return value
+
+
+def _filled_in(value: Value, place: Place, variable: str) -> Value:
+    if not place:
+        return variable
+    if value is None:
+        value = {}
+    if not isinstance(value, dict):
+        return value
+    name = str(place[0])
+    if len(place) == 1 and name in value:
+        return value
+    return {**value, name: _filled_in(value.get(name), place[1:], variable)}
+
+
+def _is_off(section: Value) -> bool:
+    return isinstance(section, dict) and (section.get("enabled") is False or section.get("provider") == "offline")
+
+
+def _value_at(value: Value, place: Place) -> Value:
+    for part in place:
+        if isinstance(value, dict) and isinstance(part, str):
+            value = value.get(part)
+        elif isinstance(value, list) and isinstance(part, int) and part < len(value):
+            value = value[part]
+        else:
+            return None
+    return value
+
+
+def _remove(value: Value, loc: Place) -> None:
+    """Take out an unknown key; one that an agent inherited goes with the common section's."""
+    for part in loc[:-1]:
+        if isinstance(value, dict) and part in value:
+            value = value[str(part)]
+        elif isinstance(value, list) and isinstance(part, int) and part < len(value):
+            value = value[part]
+    if isinstance(value, dict):
+        value.pop(str(loc[-1]), None)
+
+
+def _keys_around(model: type[BaseModel], loc: Place) -> set[str]:
+    """The keys that are known beside the last part of `loc`."""
+    kinds: list[object] = [model]
+    for part in loc[:-1]:
+        kinds = [inner for kind in kinds for inner in _inside(kind, part)] or kinds  # a union's mark leads nowhere
+    return {name for kind in kinds for section in _sections(kind) for name in section.model_fields}
+
+
+def _sections_with(word: str) -> list[str]:
+    """The sections in which a key of this name is known, as people write them; the outer ones first."""
+    found: list[str] = []
+    waiting: list[tuple[str, type[BaseModel]]] = [("", Config)]
+    while waiting:
+        path, section = waiting.pop(0)
+        for name, described in section.model_fields.items():
+            inner = f"{path}.{name}" if path else name
+            for kind in _sections(described.annotation):
+                if word in kind.model_fields:
+                    found.append(inner)
+                waiting.append((inner, kind))
+    return list(dict.fromkeys(found))
+
+
+def _sections(kind: object) -> list[type[BaseModel]]:
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return [kind]
+    if typing.get_origin(kind) in (typing.Union, types.UnionType, typing.Annotated):
+        return [section for argument in typing.get_args(kind) for section in _sections(argument)]
+    return []
+
+
+def _inside(kind: object, part: str | int) -> list[object]:
+    """The kinds of what stands under `part` in a value of `kind`."""
+    origin = typing.get_origin(kind)
+    if origin is dict:
+        return [typing.get_args(kind)[1]]
+    if origin in (tuple, list):
+        return [typing.get_args(kind)[0]]
+    if origin in (typing.Union, types.UnionType, typing.Annotated):
+        return [inner for argument in typing.get_args(kind) for inner in _inside(argument, part)]
+    if isinstance(kind, type) and issubclass(kind, BaseModel) and part in kind.model_fields:
+        return [kind.model_fields[str(part)].annotation]
+    return []

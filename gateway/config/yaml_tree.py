@@ -1,0 +1,187 @@
+"""YAML text to plain values, keeping the line of each.
+
+Scalars follow the YAML 1.2 core schema, so that `dm_policy: off` is the word off and `time: 21:00` is a time: YAML 1.1,
+PyYAML's default, reads them as false and as 1260. Keys are always text.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import yaml
+
+from agent.io.parsing import MOST_DEEP_YAML, compose_yaml
+from gateway.config.errors import ConfigError, Place, Problem, dotted
+
+Value: TypeAlias = "bool | int | float | str | list[Value] | dict[str, Value] | None"
+
+MAX_BYTES = 1_000_000
+_MAX_NODES = 100_000  # an alias bomb stays small in the file and not in memory
+
+
+class _Loader(yaml.SafeLoader):
+    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012 - PyYAML's own shape
+
+
+_MERGE = "tag:yaml.org,2002:merge"
+for _tag, _pattern, _first in (
+    ("tag:yaml.org,2002:null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+    ("tag:yaml.org,2002:bool", r"true|True|TRUE|false|False|FALSE", list("tTfF")),
+    ("tag:yaml.org,2002:int", r"[-+]?[0-9]+", list("-+0123456789")),
+    ("tag:yaml.org,2002:float", r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?", list("-+.0123456789")),
+    (_MERGE, r"<<", ["<"]),
+):
+    _Loader.add_implicit_resolver(_tag, re.compile(rf"(?:{_pattern})\Z"), _first)
+
+
+@dataclass(slots=True)
+class Tree:
+    """`lines` has the line of every key and list item that was written."""
+
+    value: Value = None
+    lines: dict[Place, int] = field(default_factory=dict)
+
+    def line(self, place: Place) -> int:
+        """The line of a place, or of the nearest thing around it that was written; 0 for an empty file."""
+        for size in range(len(place), 0, -1):
+            if line := self.lines.get(place[:size]):
+                return line
+        return 0
+
+
+def parse(text: str, file: str) -> Tree:
+    """Raises `ConfigError` for text that is not YAML, for duplicate keys, and where the top is not a mapping."""
+    try:
+        node = compose_yaml(text, _Loader)
+    except yaml.MarkedYAMLError as error:
+        raise ConfigError([_syntax_problem(error, file)]) from error
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        what = f"not valid YAML: found the character U+{ord(text[error.position]):04X}; allowed: text"
+        raise ConfigError([Problem(file, line, "", what)]) from error
+    except yaml.YAMLError as error:
+        raise ConfigError([Problem(file, 0, "", f"not valid YAML: {error}")]) from error
+    tree = Tree()
+    if node is None:
+        tree.value = {}
+        return tree
+    reader = _Reader(file, tree)
+    tree.value = reader.read(node, ())
+    if tree.value is None:
+        tree.value = {}
+    if not isinstance(tree.value, dict):
+        found = "a list" if isinstance(tree.value, list) else "a single value"
+        line = node.start_mark.line + 1
+        reader.problems.append(
+            Problem(file, line, "", f"found {found} at the top; allowed: `key: value` lines, such as `timezone: …`")
+        )
+    if reader.problems:
+        raise ConfigError(reader.problems)
+    return tree
+
+
+def _syntax_problem(error: yaml.MarkedYAMLError, file: str) -> Problem:
+    mark = error.problem_mark or error.context_mark
+    line = mark.line + 1 if mark else 0
+    what = error.problem or error.context or "not valid YAML"
+    if "'\\t'" in what:
+        what = "found a tab where the indentation is; allowed: spaces"
+    elif "mapping values are not allowed" in what:
+        what = "found a second `: ` in one line; put a value that holds one into quotes"
+    elif "expected ',' or '}'" in what:
+        what += "; between { and } a ${NAME} needs quotes"
+    elif "expected <block end>" in what or "expected the node content" in what:
+        what += "; look at the indentation and brackets here and in the line above"
+    return Problem(file, line, "", f"not valid YAML: {what}")
+
+
+class _Reader:
+    """Turns nodes into values, once."""
+
+    def __init__(self, file: str, tree: Tree) -> None:
+        self.problems: list[Problem] = []
+        self._file = file
+        self._tree = tree
+        self._nodes = 0
+        self._open: set[int] = set()
+
+    def read(self, node: yaml.Node, place: Place) -> Value:
+        self._nodes += 1
+        if self._nodes > _MAX_NODES or id(node) in self._open or len(self._open) > MOST_DEEP_YAML:
+            what = "an alias that contains itself" if id(node) in self._open else "too many values"
+            if len(self._open) > MOST_DEEP_YAML:  # by aliases of aliases
+                what = f"values nested more than {MOST_DEEP_YAML} deep"
+            raise ConfigError([Problem(self._file, node.start_mark.line + 1, dotted(place), f"found {what}")])
+        self._open.add(id(node))
+        try:
+            if isinstance(node, yaml.MappingNode):
+                return self._mapping(node, place)
+            if isinstance(node, yaml.SequenceNode):
+                return [self._item(item, (*place, index)) for index, item in enumerate(node.value)]
+            return self._scalar(node, place)
+        finally:
+            self._open.discard(id(node))
+
+    def _item(self, node: yaml.Node, place: Place) -> Value:
+        self._tree.lines[place] = node.start_mark.line + 1
+        return self.read(node, place)
+
+    def _mapping(self, node: yaml.MappingNode, place: Place) -> dict[str, Value]:
+        merged: dict[str, Value] = {}
+        own: dict[str, Value] = {}
+        for key_node, value_node in node.value:
+            line = key_node.start_mark.line + 1
+            if not isinstance(key_node, yaml.ScalarNode):
+                self._complain(line, place, "found a key that is not a word")
+                continue
+            if key_node.tag == _MERGE:
+                merged |= self._merge(value_node, place)
+                continue
+            key = str(key_node.value)
+            inner: Place = (*place, key)
+            if key in own:
+                first = self._tree.lines[inner]
+                self._complain(line, inner, f"written twice (first in line {first}); keep one")
+            self._tree.lines[inner] = line
+            own[key] = self.read(value_node, inner)
+        return merged | own
+
+    def _merge(self, node: yaml.Node, place: Place) -> dict[str, Value]:
+        sources = node.value if isinstance(node, yaml.SequenceNode) else [node]
+        merged: dict[str, Value] = {}
+        for source in reversed(sources):  # of several, the first wins (YAML merge key)
+            value = self.read(source, place)
+            if isinstance(value, dict):
+                merged |= value
+            else:
+                self._complain(source.start_mark.line + 1, place, "`<<` takes a mapping")
+        return merged
+
+    def _scalar(self, node: yaml.Node, place: Place) -> Value:
+        text = str(node.value)
+        match node.tag.removeprefix("tag:yaml.org,2002:"):
+            case "str":
+                return text
+            case "null":
+                return None
+            case "bool":
+                return text.lower() == "true"
+            case "int":
+                return _number(text, int)
+            case "float":
+                return _number(text, float)
+            case _:
+                self._complain(node.start_mark.line + 1, place, f"found the tag {node.tag}; allowed: plain values")
+                return None
+
+    def _complain(self, line: int, place: Place, text: str) -> None:
+        self.problems.append(Problem(self._file, line, dotted(place), text))
+
+
+def _number(text: str, kind: type[int] | type[float]) -> Value:
+    try:
+        return kind(text)
+    except ValueError:  # an explicit tag before something else, or a number too long to convert: the model complains
+        return text

@@ -1,0 +1,1 @@
+"""Search by meaning: whether to offer it, how it is fetched, built and checked."""

@@ -1,0 +1,138 @@
+"""From configuration to what knows which texts mean alike, where there is such a thing."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent.search.vectors.encoder import Embedder, Encoder, NoEmbedding
+from agent.search.vectors.model_folder import has_graph, read_folder, stamp
+from agent.search.vectors.protocol import Meaning, NoMeaning
+from agent.search.vectors.remote import Server
+from agent.settings import LocalEmbedding, RemoteEmbedding
+from gateway.config.schema import Embedding
+from gateway.config.schema import LocalEmbedding as LocalConfig
+from gateway.config.schema import RemoteEmbedding as RemoteConfig
+from gateway.home import Home
+
+if TYPE_CHECKING:
+    from agent.search.vectors.local import LocalModel
+
+log = logging.getLogger(__name__)
+
+INSTALL = "pip install 'daybook-assistant[meaning]'"
+OLD_MODEL = "the model in the home is of a kind that is not run any more"
+_LOCAL = ("numpy", "onnxruntime", "tokenizers")
+_REMOTE = ("numpy",)
+
+
+def embedding_of(config: Embedding, home: Home) -> LocalEmbedding | RemoteEmbedding | None:
+    """What is meant; with `auto`, a model that is in the home and can run here."""
+    match config:
+        case "none":
+            return None
+        case LocalConfig():
+            return LocalEmbedding(home.path / Path(config.model_dir).expanduser())
+        case RemoteConfig():
+            key = config.api_key.get_secret_value() if config.api_key else ""
+            return RemoteEmbedding(config.base_url, config.model, key)
+        case _:
+            return LocalEmbedding(model_folder(home)) if is_there(home) and not missing(_LOCAL) else None
+
+
+def model_folder(home: Home) -> Path:
+    """Where a model of the home is put, by `daybook memory embedder --fetch` or by hand."""
+    return home.state / "models" / "embedding"
+
+
+def is_there(home: Home) -> bool:
+    return has_graph(model_folder(home))
+
+
+def has_old_model(home: Home) -> bool:
+    """As it was fetched before models were run by their graphs."""
+    try:
+        return (model_folder(home) / "model.safetensors").is_file() and not is_there(home)
+    except OSError:
+        return False
+
+
+def unreadable(home: Home) -> str:
+    """A sentence without its stop where something lies in the place of a model that is none, else empty."""
+    if is_there(home) or has_old_model(home) or not _lies_there(home):
+        return ""
+    try:
+        read_folder(model_folder(home))
+    except NoEmbedding as problem:
+        return f"a model is there and cannot be read: {problem}"
+    return ""
+
+
+def _lies_there(home: Home) -> bool:
+    try:
+        return any(model_folder(home).iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+
+
+def missing(libraries: tuple[str, ...] = _LOCAL) -> str:
+    """A sentence without its stop where a library is not installed that a local model needs, else empty."""
+    absent = [name for name in libraries if find_spec(name) is None]
+    if not absent:
+        return ""
+    return f"{' and '.join(absent)} {'is' if len(absent) == 1 else 'are'} not installed (`{INSTALL}`)"
+
+
+def needs(settings: LocalEmbedding | RemoteEmbedding) -> str:
+    """As `missing`, of what those settings need."""
+    return missing(_LOCAL if isinstance(settings, LocalEmbedding) else _REMOTE)
+
+
+def encoder(settings: LocalEmbedding | RemoteEmbedding) -> Encoder:
+    """Blocks. Raises `NoEmbedding`."""
+    if isinstance(settings, RemoteEmbedding):
+        return Server(settings.base_url, settings.model, settings.api_key)
+    return local_encoder(settings)
+
+
+def local_encoder(settings: LocalEmbedding) -> LocalModel:
+    """As `encoder`."""
+    if absent := missing():
+        raise NoEmbedding(absent)
+    from agent.search.vectors.local import LocalModel  # noqa: PLC0415 (70 MB, only for a local model)
+
+    return LocalModel(settings.folder)
+
+
+class Embedders:
+    """One for each model: agents share what takes memory."""
+
+    def __init__(self) -> None:
+        self._known: dict[LocalEmbedding | RemoteEmbedding, Embedder] = {}
+
+    def meaning(self, settings: LocalEmbedding | RemoteEmbedding | None) -> Meaning | None:
+        if settings is None:
+            return None
+        if absent := needs(settings):
+            log.warning("memory is searched by words alone: %s", absent)
+            return NoMeaning(absent)
+        from agent.search.vectors.semantic import Embeddings  # noqa: PLC0415 (numpy, only where it is asked for)
+
+        known = self._known.get(settings)
+        if known is None:
+            known = self._known[settings] = Embedder(partial(encoder, settings), stamp=_stamp(settings))
+        return Embeddings(known)
+
+    def close(self) -> None:
+        for one in self._known.values():
+            one.close()
+
+
+def _stamp(settings: LocalEmbedding | RemoteEmbedding) -> Callable[[], object]:
+    return partial(stamp, settings.folder) if isinstance(settings, LocalEmbedding) else lambda: None

@@ -1,0 +1,332 @@
+"""From configuration to an agent: its workspace, its settings, and what knows which texts mean alike.
+
+From configuration to what opens the things that come with messages.
+
+From configuration to the rules of the schedule and of what Daybook does on its own.
+
+Up to where a channel's chats are on disk, for platforms that do not offer again what was missed.
+
+From configuration to channels, and to the rules of who may speak in them. Only what is on is imported.
+
+Where people speak to a gateway: its channels, made and closed with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+
+from agent.agent import Agent
+from agent.clock import Clock
+from agent.io.imports import kept_from_the_collector
+from agent.media.reader import Reader
+from agent.media.store import Store
+from agent.media.transcribe import Endpoint, Program, Transcriber
+from agent.model.base import Model
+from agent.model.offline.model import NAME as OFFLINE
+from agent.settings import (
+    AgentSettings,
+    FlushSettings,
+    HybridSettings,
+    MemorySettings,
+    ModelSettings,
+    RecallSettings,
+    SearchSettings,
+    SessionSettings,
+)
+from agent.workspace import create, template_folder
+from channels.discord.last_seen import LastSeen
+from channels.message import Channel, ChannelStatus, CommandInfo, Health
+from channels.registry import load
+from channels.terminal import TerminalChannel
+from gateway.config import AgentConfig, Config, dotenv_names
+from gateway.config.schema import (
+    GroupConfig,
+    GuildConfig,
+    LocalTranscriber,
+    MediaConfig,
+    RemoteTranscriber,
+    SearchConfig,
+)
+from gateway.embedder.build import Embedders, embedding_of
+from gateway.home import Home, HomeError, TokenBusy, hold_token
+from gateway.messages.suspects import InHand
+from gateway.policy.access import ChannelRules, DmPolicy, GroupRule, ServerRule
+from gateway.routines.daily_summary import SummaryRules
+from gateway.routines.heartbeat import HeartbeatRules
+from gateway.scheduling.policy import Quiet
+from gateway.scheduling.service import Rules
+from gateway.store import chat_rows
+from gateway.store.database import Database
+from gateway.supervisor import Supervised
+from gateway.turns.attachments import Intake, Space
+from gateway.web import host as web_token
+from gateway.web.host import WebHouse
+from gateway.web.record import StoredRecord
+
+
+async def build_agent(
+    name: str, config: AgentConfig, home: Home, model: Model, clock: Clock, embedders: Embedders
+) -> Agent:
+    """The agent of a configuration, its workspace made where there is none. Its owner closes it. Raises `HomeError`
+    where the workspace cannot be used."""
+    workspace = home.workspace(config.workspace)
+    try:
+        await asyncio.to_thread(create, workspace, template_folder())
+    except OSError as error:
+        what = f"the workspace {workspace} of agent {name} cannot be used: {error.strerror or error}"
+        raise HomeError(f"{what}; make it a folder that you can write to, or set agents.{name}.workspace") from error
+    configured = await asyncio.to_thread(dotenv_names, home)
+    settings = _settings(name, config, home)
+    meaning = embedders.meaning(settings.memory.search.embedding)
+    return Agent(settings, workspace, home.sessions, model, clock, configured=configured, meaning=meaning)
+
+
+def _settings(name: str, config: AgentConfig, home: Home) -> AgentSettings:
+    model, session, memory = config.model, config.session, config.memory
+    model_name = model.name if model.provider == "anthropic" else OFFLINE
+    return AgentSettings(
+        name=name,
+        model=ModelSettings(model_name, model.max_tokens, model.context_window, model.effort, model.cache),
+        session=SessionSettings(
+            reserve_tokens=session.reserve_tokens,
+            keep_recent_tokens=session.keep_recent_tokens,
+            flush_soft_threshold_tokens=session.flush.soft_threshold_tokens,
+            max_tool_rounds=session.max_tool_rounds,
+            flush=FlushSettings(session.flush.enabled, session.flush.prompt, session.flush.system_prompt),
+            idle_reset_minutes=session.idle_reset_minutes,
+        ),
+        memory=MemorySettings(
+            daily_log_days=memory.daily_log_days,
+            max_index_lines=memory.max_index_lines,
+            max_index_bytes=memory.max_index_bytes,
+            max_file_chars=memory.max_file_chars,
+            max_daily_chars=memory.max_daily_chars,
+            group_daily_logs=memory.group_daily_logs,
+            search=_search(memory.search, home),
+            recall=RecallSettings(
+                memory.auto_recall.enabled, memory.auto_recall.max_results, memory.auto_recall.timeout_ms
+            ),
+        ),
+        files_tools=config.tools.files,
+    )
+
+
+def _search(search: SearchConfig, home: Home) -> SearchSettings:
+    hybrid = HybridSettings(**search.hybrid.model_dump()) if search.ranking == "hybrid" else None
+    extra = tuple(home.path / Path(path).expanduser() for path in search.extra_paths)
+    embedding = embedding_of(search.embedding, home)
+    return SearchSettings(search.max_chars, search.max_results, hybrid, extra, search.transcripts, embedding)
+
+
+def build_intake(
+    config: MediaConfig,
+    state: Path,
+    channels: Mapping[str, Channel],
+    in_hand: InHand,
+    clock: Clock,
+    wait: float,
+    space: Space,
+) -> Intake:
+    reader, transcriber = Reader(config.max_chars, config.max_pages), _transcriber(config)
+    return Intake(channels, Store(state), reader, transcriber, config.max_mb * 1_000_000, in_hand, clock, wait, space)
+
+
+def _transcriber(config: MediaConfig) -> Transcriber | None:
+    match config.transcribe:
+        case RemoteTranscriber() as remote:
+            key = remote.api_key.get_secret_value() if remote.api_key else ""
+            return Endpoint(remote.base_url, remote.model, key)
+        case LocalTranscriber() as local:
+            return Program(local.command)
+        case None:
+            return None
+
+
+def schedule_rules(config: Config, interval: float) -> Rules:
+    """`interval`: seconds between two looks of the schedule at its file and the clock."""
+    quiet = config.schedule.quiet_hours
+    return Rules(
+        catch_up=timedelta(hours=config.schedule.catch_up_hours),
+        quiet=Quiet(quiet.start, quiet.end, config.zone) if quiet is not None else None,
+        interval=interval,
+    )
+
+
+def summary_rules(config: Config) -> SummaryRules:
+    summary = config.schedule.daily_summary
+    return SummaryRules(summary.enabled, summary.time, summary.to)
+
+
+def heartbeat_rules(config: Config) -> HeartbeatRules:
+    wanted = config.schedule.heartbeat
+    return HeartbeatRules(wanted.every, wanted.daily_budget_usd) if wanted is not None else HeartbeatRules()
+
+
+class StoredSeen:
+    """`channels.discord.last_seen.Seen` in the database. Raises `StoreUnavailable`."""
+
+    def __init__(self, database: Database, channel: str) -> None:
+        self._database = database
+        self._channel = channel
+
+    async def load(self) -> Sequence[LastSeen]:
+        rows = await self._database.run(chat_rows.load_seen, self._channel)
+        return [LastSeen(*row) for row in rows]
+
+    async def note(self, chats: Sequence[LastSeen]) -> None:
+        rows = [(one.chat_id, one.server, one.message_id) for one in chats]
+        await self._database.run(chat_rows.note_seen, self._channel, rows)
+
+    async def forget(self, chat_id: str) -> None:
+        await self._database.run(chat_rows.forget_seen, self._channel, chat_id)
+
+
+def rules(config: Config) -> dict[str, ChannelRules]:
+    telegram, discord = config.channels.telegram, config.channels.discord
+    return {
+        "telegram": ChannelRules(
+            dm_policy=DmPolicy(telegram.dm_policy),
+            allow=frozenset(telegram.allow),
+            groups={chat: _rule(group) for chat, group in telegram.groups.items()},
+        ),
+        "discord": ChannelRules(
+            dm_policy=DmPolicy(discord.dm_policy),
+            allow=frozenset(discord.allow),
+            servers={
+                server: ServerRule(_rule(guild), frozenset(guild.channels)) for server, guild in discord.guilds.items()
+            },
+        ),
+    }
+
+
+def signs(config: Config) -> dict[str, str]:
+    """Per channel that wants one, the emoji that acknowledges a message."""
+    wanted = {"telegram": config.channels.telegram.reaction, "discord": config.channels.discord.reaction}
+    return {name: sign for name, sign in wanted.items() if sign}
+
+
+def _rule(group: GroupConfig | GuildConfig) -> GroupRule:
+    return GroupRule(group.mention == "required", frozenset(group.allow), group.per_minute)
+
+
+def tokens(config: Config) -> dict[str, str]:
+    """Per channel that is on, the token that only one gateway of this machine's user may poll with."""
+    telegram, discord = config.channels.telegram, config.channels.discord
+    on = {
+        "telegram": telegram.token if telegram.enabled else None,
+        "discord": discord.token if discord.enabled else None,
+    }
+    return {name: token.get_secret_value() for name, token in on.items() if token}
+
+
+def _loaded(name: str) -> type:
+    with kept_from_the_collector():
+        return load(name)
+
+
+def build_channels(
+    config: Config,
+    menu: Sequence[CommandInfo],
+    database: Database,
+    *,
+    home: Home,
+    web_house: WebHouse,
+    web_record: StoredRecord,
+) -> list[Channel]:
+    telegram, discord = config.channels.telegram, config.channels.discord
+    on = tokens(config)
+    channels: list[Channel] = []
+    if token := on.get("telegram"):
+        make = _loaded("telegram")
+        channels.append(
+            make(token, base_url=telegram.base_url, base_file_url=telegram.base_file_url, commands=menu),
+        )
+    if token := on.get("discord"):
+        make = _loaded("discord")
+        listed = rules(config)["discord"]
+        channels.append(
+            make(
+                token,
+                api_url=discord.api_url,
+                commands=menu,
+                hears=lambda server, chat: listed.of_server(server, chat) is not None,
+                seen=StoredSeen(database, "discord"),
+            )
+        )
+    if (web := config.channels.web).enabled:
+        make = _loaded("web")
+        channels.append(
+            make(
+                partial(web_token.read, web, home),
+                web_record,
+                web_house,
+                home.uploads,
+                host=web.host,
+                port=web.port,
+                largest_upload=config.media.max_mb * 1_000_000,
+                commands=menu,
+            )
+        )
+    return channels
+
+
+log = logging.getLogger(__name__)
+
+Platforms = Callable[[Config, Sequence[CommandInfo], Database], list[Channel]]
+"""Makes the channels that are on, given the commands for their menus."""
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """Where people speak. `channels` by their names; `sources`: the same, as they are run."""
+
+    terminal: TerminalChannel
+    channels: dict[str, Channel]
+    sources: list[Supervised]
+    web_house: WebHouse
+    web_record: StoredRecord
+
+
+def open_front(
+    stack: AsyncExitStack,
+    home: Home,
+    config: Config,
+    database: Database,
+    menu: Sequence[CommandInfo],
+    platforms: Platforms | None,
+    *,
+    is_alone: bool,
+) -> Front:
+    """`is_alone`: nobody is listened to but the terminal."""
+    terminal = TerminalChannel()
+    web_house = WebHouse(web_token.place(config.channels.web, home))
+    web_record = StoredRecord(database)
+    platforms = platforms or partial(build_channels, home=home, web_house=web_house, web_record=web_record)
+    others = [] if is_alone else platforms(config, menu, database)
+    channels: dict[str, Channel] = {one.name: one for one in (terminal, *others)}
+    for channel in channels.values():
+        stack.push_async_callback(channel.aclose)
+    sources = [Supervised(channel) for channel in channels.values()]
+    _hold_tokens(stack, tokens(config), sources)
+    return Front(terminal, channels, sources, web_house, web_record)
+
+
+def _hold_tokens(stack: AsyncExitStack, held: Mapping[str, str], sources: list[Supervised]) -> None:
+    """A channel whose token another gateway of this machine polls with stays off; the others go on."""
+    for source in sources:
+        token = held.get(source.source.name)
+        if token is None:
+            continue
+        try:
+            stack.enter_context(hold_token(token, os.environ))
+        except TokenBusy as error:
+            log.error("%s stays off: %s", source.source.name, error)
+            source.failure = ChannelStatus(Health.DOWN, str(error))

@@ -1,0 +1,134 @@
+"""What somebody was asked: a yes or no that may come as a button, a bare word or a command, also after a restart.
+
+A question is bound to the person and the chat that it was put to. It is closed in the commit that writes its outcome
+down, so that a crash in between leaves it open.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import secrets
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+
+from agent.clock import Clock, utc_stamp
+from agent.languages.terms import fold
+from channels.message import Address, Button, InboundMessage
+from gateway.policy.access import CODE_LETTERS
+from gateway.store import question_rows
+from gateway.store.database import Database
+from gateway.store.outbox_rows import Buttons
+from gateway.store.question_rows import Question
+
+_ID_LENGTH = 6
+
+_YES = "yes|y|yep|yeah|sure|ok|okay|do it|ja|jawohl|ja bitte|oui|sí|si|claro|はい|ええ|うん|是|是的|好|好的|可以|👍"
+_NO = "no|n|nope|cancel|stop|nein|abbrechen|non|annule|cancela|いいえ|やめて|不|不要|不是|取消|别|👎"
+_ANSWERS = {fold(word): said for words, said in ((_YES, True), (_NO, False)) for word in words.split("|")}
+
+
+def answer_of(text: str) -> bool | None:
+    """Yes or no, in the languages that people are spoken to in; None for everything else."""
+    return _ANSWERS.get(fold(text).strip(" .!。！\n"))
+
+
+def buttons(question: Question, yes: str, no: str) -> Buttons:
+    """The two buttons that answer a question, with these labels."""
+    return ((Button(yes, f"/answer {question.id} yes"), Button(no, f"/answer {question.id} no")),)
+
+
+class Questions:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+        self._open: dict[str, Question] = {}
+
+    async def load(self) -> None:
+        """Read what is still open."""
+        now = utc_stamp(self._clock.now())
+        self._open = {one.id: one for one in await self._database.run(question_rows.open_questions, now)}
+
+    def new(self, kind: str, address: Address, asked: str, subject: str, within: timedelta) -> Question:
+        """A question with an id of its own, not put yet (see `put`)."""
+        id = "".join(secrets.choice(CODE_LETTERS) for _ in range(_ID_LENGTH))
+        return Question(id, kind, address, asked, subject, utc_stamp(self._clock.instant() + within))
+
+    async def put(self, question: Question, shown: Callable[[sqlite3.Connection], None] | None = None) -> None:
+        """Write a question down, before it is shown, or in one commit with what shows it. One that was put to the same
+        person in the same chat before is no longer answered by a bare word. Raises `StoreUnavailable`."""
+
+        def write(connection: sqlite3.Connection) -> None:
+            question_rows.add(connection, question)
+            if shown is not None:
+                shown(connection)
+
+        await self._database.run(write)
+        for other in self._of(question.address, question.asked):
+            self._no_longer_fresh(other)
+        self._open[question.id] = question
+
+    def open_of(self, kind: str) -> list[Question]:
+        """All of a kind that wait for an answer, the oldest first."""
+        return [one for one in self._open.values() if one.kind == kind and self._is_open(one)]
+
+    def asked_about(self, message: InboundMessage, kind: str) -> list[Question]:
+        """What its sender is asked of that kind in its chat."""
+        return [one for one in self._of(message.address, message.sender.id) if one.kind == kind]
+
+    async def change(self, question: Question, subject: str) -> None:
+        """What an open question is about reads otherwise now. Raises `StoreUnavailable`."""
+        await self._database.run(question_rows.about, question.id, subject)
+        if question.id in self._open:
+            self._open[question.id] = dataclasses.replace(self._open[question.id], subject=subject)
+
+    def answered_by(self, message: InboundMessage) -> Question | None:
+        """The question to which a message is the bare yes or no; of any other message, open questions take note."""
+        for question in self._of(message.address, message.sender.id):
+            if question.is_fresh and answer_of(message.text) is not None:
+                return question
+            self._no_longer_fresh(question)
+        return None
+
+    def newest(self, kind: str, message: InboundMessage) -> Question | None:
+        """The open question of a kind that was put last to who wrote a message, in its chat."""
+        asked = self.asked_about(message, kind)
+        return asked[-1] if asked else None
+
+    def find(self, id: str, message: InboundMessage) -> Question | None:
+        """An open question by its id, for who was asked and nobody else, where it was asked: what is private is not
+        answered in a group."""
+        question = self._open.get(id.upper())
+        if (
+            question is None
+            or question.asked != message.sender.id
+            or (question.address.channel, question.address.chat_id)
+            != (message.address.channel, message.address.chat_id)
+        ):
+            return None
+        return question if self._is_open(question) else None
+
+    @contextmanager
+    def answering(self, question: Question) -> Iterator[None]:
+        """Act on the answer to a question inside: nobody else does meanwhile, nor from then on. Where that fails, it is
+        open again. `question_rows.close` belongs into the commit with its outcome."""
+        self._open.pop(question.id, None)
+        try:
+            yield
+        except BaseException:
+            self._open[question.id] = question
+            raise
+
+    def _of(self, address: Address, asked: str) -> list[Question]:
+        return [
+            one for one in self._open.values() if (one.address, one.asked) == (address, asked) and self._is_open(one)
+        ]
+
+    def _is_open(self, question: Question) -> bool:
+        return question.until > utc_stamp(self._clock.now())
+
+    def _no_longer_fresh(self, question: Question) -> None:
+        if question.is_fresh:
+            self._open[question.id] = dataclasses.replace(question, is_fresh=False)
+            self._database.post(question_rows.stale, question.id)

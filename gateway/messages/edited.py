@@ -1,0 +1,62 @@
+"""A message that its writer changes after it was read: they are asked, once, whether the new wording is to count."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+from pydantic import TypeAdapter
+
+from channels.message import InboundMessage
+from gateway.messages.confirmations import Questions, buttons
+from gateway.messages.inbox import Arrival, Inbox
+from gateway.messages.outbox import Outbox
+from gateway.store import inbox_rows
+from gateway.store.database import Database
+from gateway.store.inbox_rows import InboxRow
+from gateway.store.question_rows import Question
+
+KIND = "reworded"
+_ANSWER_WITHIN = timedelta(days=1)
+_MESSAGE = TypeAdapter(InboundMessage)
+_ASKED = "You changed this message after I had read it. Shall I answer the new wording? **yes** or **no**"
+
+
+class Rewording:
+    def __init__(self, database: Database, inbox: Inbox, outbox: Outbox, questions: Questions) -> None:
+        self._database = database
+        self._inbox = inbox
+        self._outbox = outbox
+        self._questions = questions
+
+    async def offer(self, edited: InboundMessage) -> None:
+        """Ask the writer, where a turn has read the message in another wording and they were not asked before. Where
+        they have not answered yet, the question is about the newest wording. Raises `StoreUnavailable`."""
+        subject = _MESSAGE.dump_json(edited).decode()
+        for open_one in self._questions.asked_about(edited, KIND):
+            if _MESSAGE.validate_json(open_one.subject).platform_id == edited.platform_id:
+                await self._questions.change(open_one, subject)
+                return
+        await self._ask(edited, subject)
+
+    async def _ask(self, edited: InboundMessage, subject: str) -> None:
+        address = edited.address
+        key = f"{KIND}:{address.channel}:{address.chat_id}:{edited.platform_id}"
+        if not await self._database.run(inbox_rows.was_read_otherwise, edited, f"{key}:0"):
+            return
+        question = self._questions.new(KIND, address, edited.sender.id, subject, _ANSWER_WITHIN)
+        await self._questions.put(question)
+        yes_or_no = buttons(question, "Answer it", "Leave it")
+        drafts = self._outbox.drafts(f"{key}:{{}}", address, _ASKED, reply_to=edited.platform_id, buttons=yes_or_no)
+        await self._outbox.write(drafts)
+
+    async def accepted(self, question: Question, session: str) -> list[InboxRow]:
+        """Take the new wording in as a message of its own; empty where that was done before. Raises
+        `StoreUnavailable`."""
+        edited = _MESSAGE.validate_json(question.subject)
+        return await self._inbox.admit([Arrival(as_new(edited), session)])
+
+
+def as_new(edited: InboundMessage) -> InboundMessage:
+    """The new wording as something said anew."""
+    return replace(edited, id=f"again:{edited.id}", edit=False)

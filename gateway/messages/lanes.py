@@ -1,0 +1,180 @@
+"""Lanes: what belongs together is served in order, everything else side by side. A lane knows nothing of messages.
+
+One task per lane that has something waiting, none for one that has not. Between "nothing waits" and the end of the task
+nothing is awaited, so an item posted at any moment is either seen by the running task or starts a new one
+(invariant 14).
+
+A lock for each of many keys.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+K = TypeVar("K", bound=Hashable)
+T = TypeVar("T")
+
+log = logging.getLogger(__name__)
+
+
+class Lane(Generic[K, T]):
+    """One key's queue, handed to whoever serves it."""
+
+    def __init__(self, key: K) -> None:
+        self.key = key
+        self._items: deque[T] = deque()
+        self._posted = asyncio.Event()
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(tuple(self._items))
+
+    def take(self) -> T:
+        """The oldest item. Raises `IndexError` where nothing waits."""
+        return self._items.popleft()
+
+    def take_where(self, wanted: Callable[[T], bool], most: int | None = None) -> list[T]:
+        """Every waiting item that is wanted (at most `most`), in order; the others stay."""
+        taken: list[T] = []
+        left: deque[T] = deque()
+        for item in self._items:
+            if wanted(item) and (most is None or len(taken) < most):
+                taken.append(item)
+            else:
+                left.append(item)
+        self._items = left
+        return taken
+
+    async def posted(self) -> None:
+        """Wait until something more is posted."""
+        self._posted.clear()
+        await self._posted.wait()
+
+    def post(self, item: T) -> None:
+        self._items.append(item)
+        self._posted.set()
+
+    def put_back(self, items: Iterable[T]) -> None:
+        """Let items that were taken stand before all others again, in their order."""
+        self._items.extendleft(reversed(tuple(items)))
+        self._posted.set()
+
+
+class Lanes(Generic[K, T]):
+    """`serve` is called while something waits in a lane, one call at a time per lane; it takes at least one item,
+    unless somebody else has. It answers for its own failures: what escapes it is a bug, logged, and the lane goes
+    on."""
+
+    def __init__(self, serve: Callable[[Lane[K, T]], Awaitable[None]]) -> None:
+        self._serve = serve
+        self._lanes: dict[K, Lane[K, T]] = {}
+        self._tasks: dict[K, asyncio.Task[None]] = {}
+        self._group: asyncio.TaskGroup | None = None
+        self._accepting = True
+
+    async def run(self) -> None:
+        """Own the lanes' tasks until cancelled; items posted before are served now."""
+        async with asyncio.TaskGroup() as group:
+            self._group = group
+            for key in list(self._lanes):
+                self._wake(key)
+            await asyncio.get_running_loop().create_future()
+
+    def post(self, key: K, item: T) -> None:
+        self._lane(key).post(item)
+        self._wake(key)
+
+    def put_back(self, key: K, items: Iterable[T]) -> None:
+        """As `Lane.put_back`, for who took them from outside."""
+        self._lane(key).put_back(items)
+        self._wake(key)
+
+    def get(self, key: K) -> Lane[K, T] | None:
+        return self._lanes.get(key)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether what is posted is served at once."""
+        return self._group is not None and self._accepting
+
+    @property
+    def busy(self) -> int:
+        """Lanes being served or about to be."""
+        return len(self._lanes)
+
+    @property
+    def waiting(self) -> int:
+        return sum(len(lane) for lane in self._lanes.values())
+
+    def hold(self) -> None:
+        """Start nothing new; what is being served goes on."""
+        self._accepting = False
+
+    async def idle(self) -> None:
+        """Wait until nothing is being served."""
+        while tasks := [task for task in self._tasks.values() if not task.done()]:
+            await asyncio.wait(tasks)
+
+    def _lane(self, key: K) -> Lane[K, T]:
+        return self._lanes.setdefault(key, Lane(key))
+
+    def _wake(self, key: K) -> None:
+        if self._group is None or not self._accepting or key in self._tasks:
+            return
+        self._tasks[key] = self._group.create_task(self._work(self._lanes[key]), name=f"lane {key}")
+
+    async def _work(self, lane: Lane[K, T]) -> None:
+        try:
+            while len(lane) and self._accepting:
+                before = len(lane)
+                try:
+                    await self._serve(lane)
+                except Exception:
+                    log.exception("lane %s: what serves it failed", lane.key)
+                    if len(lane) >= before:  # it took nothing, and would be called for ever
+                        lane.take()
+        finally:
+            del self._tasks[lane.key]
+            if not len(lane):
+                self._lanes.pop(lane.key, None)
+
+
+@dataclass(slots=True)
+class _Wanted:
+    """A lock that `users` hold or wait for. It is forgotten with the last of them, and not as soon as it is released:
+    then the next in line does not hold it yet, and who came after would be given another."""
+
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    users: int = 0
+
+
+class Locks(Generic[K]):
+    """In the order in which they ask, and one at a time, those who want the same key."""
+
+    def __init__(self) -> None:
+        self._wanted: dict[K, _Wanted] = {}
+
+    def __contains__(self, key: K) -> bool:
+        """Whether who asks for it now would have to wait."""
+        return key in self._wanted
+
+    @asynccontextmanager
+    async def alone(self, key: K) -> AsyncIterator[None]:
+        """Nobody else is inside with this key."""
+        wanted = self._wanted.setdefault(key, _Wanted())
+        wanted.users += 1
+        try:
+            async with wanted.lock:
+                yield
+        finally:
+            wanted.users -= 1
+            if not wanted.users:
+                del self._wanted[key]

@@ -1,0 +1,131 @@
+"""Files on their way out: copied by content before they are written down, so that a later change of the original does
+not matter. The copies live in `state/outgoing`, out of reach of every conversation.
+
+An answer that would flood a chat: its beginning is said, the whole goes behind it as a document (SPEC 9).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import os
+import secrets
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from agent.clock import Clock
+from agent.media.sniff import HEAD, Kind, sniffed
+from agent.memory.files import copy_out, inside
+from agent.memory.paths import FileError, make_private, opened
+from agent.memory.scope import Scope
+from channels.message import Address, Channel, OutboundFile
+
+log = logging.getLogger(__name__)
+
+_KEPT_S = 30 * 86_400
+"""As long as the outbox remembers what was sent."""
+
+
+class Outgoing:
+    """`folder` is made when it is needed. All methods block."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def keep(self, scope: Scope, path: str, most: int) -> OutboundFile:
+        """A copy of the file that `path`, relative to the scope's folder, names now. Raises `FileError` with a sentence
+        for whoever asked: it leads out, is missing, empty, or has more than `most` bytes."""
+        source = inside(scope, path)
+        return self._kept(source.name, lambda file: copy_out(source, scope.folder, file, most))
+
+    def keep_text(self, name: str, text: str) -> OutboundFile:
+        """A file of our own making. Raises `FileError` where the disk refuses it."""
+
+        def write(file: BinaryIO) -> None:
+            file.write(text.encode("utf-8", "replace"))
+
+        return self._kept(name, write)
+
+    def _kept(self, name: str, write: Callable[[BinaryIO], None]) -> OutboundFile:
+        make_private(self._folder)
+        scratch = self._folder / f"{secrets.token_hex(8)}.new"
+        try:
+            with os.fdopen(os.open(scratch, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b") as file:
+                write(file)
+                file.flush()
+                os.fsync(file.fileno())
+                file.seek(0)
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+                file.seek(0)
+                kind, _ = sniffed(file.read(HEAD))
+            kept = scratch.replace(self._folder / digest)
+            with opened(self._folder, self._folder) as folder:
+                folder.sync()
+        except OSError as error:
+            raise FileError(f"{name} could not be copied: {error.strerror or 'the disk refuses'}") from error
+        finally:
+            scratch.unlink(missing_ok=True)
+        return OutboundFile(kept, name, is_image=kind is Kind.PICTURE)
+
+    def prune(self, wanted: Collection[Path]) -> None:
+        """Remove old copies, but those that are `wanted`. What the disk refuses stays for the next time."""
+        old = time.time() - _KEPT_S
+        try:
+            for file in self._folder.iterdir() if self._folder.is_dir() else ():
+                if file not in wanted and file.stat().st_mtime < old:
+                    file.unlink(missing_ok=True)
+        except OSError as error:
+            log.warning("old files in %s stay: %s", self._folder, error)
+
+
+MOST_MESSAGES = 8
+"""An answer of more messages is read better in a document."""
+_SHORT = 1_000
+"""Characters that are no flood on any platform, so that most answers are not cut twice to count their messages."""
+_NOTE = "_(This is only the beginning; the whole answer is in the file below.)_"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is said in the chat, and what goes behind it."""
+
+    text: str
+    files: tuple[OutboundFile, ...] = ()
+
+
+class LongAnswers:
+    def __init__(self, clock: Clock, channels: Mapping[str, Channel], outgoing: Outgoing) -> None:
+        self._clock = clock
+        self._channels = channels
+        self._outgoing = outgoing
+
+    async def fitted(self, address: Address, text: str) -> Answer:
+        """The answer as that chat is to get it. Its document is on disk on return; where it cannot be written or sent,
+        the answer stays as it is."""
+        if len(text) <= _SHORT:
+            return Answer(text)
+        channel = self._channels[address.channel]
+        pieces = await asyncio.to_thread(channel.split, text)
+        if len(pieces) <= MOST_MESSAGES or len(text.encode("utf-8", "replace")) > channel.largest_file(address):
+            return Answer(text)
+        name = f"answer-{self._clock.now():%Y-%m-%d-%H%M}.md"
+        try:
+            file = await asyncio.to_thread(self._outgoing.keep_text, name, text)
+        except (FileError, OSError) as error:
+            log.warning("a long answer to %s goes as %d messages: %s", address, len(pieces), error)
+            return Answer(text)
+        return Answer(await asyncio.to_thread(_beginning, channel, text, pieces), (file,))
+
+
+def _beginning(channel: Channel, text: str, pieces: Sequence[str]) -> str:
+    """As much of the text as fits one message together with the note. The note is measured in front of the text, where
+    the splitter leaves room for it."""
+    first = channel.split(f"{_NOTE}\n\n{text}")[0]
+    beginning = first.removeprefix(_NOTE).strip("\n")
+    if beginning == first.strip("\n") or not beginning:  # a message hardly has room for the note itself
+        beginning = pieces[0]
+    return f"{beginning}\n\n{_NOTE}"

@@ -1,0 +1,342 @@
+"""The outbox: a reply is on disk before it is sent, its receipt after, in order per chat (invariant 3).
+
+What happens to a send that fails depends on what is known. Certainly not sent: again, after the server's own delay.
+Perhaps sent: once more, with a mark that says so where the platform would not know a repeat by its key. An edit of a
+known message may be repeated at will. Too long: in smaller pieces. Never: recorded as failed, with the reason, and the
+chat is told, unless nothing reaches it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import sqlite3
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
+from typing import Concatenate, ParamSpec, TypeVar
+
+from agent.clock import Clock, utc_stamp
+from agent.io.plain_text import whole
+from channels.message import (
+    Address,
+    Channel,
+    ChatGone,
+    NotSent,
+    OutboundFile,
+    OutboundMessage,
+    OutcomeUnknown,
+    Refused,
+    SendError,
+    TooLong,
+)
+from channels.split import split
+from gateway.i18n import WORDS
+from gateway.messages.lanes import Lane, Lanes, Locks
+from gateway.store import chat_rows, outbox_rows
+from gateway.store.database import Database, StoreUnavailable
+from gateway.store.outbox_rows import Buttons, Draft, OutboxCounts, OutboxRow
+
+log = logging.getLogger(__name__)
+
+REPEAT_MARK = "↻ (may be a repeat) "
+"""Stands before a text that was perhaps sent already (SPEC 10.1)."""
+_FIRST_WAIT = 1.0
+_LONGEST_WAIT = 300.0
+"""Seconds between tries where the server names no delay."""
+_UNREACHABLE_WAIT = 0.2
+"""Seconds between looks whether somebody has come back (opened the terminal)."""
+_CUT_AT_ONCE = 1_000
+"""Characters up to which a text is cut on the loop: that takes a few milliseconds at most."""
+
+_SHORTEST_CUT = 250
+"""Characters. A platform that takes no piece of so many is not one for which a text can be cut."""
+_NOTICE = "undelivered:"
+"""Before the key of what it tells of."""
+
+Chat = tuple[str, str, str]
+FirstChat = Callable[[str, str], str]
+T = TypeVar("T")
+P = ParamSpec("P")
+Sleep = Callable[[float], Awaitable[None]]
+Begin = Callable[[sqlite3.Connection], None]
+
+
+def _as_it_is(_: str, chat_id: str) -> str:
+    return chat_id
+
+
+class Outbox:
+    """`first_chat`: the id under which a channel's chat was first known, so that a chat that moves keeps its order."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        channels: Mapping[str, Channel],
+        sleep: Sleep = asyncio.sleep,
+        first_chat: FirstChat = _as_it_is,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._channels = channels
+        self._sleep = sleep
+        self._first_chat = first_chat
+        self._ending = False
+        self._chats: Lanes[Chat, Address] = Lanes(self._serve)
+        self._beginning: Locks[Chat] = Locks()
+        self._begun: dict[Chat, tuple[OutboxRow, ...]] = {}
+
+    def drafts(
+        self,
+        key: str,
+        address: Address,
+        text: str,
+        *,
+        reply_to: str = "",
+        edits: str = "",
+        repeat: bool = False,
+        buttons: Buttons = (),
+        files: Sequence[OutboundFile] = (),
+        answer_with: str = "",
+    ) -> list[Draft]:
+        """Cut a reply into messages of its platform, ready to be written down. `edits`: the preview that the first of
+        them replaces; `repeat`: the first may stand in the chat already. The first one answers `reply_to`, or each the
+        message whose `answer_with` it is; the last text has the `buttons`, and each of `files` is a message of its own
+        behind the text."""
+        channel, text = self._channels.get(address.channel), whole(text)
+        texts = channel.split(text) if channel else [text]
+        pieces = [*((piece, None) for piece in texts), *(("", file) for file in files)]
+        return [
+            Draft(
+                key=key.format(number),
+                address=address,
+                text=piece,
+                reply_to=answer_with or ("" if number else reply_to),
+                edits="" if number or file else edits,
+                repeat=repeat and not number,
+                buttons=buttons if number == len(texts) - 1 else (),
+                file=file,
+            )
+            for number, (piece, file) in enumerate(pieces)
+        ]
+
+    async def cut(self, address: Address, text: str) -> None:
+        """Cut a text of any length in a thread, so that `drafts`, which is asked for it next, has it at once."""
+        if (channel := self._channels.get(address.channel)) and len(text) > _CUT_AT_ONCE:
+            await asyncio.to_thread(channel.split, text)
+
+    async def write(self, drafts: list[Draft], also: Begin = lambda _: None) -> None:
+        """Write messages down that answer nothing in the inbox, and send them. `also`: done in the same commit."""
+        now = utc_stamp(self._clock.now())
+        async with self.sending(drafts) as begin:
+
+            def write(connection: sqlite3.Connection) -> None:
+                outbox_rows.add(connection, drafts, now)
+                also(connection)
+                begin(connection)
+
+            await self._database.run(write)
+
+    @asynccontextmanager
+    async def sending(self, drafts: list[Draft]) -> AsyncIterator[Begin]:
+        """Around the commit in which drafts are written down, which is to end with what is given; behind it they are
+        sent. Where nothing else is on its way to their chat, the first send is begun in it, and needs no commit of its
+        own."""
+        address = drafts[0].address if drafts else None
+        if address is None or not self._may_begin(address):
+            yield lambda _: None
+            self.wake(drafts)
+            return
+        chat, taken = self._chat(address), list[tuple[OutboxRow, ...]]()
+
+        def begin(connection: sqlite3.Connection) -> None:
+            taken.append(outbox_rows.take_up(connection, address, utc_stamp(self._clock.now())))
+
+        async with self._beginning.alone(chat):
+            yield begin
+            self._begun[chat] = taken[0]
+        self.wake(drafts)
+
+    def wake(self, drafts: Sequence[Draft]) -> None:
+        """Send what was written down."""
+        for address in dict.fromkeys(draft.address for draft in drafts):
+            self.wake_chat(address)
+
+    def wake_chat(self, address: Address) -> None:
+        self._chats.post(self._chat(address), address)
+
+    def is_clear(self, address: Address) -> bool:
+        """Whether nothing waits to be sent to a chat, in none of its threads."""
+        return self._chats.get(self._chat(address)) is None
+
+    def _may_begin(self, address: Address) -> bool:
+        """Whether what is written now would be sent at once. Until what the last process left is looked through,
+        whatever is being sent counts as its."""
+        channel = self._channels.get(address.channel)
+        return self._chats.is_running and self.is_clear(address) and channel is not None and channel.reachable(address)
+
+    def _chat(self, address: Address) -> Chat:
+        return address.channel, address.account, self._first_chat(address.channel, address.chat_id)
+
+    async def run(self) -> None:
+        """Send until cancelled, beginning with what the last process left. What that was sending is of unknown
+        outcome."""
+        for row in await self._written(outbox_rows.open_rows):
+            if row.sending and not row.edits:
+                repeat = not self._is_known(row)
+                await self._written(outbox_rows.again, row.seq, "the process ended in the act", repeat=repeat)
+            self.wake_chat(row.address)
+        await self._chats.run()
+
+    async def drained(self) -> None:
+        """The process ends: wait until what is ready is sent, but for nobody who is away."""
+        self._ending = True
+        await self._chats.idle()
+
+    async def counts(self) -> OutboxCounts:
+        return await self._database.run(outbox_rows.counts)
+
+    async def _serve(self, lane: Lane[Chat, Address]) -> None:
+        woken = lane.take_where(lambda _: True)
+        channel = self._channels.get(woken[0].channel)
+        if channel is None:
+            log.warning("a reply for %s waits: that channel is off", woken[0])
+            return
+        chats = list({address.chat_id: address for address in woken}.values())
+        async with self._beginning.alone(lane.key):
+            begun = self._begun.pop(lane.key, ())
+        if begun and len(woken) == 1:
+            found = begun
+        elif len(chats) == 1 and channel.reachable(chats[0]):
+            found = await self._written(outbox_rows.take_up, chats[0], utc_stamp(self._clock.now()))
+        else:
+            found = tuple([row for one in chats for row in await self._written(outbox_rows.open_rows, one)])
+        rows = {row.seq: row for row in found}
+        for seq in sorted(rows):
+            try:
+                if not await self._deliver(rows[seq], channel):
+                    return
+            except TooLong as error:
+                await self._cut_smaller(rows[seq], str(error))
+                for one in chats:
+                    self.wake_chat(one)
+                return
+
+    async def _is_there(self, channel: Channel, address: Address) -> bool:
+        """Wait for somebody whom a message would reach; False where the process ends before."""
+        while not channel.reachable(address):
+            if self._ending:
+                return False
+            await self._sleep(_UNREACHABLE_WAIT)
+        return True
+
+    def _is_known(self, row: OutboxRow) -> bool:
+        """Whether the platform would know it, if this is sent a second time."""
+        channel = self._channels.get(row.address.channel)
+        if channel is None or not row.begun_at:
+            return False
+        age = self._clock.instant() - datetime.fromisoformat(row.begun_at)
+        window = timedelta(seconds=channel.repeat_window(_message(row, row.text)))
+        return timedelta() <= age < window  # less than none: the clock was put back, and nobody knows how old it is
+
+    async def _deliver(self, row: OutboxRow, channel: Channel) -> bool:
+        """Bring a message to its end, received or given up; False where the process ends before there is anybody. The
+        first attempt may be begun (`sending`). Raises `TooLong` where smaller pieces may be taken."""
+        edits, repeat, doubted, tries, begun = row.edits, row.repeat, row.doubted, row.attempts, row.sending
+        while begun or await self._is_there(channel, row.address):
+            text = REPEAT_MARK + row.text if repeat and not edits else row.text
+            message = _message(row, text)
+            tries += 1
+            try:
+                if not edits and not begun:
+                    await self._written(outbox_rows.begin, row.seq, utc_stamp(self._clock.now()))
+                begun = False
+                platform_id = await self._handed_over(channel, message, edits)
+            except NotSent as error:
+                reason, wait = str(error), error.retry_after or self._backoff(tries)
+                await self._written(outbox_rows.again, row.seq, reason)
+                log.warning("a reply to %s is sent again in %.0f s: %s", row.address, wait, reason)
+                await self._sleep(wait)
+            except Refused as error:
+                if isinstance(error, TooLong) and row.file is None and len(row.text) >= 2 * _SHORTEST_CUT:
+                    raise
+                reason = str(error)
+                if not edits:
+                    await self._give_up(row, reason, is_told=not isinstance(error, ChatGone))
+                    return True
+                edits = ""
+                await self._written(outbox_rows.again, row.seq, reason, anew=True)
+            except OutcomeUnknown as error:
+                reason = str(error)
+                log.warning("it is not known whether a reply to %s arrived: %s", row.address, reason)
+                if not edits:
+                    if doubted:
+                        await self._give_up(row, reason)
+                        return True
+                    repeat = doubted = True
+                await self._written(outbox_rows.again, row.seq, reason, repeat=doubted)
+                await self._sleep(self._backoff(tries))
+            else:
+                now = utc_stamp(self._clock.now())
+                await self._written(outbox_rows.receipt, row.seq, platform_id, now)
+                return True
+        return False
+
+    async def _cut_smaller(self, row: OutboxRow, reason: str) -> None:
+        pieces = await asyncio.to_thread(split, row.text, len, len(row.text) * 3 // 5)
+        log.warning("a reply to %s is sent in %d pieces: %s", row.address, len(pieces), reason)
+        await self._written(outbox_rows.cut, row, pieces, utc_stamp(self._clock.now()))
+
+    async def _give_up(self, row: OutboxRow, reason: str, *, is_told: bool = True) -> None:
+        """Record that it failed. `is_told`: its chat can be told so, which is done once for all pieces of a text."""
+        log.error("a reply to %s cannot be delivered: %s", row.address, reason)
+        key = f"{_NOTICE}{row.key.rpartition(':')[0]}:{{}}"
+
+        def write(connection: sqlite3.Connection) -> None:
+            outbox_rows.give_up(connection, row.seq, reason)
+            if is_told and not row.key.startswith(_NOTICE):
+                text = WORDS[chat_rows.language(connection, row.address)].undelivered.format(why=reason)
+                notice = self.drafts(key, row.address, text, reply_to=row.reply_to)
+                outbox_rows.add(connection, notice, utc_stamp(self._clock.now()))
+
+        await self._written(write)
+        self.wake_chat(row.address)
+
+    @staticmethod
+    async def _handed_over(channel: Channel, message: OutboundMessage, edits: str) -> str:
+        """A channel that breaks is no reason for its chat to stand still: an edit becomes a message of its own, and a
+        message has perhaps been sent."""
+        try:
+            if not edits:
+                return await channel.send(message)
+            await channel.edit(edits, message)
+        except SendError:
+            raise
+        except Exception as bug:
+            log.exception("%s broke while sending", channel.name)
+            kind = Refused if edits else OutcomeUnknown
+            raise kind(f"{channel.name} broke: {type(bug).__name__}") from bug
+        return edits
+
+    async def _written(
+        self, work: Callable[Concatenate[sqlite3.Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """As `Database.run`, but a disk that refuses only delays it."""
+        tries = 0
+        while True:
+            try:
+                return await self._database.run(work, *args, **kwargs)
+            except StoreUnavailable as error:
+                tries += 1
+                log.error("the outbox waits for the disk: %s", error)
+                await self._sleep(self._backoff(tries))
+
+    @staticmethod
+    def _backoff(tries: int) -> float:
+        return float(min(_LONGEST_WAIT, _FIRST_WAIT * 2 ** min(tries - 1, 10)) * random.uniform(0.8, 1.2))
+
+
+def _message(row: OutboxRow, text: str) -> OutboundMessage:
+    return OutboundMessage(row.address, text, row.key, row.reply_to, row.buttons, row.file)

@@ -1,0 +1,57 @@
+"""What people are called in a group's talk: the owner with a mark that no name can imitate, and whoever bears the
+owner's name with the number of their account.
+
+    [2026-11-21 Sat 08:30 Europe/Berlin · Telegram · Alice (owner)]
+    [2026-11-21 Sat 08:31 Europe/Berlin · Telegram · Alice #33333]
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+
+from agent.context.untrusted import label
+from channels.message import ChatKind, InboundMessage
+from gateway.policy.access import Access
+from gateway.store.chat_rows import KnownChat
+
+OWNER_MARK = "(owner)"
+_LONGEST = 60
+_BRACKETS = ("Ps", "Pe", "Pi", "Pf")
+_LOOK_ALIKE = str.maketrans("авеёікмнорстухѕјԁɡαβεικνορτυχ013ıi", "abeelkmhopctyxsjdgabelkvoptuxolell")
+"""Letters of other scripts, and digits, that are taken for Latin ones at a glance."""
+
+
+def plain_name(name: str) -> str:
+    """A name without brackets, which are the mark's; also where they hide in a sign of another kind."""
+    shown = label(name, _LONGEST)
+    if any(unicodedata.category(one) in _BRACKETS for one in unicodedata.normalize("NFKC", shown)):
+        shown = unicodedata.normalize("NFKC", shown)
+    return label("".join(" " if unicodedata.category(one) in _BRACKETS else one for one in shown), _LONGEST)
+
+
+def folded(name: str) -> str:
+    """What is left of a name at a glance: letters and digits, without case, accents, spaces and what is not seen."""
+    whole = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", name).casefold())
+    return "".join(one for one in whole if unicodedata.category(one)[0] in "LN").translate(_LOOK_ALIKE)
+
+
+class Names:
+    """`known`: the chats in which people have spoken, for the names of the owner there."""
+
+    def __init__(self, access: Access, known: Iterable[KnownChat] = ()) -> None:
+        self._access = access
+        self._owners = {folded(account) for account in access.owner_people}
+        self._owners |= {folded(one.user_name) for one in known if access.is_owner(one.address.channel, one.user_id)}
+
+    def shown(self, message: InboundMessage) -> str:
+        """The sender's name, as headers show it."""
+        name, id = message.sender.name or message.sender.id, message.sender.id
+        if message.kind is not ChatKind.GROUP or message.due is not None:
+            return name
+        if self._access.is_owner(message.address.channel, id):
+            self._owners.add(folded(name))
+            return f"{plain_name(name)} {OWNER_MARK}"
+        seen = folded(name)
+        taken = (seen and seen in self._owners) or folded(OWNER_MARK) in seen
+        return f"{plain_name(name)} #{id}" if taken else plain_name(name)

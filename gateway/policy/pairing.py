@@ -1,0 +1,58 @@
+"""Letting people in, and no longer: decided by the owner, told to whom it concerns, in one commit."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import sqlite3
+
+from agent.clock import Clock, utc_stamp
+from gateway.messages.outbox import Outbox
+from gateway.policy.access import Access, Role
+from gateway.store import chat_rows, outbox_rows
+from gateway.store.access_rows import Approved
+from gateway.store.database import Database
+from gateway.store.outbox_rows import Draft
+
+_LET_IN = "You may talk to me from now on. What can I do for you?"
+_OWNS = "You are my owner from now on. What can I do for you?"
+_SHUT_OUT = "My owner has taken back that you may talk to me, so I don't answer here any more."
+
+
+class Pairing:
+    def __init__(self, database: Database, clock: Clock, access: Access, outbox: Outbox) -> None:
+        self._database = database
+        self._clock = clock
+        self._access = access
+        self._outbox = outbox
+        self._one_at_a_time = asyncio.Lock()  # only one can be the first, who becomes the owner
+
+    async def approve(self, code: str) -> Approved:
+        """Let the asker in; where nobody owns this home yet, as its owner. Raises `NoSuchCode`."""
+        async with self._one_at_a_time:
+            person = self._access.asker(code)
+            notice = await self._notice(person, _OWNS if person.role == Role.OWNER else _LET_IN)
+            await self._access.let_in(person, lambda connection: self._write(connection, notice))
+        self._outbox.wake(notice)
+        return person
+
+    async def revoke(self, account: str) -> bool:
+        """Take an approval back; `account` is `channel:id` or, where it is unique, the id alone."""
+        async with self._one_at_a_time:
+            person = self._access.approved(account)
+            if person is None:
+                return False
+            notice = await self._notice(person, _SHUT_OUT)
+            await self._access.shut_out(person, lambda connection: self._write(connection, notice))
+        self._outbox.wake(notice)
+        return True
+
+    async def _notice(self, person: Approved, text: str) -> list[Draft]:
+        """Nothing where no private chat of theirs is known."""
+        chat = await self._database.run(chat_rows.private_chat, person.channel, person.user_id)
+        if chat is None:
+            return []
+        return self._outbox.drafts(f"access:{secrets.token_hex(8)}:{{}}", chat, text)
+
+    def _write(self, connection: sqlite3.Connection, notice: list[Draft]) -> None:
+        outbox_rows.add(connection, notice, utc_stamp(self._clock.now()))

@@ -1,0 +1,170 @@
+"""To which chats a conversation may send messages (SPEC 6).
+
+The owner's private session: to the owner's own chats, configured groups, and people who were let in. Another person's:
+to their own chats. A group's: to itself. Nobody is told of a chat that is not theirs, not even that there is one.
+
+Which chat an address means, and what is known of it: those that were spoken in, and those that can be told from
+the configuration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from agent.context.untrusted import label
+from agent.memory.scope import Audience
+from channels.message import Address, ChatKind, InboundMessage
+from gateway.policy.access import LOCAL_CHANNELS, Access, Role
+from gateway.policy.sessions import Conversation
+from gateway.store.chat_rows import KnownChat
+
+_BY_PERSON = frozenset({"telegram"})
+"""Channels in which a person's private chat has the person's own id."""
+_OWNER = "owner"
+
+
+@dataclass(frozen=True, slots=True)
+class Chats:
+    """`known`: the chats that were spoken in, the one used last first."""
+
+    access: Access
+    known: Sequence[KnownChat]
+
+    def at(self, address: Address) -> KnownChat | None:
+        """The chat of an address, by any id that it had; None where it cannot be told what stands there."""
+        channel, thread = address.channel, address.thread_id
+        chat_id = self.access.current_chat_id(channel, address.chat_id)
+        for one in self.known:
+            if (one.address.channel, one.address.chat_id) == (channel, chat_id):
+                return replace(one, address=replace(one.address, thread_id=thread))
+        there = replace(address, chat_id=chat_id)
+        if self.access.lists_group(channel, chat_id):
+            return KnownChat(there, ChatKind.GROUP, "", "", "")
+        if channel in LOCAL_CHANNELS:
+            return local_chat(channel, chat_id, thread)
+        return self.of_person(channel, chat_id, thread) if self.access.is_named(channel, chat_id) else None
+
+    @staticmethod
+    def of_person(channel: str, user_id: str, thread: str | None = None) -> KnownChat | None:
+        """The private chat of somebody who has never written; None on a platform where it has an id of its own."""
+        if channel not in _BY_PERSON:
+            return None
+        return KnownChat(Address(channel, user_id, thread), ChatKind.PRIVATE, "", user_id, "")
+
+
+def local_chat(channel: str, chat_id: str, thread: str | None = None) -> KnownChat:
+    """A chat on this machine: there is nobody but the owner."""
+    return KnownChat(Address(channel, chat_id, thread), ChatKind.PRIVATE, "", _OWNER, "")
+
+
+_LISTED = 20
+
+
+class NotAddressable(Exception):
+    """There is no such chat for this conversation. Sentences for who asked: they name those that there are. `names`:
+    what others have called chats that are named."""
+
+    def __init__(self, message: str, names: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.names = tuple(names)
+
+
+@dataclass(frozen=True, slots=True)
+class Addressing:
+    """`here` is where the conversation takes place now. `known`: chats that were spoken in, the one used last first;
+    `channels`: those that are on."""
+
+    access: Access
+    channels: Collection[str]
+    known: Sequence[KnownChat]
+    here: InboundMessage
+    conversation: Conversation
+
+    def find(self, to: str) -> Address:
+        """The chat meant by an address, a name among the `people`, or nothing (this chat). Raises `NotAddressable`."""
+        if not to.strip():
+            return self.here.address
+        chat = next((one for one in self._meant(to.strip()) if self._may(one)), None)
+        if chat is None:
+            raise self._refusal(to)
+        if chat.address.channel not in self.channels:
+            raise NotAddressable(f"{chat.address} cannot be reached: {chat.address.channel} is off.")
+        return chat.address
+
+    def _meant(self, to: str) -> Iterator[KnownChat]:
+        if ":" in to:
+            try:
+                addresses = [Address.parse(to)]
+            except ValueError as error:
+                raise NotAddressable(f"{error}.") from error
+        else:
+            person = to.casefold()
+            yield from (one for one in self.known if self._person(one).casefold() == person)
+            addresses = [Address.parse(account) for account in self.access.accounts(to)]
+        yield from filter(None, map(self._chats.at, addresses))
+
+    @property
+    def _chats(self) -> Chats:
+        return Chats(self.access, self.known)
+
+    def _may(self, chat: KnownChat) -> bool:
+        match self.conversation.scope.audience:
+            case Audience.GROUP:
+                return chat.kind is ChatKind.GROUP and self._group(chat) == self._own_group()
+            case Audience.PERSON:
+                return self._role(chat) is Role.PERSON and self._person(chat) == self.conversation.person
+            case Audience.OWNER if chat.kind is ChatKind.GROUP:
+                return self.access.lists_group(
+                    chat.address.channel, chat.parent_chat or chat.address.chat_id, chat.server
+                )
+            case Audience.OWNER:
+                return self._role(chat) is not None
+
+    def _role(self, chat: KnownChat) -> Role | None:
+        """Of whom a private chat belongs to; None where that is nobody who was let in."""
+        if chat.kind is ChatKind.GROUP:
+            return None
+        return self.access.role_in_private(chat.address.channel, chat.user_id)
+
+    def _person(self, chat: KnownChat) -> str:
+        is_private = chat.kind is ChatKind.PRIVATE and chat.address.channel not in LOCAL_CHANNELS
+        return self.access.person(chat.address.channel, chat.user_id) if is_private else ""
+
+    def _group(self, chat: KnownChat) -> tuple[str, str]:
+        channel = chat.address.channel
+        return channel, self.access.first_chat_id(channel, chat.parent_chat or chat.address.chat_id)
+
+    def _own_group(self) -> tuple[str, str]:
+        channel = self.here.address.channel
+        return channel, self.access.first_chat_id(channel, self.here.parent_chat or self.here.address.chat_id)
+
+    def _refusal(self, to: str) -> NotAddressable:
+        if self.conversation.scope.audience is Audience.GROUP:
+            return NotAddressable(
+                "From a group, messages can only go to the group itself; leave `to` away for this chat."
+            )
+        others = list(self._others())
+        shown = [f"{one.address} ({self._words(one)})" for one in others]
+        where = "; ".join(shown[:_LISTED]) + ("; and more" if len(shown) > _LISTED else "")
+        return NotAddressable(
+            f"There is no chat {label(to)!r} to which you can write from here. There are: {where or 'only this one'}.",
+            [one.title for one in others[:_LISTED] if one.title and self._role(one) is not self.conversation.role],
+        )
+
+    def _others(self) -> Iterator[KnownChat]:
+        seen: set[tuple[str, str]] = set()
+        listed = (
+            chat
+            for channel in sorted(self.channels)
+            for group in self.access.listed_groups(channel)
+            if (chat := self._chats.at(Address(channel, group)))
+        )
+        for one in (*self.known, *listed):
+            name = (one.address.channel, one.address.chat_id)
+            if one.address.channel in self.channels and name not in seen and self._may(one):
+                seen.add(name)
+                yield one
+
+    def _words(self, chat: KnownChat) -> str:
+        return f"group {label(chat.title)}".strip() if chat.kind is ChatKind.GROUP else label(chat.title) or "private"

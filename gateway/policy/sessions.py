@@ -1,0 +1,176 @@
+"""The policy of sessions: which agent answers a message, in which session, and for whose ears.
+
+Which agent answers a message: the most specific route that fits it; of several, the first that is written.
+
+Kinds of chats are compared before kinds of places: a chat itself, the chat that a thread is in, a person, a server, an
+account. A thread so follows its parent, unless it has a route of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from agent.memory.scope import Audience, GroupLogs, Scope
+from agent.types import JOBS, SessionKey
+from channels.message import ChatKind, InboundMessage, Sender
+from channels.terminal import MAIN_CHAT
+from gateway.config.schema import Route
+from gateway.policy.access import LOCAL_CHANNELS, Access, Admitted, Role
+from gateway.store.chat_rows import KnownChat
+from gateway.store.inbox_rows import InboxRow
+
+FirstChat = Callable[[str, str], str]
+
+
+class Routes:
+    """`default` answers where no route fits. `first_chat`: the id under which a channel's chat was first known, so that
+    a route holds for a chat that has moved."""
+
+    def __init__(self, routes: Sequence[Route], default: str, first_chat: FirstChat) -> None:
+        self._routes = tuple(routes)
+        self._default = default
+        self._first_chat = first_chat
+
+    def agent(self, message: InboundMessage) -> str:
+        fitting = [route for route in self._routes if self._fits(route, message)]
+        if not fitting:
+            return self._default
+        return max(fitting, key=lambda route: self._specificity(route, message)).agent  # the first of equals
+
+    def _fits(self, route: Route, message: InboundMessage) -> bool:
+        address = message.address
+        return (
+            route.channel == address.channel
+            and route.account in (None, address.account)
+            and route.guild in (None, message.server)
+            and (route.chat is None or route.chat in self._chats(message) or route.chat in self._parents(message))
+            and route.user in (None, message.sender.id)
+        )
+
+    def _specificity(self, route: Route, message: InboundMessage) -> tuple[bool, ...]:
+        own = route.chat in self._chats(message)
+        return own, route.chat is not None, route.user is not None, route.guild is not None, route.account is not None
+
+    def _chats(self, message: InboundMessage) -> tuple[str, ...]:
+        address = message.address
+        return address.chat_id, self._first_chat(address.channel, address.chat_id)
+
+    def _parents(self, message: InboundMessage) -> tuple[str, ...]:
+        parent = message.parent_chat
+        return (parent, self._first_chat(message.address.channel, parent)) if parent else ()
+
+
+_UNSAFE = re.compile(r"[^\w-]+")
+
+
+def belongs_to(key: SessionKey, scope: Scope) -> bool:
+    """Whether what is said in a session is said in that scope."""
+    audience, _, rest = key.path.partition("/")
+    return audience == scope.audience and (scope.audience is Audience.OWNER or rest.split("/")[0] == scope.id)
+
+
+def is_same_audience(one: Scope, other: Scope) -> bool:
+    """Whether the same people listen, whichever agent speaks."""
+    return (one.audience, one.id) == (other.audience, other.id)
+
+
+@dataclass(frozen=True, slots=True)
+class AgentHome:
+    """What the policy needs to know of an agent."""
+
+    workspace: Path
+    group_logs: GroupLogs
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """Where a message belongs. `role` is its sender's."""
+
+    session: SessionKey
+    scope: Scope
+    role: Role
+    person: str
+
+    @property
+    def is_private(self) -> bool:
+        return self.scope.is_private
+
+
+class Sessions:
+    def __init__(
+        self, access: Access, agents: Mapping[str, AgentHome], default_agent: str, routes: Sequence[Route] = ()
+    ) -> None:
+        self._access = access
+        self._routes = Routes(routes, default_agent, access.first_chat_id)
+        self._agents = agents
+
+    def conversation(self, message: InboundMessage, admitted: Admitted | None) -> Conversation:
+        """`admitted` is None for what was only overheard, or whose sender has lost access since it was taken in."""
+        agent = self._routes.agent(message)
+        unadmitted = Role.MEMBER if message.kind is ChatKind.GROUP else Role.PERSON
+        role = admitted.role if admitted else unadmitted
+        person = self._access.person(message.address.channel, message.sender.id)
+        if message.kind is ChatKind.GROUP:
+            audience, scope_id, path = self._group(message)
+        elif role is Role.OWNER:
+            audience, scope_id, path = Audience.OWNER, "", self._owner_path(message)
+        else:
+            audience, scope_id, path = Audience.PERSON, person, f"person/{person}"
+        if message.due is not None:
+            path = f"{path}/{JOBS}/{message.due.id}"
+        home = self._agents[agent]
+        scope = Scope(audience, home.workspace, scope_id, home.group_logs)
+        return Conversation(SessionKey(agent, path), scope, role, person)
+
+    def of_row(self, row: InboxRow) -> Conversation:
+        """Where a message on disk belongs."""
+        return self.of(row.message)
+
+    def of(self, message: InboundMessage) -> Conversation:
+        verdict = self._access.decide(message)
+        return self.conversation(message, verdict if isinstance(verdict, Admitted) else None)
+
+    def in_chat(self, chat: KnownChat) -> Conversation:
+        """Where what is said in a chat belongs."""
+        return self.of(
+            InboundMessage(
+                id="",
+                address=chat.address,
+                kind=chat.kind,
+                sender=Sender(chat.user_id, chat.user_name),
+                text="",
+                sent_at=datetime.min.replace(tzinfo=UTC),
+                parent_chat=chat.parent_chat,
+                server=chat.server,
+            )
+        )
+
+    def scope_of(self, key: SessionKey) -> Scope | None:
+        """For whose ears a session's talk is; None for a job's, in which nobody talks, and for what is no session of
+        ours."""
+        audience, _, rest = key.path.partition("/")
+        home = self._agents.get(key.agent)
+        if home is None or audience not in tuple(Audience) or key.is_job:
+            return None
+        id = "" if audience == Audience.OWNER else rest.split("/")[0]
+        try:
+            return Scope(Audience(audience), home.workspace, id, home.group_logs)
+        except ValueError:
+            return None
+
+    def _group(self, message: InboundMessage) -> tuple[Audience, str, str]:
+        address = message.address
+        first = self._access.first_chat_id(address.channel, message.parent_chat or address.chat_id)
+        scope_id = f"{address.channel}-{first}"
+        thread = address.thread_id or (address.chat_id if message.parent_chat else "")
+        return Audience.GROUP, scope_id, f"group/{scope_id}" + (f"/{thread}" if thread else "")
+
+    @staticmethod
+    def _owner_path(message: InboundMessage) -> str:
+        chat = message.address.chat_id
+        named = message.address.channel in LOCAL_CHANNELS and chat != MAIN_CHAT
+        return f"owner/{_UNSAFE.sub('-', chat)}" if named else "owner"

@@ -1,0 +1,146 @@
+"""`/forget` beyond memory: every place that keeps words of a chat, and what becomes of them there.
+
+    transcripts                     read as a mark from then on; their files keep the words until the talk is pruned
+    the page's chats                a mark
+    inbox: answered, overheard      a mark; gone after nine days
+    outbox                          a mark; gone a month after it was sent
+    runs of jobs that have ended    a mark; gone after 400 days
+    a question that is still open   stays until its answer, a day at most
+    state/journal                   what was told of changed words is told anew; it goes into the log and is gone
+    state/media, state/web          files that came stay as they are; gone when no talk, or no message on the page,
+                                    names them any more (after 30 days, after one)
+    state/outgoing                  files that were sent stay as they are; gone after 30 days
+    exports/, schedule.yaml,
+    HEARTBEAT.md                    stay: files of people's own; where they have the words, they are named
+
+Marks can be taken back for ten minutes, for which the words are kept in memory and nowhere else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+
+from agent.agent import Agent
+from agent.clock import Clock
+from agent.forget import Removal
+from agent.memory.forget import Finding, speaks_of
+from agent.memory.history import SECOND_THOUGHTS
+from agent.memory.scope import Scope
+from agent.types import SessionKey
+from channels.message import Address
+from gateway.policy.access import Access
+from gateway.policy.recipients import Chats
+from gateway.policy.sessions import Sessions, belongs_to
+from gateway.store import chat_rows, redaction_rows
+from gateway.store.database import Database
+from gateway.store.redaction_rows import Place, Struck
+from gateway.web.record import StoredRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Mentions:
+    """Messages that speak of something: in the transcripts, and on the page."""
+
+    messages: int
+    on_page: int
+
+    def __bool__(self) -> bool:
+        return bool(self.messages or self.on_page)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What was struck out, and until when it may be put back."""
+
+    until: datetime
+    struck: tuple[Struck, ...]
+
+
+class Forgetting:
+    """Of the whole house. `page`: what stands in the web page's chats."""
+
+    def __init__(
+        self, database: Database, clock: Clock, access: Access, sessions: Sessions, page: StoredRecord
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._access = access
+        self._sessions = sessions
+        self._page = page
+        self._second_thoughts: Mapping[tuple[str, str], _Kept] = {}
+
+    async def mentions(self, agent: Agent, scope: Scope, finding: Finding, asking: str) -> Mentions:
+        """What speaks of it in the talks of a scope and on the page, but for the message `asking` (its platform id)."""
+        messages = await agent.mentions(partial(belongs_to, scope=scope), finding)
+        found = await self._found(agent, scope, finding, on_page=True)
+        on_page = await self._database.run(redaction_rows.ids, found)
+        return Mentions(messages, len(on_page - {asking}))
+
+    async def forget(self, agent: Agent, scope: Scope, session: str, shown: Finding) -> tuple[Removal, int]:
+        """Forget what was shown, as `Agent.forget` does, and have it read as a mark in every other record. Gives what
+        was removed, and of how many messages on the page. Raises `FileError`, `NotJournaled`, `StoreUnavailable`."""
+        removed = await agent.forget(partial(belongs_to, scope=scope), scope, session, shown)
+        struck: tuple[Struck, ...] = ()
+        missed = True
+        while missed:  # what has changed since it was read
+            found = await self._found(agent, scope, removed.finding)
+            written = await self._database.run(redaction_rows.write, found)
+            struck += written
+            missed = len(written) < len(found)
+        self._keep(agent, removed.change, struck)
+        return removed, await self._show(struck)
+
+    async def bring_back(self, agent: Agent, scope: Scope, change: str) -> None:
+        """Undo `forget`. Raises `StoreUnavailable`, `NotJournaled`."""
+        await agent.bring_back(partial(belongs_to, scope=scope), change)
+        self._let_go()
+        kept = self._second_thoughts.get((agent.settings.name, change))
+        if kept is not None:
+            await self._show(await self._database.run(redaction_rows.write, redaction_rows.back(kept.struck)))
+
+    async def _show(self, changed: Sequence[Struck]) -> int:
+        """Have pages that are open show what reads otherwise now; of how many messages."""
+        ids = await self._database.run(redaction_rows.ids, changed)
+        await self._page.changed(ids)
+        return len(ids)
+
+    async def _found(
+        self, agent: Agent, scope: Scope, finding: Finding, *, on_page: bool = False
+    ) -> tuple[Struck, ...]:
+        """What is to be struck out of the words of a scope; `on_page`: of what the page shows."""
+        fields = await self._database.run(redaction_rows.fields, on_page=on_page)
+        chats = Chats(self._access, await self._database.run(chat_rows.known))
+        places = {one.place for one in fields}
+        theirs = {place for place in places if self._is_said_in(place, chats, agent.settings.name, scope)}
+        strike = partial(_without, speaks_of(finding), f"[forgotten {self._clock.today().isoformat()}]")
+        return await asyncio.to_thread(redaction_rows.struck, [one for one in fields if one.place in theirs], strike)
+
+    def _is_said_in(self, place: Place, chats: Chats, agent: str, scope: Scope) -> bool:
+        if isinstance(place, Address):
+            chat = chats.at(place)
+            return chat is not None and self._is_of(self._sessions.in_chat(chat).session, agent, scope)
+        of, _, path = place.partition("/")
+        return self._is_of(SessionKey(of, path), agent, scope)
+
+    @staticmethod
+    def _is_of(session: SessionKey, agent: str, scope: Scope) -> bool:
+        return session.agent == agent and belongs_to(session, scope)
+
+    def _keep(self, agent: Agent, change: str, struck: tuple[Struck, ...]) -> None:
+        self._let_go()
+        if change and struck:
+            kept = _Kept(self._clock.instant() + SECOND_THOUGHTS, struck)
+            self._second_thoughts = {**self._second_thoughts, (agent.settings.name, change): kept}
+
+    def _let_go(self) -> None:
+        now = self._clock.instant()
+        self._second_thoughts = {of: kept for of, kept in self._second_thoughts.items() if kept.until > now}
+
+
+def _without(holds: Callable[[str], bool], mark: str, text: str) -> str:
+    lines = text.split("\n")
+    return "\n".join(mark if holds(line) else line for line in lines)

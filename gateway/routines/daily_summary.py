@@ -1,0 +1,368 @@
+"""The daily summary: to whom, when, and once (SPEC 8).
+
+A target is a chat. Its summary is made of its own scope alone, and has a name in the outbox made of the chat, the day
+and what it was made of, so that whatever a crash cuts off, a day is told once. By hand it is told again, where there is
+something new to tell. In the morning the day that is told is the one before. What was said on earlier days since the
+last summary that was sent stands above it (`daily_marks`).
+
+What is due in a chat on one day. Pure.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime, time, timedelta
+from functools import partial
+from zoneinfo import ZoneInfo
+
+from agent.agent import Agent
+from agent.clock import Clock, utc_stamp
+from agent.journal.open_items import Promise
+from agent.journal.summary import Coming
+from agent.languages.codes import Language
+from channels.message import Address, Button, ChatKind, DueJob
+from gateway.i18n import WORDS, one_line
+from gateway.messages.outbox import Outbox
+from gateway.policy.access import Access, Role
+from gateway.policy.preferences import OFF, Choices
+from gateway.policy.sessions import Conversation, Sessions
+from gateway.routines import daily_marks
+from gateway.routines.daily_marks import NOON
+from gateway.routines.journal import Journaling
+from gateway.scheduling.builtins import DAILY_SUMMARY, BuiltIn, DueTime, JobFailed, Outcome, daily_at, summary_of
+from gateway.scheduling.job import OWNER, Job, Kind
+from gateway.scheduling.recurrence import next_after, resolved
+from gateway.scheduling.service import Schedule
+from gateway.scheduling.targets import NoTarget, Target, Targets
+from gateway.store import chat_rows, outbox_rows
+from gateway.store.database import Database
+from gateway.store.outbox_rows import Buttons
+from gateway.turns.user_message import late_mark
+
+_INSTANT = timedelta(microseconds=1)
+
+
+def agenda(jobs: Iterable[Job], to: Collection[str], day: date, zone: ZoneInfo) -> Sequence[tuple[datetime, Job]]:
+    """The first due time of each job that reports to one of `to`, on that day of `zone`, earliest first. Not those of
+    Daybook's own, nor what is paused."""
+    start, end = (resolved(datetime.combine(one, time()), zone) for one in (day, day + timedelta(days=1)))
+    found: list[tuple[datetime, Job]] = []
+    for job in jobs:
+        if job.kind is Kind.BUILT_IN or not job.enabled or job.to not in to:
+            continue
+        due = next_after(job.when, job.zone(zone), start - _INSTANT)
+        if due is not None and due < end:
+            found.append((due.astimezone(zone), job))
+    return sorted(found, key=lambda one: (one[0], one[1].id))
+
+
+log = logging.getLogger(__name__)
+
+_BY_THE_CLOCK = "clock"
+_NOTHING = "nothing"
+_PARTS = 3
+"""Of a name behind its day: run, basis, which message of it."""
+_MOST_COMING = 10
+_MOST_BUTTONS = 6
+_SHOWN = 80
+_LABEL = 30
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryRules:
+    """`to`: `owner` and chat addresses, as configured. `at`: on the user's clock."""
+
+    enabled: bool
+    at: time
+    to: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """`language`: in which it is told. `basis`: as in `Summary`. `is_empty`: it only says that there was nothing."""
+
+    text: str
+    language: Language
+    basis: str
+    buttons: Buttons = ()
+    is_empty: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Name:
+    """Of a summary in the outbox: which day was to be told, by which run, and made of what."""
+
+    day: date
+    run: str
+    basis: str
+
+
+class Daily:
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        access: Access,
+        outbox: Outbox,
+        sessions: Sessions,
+        agents: Mapping[str, Agent],
+        choices: Choices,
+        schedule: Schedule,
+        journaling: Journaling,
+        rules: SummaryRules,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._access = access
+        self._outbox = outbox
+        self._sessions = sessions
+        self._agents = agents
+        self._choices = choices
+        self._schedule = schedule
+        self._journaling = journaling
+        self._rules = rules
+        self._one_at_a_time = asyncio.Lock()
+
+    # when ------------------------------------------------------------------------------------------------------
+
+    async def built_ins(self) -> Sequence[BuiltIn]:
+        """The summary of those for whom it is configured, and one for each chat that chose a time of its own."""
+        chosen = {chat: at for chat, choice in self._choices.dailies.items() if (at := _time(choice)) is not None}
+        times = dict.fromkeys(map(self._marked_as, self._rules.to), self._rules.at) if self._rules.enabled else {}
+        now = self._clock.now()
+        firsts = {target: daily_marks.first_since(now, at) for target, at in (times | chosen).items()}
+        await self._database.run(daily_marks.begin, firsts)
+        return (await self._usual(), *(self._built_in(chat, at) for chat, at in chosen.items()))
+
+    async def _usual(self) -> BuiltIn:
+        """Off where everybody for whom it is configured chose for themselves."""
+        found, gone = self._configured(await self._schedule.reports.targets())
+        times = {summary_of(chat): time.fromisoformat(at) for chat, at in self._choices.dailies.items() if at != OFF}
+        enabled = self._rules.enabled and bool(found or gone)
+        at = self._rules.at if enabled else min(times.values(), default=self._rules.at)
+        instead = () if enabled else tuple(times)
+        own = [chat if _time(choice) else f"{chat} (off)" for chat, choice in sorted(self._choices.dailies.items())]
+        rest = f"; with a time of their own: {', '.join(own)}" if own else ""
+        text = f"the day's summary, to {', '.join(self._rules.to)}{rest}"
+        return BuiltIn(DAILY_SUMMARY, daily_at(at), self.run, enabled=enabled, text=text, instead=instead)
+
+    def _built_in(self, chat: str, at: time) -> BuiltIn:
+        text = f"the day's summary, to {chat}"
+        return BuiltIn(summary_of(chat), daily_at(at), partial(self._run_for, chat), text=text)
+
+    async def hour(self, address: Address) -> time | None:
+        """When a chat gets its summary; None: never, or the job is paused."""
+        chat = self._name(address)
+        choice = self._choices.dailies.get(chat)
+        await self._schedule.load()
+        if self._schedule.is_paused(DAILY_SUMMARY if choice is None else summary_of(chat)):
+            return None
+        if choice is not None:
+            return _time(choice)
+        targets = await self._schedule.reports.targets()
+        found = self._configured(targets)[0] if self._rules.enabled else {}
+        return self._rules.at if any(one.address == address for one in found.values()) else None
+
+    def _name(self, address: Address) -> str:
+        """A chat's address by the first id that it had: a group may get another one."""
+        return str(replace(address, chat_id=self._access.first_chat_id(address.channel, address.chat_id)))
+
+    def _marked_as(self, to: str) -> str:
+        """The name of a target, as it is configured, in `daily_marks`."""
+        return OWNER if to == OWNER else self._name(Address.parse(to))
+
+    async def choose(self, address: Address, at: time | None) -> None:
+        """A chat gets its summary at this time from now on, also where that was paused; None: not at all. Raises
+        `StoreUnavailable`."""
+        chat = self._name(address)
+        usual = self._configured(await self._schedule.reports.targets())[0].items()
+        before = next((to for to, target in usual if target.address == address), chat)
+        await self._choices.choose_daily(chat, f"{at:%H:%M}" if at is not None else OFF)
+        if at is None:
+            await self._database.run(daily_marks.drop, chat)
+            self._schedule.withdraw(summary_of(chat))
+        else:
+            first = daily_marks.first_since(self._clock.now(), at)
+            await self._database.run(daily_marks.inherit, chat, before, first)
+            self._schedule.offer(self._built_in(chat, at))
+            if self._schedule.is_paused(summary_of(chat)):
+                await self._schedule.switch(summary_of(chat), enabled=True)
+        self._schedule.offer(await self._usual())
+
+    # to whom ---------------------------------------------------------------------------------------------------
+
+    async def run(self, due: DueTime) -> Outcome:
+        """To every chat for which it is configured, but for those that chose a time of their own; by hand to them
+        too."""
+        known = await self._schedule.reports.targets()
+        targets, gone = self._configured(known)
+        if due.by_hand:
+            targets = {**targets, **self._chosen(known)}
+        for to, why in gone:
+            log.error("no daily summary for %s: %s", to, why)
+            await self._schedule.reports.tell_owner(
+                f"The daily summary cannot be sent to `{to}`: {why}.", f"daily:{to}"
+            )
+        if gone and not targets:
+            raise JobFailed(gone[0][1])
+        told = [await self._deliver(name, target, due) for name, target in targets.items()]
+        return Outcome(silent=not any(told), note=f"{sum(told)} of {len(told)} chats")
+
+    async def _run_for(self, chat: str, due: DueTime) -> Outcome:
+        try:
+            target = (await self._schedule.reports.targets()).find(chat)
+        except NoTarget as error:
+            raise JobFailed(str(error)) from error
+        return Outcome(silent=not await self._deliver(chat, target, due))
+
+    def _configured(self, targets: Targets) -> tuple[Mapping[str, Target], Sequence[tuple[str, str]]]:
+        """Those that can be reached, each once and by its name in `daily_marks`; and those that cannot, with the
+        reason."""
+        found: dict[str, Target] = {}
+        gone: list[tuple[str, str]] = []
+        for to in self._rules.to:
+            try:
+                target = targets.find(to)
+            except NoTarget as error:
+                gone.append((to, str(error)))
+                continue
+            is_new = target.address not in (one.address for one in found.values())
+            if is_new and not self._chose(targets, target, is_owner=to == OWNER):
+                found[self._marked_as(to)] = target
+        return found, gone
+
+    def _chosen(self, targets: Targets) -> Mapping[str, Target]:
+        """Those that chose a time and can be reached."""
+        found: dict[str, Target] = {}
+        for chat, choice in self._choices.dailies.items():
+            if choice != OFF:
+                with contextlib.suppress(NoTarget):
+                    found[chat] = targets.find(chat)
+        return found
+
+    def _chose(self, targets: Targets, target: Target, *, is_owner: bool) -> bool:
+        """Whether a chat has chosen for itself; for `owner`, any private chat of theirs."""
+        for chat in self._choices.dailies:
+            if chat == self._name(target.address):
+                return True
+            if is_owner:
+                try:
+                    other = targets.find(chat)
+                except NoTarget:
+                    continue
+                if other.kind is ChatKind.PRIVATE and self._access.is_owner(other.address.channel, other.person):
+                    return True
+        return False
+
+    # what ------------------------------------------------------------------------------------------------------
+
+    async def _deliver(self, name: str, target: Target, due: DueTime) -> bool:
+        """Write a day's summary into the outbox, unless it is there. Whether there was anything to tell. `name`: that
+        of the target in `daily_marks`."""
+        days = told_days(due)
+        run = utc_stamp(due.moment) if due.by_hand else _BY_THE_CLOCK
+        async with self._one_at_a_time:
+            before = [one for day in days for one in await self._names_of(target.address, day)]
+            if (days[0], run) in ((one.day, one.run) for one in before):
+                return True
+            begun = self._clock.now()  # what is said while it is made is left to the next one
+            message = target.message("", "", DueJob(DAILY_SUMMARY, due.moment), begun)
+            since = await self._database.run(daily_marks.since, name)
+            since = since and self._clock.local(since)
+            told = await self._first_told(self._sessions.of(message), target.address, days, since)
+            if (told.is_empty and not due.by_hand) or told.basis in (one.basis for one in before):
+                return False
+            text = f"{told.text}\n\n{late_mark(due.moment, told.language)}" if due.late else told.text
+            key = f"{self._key(target.address, days[0])}{run}:{told.basis}"
+            await self._outbox.cut(target.address, text)
+            drafts = self._outbox.drafts(f"{key}:{{}}", target.address, text, buttons=told.buttons)
+            end = datetime.combine(days[0] + timedelta(days=1), time(), self._clock.zone)
+            until = begun if begun < end else end
+            await self._outbox.write(drafts, lambda connection: daily_marks.told(connection, name, key, until))
+            return True
+
+    def _key(self, address: Address, day: date) -> str:
+        """With what the names of a day's summaries begin."""
+        return f"daily:{self._name(address)}:{day.isoformat()}:"
+
+    async def _names_of(self, address: Address, day: date) -> Sequence[_Name]:
+        """Of the summaries of a day that were written into the outbox."""
+        prefix = self._key(address, day)
+        known = await self._database.run(outbox_rows.known_below, prefix)
+        found = [key.removeprefix(prefix).rsplit(":", 2) for key in known]
+        return [_Name(day, parts[0], parts[1]) for parts in found if len(parts) == _PARTS]
+
+    async def now(self, conversation: Conversation, address: Address) -> Told:
+        """The day so far, for whoever asks; in the morning, where there is nothing yet, the day before."""
+        async with self._one_at_a_time:
+            return await self._first_told(conversation, address, told_days(DueTime(self._clock.now(), by_hand=True)))
+
+    async def _first_told(
+        self, conversation: Conversation, address: Address, days: Sequence[date], since: datetime | None = None
+    ) -> Told:
+        """The first of the days on which there was anything, under its date where it is another than the one that is
+        expected; else that there was nothing on the first. `since`: from when on what was said before is told too."""
+        first, *others = days
+        told = nothing = await self._told(conversation, address, first, since)
+        for day in others:
+            if not told.is_empty:
+                break
+            told = await self._told(conversation, address, day, since)
+            told = replace(told, text=_dated(told.text, day))
+        return nothing if told.is_empty else told
+
+    async def _told(
+        self, conversation: Conversation, address: Address, day: date, since: datetime | None = None
+    ) -> Told:
+        """The journal comes first, so that all that was said is in the log. In the language of the day's log; where
+        that tells none, in the chat's."""
+        session, scope = conversation.session, conversation.scope
+        try:
+            await self._journaling.of_scope(session.agent, scope, day)
+        except OSError as error:
+            log.error("the summary for %s has no journal: %s", address, error)
+        coming = await self._coming(conversation, address, day + timedelta(days=1))
+        summary = await self._agents[session.agent].summary(session, scope, day, coming, since)
+        language = await self._database.run(chat_rows.language, address)
+        if summary is None:
+            nothing = WORDS[language].nothing_said.format(day=day.isoformat())
+            return Told(nothing, language, f"{_NOTHING}-{day.isoformat()}", is_empty=True)
+        return Told(summary.text, summary.language or language, summary.basis, _buttons(summary.open))
+
+    async def _coming(self, conversation: Conversation, address: Address, day: date) -> Sequence[Coming]:
+        """What is due on the next day in this chat; the owner's private chats have what is for the owner too."""
+        await self._schedule.load()
+        to = {str(address), self._name(address)}
+        if conversation.is_private and conversation.role is Role.OWNER:
+            targets = await self._schedule.reports.targets()
+            to |= {OWNER, *map(str, targets.of_owner())}
+        jobs, zone = list(self._schedule.jobs.values()), self._clock.zone
+        found = await asyncio.to_thread(agenda, jobs, to, day, zone)
+        return [Coming(f"{due:%H:%M}", one_line(job.text, _SHOWN)) for due, job in found[:_MOST_COMING]]
+
+
+def told_days(due: DueTime) -> Sequence[date]:
+    """The days that a summary may tell, the one to begin with first. In the evening the day that ends. In the morning
+    the one that has ended, and the new one where that was empty; by hand the other way round."""
+    today = due.moment.date()
+    if due.moment.time() >= NOON:
+        return (today,)
+    yesterday = today - timedelta(days=1)
+    return (today, yesterday) if due.by_hand else (yesterday, today)
+
+
+def _dated(text: str, day: date) -> str:
+    heading = f"**{day.isoformat()}**"
+    return text if text.startswith(heading) else f"{heading}\n\n{text}"
+
+
+def _time(choice: str) -> time | None:
+    return None if choice == OFF else time.fromisoformat(choice)
+
+
+def _buttons(open_: Sequence[Promise]) -> Buttons:
+    return tuple((Button(f"✓ {one_line(one.what, _LABEL)}", f"/done {one.id}"),) for one in open_[:_MOST_BUTTONS])

@@ -1,0 +1,82 @@
+"""When the heartbeat beats, and where what it says is sent. Off unless `schedule.heartbeat` is set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from agent.agent import Agent
+from agent.clock import Clock, utc_stamp
+from agent.heartbeat import PURPOSE
+from agent.memory.files import FileError
+from agent.model.base import ModelError
+from channels.message import DueJob
+from gateway.messages.outbox import Outbox
+from gateway.policy.sessions import Sessions
+from gateway.scheduling.builtins import HEARTBEAT, BuiltIn, DueTime, JobFailed, Outcome, beating
+from gateway.scheduling.targets import NoTarget, Reports
+from gateway.store import outbox_rows
+from gateway.store.database import Database
+from gateway.usage import UsageLedger
+
+
+@dataclass(frozen=True, slots=True)
+class HeartbeatRules:
+    """`every` None: off, though it may be run by hand. `daily_budget` in USD; None: no limit of its own."""
+
+    every: timedelta | None = None
+    daily_budget: float | None = None
+
+
+class Heartbeat:
+    """Asks `agent`, and tells the owner."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        outbox: Outbox,
+        sessions: Sessions,
+        agent: Agent,
+        ledger: UsageLedger,
+        reports: Reports,
+        rules: HeartbeatRules,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._outbox = outbox
+        self._sessions = sessions
+        self._agent = agent
+        self._ledger = ledger
+        self._reports = reports
+        self._rules = rules
+
+    @property
+    def built_in(self) -> BuiltIn:
+        every = self._rules.every
+        return BuiltIn(HEARTBEAT, beating(every), self.run, enabled=every is not None, text="HEARTBEAT.md")
+
+    async def run(self, due: DueTime) -> Outcome:
+        key = f"heartbeat:{utc_stamp(due.moment)}"
+        if await self._database.run(outbox_rows.is_known, f"{key}:0"):
+            return Outcome()
+        if await self._is_spent():
+            return Outcome(silent=True, note="its budget for today is spent")
+        try:
+            target = (await self._reports.targets()).owner()
+            message = target.message("", "", DueJob(HEARTBEAT, due.moment), self._clock.now())
+            conversation = self._sessions.of(message)
+            said = await self._agent.heartbeat(conversation.session, conversation.scope)
+        except (NoTarget, ModelError, FileError) as error:
+            raise JobFailed(str(error)) from error
+        if not said:
+            return Outcome(silent=True, note="the list is empty" if said is None else "")
+        await self._outbox.cut(target.address, said)
+        await self._outbox.write(self._outbox.drafts(f"{key}:{{}}", target.address, said))
+        return Outcome()
+
+    async def _is_spent(self) -> bool:
+        limit = self._rules.daily_budget
+        return (
+            limit is not None and sum(one.cost for one in await self._ledger.sums(1) if one.purpose == PURPOSE) >= limit
+        )

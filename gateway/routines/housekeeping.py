@@ -1,0 +1,58 @@
+"""What is kept for a time only is deleted when its time is over: at a start, and every day while the gateway runs."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from agent.clock import Clock, utc_stamp
+from gateway.messages.outbound_files import Outgoing
+from gateway.store import inbox_rows, outbox_rows, question_rows, run_rows
+from gateway.store.database import Database, StoreUnavailable
+from gateway.turns.attachments import Intake
+
+log = logging.getLogger(__name__)
+
+_EVERY = 86_400.0
+"""Seconds."""
+
+Sleep = Callable[[float], Awaitable[None]]
+
+
+class Housekeeping:
+    """`transcripts`: the folder of all sessions, which name the files that are still wanted."""
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        outgoing: Outgoing,
+        intake: Intake,
+        transcripts: Path,
+        sleep: Sleep = asyncio.sleep,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._outgoing = outgoing
+        self._intake = intake
+        self._transcripts = transcripts
+        self._sleep = sleep
+
+    async def run(self) -> None:
+        """Until cancelled. What the disk refuses is tried again the next day."""
+        while True:
+            try:
+                await self._clean()
+            except StoreUnavailable as error:
+                log.warning("what is old stays for another day: %s", error)
+            await self._sleep(_EVERY)
+
+    async def _clean(self) -> None:
+        for prune in (inbox_rows.prune, outbox_rows.prune, run_rows.prune):
+            await self._database.run(prune)
+        await self._database.run(question_rows.prune, utc_stamp(self._clock.now()))
+        wanted = await self._database.run(outbox_rows.open_files)
+        await asyncio.to_thread(self._outgoing.prune, wanted)
+        await self._intake.clean(self._transcripts)

@@ -1,0 +1,95 @@
+"""Memory tests, run every night: a test that passed and does not any more is told to the owner."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+
+from agent.agent import Agent
+from agent.clock import Clock, utc_stamp
+from agent.io.parsing import load_json
+from agent.memory.files import FileError
+from agent.memory.scope import Audience, Scope
+from agent.search.memory_tests import FILE, Report, Result, run
+from gateway.scheduling.builtins import MEMORY_TEST, MEMORY_TESTED, BuiltIn, DueTime, JobFailed, Outcome
+
+_SHOWN = 10
+
+Tell = Callable[[str, str], Awaitable[None]]
+"""Text for the owner, and the key under which it is said once."""
+
+
+async def tested(agent: Agent, scope: Scope, clock: Clock) -> Report:
+    """Raises `FileError`."""
+    search = agent.settings.memory.search
+    return await asyncio.to_thread(run, scope, clock, agent.index.search, search.max_results, search.max_chars)
+
+
+def shown(result: Result) -> str:
+    """One line of Markdown."""
+    if result.passed:
+        return f"- {result.test.question} – found in `{result.where}`"
+    return f"- **{result.test.question}** – missing: {', '.join(result.missing)}"
+
+
+class MemoryTests:
+    """`passed`: a file that remembers which tests passed when they were last run; without it, nothing is told anew."""
+
+    def __init__(self, agents: Mapping[str, Agent], clock: Clock, passed: Path, tell: Tell) -> None:
+        self._agents = agents
+        self._clock = clock
+        self._passed = passed
+        self._tell = tell
+
+    @property
+    def built_in(self) -> BuiltIn:
+        text = f"asks the questions of {FILE}"
+        return BuiltIn(MEMORY_TEST, MEMORY_TESTED, self._run, text=text, is_of_use=self._has_tests)
+
+    def _has_tests(self) -> bool:
+        return any((agent.workspace / FILE).exists() for agent in self._agents.values())
+
+    async def _run(self, due: DueTime) -> Outcome:
+        before = await asyncio.to_thread(self._read)
+        now: dict[str, list[str]] = {}
+        lost: list[Result] = []
+        count = 0
+        for name, agent in self._agents.items():
+            try:
+                report = await tested(agent, Scope(Audience.OWNER, agent.workspace), self._clock)
+            except FileError as error:
+                raise JobFailed(f"{FILE} cannot be read: {error}") from error
+            count += len(report.results)
+            now[name] = [one.test.question for one in report.results if one.passed]
+            lost += [one for one in report.failed if one.test.question in before.get(name, ())]
+        if lost:
+            # before it is noted: a crash repeats it
+            await self._tell(_told(lost), f"{MEMORY_TEST}:{utc_stamp(due.moment)}")
+        await asyncio.to_thread(self._write, now)
+        note = f"{sum(map(len, now.values()))} of {count} passed" if count else f"there is no test in {FILE}"
+        return Outcome(silent=not lost, note=note)
+
+    def _read(self) -> dict[str, list[str]]:
+        try:
+            found = load_json(self._passed.read_text("utf-8"))
+        except (OSError, ValueError):  # never run, or half written: this run is the first
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def _write(self, passed: Mapping[str, list[str]]) -> None:
+        fresh = self._passed.with_suffix(".new")
+        try:
+            fresh.touch(0o600)
+            fresh.write_text(json.dumps(passed, ensure_ascii=False), "utf-8")
+            fresh.replace(self._passed)
+        except OSError as error:
+            raise JobFailed(f"the results cannot be noted ({error.strerror})") from error
+
+
+def _told(lost: list[Result]) -> str:
+    listed = [shown(one) for one in lost[:_SHOWN]]
+    more = [f"- and {len(lost) - _SHOWN} more"] if len(lost) > _SHOWN else []
+    head = "A memory test fails that passed before:" if len(lost) == 1 else f"{len(lost)} memory tests fail now:"
+    return "\n".join([head, "", *listed, *more, "", f"(`{FILE}`; `/memory test` runs them again.)"])

@@ -1,0 +1,96 @@
+"""The change history: the operations behind `daybook memory log`, `diff` and `restore`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+from agent.agent import Agent
+from agent.memory.history import FORGET, Change, HistoryUnavailable, NoSuchChange
+from agent.memory.patch import shown
+from agent.memory.paths import FileError
+from agent.memory.scope import scope_named
+from agent.memory.undo import restore
+from agent.model.base import Json
+from gateway.commands.context import House
+from gateway.rpc.handlers.parameters import named_agent, number, required
+from gateway.rpc.protocol import Operation, OperationError, Params
+from gateway.store.database import StoreUnavailable
+
+
+class HistoryOperations:
+    def __init__(self, house: House) -> None:
+        self._house = house
+
+    def table(self) -> Mapping[str, Operation]:
+        return {"memory.log": self.log, "memory.diff": self.diff, "memory.restore": self.restore}
+
+    async def log(self, parameters: Params) -> Json:
+        """`{scope?, n?, agent?}`: a list of `{id, ts, scope, path, by, summary}`, the newest first."""
+        scope = parameters.get("scope")
+        if scope is not None:
+            audience, _, id = str(scope).partition(":")
+            scope = f"{audience}:{id.replace(':', '-')}" if id else audience  # a group is CHANNEL:CHAT to a person
+            self._checked(scope)
+        most = number(parameters, "n") or -1
+        found: list[Change] = []
+        try:
+            named = "agent" in parameters and parameters["agent"] is not None
+            for agent in (named_agent(self._house, parameters),) if named else self._house.agents.values():
+                found += await asyncio.to_thread(agent.history.changes, str(scope) if scope else None, most)
+        except HistoryUnavailable as error:
+            raise OperationError(str(error.strerror)) from error
+        newest = sorted(found, key=lambda change: change.ts, reverse=True)  # stable: of one moment, as they were listed
+        return [_change_json(change) for change in (newest[:most] if most > 0 else newest)]
+
+    async def diff(self, parameters: Params) -> Json:
+        """`{id}`: the change, and `diff`, what it took out and put in."""
+        agent, change = await self._find(parameters)
+        edits = await asyncio.to_thread(agent.history.edits, change)
+        text = "\n\n".join(map(shown, edits)) if edits is not None else "The text of this change was forgotten."
+        return {**_change_json(change), "undone_by": change.undone_by, "diff": text}
+
+    async def restore(self, parameters: Params) -> Json:
+        """`{id}`: undoes it; the change, the `paths` that were changed, and a `message`."""
+        agent, change = await self._find(parameters)
+        scope = scope_named(change.scope, agent.workspace)
+        try:
+            paths = await asyncio.to_thread(restore, agent.history, scope, self._house.clock, change)
+            if change.by == FORGET:
+                await self._house.forgetting.bring_back(agent, scope, change.id)
+        except FileError as error:
+            raise OperationError(str(error)) from error
+        except OSError as error:
+            raise OperationError(str(error.strerror or error)) from error
+        except StoreUnavailable as error:
+            raise OperationError(str(error)) from error
+        return {**_change_json(change), "paths": list(paths), "message": f"Undone in {', '.join(paths)}."}
+
+    async def _find(self, parameters: Params) -> tuple[Agent, Change]:
+        id = required(parameters, "id")
+        for agent in self._house.agents.values():
+            try:
+                return agent, await asyncio.to_thread(agent.history.find, id)
+            except NoSuchChange:
+                continue
+            except HistoryUnavailable as error:
+                raise OperationError(str(error.strerror)) from error
+        raise OperationError(f"there is no change {id} (`daybook memory log` shows them)")
+
+    def _checked(self, scope: str) -> None:
+        try:
+            for agent in self._house.agents.values():
+                scope_named(scope, agent.workspace)
+        except ValueError as error:
+            raise OperationError(f"{scope!r} is no scope; write owner, person:ID or group:CHANNEL:CHAT") from error
+
+
+def _change_json(change: Change) -> dict[str, Json]:
+    return {
+        "id": change.id,
+        "ts": change.ts,
+        "scope": change.scope,
+        "path": change.path,
+        "by": change.by,
+        "summary": change.summary,
+    }

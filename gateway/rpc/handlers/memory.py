@@ -1,0 +1,196 @@
+"""The search of memory: the operations behind `daybook memory search`, `status`, `index` and `test`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from time import monotonic
+
+from agent.agent import Agent
+from agent.clock import Clock
+from agent.memory.paths import FileError
+from agent.memory.scope import Audience, Scope
+from agent.model.base import Json
+from agent.search.database import NotStored
+from agent.search.results import Hit
+from agent.search.scope_index import Status
+from agent.search.vectors.encoder import NoEmbedding
+from gateway.commands.context import House
+from gateway.routines.memory_checks import tested
+from gateway.rpc.handlers.parameters import named_agent, number, required
+from gateway.rpc.protocol import Operation, OperationError, Params
+
+_EMBED_FOR = 1.0
+"""Seconds after which embedding can be cancelled."""
+_EMBEDDER_WAITS = 10.0
+"""Seconds that an embedder has to show that it works."""
+_FOR_PEOPLE = 20
+"""Passages that are shown to people who do not say how many."""
+_SEARCH_WAITS = 30.0
+"""Seconds for which a search that a person asked for waits until all files are indexed."""
+
+
+@dataclass(slots=True)
+class _Progress:
+    """Of one build that runs."""
+
+    of_what: str = "files"
+    done: int = 0
+    of: int = 0
+
+
+class MemoryOperations:
+    def __init__(self, house: House) -> None:
+        self._house = house
+        self._indexing: dict[tuple[str, str], _Progress] = {}
+
+    def table(self) -> Mapping[str, Operation]:
+        return {
+            "memory.search": self.search,
+            "memory.status": self.status,
+            "memory.index": self.index,
+            "memory.progress": self.progress,
+            "memory.test": self.test,
+        }
+
+    async def search(self, parameters: Params) -> Json:
+        """`{query, scope?, agent?, n?, now?, for_people?}`: a list of `{path, start_line, end_line, date, score,
+        text}`; with `now` as of that day: nothing of later days (what bears no day counts always);
+        with `for_people` `{hits, gaps}`: only what is worth their time, with its `strength`."""
+        agent, scope = self._asked_of(parameters)
+        clock, until = self._house.clock, None
+        if day := parameters.get("now"):
+            clock = _clock_of(str(day), clock)
+            until = clock.today()
+        limit = agent.settings.memory.search.max_results
+        for_people = parameters.get("for_people") is True
+        most = number(parameters, "n") or (_FOR_PEOPLE if for_people else limit)
+        query = required(parameters, "query")
+        await asyncio.to_thread(agent.index.refresh, scope, clock, monotonic() + _SEARCH_WAITS)
+        looked_at = max(most, limit) if for_people else most
+        found = await asyncio.to_thread(agent.index.search, scope, clock, [query], until=until, most=looked_at)
+        if not for_people:
+            return [_hit_json(hit) for hit in found.hits]
+        hits = [hit for hit in found.hits if hit.strength][:most]
+        shown: list[Json] = [{**_hit_json(hit), "strength": hit.strength} for hit in hits]
+        return {"hits": shown, "gaps": list(found.gaps)}
+
+    async def status(self, parameters: Params) -> Json:
+        """`{scope?, agent?}`: `{scope, file, files, passages, bytes, stale, problems, in_memory, embedded,
+        embedder_problem}`."""
+        agent, scope = self._asked_of(parameters)
+        problem = await asyncio.to_thread(agent.index.embedder_problem, scope, _EMBEDDER_WAITS)
+        status = await asyncio.to_thread(agent.index.status, scope)  # after it: by now the model is loaded, or never
+        return {**_status_json(scope, status), "embedder_problem": problem}
+
+    async def index(self, parameters: Params) -> Json:
+        """`{scope?, agent?, force?}`: indexes what changed, with `force` everything anew; then as `memory.status`."""
+        agent, scope = self._asked_of(parameters)
+        work = agent.index.rebuild if parameters.get("force") is True else agent.index.refresh
+        place = (agent.settings.name, scope.name)
+        progress = self._indexing[place] = _Progress()
+
+        def indexed(done: int, of: int) -> None:
+            progress.done, progress.of = done, of
+
+        def embedded(count: int) -> None:
+            progress.done += count
+
+        try:
+            await asyncio.to_thread(work, scope, self._house.clock, progress=indexed)
+            missing = await asyncio.to_thread(agent.index.unembedded_count, scope)
+            progress.of_what, progress.done, progress.of = "texts", 0, missing
+            while await asyncio.to_thread(agent.index.embed, _EMBED_FOR, embedded):
+                pass
+        except NotStored as error:
+            raise OperationError(f"{error.strerror}; the index is as it was") from error
+        except NoEmbedding as problem:
+            raise OperationError(f"all is indexed by its words, but not embedded: {problem}") from problem
+        finally:
+            if self._indexing.get(place) is progress:  # and not that of another who asked for the same since
+                del self._indexing[place]
+        return await self.status(parameters)
+
+    async def progress(self, parameters: Params) -> Json:
+        """`{scope?, agent?}`: `{what, done, of}` of a `memory.index` that is running: its `files`, then the `texts`
+        that are embedded; 0 of 0 where none is."""
+        agent, scope = self._asked_of(parameters)
+        known = self._indexing.get((agent.settings.name, scope.name), _Progress())
+        return {"what": known.of_what, "done": known.done, "of": known.of}
+
+    async def test(self, parameters: Params) -> Json:
+        """`{scope?, agent?}`: `{results, gaps, unread}`, each result `{question, words, line, passed, missing,
+        where}`."""
+        agent, scope = self._asked_of(parameters)
+        try:
+            report = await tested(agent, scope, self._house.clock)
+        except FileError as error:
+            raise OperationError(str(error)) from error
+        results: list[Json] = [
+            {
+                "question": one.test.question,
+                "words": list(one.test.words),
+                "line": one.test.line,
+                "passed": one.passed,
+                "missing": list(one.missing),
+                "where": one.where,
+            }
+            for one in report.results
+        ]
+        return {"results": results, "gaps": list(report.gaps), "unread": list(report.unread)}
+
+    def _asked_of(self, parameters: Params) -> tuple[Agent, Scope]:
+        agent = named_agent(self._house, parameters)
+        return agent, self._scope(str(parameters.get("scope") or "owner"), agent)
+
+    @staticmethod
+    def _scope(name: str, agent: Agent) -> Scope:
+        workspace = agent.workspace
+        audience, _, rest = name.partition(":")
+        try:
+            match audience:
+                case "owner" if not rest:
+                    return Scope(Audience.OWNER, workspace)
+                case "person":
+                    return Scope(Audience.PERSON, workspace, rest)
+                case "group":
+                    return Scope(Audience.GROUP, workspace, rest.replace(":", "-"))
+        except ValueError:
+            pass
+        raise OperationError(f"{name!r} is no scope; write owner, person:ID or group:CHANNEL:CHAT")
+
+
+def _hit_json(hit: Hit) -> dict[str, Json]:
+    return {
+        "path": hit.path,
+        "start_line": hit.start_line,
+        "end_line": hit.end_line,
+        "date": hit.date.isoformat(),
+        "score": hit.score,
+        "text": hit.text,
+    }
+
+
+def _status_json(scope: Scope, status: Status) -> dict[str, Json]:
+    return {
+        "scope": scope.name,
+        "file": status.file.name if status.file is not None else "",
+        "files": status.files,
+        "passages": status.passages,
+        "bytes": status.bytes,
+        "stale": status.stale,
+        "problems": list(status.problems),
+        "in_memory": status.in_memory,
+        "embedded": status.embedded,
+    }
+
+
+def _clock_of(day: str, clock: Clock) -> Clock:
+    """The clock as it stands at the end of another day."""
+    try:
+        moment = datetime.combine(date.fromisoformat(day), time(23, 59, 59), clock.zone)
+    except ValueError as error:
+        raise OperationError(f"{day!r} is no day; write YYYY-MM-DD") from error
+    return Clock(clock.zone, lambda: moment)

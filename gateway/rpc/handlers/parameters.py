@@ -1,0 +1,30 @@
+"""What an operation is asked for."""
+
+from __future__ import annotations
+
+from agent.agent import Agent
+from gateway.commands.context import House
+from gateway.rpc.protocol import OperationError, Params
+
+
+def named_agent(house: House, parameters: Params) -> Agent:
+    """Of `{agent?}`: without it, the one that answers where no route says otherwise. Raises `OperationError`."""
+    name = parameters.get("agent") or house.default_agent
+    try:
+        return house.agents[str(name)]
+    except KeyError as error:
+        raise OperationError(f"there is no agent {name}; there are: {', '.join(house.agents)}") from error
+
+
+def required(parameters: Params, name: str) -> str:
+    """A text that must be there. Raises `OperationError`."""
+    value = parameters.get(name)
+    if not isinstance(value, str) or not value.strip():
+        raise OperationError(f"{name} is missing")
+    return value.strip()
+
+
+def number(parameters: Params, name: str) -> int | None:
+    """A number of at least 1; None where it is missing, or is none."""
+    value = parameters.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None

@@ -1,0 +1,29 @@
+"""All operations, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gateway.commands.context import House
+from gateway.rpc.handlers.history import HistoryOperations
+from gateway.rpc.handlers.memory import MemoryOperations
+from gateway.rpc.handlers.people import PeopleOperations
+from gateway.rpc.handlers.schedule import ScheduleOperations
+from gateway.rpc.handlers.sessions import SessionOperations
+from gateway.rpc.handlers.skills import SkillOperations
+from gateway.rpc.handlers.status import StatusOperations, UsageOperations
+from gateway.rpc.protocol import Operation
+from gateway.scheduling.service import Schedule
+
+
+def all_operations(house: House, schedule: Schedule) -> Mapping[str, Operation]:
+    return {
+        **StatusOperations(house).table(),
+        **PeopleOperations(house).table(),
+        **SessionOperations(house).table(),
+        **MemoryOperations(house).table(),
+        **HistoryOperations(house).table(),
+        **ScheduleOperations(house.book, schedule).table(),
+        **SkillOperations(house).table(),
+        **UsageOperations(house).table(),
+    }

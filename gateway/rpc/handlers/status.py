@@ -1,0 +1,98 @@
+"""How the gateway is, and what became of something said.
+
+Tokens and cost: the operation behind `daybook usage`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from agent.model.base import Json
+from channels.message import Health
+from channels.terminal import NAME as TERMINAL
+from gateway.commands.context import House
+from gateway.rpc.handlers.parameters import number, required
+from gateway.rpc.handlers.schedule import jobs_json
+from gateway.rpc.protocol import Operation, Params
+from gateway.scheduling.requests import OPERATOR
+
+PLATFORMS = ("telegram", "discord", "web")
+"""Always in `status`: off where not configured."""
+_NEXT_JOBS = 20
+"""So many stand in `status`."""
+
+
+class StatusOperations:
+    def __init__(self, house: House) -> None:
+        self._house = house
+
+    def table(self) -> Mapping[str, Operation]:
+        return {"status": self.status, "chat.outcome": self.outcome}
+
+    async def status(self, _: Params) -> Json:
+        house = self._house
+        channels: dict[str, Json] = {name: {"state": str(Health.OFF), "last_error": ""} for name in PLATFORMS}
+        for source in house.sources:
+            known = source.status
+            channels[source.source.name] = {"state": str(known.state), "last_error": known.last_error}
+        inbox, outbox = await house.inbox.counts(), await house.outbox.counts()
+        today = await house.ledger.sums(1)
+        sessions = [info for _, agent in house.agents.items() for info in await agent.sessions()]
+        return {
+            "channels": channels,
+            "sessions": len(sessions),
+            "running": house.turns.lanes.busy,
+            "inbox": {"waiting": inbox.waiting, "oldest": inbox.oldest, "unreadable": inbox.unreadable},
+            "outbox": {
+                "waiting": outbox.waiting,
+                "oldest": outbox.oldest,
+                "failed": outbox.failed,
+                "repeated": outbox.repeated,
+            },
+            "jobs": jobs_json(await house.book.rows(OPERATOR), _NEXT_JOBS),
+            "usage": {
+                "day": house.clock.today().isoformat(),
+                "calls": sum(one.calls for one in today),
+                "input": sum(one.input for one in today),
+                "output": sum(one.output for one in today),
+                "cache_read": sum(one.cache_read for one in today),
+                "cache_write": sum(one.cache_write for one in today),
+                "cost_usd": round(sum(one.cost for one in today), 6),
+            },
+        }
+
+    async def outcome(self, parameters: Params) -> Json:
+        """What became of something said in the terminal: `{done, outcome, turn}`."""
+        known = await self._house.inbox.fate(TERMINAL, "", required(parameters, "id"))
+        return {"done": known.done, "outcome": known.outcome, "turn": known.turn}
+
+
+_DAYS = 7
+
+
+class UsageOperations:
+    def __init__(self, house: House) -> None:
+        self._house = house
+
+    def table(self) -> Mapping[str, Operation]:
+        return {"usage": self.usage}
+
+    async def usage(self, parameters: Params) -> Json:
+        """`{days?}`: the sums of each day, purpose, session and model."""
+        sums = await self._house.ledger.sums(number(parameters, "days") or _DAYS)
+        return [
+            {
+                "day": one.day,
+                "purpose": one.purpose,
+                "session": one.session,
+                "model": one.model,
+                "calls": one.calls,
+                "input": one.input,
+                "output": one.output,
+                "cache_read": one.cache_read,
+                "cache_write": one.cache_write,
+                "cost_usd": round(one.cost, 6),
+                "unpriced_calls": one.unpriced,
+            }
+            for one in sums
+        ]

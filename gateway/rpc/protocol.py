@@ -1,0 +1,109 @@
+"""The language of the socket: one JSON object a line, each way.
+
+server   {"daybook": 1, "version": "…", "pid": 7}          at once, to greet
+client   {"call": "status", "params": {…}}                 server  {"result": …} or {"error": "…"}
+client   {"chat": "main"}                                  from then on:
+client   {"say": "…", "id": "…"}                           server  {"said": "id"} or {"unsaid": "why"}, in order
+server   {"preview": "…"}  {"busy": true}
+server   {"final": "…", "id": "…", "reply_to": "…", "key": "…"}      client  {"seen": "id"}
+client   {"leave": true}                                   server closes when what it sent has been seen
+
+What can be asked of a gateway, over the socket or in the same process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import tempfile
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent.io.parsing import load_json
+from agent.model.base import Json
+
+PROTOCOL = 1
+MAX_REQUEST = 4_000_000
+"""Bytes of one line to the server."""
+MAX_ANSWER = 256_000_000
+_LONGEST_PATH = 100
+"""Bytes of a socket's path: Linux takes 107, macOS 103."""
+
+
+class WireError(Exception):
+    """The other side does not speak this language. The text says how."""
+
+
+async def read_line(reader: asyncio.StreamReader) -> Mapping[str, Json] | None:
+    """The next object, or None at the end. Raises `WireError`, also for a line beyond the reader's limit."""
+    try:
+        line = await reader.readuntil(b"\n")
+    except asyncio.IncompleteReadError:
+        return None
+    except asyncio.LimitOverrunError as error:
+        raise WireError(f"a request is larger than {MAX_REQUEST:,} bytes") from error
+    try:
+        value = load_json(line)
+    except ValueError as error:
+        raise WireError("a line is not JSON") from error
+    if not isinstance(value, dict):
+        raise WireError("a line is not a JSON object")
+    return value
+
+
+async def write_line(writer: asyncio.StreamWriter, value: Mapping[str, Json]) -> None:
+    """Raises `ConnectionError` where the other side has gone."""
+    writer.write(json.dumps(value).encode("ascii") + b"\n")
+    await writer.drain()
+
+
+@contextlib.contextmanager
+def short_path(socket: Path) -> Iterator[str]:
+    """A path to the socket that the system takes while inside: through a link in a private folder where its own is too
+    long."""
+    if len(os.fsencode(socket)) <= _LONGEST_PATH:
+        yield str(socket)
+        return
+    with tempfile.TemporaryDirectory(prefix="daybook-", dir=_short_temporary()) as folder:
+        link = Path(folder) / "s"
+        link.symlink_to(socket.parent, target_is_directory=True)
+        yield str(link / socket.name)
+
+
+def _short_temporary() -> str | None:
+    """macOS's own temporary folder is long already."""
+    return "/tmp" if Path("/tmp").is_dir() else None
+
+
+Params = Mapping[str, Json]
+Operation = Callable[[Params], Awaitable[Json]]
+"""Takes its parameters by name; raises `OperationError`, any other exception is a bug."""
+
+
+class OperationError(Exception):
+    """What was asked for failed. One sentence for the person, without secrets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of something said.
+
+    done    its turn has ended; `end` is then reply, silence, error, stopped…
+    turn    names the turn: keys of the messages that it sent begin with it
+    """
+
+    done: bool
+    end: str = ""
+    turn: str = ""
+
+    @classmethod
+    def read(cls, value: Json) -> Outcome:
+        """From the operation `chat.outcome {id}`: `{done, outcome, turn}`."""
+        fields = value if isinstance(value, Mapping) else {}
+        return cls(bool(fields.get("done")), str(fields.get("outcome") or ""), str(fields.get("turn") or ""))
+
+
+__all__ = ["Json", "Operation", "OperationError", "Outcome", "Params"]

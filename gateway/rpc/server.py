@@ -1,0 +1,209 @@
+"""The gateway's end of the socket."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import socket
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+
+from agent.model.base import Json
+from channels.message import OutcomeUnknown
+from channels.terminal import Busy, Final, NotKept, Preview, Shown, TerminalChannel
+from gateway.home import version
+from gateway.rpc.protocol import (
+    MAX_REQUEST,
+    PROTOCOL,
+    Operation,
+    OperationError,
+    WireError,
+    read_line,
+    short_path,
+    write_line,
+)
+
+log = logging.getLogger(__name__)
+
+_SEEN_WITHIN = 60.0
+"""Seconds that a terminal may take to print a message; one that takes longer (suspended) is given up."""
+_PREVIEW_BACKLOG = 100_000
+"""Bytes on their way to a terminal above which previews are skipped."""
+
+
+@contextlib.asynccontextmanager
+async def serve(path: Path, operations: Mapping[str, Operation], terminal: TerminalChannel) -> AsyncIterator[None]:
+    """Listen at `path` (0600) while inside; the home's lock must be held, for a socket that is there is a dead one.
+    Connections end with the block. Where the system or the file system has no such sockets, this is logged, and the
+    gateway goes on without."""
+    try:
+        listening = await asyncio.to_thread(_listen, path)
+    except (OSError, AttributeError) as error:
+        log.warning("other commands cannot reach this gateway: no socket at %s (%s)", path, error)
+        yield
+        return
+    connections: set[asyncio.Task[None]] = set()
+    async with asyncio.TaskGroup() as group:
+
+        def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            task = group.create_task(_converse(_Peer(reader, writer, operations, terminal)), name="control connection")
+            connections.add(task)
+            task.add_done_callback(connections.discard)
+
+        server = await asyncio.start_unix_server(accept, sock=listening, limit=MAX_REQUEST)
+        try:
+            yield
+        finally:
+            server.close()
+            await asyncio.to_thread(path.unlink, missing_ok=True)
+            for task in tuple(connections):
+                task.cancel()
+
+
+def _listen(path: Path) -> socket.socket:
+    """Nobody can connect between `bind` and `listen`, so the permissions are right from the first connection on."""
+    path.unlink(missing_ok=True)
+    listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        with short_path(path) as short:
+            listening.bind(short)
+        path.chmod(0o600)
+        listening.listen()
+    except OSError:
+        listening.close()
+        raise
+    return listening
+
+
+async def _converse(peer: _Peer) -> None:
+    """The boundary around one connection: a peer that misbehaves or leaves ends its own connection only."""
+    try:
+        await peer.serve()
+    except ConnectionError:
+        log.debug("a local connection was lost")
+    except Exception:
+        log.exception("a local connection broke")
+    finally:
+        await peer.aclose()
+
+
+class _Peer:
+    """One connection."""
+
+    def __init__(
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        operations: Mapping[str, Operation],
+        terminal: TerminalChannel,
+    ) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._operations = operations
+        self._terminal = terminal
+
+    async def serve(self) -> None:
+        await self._write({"daybook": PROTOCOL, "version": version(), "pid": os.getpid()})
+        try:
+            while (request := await read_line(self._reader)) is not None:
+                if "chat" in request:
+                    return await self._chat(str(request["chat"]))
+                await self._write(await self._call(request))
+        except WireError as error:
+            await self._write({"error": str(error)})
+
+    async def aclose(self) -> None:
+        self._writer.close()
+        with contextlib.suppress(ConnectionError):
+            await self._writer.wait_closed()
+
+    async def _write(self, value: Mapping[str, Json]) -> None:
+        await write_line(self._writer, value)
+
+    async def _call(self, request: Mapping[str, Json]) -> Mapping[str, Json]:
+        name, params = request.get("call"), request.get("params", {})
+        operation = self._operations.get(name) if isinstance(name, str) else None
+        if operation is None or not isinstance(params, Mapping):
+            return {"error": f"the running gateway knows no operation {name!r}; is it of another version? Restart it"}
+        try:
+            return {"result": await operation(params)}
+        except OperationError as error:
+            return {"error": str(error)}
+        except Exception:
+            log.exception("the operation %s failed", name)
+            return {"error": f"{name} failed; the gateway's log has the reason"}
+
+    async def _chat(self, session: str) -> None:
+        screen = _Screen(self._writer)
+        async with asyncio.TaskGroup() as group:
+            try:
+                with self._terminal.attach(session, screen):
+                    while (line := await read_line(self._reader)) is not None and "leave" not in line:
+                        if "say" in line:
+                            group.create_task(self._say(str(line["say"]), session, str(line.get("id") or "")))
+                        else:
+                            screen.seen(line)
+                while screen.unseen and (line := await read_line(self._reader)) is not None:
+                    screen.seen(line)
+            finally:
+                screen.lost()
+
+    async def _say(self, text: str, session: str, message_id: str) -> None:
+        try:
+            answer: Mapping[str, Json] = {"said": await self._terminal.say(text, session, message_id)}
+        except NotKept as error:
+            answer = {"unsaid": str(error)}
+        with contextlib.suppress(ConnectionError):
+            await self._write(answer)
+
+
+class _Screen:
+    """A terminal at the other end, as the channel sees it."""
+
+    def __init__(self, writer: asyncio.StreamWriter) -> None:
+        self._writer = writer
+        self._shown: dict[str, asyncio.Future[None]] = {}
+        self._lost = False
+
+    async def show(self, shown: Shown) -> None:
+        if self._lost:
+            raise ConnectionResetError
+        match shown:
+            case Preview(text):
+                if self._writer.transport.get_write_buffer_size() < _PREVIEW_BACKLOG:
+                    await write_line(self._writer, {"preview": text})
+            case Busy(on):
+                await write_line(self._writer, {"busy": on})
+            case Final():
+                await self._show_final(shown)
+
+    async def _show_final(self, final: Final) -> None:
+        seen: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._shown[final.id] = seen
+        try:
+            async with asyncio.timeout(_SEEN_WITHIN):
+                line = {"final": final.text, "id": final.id, "reply_to": final.reply_to, "key": final.key}
+                await write_line(self._writer, line)
+                await seen
+        except (ConnectionError, TimeoutError) as error:
+            raise OutcomeUnknown("the terminal was closed while the message was being shown") from error
+        finally:
+            self._shown.pop(final.id, None)
+
+    @property
+    def unseen(self) -> bool:
+        return bool(self._shown)
+
+    def seen(self, line: Mapping[str, Json]) -> None:
+        """Take an acknowledgement."""
+        seen = self._shown.pop(str(line.get("seen", "")), None)
+        if seen and not seen.done():
+            seen.set_result(None)
+
+    def lost(self) -> None:
+        self._lost = True
+        for seen in self._shown.values():
+            if not seen.done():
+                seen.set_exception(ConnectionResetError())

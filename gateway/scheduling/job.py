@@ -1,0 +1,188 @@
+"""A job as `schedule.yaml` says it: values, and what is wrong with them in a sentence."""
+
+from __future__ import annotations
+
+import enum
+import re
+import unicodedata
+import zoneinfo
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from zoneinfo import ZoneInfo
+
+from agent.io.plain_text import slug
+from channels.message import Address
+from channels.registry import CHANNELS
+from gateway.config.errors import did_you_mean
+from gateway.policy.access import LOCAL_CHANNELS
+from gateway.scheduling import recurrence as when_
+from gateway.scheduling.builtins import RESERVED, summary_of
+from gateway.scheduling.recurrence import BadWhen, When
+
+OWNER = "owner"
+"""As `to`: wherever the owner was last seen."""
+_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+_KEYS = ("id", "kind", "text", "when", "to", "timezone", "enabled", "catch_up")
+_WHENS = ("at", "every", "cron")
+_WHEN_FORMS = 'write `when: {at: "2026-11-22T15:00"}`, `{every: 2h}` or `{cron: "0 8 * * 1-5"}`'
+_CHANNELS = tuple(sorted({*CHANNELS, *LOCAL_CHANNELS}))
+_SUMMARIES = tuple(summary_of(f"{channel}:") for channel in _CHANNELS)
+"""How the ids of chats' own daily summaries begin."""
+_TRUE = frozenset({"true", "yes", "on"})
+_FALSE = frozenset({"false", "no", "off"})
+LONGEST_TEXT = 20_000
+"""Characters."""
+
+Fields = Mapping[str, str | Mapping[str, str]]
+"""A job as it is written: every value is text, that of `when` a mapping."""
+
+
+class BadJob(ValueError):
+    """One sentence: which key, what was found, and what is allowed."""
+
+
+class Kind(enum.StrEnum):
+    MESSAGE = "message"  # the text is delivered as it is
+    PROMPT = "prompt"  # an isolated turn; its final text is delivered
+    BUILT_IN = "built-in"  # Daybook's own: never in the file
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """`to`: `owner` or a chat address; `timezone` empty: the user's; `catch_up`: made up for when it was missed."""
+
+    id: str
+    kind: Kind
+    text: str
+    when: When
+    to: str = OWNER
+    timezone: str = ""
+    enabled: bool = True
+    catch_up: bool = True
+
+    def zone(self, default: ZoneInfo) -> ZoneInfo:
+        return ZoneInfo(self.timezone) if self.timezone else default
+
+    def off_channel(self, on: Collection[str]) -> str:
+        """The name of the channel that it reports to where that is not among those that are `on`, else empty."""
+        channel = "" if self.to == OWNER else Address.parse(self.to).channel
+        return "" if channel in on else channel
+
+    @property
+    def spec(self) -> str:
+        """What its due times depend on: where this changes, the job begins anew."""
+        return f"{when_.fields(self.when)} {self.timezone}"
+
+
+def read(fields: Fields) -> Job:
+    """Raises `BadJob`."""
+    if unknown := [key for key in fields if key not in _KEYS]:
+        if unknown[0] in _WHENS:
+            raise BadJob(f"`{unknown[0]}` belongs below `when`; {_WHEN_FORMS}")
+        raise BadJob(f"there is no key {unknown[0]!r}{did_you_mean(unknown[0], _KEYS)}; allowed: {', '.join(_KEYS)}")
+    kind = _text(fields, "kind", Kind.MESSAGE)
+    if kind not in (Kind.MESSAGE, Kind.PROMPT):
+        raise BadJob(f"`kind` is {kind!r}; allowed: message, prompt")
+    when = fields.get("when")
+    if not isinstance(when, Mapping):
+        found = f"is {when[:80]!r}" if isinstance(when, str) and when else "is missing"
+        raise BadJob(f"`when` {found}; {_WHEN_FORMS}")
+    try:
+        parsed = when_.parse(when)
+    except BadWhen as error:
+        raise BadJob(str(error)) from error
+    return Job(
+        id=checked_id(_text(fields, "id", "")),
+        kind=Kind(kind),
+        text=checked_text(_text(fields, "text", "")),
+        when=parsed,
+        to=checked_to(_text(fields, "to", OWNER)),
+        timezone=checked_zone(_text(fields, "timezone", "")),
+        enabled=_switch(fields, "enabled"),
+        catch_up=_switch(fields, "catch_up"),
+    )
+
+
+def written(job: Job) -> dict[str, str | dict[str, str]]:
+    """As `read` takes it; what has its default is left out."""
+    fields: dict[str, str | dict[str, str]] = {"id": job.id, "kind": str(job.kind), "text": job.text}
+    fields |= {"when": when_.fields(job.when), "to": job.to}
+    fields |= {"timezone": job.timezone} if job.timezone else {}
+    fields |= {} if job.enabled else {"enabled": "false"}
+    return fields | ({} if job.catch_up else {"catch_up": "false"})
+
+
+def new_id(text: str, taken: Collection[str]) -> str:
+    """An id that tells what the job is about and that no other has."""
+    plain = unicodedata.normalize("NFKD", slug(text)).encode("ascii", "ignore").decode()
+    words = [word for word in plain.split("-") if word][:4]
+    base = "-".join(words)[:40].strip("-") or "job"
+    base = f"job-{base}" if _is_reserved(f"{base}-") else base
+    names = (_numbered(base, number) for number in range(1, len(taken) + 3))
+    return next(name for name in names if name not in taken and not _is_reserved(name))
+
+
+def _numbered(base: str, number: int) -> str:
+    return base if number == 1 else f"{base}-{number}"
+
+
+def checked_id(id: str) -> str:
+    """Raises `BadJob`."""
+    if _is_reserved(id):
+        raise BadJob(f"`id` is {id[:80]!r}, which is a name of Daybook's own jobs; take another")
+    if not _ID.fullmatch(id):
+        raise BadJob(f"`id` is {id[:80]!r}; allowed: a name of a-z, 0-9 and -" if id else "`id` is missing")
+    return id
+
+
+def _is_reserved(id: str) -> bool:
+    return id in RESERVED or id.startswith(_SUMMARIES)
+
+
+def checked_text(text: str) -> str:
+    """Raises `BadJob`."""
+    if not text.strip():
+        raise BadJob("`text` is empty; say what is to be sent or done")
+    if len(text) > LONGEST_TEXT:
+        raise BadJob(f"`text` has {len(text):,} characters; {LONGEST_TEXT:,} are allowed")
+    return text.strip()
+
+
+def checked_to(to: str) -> str:
+    """Raises `BadJob`."""
+    if to == OWNER:
+        return to
+    try:
+        address = Address.parse(to)
+    except ValueError as error:
+        raise BadJob(f"`to`: {error}, or owner") from error
+    if address.channel not in _CHANNELS:
+        near = did_you_mean(address.channel, _CHANNELS)
+        raise BadJob(f"`to`: there is no channel {address.channel[:40]!r}{near}; allowed: {', '.join(_CHANNELS)}")
+    return str(address)
+
+
+def checked_zone(name: str) -> str:
+    """Raises `BadJob`."""
+    if not name:
+        return ""
+    try:
+        ZoneInfo(name)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as error:
+        near = did_you_mean(name, zoneinfo.available_timezones())
+        raise BadJob(f"`timezone` is {name[:80]!r}; allowed: an IANA zone such as Europe/Berlin{near}") from error
+    return name
+
+
+def _text(fields: Fields, key: str, default: str) -> str:
+    value = fields.get(key, default)
+    if not isinstance(value, str):
+        raise BadJob(f"`{key}` must be a text")
+    return value
+
+
+def _switch(fields: Fields, key: str) -> bool:
+    value = _text(fields, key, "true").lower()
+    if value not in _TRUE | _FALSE:
+        raise BadJob(f"`{key}` is {value[:40]!r}; allowed: true, false")
+    return value in _TRUE

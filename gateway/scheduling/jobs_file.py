@@ -1,0 +1,262 @@
+"""`schedule.yaml`: read with the line of every mistake, and edited so that all the rest stays as its owner wrote it.
+
+Everything is text to us (`08:00` is no number of minutes, `no` no truth value), so nothing that people write without
+quotes changes its meaning. An edit touches the lines of one job; what came out is read again before it is written.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+import yaml
+
+from agent.io.parsing import compose_yaml
+from gateway.scheduling import job as job_
+from gateway.scheduling.job import BadJob, Job
+
+_Loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+_NOTHING = frozenset({"", "~", "null"})
+_EMPTY_LIST = re.compile(r"^jobs:[ \t]*+(?:\[\s*+\]|~|null)?+(?P<comment>[ \t]*+(?:#[^\r\n]*+)?+)\r?$", re.MULTILINE)
+
+
+class BadFile(ValueError):
+    """The file cannot be used as it is. One sentence per line, each with the number of the line."""
+
+
+class NotEditable(Exception):
+    """The file is written in a way that cannot be edited here without rewriting more of it than is asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A job and its lines, `first` to before `end`, counted from 0; `column` is where its keys begin. `lines`: where
+    each key stands. `brace`: line and column of the `}` that ends it, where it is written in braces."""
+
+    job: Job
+    first: int
+    end: int
+    column: int
+    lines: Mapping[str, int]
+    brace: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A job that could not be read, on `line`, counted from 1. `id`: where it has one that no other has."""
+
+    line: int
+    why: str
+    id: str = ""
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.why}"
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What could be read, and what could not."""
+
+    entries: tuple[Entry, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def jobs(self) -> tuple[Job, ...]:
+        return tuple(entry.job for entry in self.entries)
+
+
+@lru_cache(maxsize=2)
+def read(text: str) -> Read:
+    """Raises `BadFile` where it is no YAML, or no list of jobs.
+
+    The last texts are known: an edit reads one before it and one behind it, and the file that comes of it is read."""
+    try:
+        root = compose_yaml(text, _Loader)
+    except yaml.YAMLError as error:
+        raise BadFile(_syntax(error)) from error
+    except ValueError as error:
+        raise BadFile(f"it cannot be read: {error}") from error
+    items = _items(root)
+    entries: list[Entry] = []
+    problems: list[Problem] = []
+    known: set[str] = set()
+    for item in items:
+        line = item.start_mark.line
+        try:
+            entry = _entry(item)
+            if entry.job.id in known:
+                raise BadJob(f"the id {entry.job.id!r} is taken by a job above")
+        except BadJob as error:
+            problems.append(Problem(line + 1, str(error), _id_of(item)))
+            continue
+        known.add(entry.job.id)
+        entries.append(entry)
+    own = (dataclasses.replace(one, id="") if one.id in known else one for one in problems)
+    return Read(tuple(entries), tuple(own))
+
+
+def with_job(text: str, job: Job) -> str:
+    """The file with one more job at its end. Raises `BadFile`, `NotEditable`."""
+    found = read(text)
+    entries = found.entries
+    block = _block(job, entries[-1].column - 2 if entries else 2)
+    if entries:
+        lines = text.splitlines(keepends=True)
+        at = entries[-1].end
+        before = "".join(lines[:at])
+        edited = before + ("" if before.endswith("\n") else "\n") + block + "".join(lines[at:])
+    elif match := _EMPTY_LIST.search(text):
+        rest = text[match.end() :].removeprefix("\n")
+        edited = f"{text[: match.start()]}jobs:{match['comment']}\n{block}{rest}"
+    elif compose_yaml(text, _Loader) is None:
+        edited = "\n".join([*text.splitlines(), "jobs:", block])
+    else:
+        raise NotEditable("its jobs are written in one line; write each on lines of its own, beginning with `- id:`")
+    return _proved(edited, (*found.jobs, job))
+
+
+def as_text(jobs: Iterable[Job]) -> str:
+    """A file that says these jobs, and nothing else."""
+    return "".join(["jobs:\n", *(_block(job, 2) for job in jobs)])
+
+
+def without_job(text: str, id: str) -> str:
+    """The file without one of its jobs. Raises `KeyError`, `BadFile`, `NotEditable`."""
+    return without_jobs(text, {id})
+
+
+def without_jobs(text: str, ids: Collection[str]) -> str:
+    """The file without some of its jobs, all at once. Raises `KeyError` where one is not in it, `BadFile`,
+    `NotEditable`."""
+    found = read(text)
+    entries = {entry.job.id: entry for entry in found.entries}
+    gone = [entries[id] for id in ids]
+    lines = text.splitlines(keepends=True)
+    for entry in sorted(gone, key=lambda one: one.first, reverse=True):
+        del lines[entry.first : entry.end]
+    left = tuple(job for job in found.jobs if job.id not in ids)
+    edited = "".join(lines)
+    if not left:
+        edited = re.sub(
+            r"^jobs:(?P<rest>[ \t]*(?:#[^\r\n]*)?\r?)$", r"jobs: []\g<rest>", edited, count=1, flags=re.MULTILINE
+        )
+    return _proved(edited, left)
+
+
+def switched(text: str, id: str, *, enabled: bool) -> str:
+    """The file with a job paused or resumed. Raises `KeyError`, `BadFile`, `NotEditable`."""
+    found = read(text)
+    entry = {one.job.id: one for one in found.entries}[id]
+    lines = text.splitlines(keepends=True)
+    word = "true" if enabled else "false"
+    if "enabled" in entry.lines:
+        at = entry.lines["enabled"]
+        lines[at] = re.sub(r"(enabled['\"]?\s*:\s*)['\"]?\w+['\"]?", rf"\g<1>{word}", lines[at], count=1)
+    elif entry.brace is not None:
+        at, column = entry.brace
+        lines[at] = f"{lines[at][:column]}, enabled: {word}{lines[at][column:]}"
+    else:
+        end = entry.end
+        lines[end - 1] = lines[end - 1] if lines[end - 1].endswith("\n") else lines[end - 1] + "\n"
+        lines.insert(end, f"{' ' * entry.column}enabled: {word}\n")
+    changed = tuple(_with_enabled(one, enabled) if one.id == id else one for one in found.jobs)
+    return _proved("".join(lines), changed)
+
+
+def _with_enabled(job: Job, enabled: bool) -> Job:
+    return job_.read({**job_.written(job), "enabled": "true" if enabled else "false"})
+
+
+def _proved(text: str, jobs: tuple[Job, ...]) -> str:
+    try:
+        is_meant = read(text).jobs == jobs
+    except BadFile:
+        is_meant = False
+    if not is_meant:
+        raise NotEditable("it is written in a way that cannot be edited from here; please change it by hand")
+    return text
+
+
+def _block(job: Job, indent: int) -> str:
+    """A job as lines of YAML."""
+    lines = []
+    for key, value in job_.written(job).items():
+        if isinstance(value, dict):
+            inner = ", ".join(f"{name}: {_scalar(one)}" for name, one in value.items())
+            lines.append(f"{key}: {{{inner}}}")
+        else:
+            lines.append(f"{key}: {_scalar(value)}")
+    first, *rest = lines
+    return "".join([f"{' ' * indent}- {first}\n", *(f"{' ' * (indent + 2)}{line}\n" for line in rest)])
+
+
+def _scalar(text: str) -> str:
+    plain = re.fullmatch(r"[A-Za-z][\w /.-]*[\w.]|[\w-]+|[a-z]+(?::[\w-]+){1,2}", text, re.ASCII)
+    if plain:
+        return text
+    return yaml.safe_dump(text, default_style='"', allow_unicode=True, width=sys.maxsize).rstrip("\n")
+
+
+def _syntax(error: yaml.YAMLError) -> str:
+    mark = getattr(error, "problem_mark", None)
+    what = getattr(error, "problem", None) or str(error).splitlines()[0]
+    return f"line {mark.line + 1}: {what}" if mark is not None else str(what)
+
+
+def _items(root: yaml.Node | None) -> list[yaml.Node]:
+    if root is None or (isinstance(root, yaml.ScalarNode) and root.value in _NOTHING):
+        return []
+    if not isinstance(root, yaml.MappingNode):
+        raise BadFile("line 1: the file must begin with `jobs:`")
+    items: list[yaml.Node] = []
+    for key, value in root.value:
+        if key.value != "jobs":
+            raise BadFile(f"line {key.start_mark.line + 1}: there is no key {str(key.value)[:60]!r}; allowed: jobs")
+        if isinstance(value, yaml.SequenceNode):
+            items += value.value
+        elif not isinstance(value, yaml.ScalarNode) or value.value not in _NOTHING:
+            raise BadFile(f"line {value.start_mark.line + 1}: `jobs` must be a list, each job beginning with `- id:`")
+    return items
+
+
+def _entry(item: yaml.Node) -> Entry:
+    if not isinstance(item, yaml.MappingNode):
+        raise BadJob("a job must have keys: id, kind, text, when, to")
+    fields: dict[str, str | Mapping[str, str]] = {}
+    lines: dict[str, int] = {}
+    for key, value in _pairs(item):
+        lines[key] = value.start_mark.line
+        if isinstance(value, yaml.MappingNode):
+            fields[key] = {name: _scalar_text(name, inner) for name, inner in _pairs(value)}
+        elif not (isinstance(value, yaml.ScalarNode) and not value.style and value.value in _NOTHING):
+            fields[key] = _scalar_text(key, value)
+    last = item.value[-1][1] if item.value else item
+    end = last.end_mark.line + (1 if last.end_mark.column or last.end_mark.line == item.start_mark.line else 0)
+    brace = (item.end_mark.line, item.end_mark.column - 1) if item.flow_style else None
+    return Entry(job_.read(fields), item.start_mark.line, end, item.start_mark.column, lines, brace)
+
+
+def _id_of(item: yaml.Node) -> str:
+    pairs = item.value if isinstance(item, yaml.MappingNode) else []
+    return next((str(value.value) for key, value in pairs if key.value == "id"), "")
+
+
+def _pairs(node: yaml.MappingNode) -> Iterator[tuple[str, yaml.Node]]:
+    seen: set[str] = set()
+    for key, value in node.value:
+        if not isinstance(key, yaml.ScalarNode):
+            raise BadJob("a key must be a word")
+        if key.value in seen:
+            raise BadJob(f"the key {key.value[:60]!r} stands there twice")
+        seen.add(key.value)
+        yield key.value, value
+
+
+def _scalar_text(key: str, value: yaml.Node) -> str:
+    if not isinstance(value, yaml.ScalarNode):
+        raise BadJob(f"`{key[:60]}` must be a text")
+    return str(value.value)

@@ -1,0 +1,107 @@
+"""What follows from the hour for one job: wait, run, or let go of what was missed. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+from gateway.scheduling.recurrence import When, last_until, next_after, resolved
+
+LATE_AFTER = timedelta(minutes=2)
+"""What runs later than this after its time says so."""
+RETRIES = tuple(timedelta(seconds=seconds) for seconds in (30, 60, 300, 900, 3600))
+"""Waits before the tries that follow a failure (SPEC 8)."""
+ALERT_AFTER = 2
+PAUSE_AFTER = 10
+"""Failures in a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quiet:
+    """From `start` to `end` on the clock of `zone`; over midnight where `end` is earlier."""
+
+    start: time
+    end: time
+    zone: ZoneInfo
+
+    def over_at(self, moment: datetime) -> datetime:
+        """The end of the quiet hours in which `moment` lies; else `moment` itself."""
+        local = moment.astimezone(self.zone)
+        clock = local.time()
+        over_midnight = self.end < self.start
+        inside = clock >= self.start or clock < self.end if over_midnight else self.start <= clock < self.end
+        if not inside:
+            return moment
+        day = local.date() + timedelta(days=1 if over_midnight and clock >= self.start else 0)
+        return max(moment, resolved(datetime.combine(day, self.end), self.zone))
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """What a job's due times depend on. `quiet`: hours in which it waits; `catch_up`: for how long it is made up for
+    when it was missed."""
+
+    when: When
+    zone: ZoneInfo
+    catch_up: timedelta
+    quiet: Quiet | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Nothing is to be done before `until`; None: ever."""
+
+    until: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """`then`: the due time that follows."""
+
+    due: datetime
+    late: bool
+    then: datetime | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """Due too long ago. `then`: the due time that follows."""
+
+    due: datetime
+    then: datetime | None = field(default=None, compare=False)
+
+
+def plan(timing: Timing, settled: datetime, now: datetime, first: datetime | None = None) -> Wait | Run | Missed:
+    """Where several due times have passed since `settled`, the last of them stands for all. `first`: the first due time
+    that is not settled, where that is known already."""
+    if first is None:
+        settled = min(settled, now)  # the clock was put back: what was run is known, the rest may come
+        first = next_after(timing.when, timing.zone, settled)
+    if first is None or first > now:
+        return Wait(first)
+    if (until := calm(timing, now)) > now:
+        return Wait(until)
+    last, then = last_until(timing.when, timing.zone, first, now)
+    due = last or first
+    late = now - calm(timing, due)
+    if late > max(timing.catch_up, LATE_AFTER):
+        return Missed(due, then)
+    return Run(due, late > LATE_AFTER, then)
+
+
+def next_run(timing: Timing, settled: datetime, now: datetime) -> datetime | None:
+    """When the job runs next, as far as is known now; None: never."""
+    match plan(timing, settled, now):
+        case Run():
+            return now.astimezone(UTC)
+        case Missed():
+            due = next_after(timing.when, timing.zone, now)
+        case Wait(due):
+            pass
+    return None if due is None else calm(timing, due)
+
+
+def calm(timing: Timing, moment: datetime) -> datetime:
+    """When what is due at `moment` may run: after the quiet hours, where it heeds them."""
+    return timing.quiet.over_at(moment) if timing.quiet is not None else moment

@@ -1,0 +1,329 @@
+"""When a job is due: once, at equal intervals, or by the calendar. Values, how people write them, and how they read.
+
+Due times, on the calendar of a zone. Pure; moments are aware, and what comes out is UTC.
+
+A wall-clock time that does not exist is due at the next valid minute; one that exists twice is due once, the first time
+(Debian's rules; https://man.debian.org/cron.8). A cron expression with a wildcard hour or minute, and an interval of
+less than a day, go by elapsed time instead, through both changes of the clocks.
+
+Moments as people read them: `2026-11-22 Sun 15:00 Europe/Berlin`, whatever the process's locale.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping
+from copy import copy
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, tzinfo
+from functools import lru_cache
+from zoneinfo import ZoneInfo
+
+from cronsim import CronSim, CronSimError
+
+_UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}
+_INTERVAL = re.compile(r"(?:\d{1,6}\s*(?:min|[smhdw])\s*)+", re.IGNORECASE)
+_PART = re.compile(r"(?<!\d)(\d++)\s*+(min|[smhdw])", re.IGNORECASE)
+_MOMENT = re.compile(r"(\d{4}-\d{2}-\d{2})[T ](\d{1,2}:\d{2}(?::\d{2})?)\s*(Z|[+-]\d{2}:?\d{2})?", re.IGNORECASE)
+SHORTEST = timedelta(minutes=1)
+LONGEST = timedelta(days=3660)
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_SIMPLE = re.compile(r"(\d{1,2}) (\d{1,2}) \* \* (\*|[0-7](?:[,-][0-7])*)")
+
+
+class BadWhen(ValueError):
+    """No job can be due by this. One sentence: what was found, and what is allowed."""
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """Once. `moment` without an offset is wall-clock time in the job's zone."""
+
+    moment: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Every:
+    """At equal intervals, counted from `start` (as in `At`), else from midnight in the job's zone. Whole days are
+    counted on the calendar, so that they keep their time of day over a change of clocks."""
+
+    interval: timedelta
+    start: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cron:
+    """Five fields, as Debian's cron reads them; checked when made by `parse`."""
+
+    expression: str
+
+
+When = At | Every | Cron
+
+
+def parse(fields: Mapping[str, str]) -> When:
+    """Read `{at}`, `{every}` (with `from`, if wanted) or `{cron}`. Raises `BadWhen`."""
+    unknown = sorted(set(fields) - {"at", "every", "cron", "from"})
+    if unknown:
+        raise BadWhen(f"`when` has no key {unknown[0]!r}; write one of at, every, cron")
+    given = [name for name in ("at", "every", "cron") if name in fields]
+    if len(given) != 1 or ("from" in fields and given != ["every"]):
+        raise BadWhen('`when` must be one of {at: "2026-11-22T15:00"}, {every: 2h}, {cron: "0 8 * * 1-5"}')
+    match given[0]:
+        case "at":
+            return At(moment(fields["at"]))
+        case "every":
+            return Every(interval(fields["every"]), moment(fields["from"]) if "from" in fields else None)
+        case _:
+            return cron(fields["cron"])
+
+
+def moment(text: str) -> datetime:
+    """`2026-11-22T15:00`, with an offset or without. Raises `BadWhen`, also for dates that do not exist."""
+    match = _MOMENT.fullmatch(text.strip())
+    allowed = "write a date and a time such as 2026-11-22T15:00"
+    if match is None:
+        raise BadWhen(f"{_cut(text)} is not a moment; {allowed}")
+    day, clock, offset = match[1], match[2].rjust(5, "0") if len(match[2]) < 6 else match[2].rjust(8, "0"), match[3]
+    try:
+        found = datetime.fromisoformat(f"{day}T{clock}{(offset or '').upper()}")
+    except ValueError as error:
+        raise BadWhen(f"{_cut(text)} does not exist ({error}); {allowed}") from error
+    return found.astimezone(UTC) if found.tzinfo else found
+
+
+def interval(text: str) -> timedelta:
+    """`2h`, `90m`, `1d`, `1h30m`. Raises `BadWhen`."""
+    if not _INTERVAL.fullmatch(text.strip()):
+        raise BadWhen(f"{_cut(text)} is not an interval; write 30m, 2h, 1d or 1w")
+    length = timedelta(seconds=sum(int(number) * _UNITS[unit.lower()] for number, unit in _PART.findall(text)))
+    if not SHORTEST <= length <= LONGEST:
+        raise BadWhen(f"{_cut(text)} is out of range; an interval is at least one minute and at most ten years")
+    return length
+
+
+@lru_cache(maxsize=1024)
+def cron(text: str) -> Cron:
+    """Raises `BadWhen`, also for what never comes (31 February)."""
+    expression = " ".join(text.split())
+    fields = expression.split(" ")
+    allowed = 'five fields: minute, hour, day of month, month, day of week (0 and 7 are Sunday), such as "0 8 * * 1-5"'
+    if len(fields) != 5:
+        raise BadWhen(f"{_cut(text)} has {len(fields)} fields, not {allowed}")
+    try:
+        next(CronSim(expression, datetime(2024, 1, 1, tzinfo=UTC)))
+    except CronSimError as error:
+        raise BadWhen(f"{_cut(text)} cannot be ({str(error).lower()}); write {allowed}") from error
+    except StopIteration as error:
+        raise BadWhen(f"{_cut(text)} never comes") from error
+    return Cron(expression)
+
+
+def fields(when: When) -> dict[str, str]:
+    """As `parse` reads it, and as it stands in `schedule.yaml`."""
+    match when:
+        case At(moment):
+            return {"at": _written(moment)}
+        case Every(length, None):
+            return {"every": _interval_text(length)}
+        case Every(length, start):
+            assert start is not None
+            return {"every": _interval_text(length), "from": _written(start)}
+        case Cron(expression):
+            return {"cron": expression}
+
+
+def in_words(when: When) -> str:
+    """For people's eyes: `every 2h`, `08:00 on Monday to Friday`; a cron expression that says more stays as it is."""
+    match when:
+        case At(moment):
+            return f"once, {_written(moment).replace('T', ' ')}"
+        case Every(length, _):
+            return f"every {_interval_text(length)}"
+        case Cron(expression):
+            simple = _SIMPLE.fullmatch(expression)
+            if simple is None:
+                return f"cron {expression}"
+            clock = f"{int(simple[2]):02}:{int(simple[1]):02}"
+            return f"{clock} every day" if simple[3] == "*" else f"{clock} on {_weekdays(simple[3])}"
+
+
+def _weekdays(field: str) -> str:
+    parts = []
+    for part in field.split(","):
+        names = [_DAYS[(int(number) - 1) % 7] for number in part.split("-")]
+        parts.append(" to ".join(names))
+    return ", ".join(parts)
+
+
+def _written(moment: datetime) -> str:
+    return moment.isoformat(timespec="seconds" if moment.second else "minutes")
+
+
+def _interval_text(length: timedelta) -> str:
+    seconds = int(length.total_seconds())
+    for unit in ("w", "d", "h", "m"):
+        if seconds % _UNITS[unit] == 0:
+            return f"{seconds // _UNITS[unit]}{unit}"
+    return f"{seconds}s"
+
+
+def _cut(text: str) -> str:
+    return repr(text if len(text) <= 60 else text[:59] + "…")
+
+
+_DAY = timedelta(days=1)
+_MINUTE = timedelta(minutes=1)
+_ORIGIN = datetime(2000, 1, 1)  # noqa: DTZ001  a wall-clock time, in whichever zone
+_MANY = 400
+"""Due times in a row: more than there are days in a year, and than a dense expression has in a day."""
+_SPANS = (timedelta(hours=1), timedelta(days=1), timedelta(days=32), timedelta(days=366))
+
+
+def resolved(wall: datetime, zone: ZoneInfo) -> datetime:
+    """The moment at which a wall clock in `zone` shows `wall`; an aware `wall` is that moment already."""
+    if wall.tzinfo is not None:
+        return wall.astimezone(UTC)
+    found = wall.replace(fold=0)
+    while not exists(found, zone):
+        found = found.replace(second=0, microsecond=0) + _MINUTE
+    return found.replace(tzinfo=zone).astimezone(UTC)
+
+
+def exists(wall: datetime, zone: ZoneInfo) -> bool:
+    """Whether clocks in `zone` ever show `wall`."""
+    local = wall.replace(tzinfo=zone, fold=0)
+    return local.astimezone(UTC).astimezone(zone).replace(tzinfo=None, fold=0) == wall.replace(tzinfo=None, fold=0)
+
+
+def is_twice(wall: datetime, zone: ZoneInfo) -> bool:
+    """Whether clocks in `zone` show `wall` two times."""
+    one, other = (wall.replace(tzinfo=zone, fold=fold) for fold in (0, 1))
+    return exists(wall, zone) and one.utcoffset() != other.utcoffset()
+
+
+def next_after(when: When, zone: ZoneInfo, after: datetime) -> datetime | None:
+    """The first due time later than `after`; None where there is none."""
+    try:
+        match when:
+            case At(moment):
+                due = resolved(moment, zone)
+                return due if due > after else None
+            case Every():
+                return _next_interval(when, zone, after)
+            case Cron(expression):
+                return _next_cron(expression, zone, after)
+    except OverflowError:  # the end of the calendar
+        return None
+
+
+def last_until(when: When, zone: ZoneInfo, after: datetime, until: datetime) -> tuple[datetime | None, datetime | None]:
+    """The last due time later than `after` and not later than `until`, None where there is none; and the first one
+    later than `until`."""
+    last = then = None
+    for start in _starts(after, until):
+        last, then = _last(when, zone, start, until)
+        if last is not None:
+            break
+    return last, then
+
+
+def runs_within(when: When, gap: timedelta) -> bool:
+    """Whether two due times lie nearer than `gap` of at least some minutes. Takes some milliseconds."""
+    match when:
+        case At():
+            return False
+        case Every(interval):
+            return interval < gap
+        case Cron(expression):
+            # Times of day repeat, and days that are next to each other come within a year of them.
+            times = [time.replace(tzinfo=UTC) for time in itertools.islice(_from(expression, _ORIGIN), _MANY)]
+            return any(later - time < gap for time, later in itertools.pairwise(times))
+
+
+def _starts(after: datetime, until: datetime) -> Iterator[datetime]:
+    """Nearer ones first, for whoever asks after a year away what was due last."""
+    for span in _SPANS:
+        if until - span <= after:
+            break
+        yield until - span
+    yield after
+
+
+def _last(when: When, zone: ZoneInfo, after: datetime, until: datetime) -> tuple[datetime | None, datetime | None]:
+    last, due = None, next_after(when, zone, after)
+    while due is not None and due <= until:
+        last, due = due, next_after(when, zone, due)
+    return last, due
+
+
+def _next_interval(every: Every, zone: ZoneInfo, after: datetime) -> datetime | None:
+    start = every.start or _ORIGIN
+    if every.interval % _DAY:
+        first = resolved(start, zone)
+        steps = (after - first) // every.interval + 1
+        return first + max(steps, 1 if every.start else 0) * every.interval
+    wall = start.astimezone(zone).replace(tzinfo=None) if start.tzinfo else start
+    here = after.astimezone(zone).replace(tzinfo=None)
+    steps = max((here - wall) // every.interval, 1 if every.start else 0)
+    while (due := resolved(wall + steps * every.interval, zone)) <= after:
+        steps += 1
+    return due
+
+
+def _next_cron(expression: str, zone: ZoneInfo, after: datetime) -> datetime | None:
+    for found in _from(expression, after.astimezone(zone)):
+        due = found.astimezone(UTC)
+        if due > after:
+            return due
+    return None
+
+
+def _from(expression: str, after: datetime) -> CronSim:
+    """As `CronSim(expression, after)`, but reads the expression once: that costs as much as finding what is due."""
+    found = copy(_read(expression, after.tzinfo))
+    found.dt = after.replace(microsecond=0, tzinfo=found.dt.tzinfo)
+    return found
+
+
+@lru_cache(maxsize=1024)
+def _read(expression: str, zone: tzinfo | None) -> CronSim:
+    return CronSim(expression, _ORIGIN.replace(tzinfo=zone))
+
+
+_WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_DISTANCES = ((86_400, "day"), (3600, "hour"), (60, "minute"))
+
+
+def local(moment: datetime, zone: ZoneInfo) -> str:
+    """With the zone's name."""
+    here = moment.astimezone(zone)
+    return f"{here:%Y-%m-%d} {_WEEKDAYS[here.weekday()]} {here:%H:%M} {zone.key}"
+
+
+def soon(moment: datetime, now: datetime, zone: ZoneInfo) -> str:
+    """`tomorrow at 15:00`; empty for what is neither today nor tomorrow."""
+    here = moment.astimezone(zone)
+    days = (here.date() - now.astimezone(zone).date()).days
+    return f"{('today', 'tomorrow')[days]} at {here:%H:%M}" if days in (0, 1) else ""
+
+
+def iso(moment: datetime | None, zone: ZoneInfo) -> str | None:
+    """For programs: ISO 8601 with the zone's offset, to the second."""
+    return moment.astimezone(zone).isoformat(timespec="seconds") if moment is not None else None
+
+
+def shown(stamp: object, zone: str) -> str:
+    """What `iso` wrote, for people's eyes; empty for None. `zone`: the name of the zone it was written in."""
+    return local(datetime.fromisoformat(stamp), ZoneInfo(zone)) if isinstance(stamp, str) and stamp else ""
+
+
+def away(time: timedelta) -> str:
+    """`in 20 minutes`, in the largest unit that says it to a tenth."""
+    seconds = max(0, round(time.total_seconds()))
+    for size, name in _DISTANCES:
+        if seconds >= size * 0.95:
+            number = round(seconds / size, 0 if seconds >= 10 * size else 1)
+            return f"in {number:g} {name}{'' if number == 1 else 's'}"
+    return "in a moment"

@@ -1,0 +1,316 @@
+"""Runs of jobs: begun, followed, and ended, each in steps that may be cut off anywhere.
+
+An attempt is on disk before it begins. A message is written into the outbox by the commit that notes its attempt. A
+prompt enters the inbox under a name made of job, due time and attempt, so that offering it again changes nothing; what
+becomes of it is read from there. So whatever a crash cuts off, the next tick goes on with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import logging
+import sqlite3
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+
+from agent.clock import Clock, utc_stamp
+from channels.message import Address, DueJob, Receive
+from gateway.messages.outbox import Outbox
+from gateway.scheduling import policy, reminders
+from gateway.scheduling.builtins import BuiltIn, DueTime, JobFailed
+from gateway.scheduling.job import Job, Kind
+from gateway.scheduling.policy import ALERT_AFTER, PAUSE_AFTER, RETRIES
+from gateway.scheduling.recurrence import At, local
+from gateway.scheduling.run_state import Ledger
+from gateway.scheduling.targets import NoTarget, Reports, Targets
+from gateway.store import inbox_rows, outbox_rows
+from gateway.store.database import Database
+from gateway.store.inbox_rows import Fate
+from gateway.store.outbox_rows import Delivery, Draft
+from gateway.store.run_rows import BY_HAND, Run, State
+from gateway.turns.user_message import late_mark, missed_mark
+
+log = logging.getLogger(__name__)
+
+_SHOWN = 300
+"""Characters of an error that the owner is told."""
+
+
+def new_run(job: Job, due: str, now: datetime, what: policy.Run | policy.Missed | None = None) -> Run:
+    """A run of a job that is taken up now. `what` None: by hand."""
+    stamp, is_missed = utc_stamp(now), isinstance(what, policy.Missed)
+    return Run(
+        job=job.id,
+        due=due,
+        kind=str(job.kind),
+        text=job.text,
+        address=None,
+        late=isinstance(what, policy.Run) and what.late,
+        once=isinstance(job.when, At) and what is not None,
+        state=State.MISSED if is_missed else State.WAITING,
+        started_at=stamp,
+        next_try="" if is_missed else stamp,
+        ended_at=stamp if is_missed else "",
+    )
+
+
+class Runs:
+    """`group` owns the tasks of built-in jobs; without one they are not begun.
+
+    ended   set when a built-in job has ended
+    rung    runs of one-time jobs that did what they should, until somebody empties it
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        ledger: Ledger,
+        outbox: Outbox,
+        reports: Reports,
+        built_ins: Mapping[str, BuiltIn],
+    ) -> None:
+        self.group: asyncio.TaskGroup | None = None
+        self.ended = asyncio.Event()
+        self.rung: list[Run] = []
+        self._database = database
+        self._clock = clock
+        self._ledger = ledger
+        self._outbox = outbox
+        self._reports = reports
+        self._built_ins = built_ins
+        self._working: set[str] = set()
+        self._arrived: frozenset[str] = frozenset()
+        """Prompts that the inbox has, as `follow_up` saw it last."""
+        self._results: dict[str, str | State] = {}
+
+    # due times -------------------------------------------------------------------------------------------------
+
+    async def take_up(self, runs: Sequence[Run], jobs: Mapping[str, Job]) -> None:
+        """Claim due times. Of what was missed, whoever waits for something that comes but once is told."""
+        said: list[Draft] = []
+        missed = [run for run in runs if run.state is State.MISSED]
+        targets = await self._reports.targets() if missed else None
+
+        def says(taken: Sequence[Run]) -> Sequence[Draft]:
+            once = [run for run in taken if run.state is State.MISSED and run.once and jobs[run.job].catch_up]
+            said[:] = self._of_missed(once, jobs, targets) if targets is not None else ()
+            return said
+
+        for run in await self._ledger.take_up(runs, says=says):
+            if run.state is State.MISSED:
+                log.warning("job %s was due %s; that is too long ago now", run.job, run.due)
+        self._outbox.wake(said)
+
+    def _of_missed(self, missed: Sequence[Run], jobs: Mapping[str, Job], targets: Targets) -> Sequence[Draft]:
+        by_chat: dict[Address, list[Run]] = {}
+        for run in missed:
+            try:
+                by_chat.setdefault(targets.find(jobs[run.job].to).address, []).append(run)
+            except NoTarget as error:
+                log.error("nobody can be told that %s was missed: %s", run.job, error)
+        drafts: list[Draft] = []
+        for address, of_chat in by_chat.items():
+            zones = ((run, jobs[run.job].zone(self._clock.zone)) for run in of_chat)
+            shown = [(local(run.moment, zone), run.text, run.job) for run, zone in zones]
+            text = missed_mark(shown, targets.language(address))
+            drafts += self._outbox.drafts(f"missed:{of_chat[0].key}:{{}}", address, text)
+        return drafts
+
+    # attempts --------------------------------------------------------------------------------------------------
+
+    async def begin(self, jobs: Mapping[str, Job], receive: Receive) -> None:
+        """Begin what waits for its first or next try; go on with what a crash cut off."""
+        now = self._clock.instant()
+        if any(_is_to_begin(run, now) or self._is_to_offer(run) for run in self._ledger.open):
+            targets = await self._reports.targets()
+            await self._attempt([run for run in self._ledger.open if _is_to_begin(run, now)], jobs, targets)
+            await self._offer([run for run in self._ledger.open if self._is_to_offer(run)], targets, receive)
+        running = [run for run in self._ledger.open if run.state is State.RUNNING]
+        self._set_to_work([run for run in running if run.kind == Kind.BUILT_IN])
+
+    def _is_to_offer(self, run: Run) -> bool:
+        return run.kind == Kind.PROMPT and run.state is State.RUNNING and run.key not in self._arrived
+
+    async def _attempt(self, waiting: Sequence[Run], jobs: Mapping[str, Job], targets: Targets) -> None:
+        """All in one commit, but for those that have nowhere to report to."""
+        begun: list[Run] = []
+        drafts: list[Draft] = []
+        for run in waiting:
+            job = jobs.get(run.job)
+            if job is None:
+                await self._ledger.ended([(run, State.STOPPED)], "its job was removed")
+                continue
+            attempt = dataclasses.replace(run, attempts=run.attempts + 1, next_try="", state=State.RUNNING)
+            try:
+                begun.append(self._addressed(attempt, job, targets))
+            except NoTarget as error:
+                await self._failed(attempt, str(error))
+        for run in begun:
+            if run.address is not None:
+                await self._outbox.cut(run.address, run.text)
+            drafts += self._drafts(run, jobs[run.job], targets) if run.state is State.DELIVERING else []
+        await self._ledger.change(begun, drafts)
+        self._outbox.wake(drafts)
+
+    @staticmethod
+    def _addressed(run: Run, job: Job, targets: Targets) -> Run:
+        if run.kind == Kind.BUILT_IN:
+            return run
+        state = State.DELIVERING if run.kind == Kind.MESSAGE else run.state
+        return dataclasses.replace(run, address=targets.find(job.to).address, state=state)
+
+    def _drafts(self, run: Run, job: Job, targets: Targets) -> list[Draft]:
+        assert run.address is not None
+        language = targets.language(run.address)
+        due = run.moment.astimezone(job.zone(self._clock.zone))
+        text = reminders.shown(run.text)
+        text = f"{text}\n\n{late_mark(due, language)}" if run.late else text
+        return self._outbox.drafts(f"{run.key}:{{}}", run.address, text, buttons=reminders.buttons(run, language))
+
+    async def _offer(self, prompts: Sequence[Run], targets: Targets, receive: Receive) -> None:
+        messages = []
+        for run in prompts:
+            try:
+                target = targets.find(str(run.address))
+            except NoTarget as error:
+                await self._failed(run, str(error))
+                continue
+            due = DueJob(run.job, self._clock.local(run.moment), run.late)
+            messages.append(target.message(run.key, run.text, due, self._clock.now()))
+        if messages:
+            await receive(messages)
+
+    async def work_alone(self, run: Run) -> None:
+        """A built-in job that waits, done now and to its end, while nobody else looks after it."""
+        running = dataclasses.replace(run, attempts=run.attempts + 1, next_try="", state=State.RUNNING)
+        await self._ledger.change([running])
+        await self._work(running)
+        result = self._results.pop(running.key)
+        if isinstance(result, State):
+            await self._ledger.ended([(running, result)])
+        else:
+            await self._failed(running, result)
+
+    def _set_to_work(self, runs: Sequence[Run]) -> None:
+        for run in runs:
+            if self.group is not None and run.key not in self._working and run.key not in self._results:
+                self._working.add(run.key)
+                self.group.create_task(self._work(run), name=f"job {run.job}")
+
+    async def _work(self, run: Run) -> None:
+        """A built-in job at its work, beside everything else; the next tick writes its result down."""
+        due = DueTime(self._clock.local(run.moment), run.late, run.due.startswith(BY_HAND))
+        try:
+            outcome = await self._built_in(run.job).run(due)
+            self._results[run.key] = State.SILENT if outcome.silent else State.DONE
+        except JobFailed as error:
+            self._results[run.key] = str(error)
+        except Exception as error:
+            log.exception("job %s failed", run.job)
+            self._results[run.key] = f"it broke inside Daybook ({type(error).__name__}); the log has the details"
+        finally:
+            self._working.discard(run.key)
+        self.ended.set()
+
+    def _built_in(self, id: str) -> BuiltIn:
+        if id not in self._built_ins:
+            raise JobFailed("it is off now")
+        return self._built_ins[id]
+
+    # what became of it -----------------------------------------------------------------------------------------
+
+    async def follow_up(self) -> None:
+        """Learn the ends of what is under way."""
+        ends: list[tuple[Run, State]] = []
+        for run in self._ledger.open:
+            if isinstance(result := self._results.pop(run.key, None), State):
+                ends.append((run, result))
+            elif result is not None:
+                await self._failed(run, result)
+        ends += await self._follow_turns()
+        ends += await self._follow_deliveries()
+        over = await self._ledger.ended(ends)
+        self.rung += [run for run in over if run.once and run.state is not State.STOPPED]
+
+    async def _fates(self, runs: Sequence[Run]) -> Mapping[str, Fate]:
+        def read(connection: sqlite3.Connection) -> dict[str, Fate]:
+            addresses = [(run.key, run.address) for run in runs if run.address is not None]
+            return {key: inbox_rows.fate(connection, at.channel, at.account, key) for key, at in addresses}
+
+        return await self._database.run(read) if runs else {}
+
+    async def _deliveries(self, runs: Sequence[Run]) -> Sequence[Delivery]:
+        def read(connection: sqlite3.Connection) -> list[Delivery]:
+            return [outbox_rows.delivery(connection, run.sends_as) for run in runs]
+
+        return await self._database.run(read) if runs else []
+
+    async def _follow_turns(self) -> Sequence[tuple[Run, State]]:
+        """Prompts whose turn is over: those that have nothing to deliver have ended."""
+        running = [one for one in self._ledger.open if one.kind == Kind.PROMPT and one.state is State.RUNNING]
+        ends: list[tuple[Run, State]] = []
+        answered: list[Run] = []
+        fates = await self._fates(running)
+        self._arrived = frozenset(key for key, fate in fates.items() if fate.known)
+        for run, fate in zip(running, fates.values(), strict=True):
+            outcome, _, reason = fate.outcome.partition(": ")
+            match outcome:
+                case "":
+                    pass  # it is not over
+                case "reply":
+                    answered.append(dataclasses.replace(run, state=State.DELIVERING))
+                case "silence":
+                    ends.append((run, State.SILENT))
+                case "error":
+                    await self._failed(run, reason)
+                case "skipped":
+                    await self._failed(run, reason, again=False)
+                case _:
+                    ends.append((run, State.STOPPED))
+        await self._ledger.change(answered)
+        return ends
+
+    async def _follow_deliveries(self) -> Sequence[tuple[Run, State]]:
+        """A text that was refused, or that may have come, is not sent again: it might be said twice."""
+        sent = [one for one in self._ledger.open if one.state is State.DELIVERING]
+        ends: list[tuple[Run, State]] = []
+        for run, delivery in zip(sent, await self._deliveries(sent), strict=True):
+            if delivery.failed:
+                await self._failed(run, f"it could not be delivered: {delivery.error}", again=False)
+            elif not delivery.waiting:
+                ends.append((run, State.DELIVERED))
+        return ends
+
+    async def _failed(self, run: Run, reason: str, *, again: bool = True) -> None:
+        log.warning("job %s failed: %s", run.job, reason)
+        failed, row = self._ledger.failure(run, reason, again=again)
+        failures = row.failures if row is not None else 1
+        text = _alert(failed, failures)
+        drafts = (
+            await self._reports.to_owner(f"{text} The last error: {reason[:_SHOWN]}", f"alert:{run.key}")
+            if text
+            else []
+        )
+        await self._ledger.failed(failed, row, drafts)
+        self._outbox.wake(drafts)
+
+
+def _is_to_begin(run: Run, now: datetime) -> bool:
+    """A first try waits for nothing but its due time. What is left of a wait is never longer than the longest wait,
+    unless the clock was put back: then the wait is over."""
+    if run.state is not State.WAITING or run.is_early(now):
+        return False
+    left = datetime.fromisoformat(run.next_try) - now
+    return not run.attempts or not timedelta() < left <= RETRIES[-1]
+
+
+def _alert(run: Run, failures: int) -> str:
+    """What the owner is told of a failure; empty: nothing."""
+    times = f"Job `{run.job}` has failed" + (f" {failures} times in a row" if failures > 1 else "")
+    if failures == PAUSE_AFTER:
+        return f"{times} and is paused now; `/jobs resume {run.job}` lets it go on."
+    if run.once and run.state is State.FAILED:
+        return f"{times}, and I have given it up."
+    return f"{times}; I keep trying." if failures == ALERT_AFTER else ""

@@ -1,0 +1,133 @@
+"""What runs, and in which order it ends."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Collection, Mapping
+from dataclasses import dataclass, field
+
+from agent.agent import Agent
+from agent.model.anthropic.model import AnthropicModel
+from channels.terminal import TerminalChannel
+from gateway.messages.outbox import Outbox
+from gateway.messages.suspects import InHand
+from gateway.router import Router
+from gateway.routines.housekeeping import Housekeeping
+from gateway.rpc.protocol import Operation
+from gateway.scheduling.service import Schedule
+from gateway.supervisor import Spawner, Supervised
+from gateway.turns.attachments import Space
+from gateway.turns.queue import Turns
+from gateway.web.host import WebHouse
+
+_WARM_UP_AFTER = 0.1
+"""Seconds: the model's SDK takes one to import, so it is left until the channels have begun to listen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long is waited, in seconds. Shutting down takes at most `turn` and three times `send`, within SPEC's 30.
+
+    turn    for running turns when the process is asked to end; then they are put off to the next start
+    send    for replies that are ready by then
+    disk    between tries while the disk takes nothing
+    paste   for the rest of a text that the person's client has cut, or of an album
+    tick    between two looks of the schedule at its file and the clock
+    fetch   before a file that could not be fetched is tried again
+    trial   after a start, before a message is tried alone during which earlier processes died
+    space   no time, but what files may take: as much as the machine has patience for
+    """
+
+    turn: float = 10.0
+    send: float = 5.0
+    disk: float = 15.0
+    paste: float = 1.0
+    tick: float = 3.0
+    fetch: float = 1.0
+    trial: float = 10.0
+    space: Space = field(default_factory=Space)
+
+
+class Gateway:
+    """Everything, built and not yet running. `web`: where its page is; None without one."""
+
+    def __init__(
+        self,
+        terminal: TerminalChannel,
+        web: WebHouse | None,
+        operations: Mapping[str, Operation],
+        sources: list[Supervised],
+        schedule: Schedule,
+        router: Router,
+        turns: Turns,
+        outbox: Outbox,
+        in_hand: InHand,
+        agents: Collection[Agent],
+        commands: Spawner,
+        housekeeping: Housekeeping,
+        warm: list[AnthropicModel],
+        patience: Patience,
+    ) -> None:
+        self.terminal = terminal
+        self.web = web
+        self.operations = operations
+        self.schedule = schedule
+        self._sources = sources
+        self._router = router
+        self._turns = turns
+        self._outbox = outbox
+        self._in_hand = in_hand
+        self._agents = agents
+        self._commands = commands
+        self._housekeeping = housekeeping
+        self._warm = warm
+        self._patience = patience
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Take up what was left, listen and answer until `stop` is set; then end in order: no new messages, turns
+        finished or put off, what is ready delivered."""
+        async with asyncio.TaskGroup() as group:
+            self._commands.group = group
+            workers = [group.create_task(self._turns.lanes.run()), group.create_task(self._outbox.run())]
+            workers += [group.create_task(one.run(), name=f"behind {one.settings.name}") for one in self._agents]
+            await self._router.resume(await asyncio.to_thread(self._in_hand.begin))
+            listeners = [
+                group.create_task(one.run(self._router.receive), name=one.source.name)
+                for one in self._sources
+                if one.failure is None
+            ]
+            listeners.append(group.create_task(Supervised(self.schedule).run(self._router.receive), name="schedule"))
+            listeners.append(group.create_task(self._warm_up(), name="warm up"))
+            listeners.append(group.create_task(self._housekeeping.run(), name="housekeeping"))
+            await stop.wait()
+            for task in listeners:
+                task.cancel()
+            await self._drain()
+            for task in workers:
+                task.cancel()
+            self._commands.cancel()
+
+    async def _drain(self) -> None:
+        await self._turns.hold()
+        patience = self._patience
+        await _within(patience.send, self._commands.idle())
+        if not await _within(patience.turn, self._turns.lanes.idle()):
+            self._turns.suspend()
+            await _within(patience.send, self._turns.lanes.idle())
+        await _within(patience.send, self._outbox.drained())
+
+    async def _warm_up(self) -> None:
+        if self._warm:
+            await asyncio.sleep(_WARM_UP_AFTER)
+        for model in self._warm:
+            await model.warm_up()
+
+
+async def _within(seconds: float, work: Awaitable[None]) -> bool:
+    """False where the time ran out."""
+    try:
+        async with asyncio.timeout(seconds):
+            await work
+    except TimeoutError:
+        return False
+    return True

@@ -1,0 +1,335 @@
+"""Which messages make a turn, and what ends one early. Serves the lanes of sessions, one turn at a time per session."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+from channels.message import OutboundMessage, SendError
+from gateway.messages.lanes import Lanes, Locks
+from gateway.messages.suspects import ShuttingDown, TrialGate, is_given_up, is_suspect
+from gateway.store.database import StoreUnavailable
+from gateway.store.inbox_rows import InboxRow
+from gateway.turns.turn import ANEW, QueueMode, Rooms, SessionLane, Turn
+from gateway.turns.user_message import said_id
+
+log = logging.getLogger(__name__)
+
+LARGEST_ALBUM = 10
+"""Messages; Telegram's and Discord's limit."""
+_DISK = (
+    "My disk takes no more writing (it may be full), so I can't work on your message. It is kept, and I'll answer it "
+    "as soon as there is room again."
+)
+
+T = TypeVar("T")
+Wish = Literal["stop", "interrupt", "suspend"]
+
+
+class WasStopped(Exception):
+    """A person has ended the work."""
+
+
+@dataclass(slots=True)
+class Running:
+    """`wish`: why the turn is being cancelled from outside; None: it is not."""
+
+    turn: Turn
+    task: asyncio.Task[None]
+    wish: Wish | None = None
+
+    def cancel(self, wish: Wish) -> bool:
+        """False: its end is being written, it is too late. A stop outranks an interruption under way."""
+        if self.turn.ended:
+            return False
+        if not self.wish:
+            self.task.cancel()
+        if not self.wish or wish == "stop":
+            self.wish = wish
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """What `/stop` has ended: whether a turn or other work ran, and how many messages waited behind it."""
+
+    ran: bool
+    waiting: int
+
+
+class Turns:
+    def __init__(self, rooms: Rooms, disk_wait: float = 15.0, trial_age: float = 10.0, paste_wait: float = 1.0) -> None:
+        """`disk_wait`: seconds between tries while the disk takes nothing; `trial_age` as of `TrialGate`; `paste_wait`:
+        seconds for the rest of a text that the person's client has cut, or of an album."""
+        self._rooms = rooms
+        self._disk_wait = disk_wait
+        self._paste_wait = paste_wait
+        self._running: dict[str, Running] = {}
+        self._locks: Locks[str] = Locks()
+        self._beside: dict[tuple[str, int], asyncio.Task[object]] = {}
+        self._told_of_disk: set[str] = set()
+        self._gate = TrialGate(trial_age)
+        self.lanes: Lanes[str, int] = Lanes(self._serve)
+
+    def post(self, row: InboxRow) -> None:
+        """A message waits to be answered. In an `interrupt` session it ends the running turn, if that answers the same
+        chat: what is asked in another goes before nothing that was asked here."""
+        self.lanes.post(row.session, row.seq)
+        running = self._running.get(row.session)
+        interrupts = running and self._mode(row) == "interrupt" and _together(row, running.turn.rows[0])
+        if running and interrupts and not running.turn.is_trial:
+            running.cancel("interrupt")
+
+    def is_running(self, session: str) -> bool:
+        return session in self._running
+
+    def is_idle(self, session: str) -> bool:
+        """Whether a turn of what comes now begins at once."""
+        return not self.is_busy(session) and self.lanes.get(session) is None and self._gate.is_open
+
+    def is_busy(self, session: str) -> bool:
+        """Whether `alone` would have to wait."""
+        return session in self._locks
+
+    async def stop(self, session: str, before: int) -> Stopped:
+        """End the running turn and other work, and set aside what waits behind it, as far as it came before number
+        `before` of the inbox: what a person says after a command is not what the command is about. Raises
+        `StoreUnavailable`."""
+        ran, seqs = self._halt(session, before)
+        await self._set_aside(session, seqs)
+        return Stopped(ran, len(seqs))
+
+    @asynccontextmanager
+    async def stopped(self, session: str, before: int) -> AsyncIterator[Stopped]:
+        """As `stop`; inside, no turn of the session runs, and what was said since waits."""
+        ran, seqs = self._halt(session, before)
+        async with self.alone(session):  # asked for before anything else is awaited, so before what was said since
+            await self._set_aside(session, seqs)
+            yield Stopped(ran, len(seqs))
+
+    async def unless_stopped(self, session: str, seq: int, work: Coroutine[object, object, T]) -> T:
+        """Do something else with a session than a turn, as message `seq` asks. Raises `WasStopped` where it was ended
+        as a turn is ended."""
+        task = asyncio.create_task(work, name=f"work beside turns of {session}")
+        self._beside[session, seq] = task
+        try:
+            await asyncio.wait({task})
+        finally:
+            del self._beside[session, seq]
+            task.cancel()
+            await asyncio.wait({task})
+        if task.cancelled():
+            raise WasStopped
+        return task.result()
+
+    def _halt(self, session: str, before: int) -> tuple[bool, list[int]]:
+        """At once. Whether anything ran, and what waited."""
+        lane = self.lanes.get(session)
+        seqs = lane.take_where(lambda seq: seq < before) if lane is not None else []
+        beside = [task for (of, seq), task in self._beside.items() if of == session and seq < before and task.cancel()]
+        running = self._running.get(session)
+        ran = running is not None and running.turn.rows[0].seq < before and running.cancel("stop")
+        return ran or bool(beside), seqs
+
+    async def _set_aside(self, session: str, seqs: Sequence[int]) -> None:
+        try:
+            await self._end_stopped([self._rooms.inbox.row(seq) for seq in seqs])
+        except StoreUnavailable:
+            self.lanes.put_back(session, seqs)
+            raise
+
+    async def _end_stopped(self, rows: Sequence[InboxRow]) -> None:
+        """The end of messages that no turn will answer."""
+        if rows:
+            await self._rooms.inbox.finish(rows, "stopped")
+            self._rooms.acknowledgement.ended(rows)
+
+    def alone(self, session: str) -> AbstractAsyncContextManager[None]:
+        """No turn of the session runs inside; one that runs is waited for."""
+        return self._locks.alone(session)
+
+    def trial(self, row: InboxRow) -> AbstractAsyncContextManager[None]:
+        """No turn runs inside: a command is tried with which the process has died before. Raises `ShuttingDown`."""
+        return self._gate.trial([row])
+
+    async def hold(self) -> None:
+        """The process is asked to end: begin nothing new, and blame nothing that is in hand."""
+        self.lanes.hold()
+        self._gate.close()
+        self._rooms.in_hand.asked_to_end()
+        try:
+            await self._rooms.inbox.forgive()
+        except StoreUnavailable as error:
+            log.error("what is in hand counts as tried once more: %s", error)
+
+    def suspend(self) -> None:
+        """The process ends: stop turns where they are. They are journaled, and go on at the next start."""
+        for running in self._running.values():
+            running.cancel("suspend")
+
+    def _mode(self, row: InboxRow) -> QueueMode:
+        return self._rooms.queues[self._rooms.conversation(row).session.agent].mode
+
+    async def _serve(self, lane: SessionLane) -> None:
+        """One turn, and again as long as it is interrupted or the disk takes nothing."""
+        interrupted: Turn | None = None
+        while True:
+            await self._all_said(lane)
+            carried = interrupted.rows if interrupted is not None else []
+            try:
+                async with self._turn_of(lane, interrupted) as turn:
+                    if turn is None:  # a stop came first
+                        if interrupted is not None:
+                            await interrupted.stopped()
+                        return await self._end_stopped(carried)
+                    try:
+                        if not await self._answer(turn):
+                            return None
+                    except (StoreUnavailable, OSError):
+                        lane.put_back(row.seq for row in turn.rows if row not in carried)
+                        raise
+                    interrupted = turn
+            except ShuttingDown:  # the next process takes up what waits
+                return None
+            except (StoreUnavailable, OSError) as error:
+                await self._wait_for_disk((carried or self._waiting(lane))[0], error)
+
+    @asynccontextmanager
+    async def _turn_of(self, lane: SessionLane, interrupted: Turn | None) -> AsyncIterator[Turn | None]:
+        """The next turn of a session, when it may begin; inside, no other of the session runs, and none at all where it
+        is tried alone. None: nothing waits any more. Raises `ShuttingDown`."""
+        while True:
+            async with AsyncExitStack() as held:
+                is_trial = _is_to_try(self._waiting(lane)[:1])
+                if is_trial:
+                    await held.enter_async_context(self._gate.trial(self._waiting(lane)[:1]))
+                else:
+                    await self._gate.opened()
+                await held.enter_async_context(self.alone(lane.key))
+                if is_trial:
+                    await self._separate(lane)
+                elif not self._gate.is_open or _is_to_try(self._waiting(lane)[:1]):
+                    continue
+                else:
+                    held.enter_context(self._gate.beside_others())
+                rows = self._gather(lane, interrupted)
+                yield Turn(self._rooms, lane, rows, interrupted, is_trial=_is_to_try(rows)) if rows else None
+                return
+
+    async def _separate(self, lane: SessionLane) -> None:
+        """Let each message of the oldest turn be tried by itself, where several shared it. Raises `StoreUnavailable`,
+        `OSError`."""
+        waiting = self._waiting(lane)
+        left = [row for row in waiting if row.turn and row.turn == waiting[0].turn]
+        if len(_one_thing_said(left)) == len(left):
+            return
+        turns: dict[int, str] = {}
+        while left:
+            parts = _one_thing_said(left)
+            turns |= {row.seq: f"{said_id(parts[0].message)}{ANEW}" for row in parts}
+            left = [row for row in left if row.seq not in turns]
+        await self._rooms.inbox.separate(turns)
+        session = self._rooms.conversation(waiting[0]).session
+        await self._rooms.agents[session.agent].stopped(session, waiting[0].turn, "")
+
+    async def _all_said(self, lane: SessionLane) -> None:
+        """Wait for the rest of a text that the person's client has cut, and of an album."""
+        parts = _one_thing_said(self._waiting(lane))
+        while parts and _may_go_on(parts) and not parts[0].turn:
+            try:
+                async with asyncio.timeout(self._paste_wait):
+                    while len(now := _one_thing_said(self._waiting(lane))) == len(parts):
+                        await lane.posted()
+            except TimeoutError:
+                return
+            parts = now
+
+    def _waiting(self, lane: SessionLane) -> list[InboxRow]:
+        return [self._rooms.inbox.row(seq) for seq in lane]
+
+    def _gather(self, lane: SessionLane, interrupted: Turn | None) -> list[InboxRow]:
+        """The next messages that one turn answers: the oldest, what an earlier process had bound to the same turn, the
+        rest of a cut paste or of an album; and what else waits in the same chat, in a `collect` session or where so
+        much waits that answers one by one would come too late for anybody. After an interruption they are of the same
+        chat."""
+        waiting = self._waiting(lane)
+        if interrupted is not None:
+            waiting = [row for row in waiting if _together(row, interrupted.rows[0])]
+        if not waiting:
+            return []
+        first = waiting[0]
+        if first.turn:
+            return self._take(lane, lambda row: row.turn == first.turn)
+        parts = {row.seq for row in _one_thing_said(waiting)}
+        rows = self._take(lane, lambda row: row.seq in parts)
+        cap = self._rooms.queues[self._rooms.conversation(first).session.agent].cap
+        if self._mode(first) == "collect" or len(waiting) > cap:
+            rows += self._take(lane, lambda row: _together(row, first) and not row.turn, cap - len(rows))
+        return rows
+
+    def _take(self, lane: SessionLane, wanted: Callable[[InboxRow], bool], most: int | None = None) -> list[InboxRow]:
+        inbox = self._rooms.inbox
+        return [inbox.row(seq) for seq in lane.take_where(lambda seq: wanted(inbox.row(seq)), most)]
+
+    async def _answer(self, turn: Turn) -> bool:
+        """Run one turn. True: a message in the lane has interrupted it, and the next turn is to answer for both."""
+        task = asyncio.create_task(turn.run(), name=f"turn {turn.id}")
+        session = turn.rows[0].session
+        running = self._running[session] = Running(turn, task)
+        try:
+            await asyncio.wait({task})
+        finally:
+            task.cancel()
+            await asyncio.wait({task})
+            del self._running[session]
+        if not task.cancelled():
+            task.result()
+            self._told_of_disk.discard(session)
+            return False
+        if running.wish == "stop":
+            await turn.stopped()
+            await turn.end_stopped()
+        elif running.wish == "interrupt":
+            await turn.close_preview()
+        return running.wish == "interrupt"
+
+    async def _wait_for_disk(self, row: InboxRow, error: Exception) -> None:
+        """The message stays in the inbox. Its sender hears so once, straight away, for nothing can be written down."""
+        log.error("session %s waits for the disk: %s", row.session, error)
+        channel = self._rooms.channels.get(row.message.address.channel)
+        if row.session not in self._told_of_disk and channel is not None:
+            self._told_of_disk.add(row.session)
+            try:
+                await channel.send(OutboundMessage(row.message.address, _DISK, key=f"disk:{row.seq}:error"))
+            except SendError as unsent:
+                log.error("and its sender could not be told: %s", unsent)
+        await asyncio.sleep(self._disk_wait)
+
+
+def _is_to_try(rows: Sequence[InboxRow]) -> bool:
+    """Whether they may be tried only while nothing else is."""
+    return is_suspect(rows) and not is_given_up(rows)
+
+
+def _together(one: InboxRow, other: InboxRow) -> bool:
+    """Said in the same place, so that one reply can answer both."""
+    return one.message.address == other.message.address
+
+
+def _one_thing_said(waiting: Sequence[InboxRow]) -> list[InboxRow]:
+    """The oldest message, the rest of its text where the person's client has cut it, and the rest of its album."""
+    parts = list(waiting[:1])
+    for row in waiting[1:]:
+        message, first = row.message, parts[0].message
+        belongs = parts[-1].message.continues or (message.album and message.album == first.album)
+        if belongs and _together(row, parts[0]) and message.sender.id == first.sender.id:
+            parts.append(row)
+    return parts
+
+
+def _may_go_on(parts: Sequence[InboxRow]) -> bool:
+    return parts[-1].message.continues or (bool(parts[0].message.album) and len(parts) < LARGEST_ALBUM)

@@ -1,0 +1,374 @@
+"""One turn: messages in, one end out: a reply, a recorded silence, or an error that says what to do (invariant 2).
+
+The order of steps and nothing else: bind the messages to the turn on disk, show typing and the growing reply, run the
+agent, then write the end of the messages and the reply in one commit.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, aclosing
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from agent.agent import Agent
+from agent.memory.scope import Audience
+from agent.model.base import Usage
+from agent.tools.base import Tool
+from agent.types import CHAT, JOB, Discard, End, EndKind, Said, StepDone, Text, TurnRequest
+from channels.message import Channel, DueJob
+from gateway.messages.inbox import Inbox
+from gateway.messages.lanes import Lane
+from gateway.messages.outbound_files import LongAnswers
+from gateway.messages.outbox import Outbox
+from gateway.messages.suspects import SKIPPED, InHand, is_given_up
+from gateway.policy.approvals import Approvals
+from gateway.policy.display_names import Names
+from gateway.policy.preferences import Choices
+from gateway.policy.sessions import Conversation
+from gateway.scheduling.job_store import FILE
+from gateway.store import chat_rows, outbox_rows
+from gateway.store.database import Database, StoreUnavailable
+from gateway.store.inbox_rows import InboxRow
+from gateway.store.outbox_rows import Draft
+from gateway.turns.attachments import Intake
+from gateway.turns.preview import Preview, Reply
+from gateway.turns.reactions import Acknowledgement
+from gateway.turns.user_message import ADVICE, has_files, late_mark, needs_advice, nothing_to_answer, said, said_id
+
+log = logging.getLogger(__name__)
+
+_BUG = (
+    "Something broke inside Daybook while I was answering; the log has the details. Your message is kept. "
+    "Please try again, or send /new to start afresh."
+)
+_TO_OWNER = "I crashed several times on {by} in {chat}, so I skipped it. The log has the details."
+ANEW = ":anew"
+"""How the id of a turn ends whose message had shared a turn with others. The session's journal knows the message from
+there, so it is said to the agent under an id that ends so, too."""
+
+_SEALED = {FILE: "no job is made, changed or removed from inside a job. Say in your answer what should be scheduled."}
+"""What a job's turn may not change."""
+
+QueueMode = Literal["steer", "collect", "interrupt"]
+
+SessionLane = Lane[str, int]
+"""A session's waiting messages, as their numbers in the inbox."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueRule:
+    """What a message does to a running turn. `cap`: the most messages that one turn takes. What is over the cap waits
+    for the next turn, nothing is dropped; while more than `cap` wait, every mode collects."""
+
+    mode: QueueMode = "steer"
+    cap: int = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Rooms:
+    """What a turn needs of the house. `conversation` says where a message on disk belongs, as at its arrival;
+    `tools` gives those that act on the house for whoever has sent it; `to_owner` what is to be written down to tell the
+    owner a text under a key."""
+
+    database: Database
+    inbox: Inbox
+    outbox: Outbox
+    long_answers: LongAnswers
+    choices: Choices
+    intake: Intake
+    acknowledgement: Acknowledgement
+    channels: Mapping[str, Channel]
+    agents: Mapping[str, Agent]
+    queues: Mapping[str, QueueRule]
+    conversation: Callable[[InboxRow], Conversation]
+    tools: Callable[[InboxRow], tuple[Tool, ...]]
+    in_hand: InHand
+    to_owner: Callable[[str, str], Awaitable[list[Draft]]]
+    approvals: Approvals
+    names: Names
+
+
+class Turn:
+    """A turn in progress.
+
+    rows        messages it answers; grows by what joins it while it runs, before the agent hears of that
+    ended       its end is decided and being written: it cannot be cancelled any more
+    is_trial    it runs while no other does, and no other message joins it
+    """
+
+    def __init__(
+        self,
+        rooms: Rooms,
+        lane: SessionLane,
+        rows: Sequence[InboxRow],
+        interrupted: Turn | None = None,
+        *,
+        is_trial: bool = False,
+    ) -> None:
+        """`interrupted`: a turn whose messages, which the agent may know, get their end from this one."""
+        first = rows[0]
+        carried: list[InboxRow] = interrupted.rows if interrupted is not None else []
+        self._rooms = rooms
+        self._lane = lane
+        self._shown_up_to = 0
+        self._stood: str | None = None
+        self._preview: Preview | None = None
+        self._conversation = rooms.conversation(first)
+        self._agent = rooms.agents[self._conversation.session.agent]
+        self._queue = rooms.queues[self._conversation.session.agent]
+        self.id = first.turn or said_id(first.message)
+        self._interrupted = interrupted
+        self._said = (*carried, *rows)
+        self._advice = ""
+        self.rows: list[InboxRow] = [*rows, *carried]
+        self.reply = Reply()
+        self.ended = False
+        self.is_trial = is_trial
+
+    async def run(self) -> None:
+        """Run to the end. Raises `StoreUnavailable` or `OSError` where the disk takes nothing: the messages stay in the
+        inbox and a later `Turn` of the same rows goes on where this one stopped. Cancelled, it leaves the messages
+        open: see `stopped`."""
+        if is_given_up(self.rows):
+            await self._skip()
+        else:
+            with self._rooms.in_hand.working(self._name, [row.seq for row in self.rows]):
+                await self._run()
+
+    async def _run(self) -> None:
+        self._stood = await self._rooms.inbox.take(self.rows, self.id, alone=self.is_trial)
+        self._said = tuple(self._rooms.inbox.row(row.seq) for row in self._said)  # an edit may have come until now
+        await self._close_interrupted()  # not before: a crash would find its messages with a turn that was stopped
+        if note := nothing_to_answer([row.message for row in self._said]):
+            return await self._end(End(EndKind.ERROR, note, Usage()))
+        try:
+            end = await self._answer()
+        except (StoreUnavailable, OSError):
+            raise
+        except Exception:
+            log.exception("turn %s failed", self.id)
+            end = End(EndKind.ERROR, _BUG, Usage())
+        return await self._end(end)
+
+    @property
+    def _name(self) -> str:
+        """For people who read a log."""
+        return f"turn {self.id} in {self.rows[0].session}"
+
+    async def _skip(self) -> None:
+        """Tell its sender and the owner, before anything of it is looked at: that may be what the process dies of."""
+        row = self.rows[0]
+        by = f"job `{row.message.due.id}`" if row.message.due else f"a message from {row.message.sender.name or '?'}"
+        log.error("%s is skipped: the process died or stood still with it again and again", self._name)
+        await self._end(
+            End(EndKind.ERROR, SKIPPED, Usage()),
+            outcome=f"skipped: {SKIPPED}" if row.message.due else "",
+            besides=await self._rooms.to_owner(_TO_OWNER.format(by=by, chat=row.message.address), f"skipped:{row.seq}"),
+        )
+        try:
+            await self.stopped()  # so that the next turn of the session does not answer it
+        except Exception:
+            log.exception("%s could not be closed in the transcript", self._name)
+
+    async def stopped(self) -> None:
+        """Close a cancelled turn in the session's journal, with what was shown of its answer, and what it has
+        interrupted before it."""
+        await self._close_interrupted()
+        await self._agent.stopped(self._conversation.session, self.id, self.reply.text)
+
+    async def _close_interrupted(self) -> None:
+        if self._interrupted is not None:
+            await self._interrupted.stopped()
+            self._interrupted = None
+
+    async def end_stopped(self) -> None:
+        """The end of a turn that its person stopped: what was written of the answer stays in the chat."""
+        await self._end(End(EndKind.REPLY, self._cut("Stopped."), Usage()), outcome="stopped")
+
+    async def close_preview(self) -> None:
+        """Leave no half-written message of an interrupted turn in the chat: the answer comes in another."""
+        if self._preview and self._preview.message:
+            address, edits = self.rows[0].message.address, self._preview.message
+            cut = await self._rooms.long_answers.fitted(address, self._cut("Interrupted."))
+            drafts = self._rooms.outbox.drafts(f"{self.id}:cut:{{}}", address, cut.text, edits=edits, files=cut.files)
+            await self._rooms.outbox.write(drafts)
+
+    def _cut(self, why: str) -> str:
+        shown = self._preview is not None and self._preview.message
+        return "\n\n".join(part for part in (self.reply.text, f"_{why}_" if self.reply.text or shown else "") if part)
+
+    async def _answer(self) -> End:
+        if self._due is not None:
+            return await self._work(await self._request())
+        address = self.rows[0].message.address
+        channel = self._rooms.channels[address.channel]
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(channel.typing(address))
+            request = await self._request()
+            is_clear = functools.partial(self._rooms.outbox.is_clear, address)
+            self._preview = Preview(
+                self._rooms.database, channel, address, self.id, self._reply_to(), self._stood, is_clear
+            )
+            preview = await stack.enter_async_context(self._preview.open(self.reply))
+            events = await stack.enter_async_context(aclosing(self._agent.turn(request)))
+            async for event in events:
+                match event:
+                    case End():
+                        return event
+                    case Text() | Discard() | StepDone():
+                        self.reply.feed(event)
+                        preview.changed()
+        raise RuntimeError("a turn ended without saying how")
+
+    @property
+    def _due(self) -> DueJob | None:
+        return self.rows[0].message.due
+
+    async def _work(self, request: TurnRequest) -> End:
+        """A job's turn: nobody waits, so nothing is shown before its end, and of that only the last answer."""
+        async with aclosing(self._agent.turn(request)) as events:
+            async for event in events:
+                match event:
+                    case End(text=text) if self.reply.last_step and text.endswith(self.reply.last_step):
+                        return replace(event, text=self.reply.last_step)
+                    case End():
+                        return event
+                    case Text() | Discard() | StepDone():
+                        self.reply.feed(event)
+        raise RuntimeError("a turn ended without saying how")
+
+    async def _request(self) -> TurnRequest:
+        first = self.rows[0]
+        return TurnRequest(
+            id=self.id,
+            session=self._conversation.session,
+            scope=self._conversation.scope,
+            said=await self._as_said(self._said),
+            arrived=self._arrived,
+            tools=() if self._due else self._rooms.tools(first),
+            model=self._rooms.choices.model(first.session),
+            purpose=JOB if self._due else CHAT,
+            fresh=self._due is not None,
+            sealed=_SEALED if self._due else {},
+            approvals=self._rooms.approvals.of_row(first, self.id),
+        )
+
+    async def _opened(self, row: InboxRow, overheard: Sequence[InboxRow] = ()) -> Said:
+        session, is_owners = self._conversation.session, self._conversation.scope.audience is Audience.OWNER
+        opened = await self._rooms.intake.opened(row.message, str(session), is_owners=is_owners)
+        if needs_advice(opened):
+            self._advice = ADVICE
+        told = said(row.message, self._rooms.names, opened, overheard)
+        return replace(told, id=f"{told.id}{ANEW}") if self.id.endswith(ANEW) else told
+
+    async def _arrived(self) -> Sequence[Said]:
+        """Steering: what was said in this chat since, taken from the lane. What came with a file waits for a turn of
+        its own, in which it is read; so does an album, of which more may be on its way; and so does what was said after
+        such a message."""
+        if self._queue.mode != "steer" or self.is_trial:
+            return ()
+        inbox = self._rooms.inbox
+        here = self.rows[0].message.address
+        said_here = [inbox.row(seq) for seq in self._lane if inbox.row(seq).message.address == here]
+        plain = itertools.takewhile(
+            lambda row: not row.message.album and not has_files(row.message),
+            (row for row in said_here if not row.turn),
+        )
+        steering = {row.seq for row in plain}
+        waiting = self._lane.take_where(lambda seq: seq in steering, self._queue.cap)
+        if not waiting:
+            return ()
+        rows = [inbox.row(seq) for seq in waiting]
+        self.rows += rows
+        self._rooms.in_hand.put(self._name, [row.seq for row in self.rows])
+        await inbox.join(rows, self.id)
+        return await self._as_said([inbox.row(row.seq) for row in rows])  # an edit may have come until now
+
+    async def _as_said(self, rows: Sequence[InboxRow]) -> tuple[Said, ...]:
+        """As the model is to see them: in a group, each with what was overheard before it and not shown yet."""
+        if self._conversation.is_private or not rows:
+            return tuple([await self._opened(row) for row in rows])
+        overheard = await self._rooms.inbox.overheard(rows[0].session, max(row.seq for row in rows))
+        shown: list[Said] = []
+        for row in rows:
+            before = [one for one in overheard if self._shown_up_to < one.seq < row.seq]
+            shown.append(await self._opened(row, before))
+            self._shown_up_to = max(self._shown_up_to, row.seq)
+        return tuple(shown)
+
+    async def _overheard(self) -> Sequence[InboxRow]:
+        """What was shown with the messages of this turn, by an earlier process too."""
+        if not self._shown_up_to:
+            return ()
+        return await self._rooms.inbox.overheard(self.rows[0].session, max(row.seq for row in self.rows))
+
+    async def _standing_preview(self) -> tuple[str, bool]:
+        """The message to be replaced by the end, perhaps an earlier process's; and whether one may stand unknown."""
+        if self._preview is not None:
+            return self._preview.message, self._preview.uncertain
+        known = await self._rooms.database.run(outbox_rows.preview_of, self.id)
+        return known or "", known == ""
+
+    def _reply_to(self) -> str:
+        """Groups see which message is answered; a private chat knows, unless others came in between."""
+        message = self.rows[0].message
+        quotes = self._rooms.channels[message.address.channel].pace(message.address).quotes
+        return message.platform_id if quotes or not self._conversation.is_private or len(self._lane) else ""
+
+    async def _end(self, end: End, outcome: str = "", besides: Sequence[Draft] = ()) -> None:
+        """The one end. Where it fails for a reason that will not go away, an error text is the end; where even that
+        fails, a mark in the inbox: no message waits for ever for what cannot come."""
+        try:
+            await self._end_with(end, outcome, besides)
+        except (StoreUnavailable, OSError):
+            raise
+        except Exception:
+            log.exception("the end of turn %s failed", self.id)
+            try:
+                await self._end_with(End(EndKind.ERROR, _BUG, Usage()), outcome, besides)
+            except (StoreUnavailable, OSError):
+                raise
+            except Exception:
+                log.exception("turn %s ends without a word", self.id)
+                await self._rooms.inbox.finish(self.rows, outcome or str(EndKind.ERROR))
+
+    async def _end_with(self, end: End, outcome: str, besides: Sequence[Draft]) -> None:
+        """The end of messages and the reply to them, in one commit; then the reply is sent. `besides`: written down for
+        others in the same commit; who reads the reply needs no other."""
+        self.ended = True
+        preview, uncertain = await self._standing_preview()
+        if self._due is not None:
+            end, outcome = await self._end_of_job(self._due, end, outcome)
+        text = f"{end.text}\n\n{self._advice}" if self._advice and end.kind is EndKind.REPLY else end.text
+        if not text and preview:
+            text = self.reply.text or "…"
+        address = self.rows[0].message.address
+        answer = await self._rooms.long_answers.fitted(address, text)
+        drafts = self._rooms.outbox.drafts(
+            f"{self.id}:{{}}" + (":error" if end.kind is EndKind.ERROR else ""),
+            address,
+            answer.text,
+            reply_to=self._reply_to(),
+            edits=preview,
+            repeat=uncertain,
+            files=answer.files,
+        )
+        rows = [*self.rows, *await self._overheard()]
+        besides = [draft for draft in besides if self._due or draft.address != address]
+        async with self._rooms.outbox.sending(drafts) as begin:
+            await self._rooms.inbox.finish(rows, outcome or str(end.kind), [*drafts, *besides], begin=begin)
+        self._rooms.outbox.wake(besides)
+        self._rooms.acknowledgement.ended(self.rows)
+
+    async def _end_of_job(self, due: DueJob, end: End, outcome: str) -> tuple[End, str]:
+        """What went wrong is no news for the chat: the schedule reads it, tries again and tells the owner."""
+        if outcome or end.kind is EndKind.ERROR:
+            return replace(end, text=""), outcome or f"{EndKind.ERROR}: {end.text}"
+        if not due.late or not end.text:
+            return end, outcome
+        language = await self._rooms.database.run(chat_rows.language, self.rows[0].message.address)
+        return replace(end, text=f"{end.text}\n\n{late_mark(due.moment, language)}"), outcome

@@ -1,0 +1,213 @@
+"""A message from a channel, as the agent is to see it.
+
+What an attachment turned out to be, and the note of it that outlasts a crash.
+"""
+
+from __future__ import annotations
+
+import enum
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from agent.io.parsing import load_json
+from agent.languages.codes import Language
+from agent.media.store import Store
+from agent.types import Document, ForwardedText, Picture, Said
+from channels.message import Attachment, ChatKind, InboundMessage, Quote
+from gateway.i18n import WORDS, one_line
+from gateway.policy.display_names import Names, plain_name
+from gateway.store.inbox_rows import InboxRow
+
+
+class Found(enum.StrEnum):
+    """What an attachment turned out to be."""
+
+    PICTURE = "picture"
+    DOCUMENT = "document"
+    SPEECH = "speech"
+    UNHEARD = "unheard"  # speech, and nobody to transcribe it
+    FETCHED = "fetched"  # and not read yet
+    CLOSED = "closed"  # it could not be had or read
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """`file`: where it is kept, empty where it could not be had; `shown`: a picture as a model takes it; `text` of a
+    document or of speech; `remark`: why there is nothing more, as the end of a sentence that begins with its name."""
+
+    found: Found
+    file: str = ""
+    shown: str = ""
+    text: str = ""
+    remark: str = ""
+
+
+def read_note(note: Path, store: Store) -> Opened | None:
+    """What was noted, as long as its files are there. Blocks."""
+    try:
+        known = Opened(**load_json(note.read_bytes()))
+        known = replace(known, found=Found(known.found))
+        there = all(store.place(path).is_file() for path in (known.file, known.shown) if path)
+    except (OSError, ValueError, TypeError):
+        return None
+    return known if there else None
+
+
+def write_note(note: Path, opened: Opened) -> None:
+    """Blocks. Raises `OSError`."""
+    note.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    fresh = note.with_suffix(".new")
+    fresh.touch(0o600)
+    fresh.write_text(json.dumps(asdict(opened)), encoding="utf-8")
+    fresh.replace(note)
+
+
+_EMPTY = "That message was empty. Write me a few words and I'll answer."
+_JOB = (
+    "(Your scheduled job `{id}` is due; nobody has just written. Do what it says. Only your last answer is sent to "
+    "this chat, as it stands; NO_REPLY sends nothing.)"
+)
+_UNHEARD = (
+    "it was not transcribed, for no transcriber is set up here (media.transcribe in config.yaml: a server that speaks "
+    "OpenAI's transcription API, or a local command). Say so; you have not heard it"
+)
+ADVICE = (
+    "_(I can't listen to recordings yet; this one is kept. Whoever runs me can set up a transcriber in config.yaml: "
+    "`media: {transcribe: {base_url: …, model: …, api_key: …}}` for a server with OpenAI's transcription API, or "
+    '`media: {transcribe: {command: [whisper, "{file}"]}}` for a program that prints the words. Then start again.)_'
+)
+_MISSED_SHOWN = 20
+_MISSED_CHARS = 200
+_SOMEBODY_ELSES = ("forwarded ", "quoted ")
+"""How a channel begins the kind of what its sender only passes on."""
+
+
+def said_id(message: InboundMessage) -> str:
+    """Unlike any other message's of a session, which may have several channels."""
+    return ":".join(part for part in (message.address.channel, message.address.account, message.id) if part)
+
+
+def said(
+    message: InboundMessage,
+    names: Names,
+    opened: Mapping[int, Opened] | None = None,
+    overheard: Sequence[InboxRow] = (),
+) -> Said:
+    """`opened`: what was read of its attachments, by their place."""
+    came = [(one, (opened or {}).get(at)) for at, one in enumerate(message.attachments)]
+    heard = list(_heard(message, came))
+    return Said(
+        id=said_id(message),
+        text="\n\n".join(filter(None, [_words(message), *(words for _, words in heard)])),
+        sender=names.shown(message),
+        channel=message.address.channel.capitalize(),
+        at=message.sent_at,
+        quoted=(_quoted(message.quote),) if message.quote else (),
+        enclosed=tuple(_enclosed(came)),
+        overheard=tuple((names.shown(row.message), row.message.sent_at, _overheard(row.message)) for row in overheard),
+        heard=tuple(name for name, _ in heard),
+        documents=tuple(_documents(message, came)),
+        pictures=tuple(
+            Picture(_named(one, "picture"), it.shown, it.file) for one, it in came if it and it.found is Found.PICTURE
+        ),
+        by=f"{message.address.channel}:{message.sender.id}",
+    )
+
+
+def _words(message: InboundMessage) -> str:
+    return f"{_JOB.format(id=message.due.id)}\n\n{message.text}" if message.due else message.text
+
+
+def late_mark(due: datetime, language: Language) -> str:
+    """What stands behind a text that comes long after its time. `due`: in the zone in which it is to be read."""
+    return f"_({WORDS[language].late.format(due=f'{due:%Y-%m-%d %H:%M}')})_"
+
+
+def missed_mark(missed: Sequence[tuple[str, str, str]], language: Language) -> str:
+    """What is said in place of reminders whose time is too long past to ring: when each was due, its text, its id."""
+    words = WORDS[language]
+    lines = [f"- {due}: {one_line(text, _MISSED_CHARS)} (`{id}`)" for due, text, id in missed[:_MISSED_SHOWN]]
+    more = [f"- {words.more.format(number=len(missed) - _MISSED_SHOWN)}"] if len(missed) > _MISSED_SHOWN else []
+    return "\n".join([words.missed, "", *lines, *more])
+
+
+def nothing_to_answer(messages: Sequence[InboundMessage]) -> str:
+    """What to tell the sender where no message has anything in it; empty where one has. A bare mention in a group is a
+    call to look at what was said before."""
+    said_something = (
+        message.text.strip() or message.quote or message.attachments or message.kind is ChatKind.GROUP
+        for message in messages
+    )
+    return "" if any(said_something) else _EMPTY
+
+
+def has_files(message: InboundMessage) -> bool:
+    """Whether anything came with it that must be fetched before it is seen."""
+    return any(one.handle for one in message.attachments)
+
+
+def needs_advice(opened: Mapping[int, Opened]) -> bool:
+    """Whether its sender is to be told how a transcriber is set up."""
+    return any(one.found is Found.UNHEARD for one in opened.values())
+
+
+_Came = Sequence[tuple[Attachment, Opened | None]]
+
+
+def _heard(message: InboundMessage, came: _Came) -> Iterator[tuple[str, str]]:
+    """Name and words of each recording of the sender's own speech."""
+    for one, it in came:
+        if it and it.found is Found.SPEECH and not _is_somebody_elses(message, one):
+            yield _named(one), it.text
+
+
+def _documents(message: InboundMessage, came: _Came) -> Iterator[Document]:
+    for one, it in came:
+        if it and it.found is Found.DOCUMENT:
+            yield Document(_named(one, "document"), it.text, it.file, it.remark)
+        elif it and it.found is Found.SPEECH and _is_somebody_elses(message, one):
+            yield Document(f"{_named(one)}, as it was heard", it.text, it.file)
+
+
+def _is_somebody_elses(message: InboundMessage, attachment: Attachment) -> bool:
+    forwarded = message.quote is not None and message.quote.forwarded
+    return forwarded or attachment.kind.startswith(_SOMEBODY_ELSES)
+
+
+def _enclosed(came: _Came) -> Iterator[str]:
+    for one, it in came:
+        kept = f"; it is kept at {it.file}" if it and it.file else ""
+        if one.words:
+            yield f"{one.kind}: {one.words}"
+        if it and it.found is Found.UNHEARD:
+            yield f"{_named(one)}: {_UNHEARD}{kept}"
+        elif it and it.found is Found.CLOSED:
+            yield f"{_named(one)} could not be read: {it.remark}{kept}"
+        elif it is None and not one.words:
+            yield f"{_named(one)} came with this message; it was not opened"
+
+
+def _quoted(quote: Quote) -> str | ForwardedText:
+    if quote.forwarded:
+        return ForwardedText(plain_name(quote.author), quote.text)
+    return f"{plain_name(quote.author)}: {quote.text}" if quote.author else quote.text
+
+
+def _overheard(message: InboundMessage) -> str:
+    """What others said, and what they passed on, is not opened."""
+    came = (f"[{_named(one)}]" + (f" {one.words}" if one.words else "") for one in message.attachments)
+    quote = message.quote
+    forwarded = (
+        f"[forwarded from {plain_name(quote.author) or 'somebody'}] {quote.text}" if quote and quote.forwarded else ""
+    )
+    return " ".join(filter(None, [message.text, forwarded, *([] if forwarded else came)]))
+
+
+def _named(attachment: Attachment, kind: str = "") -> str:
+    """`kind`: a better word for what was sent as a file. Of a name that looks like a path, the end."""
+    word = kind if kind and attachment.kind == "document" else attachment.kind
+    return " ".join(filter(None, [word, re.split(r"[/\\]", attachment.name)[-1]]))
