@@ -19,47 +19,47 @@ from pathlib import Path
 from agent import report
 from agent.clock import Clock
 from agent.compaction.compact import Compacted, compact, is_one_turn, made_for
-from agent.compaction.deferred_store import Debts
+from agent.compaction.deferred_store import DeferredStore
 from agent.compaction.flush import before_context_loss
-from agent.compaction.flush_state import Loss
+from agent.compaction.flush_state import ContextLossReason
 from agent.context import untrusted
 from agent.context.recall import Recall
 from agent.forget import Removal, bring_back, mentions, redact
 from agent.heartbeat import heartbeat
-from agent.journal.summary import Asked, Coming, Summary, summary
+from agent.journal.summary import Summary, SummaryRequest, UpcomingJob, summary
 from agent.journal.writer import Journal
 from agent.media.store import Store
 from agent.memory.files import FileError
-from agent.memory.forget import Finding, forget, speaks_of, up_to_date
+from agent.memory.forget import ForgetPlan, forget, speaks_of, up_to_date
 from agent.memory.history import History
-from agent.memory.redaction_lock import Forgettings
+from agent.memory.redaction_lock import RedactionLock
 from agent.memory.scope import Audience, Scope
 from agent.model.base import Model
 from agent.search.database import NotStored
 from agent.search.engine import MemoryIndex
 from agent.search.indexer import keep_indexed
 from agent.search.results import Search
-from agent.search.vectors.protocol import Meaning
+from agent.search.vectors.protocol import SemanticIndex
 from agent.session.archive import Archive, SessionInfo
 from agent.session.entries import RedactionEntry
 from agent.session.export import markdown
-from agent.session.past_sessions import PastTalks
+from agent.session.past_sessions import PastSessions
 from agent.session.transcript import Transcript
-from agent.session.turn_journal import Steps, content_of, text_of, turns_of_said
-from agent.session_lifecycle import Begun, Leaving
-from agent.sessions import Conversation, OpenTalks
+from agent.session.turn_journal import TurnJournal, content_of, text_of, turns_of_said
+from agent.session_lifecycle import NewSession, SessionLifecycle
+from agent.sessions import OpenSession, SessionCache
 from agent.settings import AgentSettings
 from agent.silence import spoken
 from agent.skills import Skills
 from agent.tools.base import Arguments, OwnerConsent, Tool
 from agent.turn.loop import run_turn
-from agent.turn.model_call import Asking
+from agent.turn.model_call import ModelCaller
 from agent.turn.outcome import ending
-from agent.turn.remember_guard import Promise
-from agent.turn.tool_calls import STOPPED_CALL, Calls
-from agent.turn.user_input import Incoming
-from agent.turn.window import Room, Windows
-from agent.types import CHAT, End, EndKind, SessionKey, TurnEvent, TurnRequest
+from agent.turn.remember_guard import RememberGuard
+from agent.turn.tool_calls import STOPPED_CALL, ToolRunner
+from agent.turn.user_input import UserInput
+from agent.turn.window import ContextWindow, ModelWindows
+from agent.types import CHAT, ResultKind, SessionKey, TurnEvent, TurnRequest, TurnResult
 
 _log = logging.getLogger(__name__)
 
@@ -77,7 +77,7 @@ class Agent:
     The change history, the search index and the pictures of its talks stand beside the sessions; `close` lets go of the
     index. `search` recalls what goes with a message, by default from the index. `configured` as in `Skills`.
 
-    Every method may raise `OSError` (`NotJournaled` is one) where the disk does not do its part, and
+    Every method may raise `OSError` (`TranscriptNotWritten` is one) where the disk does not do its part, and
     `agent.memory.files.FileError` where a workspace file cannot be written; what was asked for is then not done.
     """
 
@@ -90,23 +90,23 @@ class Agent:
         clock: Clock,
         search: Search | None = None,
         configured: Collection[str] = (),
-        meaning: Meaning | None = None,
+        meaning: SemanticIndex | None = None,
     ) -> None:
         archive = Archive(sessions, settings.name)
-        past = PastTalks(archive)
+        past = PastSessions(archive)
         self.settings = settings
         self.workspace = workspace
         self.skills = Skills(workspace, configured=configured)
         self.history = History(sessions.parent / "history" / f"{settings.name}.db", clock)
         self.index = MemoryIndex(sessions.parent, settings.name, settings.memory.search, past, meaning)
         self._archive = archive
-        self._forgettings = Forgettings()
+        self._forgettings = RedactionLock()
         self._store = Store(sessions.parent)
         self._recall = Recall(clock, settings.memory.recall, search or self.index.search)
         self._model = model
         self._clock = clock
-        self._windows = Windows(settings, model, clock)
-        self._talks = OpenTalks(
+        self._windows = ModelWindows(settings, model, clock)
+        self._talks = SessionCache(
             settings,
             archive,
             past,
@@ -118,8 +118,8 @@ class Agent:
             self.index.search,
             clock,
         )
-        debts = Debts(sessions / settings.name, workspace)
-        self._leaving = Leaving(settings, self._talks, debts, self.history, self._forgettings, clock)
+        debts = DeferredStore(sessions / settings.name, workspace)
+        self._leaving = SessionLifecycle(settings, self._talks, debts, self.history, self._forgettings, clock)
         marks = sessions.parent / "journal" / f"{settings.name}.db"
         self.journal = Journal(settings, archive, marks, model, self._windows, self.history, self._forgettings, clock)
 
@@ -147,26 +147,29 @@ class Agent:
         await self._forgettings.all_written()
 
     async def turn(self, request: TurnRequest) -> AsyncGenerator[TurnEvent, None]:
-        """Run a turn, or go on with one that was interrupted; ends with one `End`. Close the iterator to stop it."""
+        """Run a turn, or go on with one that was interrupted; ends with one `TurnResult`. Close the iterator to stop
+        it."""
         await self._leaving.leave_for(request)
         conversation = await self._talks.take_up(request.session, request.scope, request.sealed)
         transcript = conversation.transcript
         own_tools = (*conversation.tools, *request.tools)
         specs = tuple(tool.spec for tool in own_tools)
         talk = await self._talks.talk(request.session, request.scope, transcript, specs, request.model)
-        steps = Steps(transcript, _turn_of(transcript, request), self._clock, [said.id for said in request.said])
-        incoming = Incoming(conversation, steps, talk.budget.window, self._recall, self._forgettings, self._clock)
+        steps = TurnJournal(transcript, _turn_of(transcript, request), self._clock, [said.id for said in request.said])
+        incoming = UserInput(conversation, steps, talk.budget.window, self._recall, self._forgettings, self._clock)
         if request.approvals is not None and not steps.entries:
             await _tell_outcomes(steps, request.approvals)
         await incoming.journal(request.said)
         smaller = partial(self._windows.overflowed, talk.model_name)
-        shelter = Room(talk, steps.turn, smaller, partial(self._leaving.compacted, talk))
+        shelter = ContextWindow(talk, steps.turn, smaller, partial(self._leaving.compacted, talk))
 
         async def arrived() -> None:
             await incoming.journal(await request.arrived())
 
-        ask = Asking(shelter, request.purpose, self._store)
-        calls = Calls(own_tools, steps, request.scope, conversation.freshness, conversation.written, request.approvals)
+        ask = ModelCaller(shelter, request.purpose, self._store)
+        calls = ToolRunner(
+            own_tools, steps, request.scope, conversation.freshness, conversation.written, request.approvals
+        )
 
         def run(may_join: bool) -> AsyncGenerator[TurnEvent, None]:
             limit = self.settings.session.max_tool_rounds
@@ -176,9 +179,9 @@ class Agent:
         events = promise.kept(run) if request.purpose == CHAT else run(True)
         async with aclosing(events):
             async for event in events:
-                if isinstance(event, End) and event.kind is EndKind.REPLY and shelter.failure:
+                if isinstance(event, TurnResult) and event.kind is ResultKind.REPLY and shelter.failure:
                     event = dataclasses.replace(event, text=f"{event.text}\n\n_({shelter.failure})_")
-                if isinstance(event, End) and event.kind is EndKind.REPLY:
+                if isinstance(event, TurnResult) and event.kind is ResultKind.REPLY:
                     self._leaving.behind.again()
                 yield event
 
@@ -200,7 +203,7 @@ class Agent:
         transcript = await asyncio.to_thread(self._talks.current, session)
         if transcript is None:
             return
-        steps = Steps(transcript, turn_id, self._clock)
+        steps = TurnJournal(transcript, turn_id, self._clock)
         if not steps.entries:
             return
         if ending(steps, self.settings.session.max_tool_rounds) is None:
@@ -216,17 +219,17 @@ class Agent:
         except FileError as problem:
             _log.error("what was to be remembered in %s is not written down: %s", session, problem)
 
-    async def _stop(self, steps: Steps, shown: str) -> None:
+    async def _stop(self, steps: TurnJournal, shown: str) -> None:
         for call in steps.open_calls:
             await steps.result(call, STOPPED_CALL, error=True)
         said = "\n\n".join(filter(None, (spoken(text_of(answer)) for answer in steps.answers)))
         rest = "" if _forgotten_since(steps) else shown.removeprefix(said).strip()
         await steps.stopped(f"{rest}\n\n{_STOPPED_HERE}" if rest else _STOPPED_HERE)
 
-    async def new_session(self, key: SessionKey, scope: Scope) -> Begun:
+    async def new_session(self, key: SessionKey, scope: Scope) -> NewSession:
         """End the session and start a new one, without waiting for a model: the end of the talk goes to today's log of
         the scope; its flush and its paragraph in HISTORY.md follow behind (`run`)."""
-        return await self._leaving.leave(key, scope, Loss.NEW)
+        return await self._leaving.leave(key, scope, ContextLossReason.NEW)
 
     async def compact(
         self,
@@ -246,7 +249,7 @@ class Agent:
             in_turn = is_one_turn(talk)
             if begins is not None:
                 await begins()
-            await before_context_loss(talk, Loss.COMMAND)
+            await before_context_loss(talk, ContextLossReason.COMMAND)
             done = await compact(talk, focus, in_turn=in_turn, asked=asked)
         await self._leaving.compacted(talk, done)
         return done
@@ -268,12 +271,12 @@ class Agent:
         found = await asyncio.to_thread(self._archive.find, id, key)
         left = await asyncio.to_thread(self._talks.current, key)
         if left is not None and left.header.id != found.id:
-            await self._leaving.owe(key, scope, left, Loss.SWITCH)
+            await self._leaving.owe(key, scope, left, ContextLossReason.SWITCH)
         await asyncio.to_thread(self._archive.make_current, key, found.id)
         return found
 
     async def export(self, key: SessionKey, id: str | None = None) -> str:
-        """A session as Markdown, by default the current one. Raises `NoSuchSession`, `Unusable`."""
+        """A session as Markdown, by default the current one. Raises `NoSuchSession`, `TranscriptUnusable`."""
 
         def export() -> str:
             chosen = self._archive.find(id or self._archive.current(key) or "", key)
@@ -298,11 +301,11 @@ class Agent:
         return await asyncio.to_thread(look)
 
     async def summary(
-        self, key: SessionKey, scope: Scope, day: date, coming: Sequence[Coming], since: datetime | None = None
+        self, key: SessionKey, scope: Scope, day: date, coming: Sequence[UpcomingJob], since: datetime | None = None
     ) -> Summary | None:
         """A day of a scope in a few sentences, from its log; None where there is nothing to say. `since`: from when
         on what was said before that day is to be told too. `key` is charged."""
-        asked = Asked(scope, day, coming, since)
+        asked = SummaryRequest(scope, day, coming, since)
         return await summary(self._model, self.settings.model, str(key), asked, self._forgettings)
 
     async def heartbeat(self, key: SessionKey, scope: Scope) -> str | None:
@@ -318,13 +321,13 @@ class Agent:
 
         return await asyncio.to_thread(look)
 
-    async def mentions(self, is_meant: Callable[[SessionKey], bool], finding: Finding) -> int:
+    async def mentions(self, is_meant: Callable[[SessionKey], bool], finding: ForgetPlan) -> int:
         """How many messages of those sessions speak of what is to be forgotten."""
         talks = await asyncio.to_thread(self._talks.meant, is_meant)
         return await asyncio.to_thread(mentions, talks, speaks_of(finding))
 
     async def forget(
-        self, is_meant: Callable[[SessionKey], bool], scope: Scope, session: str, shown: Finding
+        self, is_meant: Callable[[SessionKey], bool], scope: Scope, session: str, shown: ForgetPlan
     ) -> Removal:
         """Forget what was shown, and what was written of the same since, in the scope's memory and those sessions: what
         is shown, searched and sent has a mark instead. When it returns, nothing that was read before is sent or written
@@ -358,13 +361,13 @@ class Agent:
         """When a person last said something in the current session."""
         return await self._talks.last_activity(key)
 
-    def _promise(self, key: SessionKey, conversation: Conversation, steps: Steps) -> Promise:
+    def _promise(self, key: SessionKey, conversation: OpenSession, steps: TurnJournal) -> RememberGuard:
         remembering = frozenset(tool.name for tool in conversation.tools if tool.remembers)
         author = self._talks.author(key, conversation.scope)
-        return Promise(steps, conversation.scope, self._clock, author, self._forgettings, remembering)
+        return RememberGuard(steps, conversation.scope, self._clock, author, self._forgettings, remembering)
 
 
-async def _tell_outcomes(steps: Steps, approvals: OwnerConsent) -> None:
+async def _tell_outcomes(steps: TurnJournal, approvals: OwnerConsent) -> None:
     """Let the talk know what its owner has said to what it asked for, once over restarts."""
     known = {str(block.get("text")) for one in steps.transcript.entries[-_LOOKED_BACK:] for block in content_of(one)}
     outcomes = await approvals.outcomes()
@@ -380,7 +383,7 @@ async def _nobody() -> None:
     """Nobody has said anything since."""
 
 
-def _forgotten_since(steps: Steps) -> bool:
+def _forgotten_since(steps: TurnJournal) -> bool:
     """Whether words of the talk were forgotten while it was being answered: what was seen of that may hold them."""
     since = itertools.takewhile(lambda entry: entry.id != steps.entries[-1].id, reversed(steps.transcript.entries))
     return any(isinstance(entry, RedactionEntry) for entry in since)

@@ -10,7 +10,7 @@ from agent.clock import Clock, utc_stamp
 from agent.context.file_changes import seen_by
 from agent.context.prompt import FixedPart
 from agent.context.replay import system_of
-from agent.memory.forget import Finding
+from agent.memory.forget import ForgetPlan
 from agent.session.entries import RedactionEntry
 from agent.session.redaction import blocks, open_redactions, places
 from agent.session.transcript import Transcript
@@ -23,9 +23,9 @@ _SHOWN_TO_ALL = tuple(f'<daybook-rules name="{name}' for name in (f'{_OWNERS}"',
 class Removal:
     """What a forgetting removed: what it found in memory, the `files` that changed, and how many `messages` of how many
     `talks`. `change`: its entry in the change history, empty where memory held nothing. `unpurged`: why the search
-    index on disk still has it, the end of a sentence, else empty. `kept` as in `agent.memory.forget.Forgotten`."""
+    index on disk still has it, the end of a sentence, else empty. `kept` as in `agent.memory.forget.ForgetResult`."""
 
-    finding: Finding
+    finding: ForgetPlan
     change: str
     files: tuple[str, ...]
     messages: int
@@ -47,7 +47,8 @@ async def redact(
     transcripts: Sequence[Transcript], holds: Holds, clock: Clock, change: str, fixed: FixedPart
 ) -> tuple[int, int]:
     """Have every line that speaks of it read as a mark from now on, and the fixed part of a talk that holds it replaced
-    by `fixed`. `change` as in `RedactionEntry`. Gives how many messages of how many talks. Raises `NotJournaled`."""
+    by `fixed`. `change` as in `RedactionEntry`. Gives how many messages of how many talks. Raises
+    `TranscriptNotWritten`."""
     messages = talks = 0
     for transcript in transcripts:
         found = await asyncio.to_thread(places, transcript.entries, holds)
@@ -90,7 +91,7 @@ async def take_out_owners(transcript: Transcript, clock: Clock, read_fixed: Call
 
 
 async def bring_back(transcripts: Sequence[Transcript], clock: Clock, change: str) -> None:
-    """Take back the redactions made with that change. Raises `NotJournaled`."""
+    """Take back the redactions made with that change. Raises `TranscriptNotWritten`."""
     for transcript in transcripts:
         for mark in open_redactions(transcript.entries, change):
             lift = RedactionEntry(transcript.new_id(), utc_stamp(clock.now()), mark.day, lifts=mark.id)

@@ -16,7 +16,7 @@ from agent.journal import open_items
 from agent.journal.progress import for_reading
 from agent.memory.daily_log import log_path
 from agent.memory.files import FileError, read_text
-from agent.memory.redaction_lock import Forgettings, Reading
+from agent.memory.redaction_lock import ReadEpoch, RedactionLock
 from agent.memory.scope import Scope
 from agent.model.base import REFUSED, Message, Model, ModelRequest
 from agent.model.client import ask
@@ -44,19 +44,19 @@ not repeat what the log says was said already, and do not report that all is wel
 
 
 async def heartbeat(
-    model: Model, settings: ModelSettings, session: str, scope: Scope, clock: Clock, forgettings: Forgettings
+    model: Model, settings: ModelSettings, session: str, scope: Scope, clock: Clock, forgettings: RedactionLock
 ) -> str | None:
     """What is to be said now; empty: nothing. None: the list is empty, and nobody was asked. Raises `ModelError`,
     `FileError`."""
 
-    async def made(reading: Reading) -> str | None:
+    async def made(reading: ReadEpoch) -> str | None:
         return await _heartbeat(model, settings, session, scope, clock, reading)
 
     return await forgettings.until_current(scope, made)
 
 
 async def _heartbeat(
-    model: Model, settings: ModelSettings, session: str, scope: Scope, clock: Clock, reading: Reading
+    model: Model, settings: ModelSettings, session: str, scope: Scope, clock: Clock, reading: ReadEpoch
 ) -> str | None:
     wanted = await asyncio.to_thread(_list, scope)
     if not wanted:

@@ -18,7 +18,7 @@ from agent.context.skill_list import KEY as SKILLS
 from agent.memory.files import FileError, read_bytes, sha_of
 from agent.model.base import ToolSpec
 from agent.search.result_text import QuotedLines
-from agent.session.entries import Entry, LineRanges, MessageEntry, Recalled, Seen
+from agent.session.entries import Entry, LineRanges, MessageEntry, RecalledPassage, SeenFile
 from agent.session.transcript import Transcript
 from agent.tools.foreign_text import in_text, names
 
@@ -81,7 +81,7 @@ class WhyReport:
     at: datetime
     files: tuple[FileShown, ...]
     tools: tuple[str, ...]
-    recalled: tuple[Recalled, ...] = ()
+    recalled: tuple[RecalledPassage, ...] = ()
     quoted: tuple[QuotedLines, ...] = ()
     foreign: tuple[str, ...] = ()
 
@@ -141,7 +141,7 @@ def why_report(transcript: Transcript, workspace: Path, clock: Clock) -> WhyRepo
     )
 
 
-def shown_files(seen: Mapping[str, Seen], workspace: Path, clock: Clock) -> tuple[FileShown, ...]:
+def shown_files(seen: Mapping[str, SeenFile], workspace: Path, clock: Clock) -> tuple[FileShown, ...]:
     """Blocks: reads the files."""
     shown = []
     for path, file in seen.items():
@@ -164,7 +164,7 @@ def _sha(workspace: Path, path: str) -> str:
     return sha_of(data) if data is not None else ""
 
 
-def _recalled(entries: Sequence[Entry]) -> tuple[Recalled, ...]:
+def _recalled(entries: Sequence[Entry]) -> tuple[RecalledPassage, ...]:
     """What of memory still stands in the talk."""
     messages = [entry for entry in in_context(entries) if isinstance(entry, MessageEntry)]
     return tuple(passage for entry in reversed(messages) for passage in entry.meta.recalled)

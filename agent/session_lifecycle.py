@@ -10,23 +10,23 @@ from datetime import datetime, timedelta
 from agent.clock import Clock
 from agent.compaction.compact import Compacted
 from agent.compaction.consolidate import concerned, consolidate
-from agent.compaction.deferred_store import Debts, Owed
-from agent.compaction.deferred_work import Behind
+from agent.compaction.deferred_store import DeferredStore, DeferredTask
+from agent.compaction.deferred_work import DeferredWork
 from agent.compaction.flush import before_context_loss
-from agent.compaction.flush_state import Loss
-from agent.context.request import Talk
+from agent.compaction.flush_state import ContextLossReason
+from agent.context.request import RequestBuilder
 from agent.memory.daily_log import log_path
 from agent.memory.files import FileError, read_text
 from agent.memory.history import History
 from agent.memory.log_writer import append_section
-from agent.memory.redaction_lock import Forgettings
+from agent.memory.redaction_lock import RedactionLock
 from agent.memory.scope import Scope
 from agent.session.archive import SessionInfo
 from agent.session.entries import MessageEntry
 from agent.session.export import snapshot
 from agent.session.transcript import Transcript
 from agent.session.turn_journal import turns_of_said
-from agent.sessions import OpenTalks
+from agent.sessions import SessionCache
 from agent.settings import AgentSettings
 from agent.types import SessionKey, TurnRequest
 
@@ -34,33 +34,33 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class NewSession:
     """A new talk. `unnoted`: why the end of the one before could not be noted in the log, a sentence, else empty."""
 
     info: SessionInfo
     unnoted: str = ""
 
 
-class Leaving:
+class SessionLifecycle:
     """Of one agent. What a talk leaves behind is noted in `debts`, and done by `behind.run`."""
 
     def __init__(
         self,
         settings: AgentSettings,
-        talks: OpenTalks,
-        debts: Debts,
+        talks: SessionCache,
+        debts: DeferredStore,
         history: History,
-        forgettings: Forgettings,
+        forgettings: RedactionLock,
         clock: Clock,
     ) -> None:
-        self.behind = Behind(debts, self._settle)
+        self.behind = DeferredWork(debts, self._settle)
         self._settings = settings
         self._talks = talks
         self._history = history
         self._forgettings = forgettings
         self._clock = clock
 
-    async def leave(self, key: SessionKey, scope: Scope, reason: Loss) -> Begun:
+    async def leave(self, key: SessionKey, scope: Scope, reason: ContextLossReason) -> NewSession:
         """End the current session and begin a new one."""
         left = await asyncio.to_thread(self._talks.current, key)
         if left is not None:
@@ -73,15 +73,17 @@ class Leaving:
         has been quiet for longer than configured."""
         await (self._begin_anew(request) if request.fresh else self._leave_if_idle(request))
 
-    async def owe(self, key: SessionKey, scope: Scope, left: Transcript, reason: Loss) -> None:
+    async def owe(self, key: SessionKey, scope: Scope, left: Transcript, reason: ContextLossReason) -> None:
         """What is to be done for a talk that is left, where anything was said in it."""
         last = next((entry.id for entry in reversed(left.entries) if isinstance(entry, MessageEntry)), None)
         if last is not None:
-            await self.behind.owe(Owed(key.path, left.header.id, scope, reason, last))
+            await self.behind.owe(DeferredTask(key.path, left.header.id, scope, reason, last))
 
-    async def compacted(self, talk: Talk, done: Compacted) -> None:
+    async def compacted(self, talk: RequestBuilder, done: Compacted) -> None:
         """What is to be done for the part of a talk that a summary has replaced."""
-        owed = Owed(talk.session.path, talk.transcript.header.id, talk.scope, Loss.COMPACTION, done.entry)
+        owed = DeferredTask(
+            talk.session.path, talk.transcript.header.id, talk.scope, ContextLossReason.COMPACTION, done.entry
+        )
         await self.behind.owe(owed)
 
     async def _leave_if_idle(self, request: TurnRequest) -> None:
@@ -93,7 +95,7 @@ class Leaving:
         if transcript is None or last is None or self._clock.instant() - last < timedelta(minutes=minutes):
             return
         if not _has_begun(transcript, request):
-            await self.leave(request.session, request.scope, Loss.IDLE)
+            await self.leave(request.session, request.scope, ContextLossReason.IDLE)
 
     async def _begin_anew(self, request: TurnRequest) -> None:
         """What is left owes nothing: no job becomes memory."""
@@ -102,12 +104,12 @@ class Leaving:
             async with self._forgettings.writing(request.scope):
                 await asyncio.to_thread(self._talks.start, request.session, request.scope)
 
-    def _new_session(self, key: SessionKey, scope: Scope) -> Begun:
+    def _new_session(self, key: SessionKey, scope: Scope) -> NewSession:
         ended = self._talks.current(key)
         unnoted = self._note_end(ended, scope) if ended is not None else ""
         header = self._talks.start(key, scope).header
         started = datetime.fromisoformat(header.started)
-        return Begun(SessionInfo(header.id, key, started, started, messages=0), unnoted)
+        return NewSession(SessionInfo(header.id, key, started, started, messages=0), unnoted)
 
     def _note_end(self, ended: Transcript, scope: Scope) -> str:
         """Write the end of a talk into the log; why that could not be done, else "". Whatever the log is, a new talk
@@ -125,14 +127,14 @@ class Leaving:
             return str(problem)
         return ""
 
-    async def _settle(self, owed: Owed) -> None:
-        """What a talk leaves behind. Raises `OSError` and `Unsettled`: it is then still owed."""
+    async def _settle(self, owed: DeferredTask) -> None:
+        """What a talk leaves behind. Raises `OSError` and `RetryLater`: it is then still owed."""
         talk = await self._talks.left_talk(SessionKey(self._settings.name, owed.path), owed.scope, owed.session)
         if talk is None:
             return
         if owed.reason.leaves:
             await before_context_loss(talk, owed.reason)
-        if owed.reason is not Loss.SWITCH:
+        if owed.reason is not ContextLossReason.SWITCH:
             await consolidate(talk, concerned(talk.transcript.entries, owed.upto), owed.source)
 
 

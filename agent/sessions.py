@@ -17,23 +17,23 @@ from weakref import WeakValueDictionary
 
 from agent import tools
 from agent.clock import Clock, utc_stamp
-from agent.context.file_changes import Freshness
+from agent.context.file_changes import FileWatch
 from agent.context.prompt import FixedPart, fixed_part
-from agent.context.request import Talk
+from agent.context.request import RequestBuilder
 from agent.forget import take_out_owners
 from agent.memory.history import Author, History
-from agent.memory.redaction_lock import Forgettings
+from agent.memory.redaction_lock import RedactionLock
 from agent.memory.scope import Audience, Scope
 from agent.model.base import Model, ToolSpec
 from agent.search.results import Search
 from agent.session.archive import Archive, new_id
 from agent.session.entries import Header, MessageEntry
-from agent.session.past_sessions import PastTalks
-from agent.session.transcript import Transcript, Unusable
+from agent.session.past_sessions import PastSessions
+from agent.session.transcript import Transcript, TranscriptUnusable
 from agent.settings import AgentSettings
 from agent.skills import Skills
 from agent.tools.base import Tool
-from agent.turn.window import Windows
+from agent.turn.window import ModelWindows
 from agent.types import SessionKey
 
 _log = logging.getLogger(__name__)
@@ -47,18 +47,18 @@ _NOTHING: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
+class OpenSession:
     """A session in memory. `written` collects what its tools write; `sealed` as in `TurnRequest`."""
 
     transcript: Transcript
     scope: Scope
     tools: tuple[Tool, ...]
-    freshness: Freshness
+    freshness: FileWatch
     written: set[Path]
     sealed: Mapping[str, str]
 
 
-class OpenTalks:
+class SessionCache:
     """Of one agent. A session is held as the conversation that its turns go on with, and as the talk that its last
     request was made of; both are the same transcript while the file is what was written. Methods may raise `OSError`.
     """
@@ -67,12 +67,12 @@ class OpenTalks:
         self,
         settings: AgentSettings,
         archive: Archive,
-        past: PastTalks,
+        past: PastSessions,
         model: Model,
-        windows: Windows,
+        windows: ModelWindows,
         skills: Skills,
         history: History,
-        forgettings: Forgettings,
+        forgettings: RedactionLock,
         search: Search,
         clock: Clock,
     ) -> None:
@@ -86,12 +86,12 @@ class OpenTalks:
         self._forgettings = forgettings
         self._search = search
         self._clock = clock
-        self._open: OrderedDict[SessionKey, Conversation] = OrderedDict()
-        self._talks: OrderedDict[Path, Talk] = OrderedDict()
+        self._open: OrderedDict[SessionKey, OpenSession] = OrderedDict()
+        self._talks: OrderedDict[Path, RequestBuilder] = OrderedDict()
         self._transcripts: WeakValueDictionary[Path, Transcript] = WeakValueDictionary()
         self._reading = threading.Lock()
 
-    async def take_up(self, key: SessionKey, scope: Scope, sealed: Mapping[str, str] = _NOTHING) -> Conversation:
+    async def take_up(self, key: SessionKey, scope: Scope, sealed: Mapping[str, str] = _NOTHING) -> OpenSession:
         """The conversation of the current session, or of a new one."""
         transcript = await asyncio.to_thread(self.current, key)
         if transcript is None:
@@ -101,14 +101,12 @@ class OpenTalks:
         if known is None or known.transcript is not transcript or known.scope != scope or known.sealed != sealed:
             await self._take_out_owners(transcript, scope)
             written: set[Path] = set()
-            freshness = Freshness(scope, self._clock, self._settings.memory, self._skills, transcript.header.id)
-            known = Conversation(
-                transcript, scope, self._tools(key, scope, written, sealed), freshness, written, sealed
-            )
+            freshness = FileWatch(scope, self._clock, self._settings.memory, self._skills, transcript.header.id)
+            known = OpenSession(transcript, scope, self._tools(key, scope, written, sealed), freshness, written, sealed)
         _keep(self._open, key, known)
         return known
 
-    def held(self, key: SessionKey) -> Conversation | None:
+    def held(self, key: SessionKey) -> OpenSession | None:
         """The conversation where it is in memory, whatever is current by now."""
         return self._open.get(key)
 
@@ -120,7 +118,7 @@ class OpenTalks:
         path = self._archive.path(key, id)
         try:
             return self._read(path)
-        except Unusable as problem:
+        except TranscriptUnusable as problem:
             _log.error("%s is left as it is, and the talk goes on in a new session: %s", path, problem)
             return None
 
@@ -146,13 +144,13 @@ class OpenTalks:
         for info in self._archive.sessions():
             if is_meant(info.key):
                 path = self._archive.path(info.key, info.id)
-                with suppress(OSError, Unusable):  # gone, or no transcript: `doctor` tells
+                with suppress(OSError, TranscriptUnusable):  # gone, or no transcript: `doctor` tells
                     found.append(self._read(path))
         return found
 
     def _read(self, path: Path) -> Transcript:
         """The one of that path that anybody holds, while the file is what it has written: what is written to one of two
-        would be unknown to the other. Raises `OSError`, `Unusable`."""
+        would be unknown to the other. Raises `OSError`, `TranscriptUnusable`."""
         with self._reading:
             known = self._transcripts.get(path)
             if known is None or not known.is_as_on_disk():
@@ -169,12 +167,12 @@ class OpenTalks:
 
     async def talk(
         self, key: SessionKey, scope: Scope, transcript: Transcript, specs: tuple[ToolSpec, ...], model: str | None
-    ) -> Talk:
+    ) -> RequestBuilder:
         """The talk as its requests are made of, kept for what is done behind them. `model`: by default the agent's."""
         name = model or self._settings.model.name
         budget = await self._windows.budget(name)
         author = self._history.author(scope)
-        talk = Talk(
+        talk = RequestBuilder(
             key,
             scope,
             transcript,
@@ -192,19 +190,19 @@ class OpenTalks:
         _keep(self._talks, transcript.path, talk)
         return talk
 
-    async def taken_up_talk(self, key: SessionKey, scope: Scope, model: str | None) -> Talk:
+    async def taken_up_talk(self, key: SessionKey, scope: Scope, model: str | None) -> RequestBuilder:
         """The talk of the current session, or of a new one, with the tools of its last request."""
         transcript = (await self.take_up(key, scope)).transcript
         return await self.talk(key, scope, transcript, self.specs(key, scope, transcript), model)
 
-    async def left_talk(self, key: SessionKey, scope: Scope, id: str) -> Talk | None:
+    async def left_talk(self, key: SessionKey, scope: Scope, id: str) -> RequestBuilder | None:
         """The talk of a session, current or not, as it was last sent; None where its transcript is gone
         or of no use."""
         path = self._archive.path(key, id)
         known = self._talks.get(path)
         try:
             transcript = await asyncio.to_thread(self._read, path)
-        except (FileNotFoundError, Unusable):
+        except (FileNotFoundError, TranscriptUnusable):
             return None
         await self._take_out_owners(transcript, scope)
         model = known.model_name if known is not None else None

@@ -65,14 +65,14 @@ class HybridSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class LocalEmbedding:
+class LocalEmbedderSettings:
     """A model's folder, absolute."""
 
     folder: Path
 
 
 @dataclass(frozen=True, slots=True)
-class RemoteEmbedding:
+class RemoteEmbedderSettings:
     """A server of OpenAI's kind; `base_url` up to and with `/v1`, the key may be empty."""
 
     base_url: str
@@ -90,7 +90,7 @@ class SearchSettings:
     hybrid: HybridSettings | None = None
     extra_paths: tuple[Path, ...] = ()
     transcripts: bool = True
-    embedding: LocalEmbedding | RemoteEmbedding | None = None
+    embedding: LocalEmbedderSettings | RemoteEmbedderSettings | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,8 @@ from importlib.resources import files as package_files
 from pathlib import Path
 
 from agent.memory import files, notes
-from agent.memory.files import Entry, Kind
-from agent.memory.paths import Unreadable
+from agent.memory.files import EntryKind, FolderEntry
+from agent.memory.paths import UnreadableFile
 from agent.memory.scope import Audience, Scope
 
 FOLDER = "skills"
@@ -32,7 +32,7 @@ _SETTLED_S = 2.0
 """A file changed this recently may change again within its time stamp's resolution, so it is read again."""
 
 
-class Origin(enum.StrEnum):
+class SkillOrigin(enum.StrEnum):
     WORKSPACE = "workspace"
     GROUP = "group"
     PERSON = "person"
@@ -53,7 +53,7 @@ class Skill:
     """
 
     name: str
-    origin: Origin
+    origin: SkillOrigin
     path: str = ""
     description: str = ""
     body: str = ""
@@ -67,7 +67,11 @@ class Skill:
     remarks: tuple[str, ...] = ()
 
 
-_ORIGINS = {Audience.OWNER: Origin.WORKSPACE, Audience.GROUP: Origin.GROUP, Audience.PERSON: Origin.PERSON}
+_ORIGINS = {
+    Audience.OWNER: SkillOrigin.WORKSPACE,
+    Audience.GROUP: SkillOrigin.GROUP,
+    Audience.PERSON: SkillOrigin.PERSON,
+}
 _Stamp = tuple[int, datetime]
 
 
@@ -109,23 +113,23 @@ class Skills:
         """Those in a scope's own folder."""
         try:
             folders = files.entries(scope.folder / FOLDER, scope.folder)
-        except Unreadable:
+        except UnreadableFile:
             return
         for folder in folders:
-            if folder.name.startswith(".") or folder.kind in (Kind.FILE, Kind.OTHER):
+            if folder.name.startswith(".") or folder.kind in (EntryKind.FILE, EntryKind.OTHER):
                 continue
             yield self._of_folder(scope, folder)
 
-    def _of_folder(self, scope: Scope, folder: Entry) -> Skill:
+    def _of_folder(self, scope: Scope, folder: FolderEntry) -> Skill:
         name = files.clean(folder.name)  # any bytes may name a folder
         broken = Skill(name, _ORIGINS[scope.audience], f"{FOLDER}/{name}/{FILE}")
-        if folder.kind is Kind.LINK:
+        if folder.kind is EntryKind.LINK:
             return replace(broken, problem="is a link, which is not followed; put the folder itself there")
         if not _NAME.fullmatch(folder.name):
             return replace(broken, problem="has a name that cannot be used; take letters, digits, - and _")
         try:
             inside = files.entries(scope.folder / FOLDER / folder.name, scope.folder)
-        except Unreadable as error:
+        except UnreadableFile as error:
             return replace(broken, problem=f"cannot be read: {error.reason}")
         page = next((entry for entry in inside if entry.name == FILE), None)
         if page is None:
@@ -133,14 +137,14 @@ class Skills:
         beside = tuple(_shown(entry) for entry in inside if entry is not page and not entry.name.startswith("."))
         return replace(self._page(broken, scope.folder / FOLDER / folder.name / FILE, page), beside=beside)
 
-    def _page(self, skill: Skill, path: Path, page: Entry) -> Skill:
+    def _page(self, skill: Skill, path: Path, page: FolderEntry) -> Skill:
         stamp = (page.size, page.changed)
         known = self._parsed.get(path)
         if known is not None and known[0] == stamp:
             return known[1]
         try:
             read = files.read_text(path, path.parent)
-        except Unreadable as error:
+        except UnreadableFile as error:
             return replace(skill, problem=f"cannot be read: {error.reason}")
         parsed = parse(skill, read.text if read is not None else "")
         if abs(time.time() - page.changed.timestamp()) > _SETTLED_S:
@@ -152,7 +156,7 @@ class Skills:
             shelf = package_files("agent") / "builtin_skills"
             pages = [(folder.name, folder / FILE) for folder in shelf.iterdir() if (folder / FILE).is_file()]
             self._built_in = tuple(
-                parse(Skill(name, Origin.BUILT_IN), page.read_text(encoding="utf-8")) for name, page in pages
+                parse(Skill(name, SkillOrigin.BUILT_IN), page.read_text(encoding="utf-8")) for name, page in pages
             )
         return self._built_in
 
@@ -211,5 +215,5 @@ def _names(requires: Mapping[object, object], key: str, remarks: list[str]) -> t
     return kept
 
 
-def _shown(entry: Entry) -> str:
-    return f"{entry.name}/" if entry.kind is Kind.FOLDER else entry.name
+def _shown(entry: FolderEntry) -> str:
+    return f"{entry.name}/" if entry.kind is EntryKind.FOLDER else entry.name

@@ -37,7 +37,7 @@ class SessionKey:
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class AttachedDocument:
     """Something that was read into text. `path`: where the file is kept; `remark`: a sentence on what is missing."""
 
     name: str
@@ -65,7 +65,7 @@ class ForwardedText:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class UserMessage:
     """Something a person said, as the model is to see it.
 
     id          names the message over restarts
@@ -88,12 +88,12 @@ class Said:
     enclosed: tuple[str, ...] = ()
     overheard: tuple[tuple[str, datetime, str], ...] = ()
     heard: tuple[str, ...] = ()
-    documents: tuple[Document, ...] = ()
+    documents: tuple[AttachedDocument, ...] = ()
     pictures: tuple[Picture, ...] = ()
     by: str = ""
 
 
-async def nothing_said() -> Sequence[Said]:
+async def nothing_said() -> Sequence[UserMessage]:
     return ()
 
 
@@ -113,8 +113,8 @@ class TurnRequest:
     id: str
     session: SessionKey
     scope: Scope
-    said: tuple[Said, ...]
-    arrived: Callable[[], Awaitable[Sequence[Said]]] = nothing_said
+    said: tuple[UserMessage, ...]
+    arrived: Callable[[], Awaitable[Sequence[UserMessage]]] = nothing_said
     tools: tuple[Tool, ...] = ()
     model: str | None = None
     purpose: str = CHAT
@@ -124,14 +124,14 @@ class TurnRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class ReplyText:
     """More text of the answer."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Discard:
+class TextReset:
     """The text since the last finished step is void (a stream broke and is made again). `note`: a sentence for the
     person where the wait is long, else empty."""
 
@@ -139,25 +139,25 @@ class Discard:
 
 
 @dataclass(frozen=True, slots=True)
-class StepDone:
+class StepCompleted:
     """A step is journaled; text so far stands. `tools` ran in it."""
 
     tools: tuple[str, ...] = ()
 
 
-class EndKind(enum.StrEnum):
+class ResultKind(enum.StrEnum):
     REPLY = "reply"
     SILENCE = "silence"  # the model answered NO_REPLY
     ERROR = "error"  # `text` says what happened and what to do
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class TurnResult:
     """The one end of a turn, and of everything that was said in it."""
 
-    kind: EndKind
+    kind: ResultKind
     text: str
     usage: Usage
 
 
-TurnEvent = Text | Discard | StepDone | End
+TurnEvent = ReplyText | TextReset | StepCompleted | TurnResult

@@ -23,7 +23,7 @@ from zoneinfo import ZoneInfo
 
 from agent import tools
 from agent.clock import Clock
-from agent.journal.day_messages import Spoken
+from agent.journal.day_messages import DayMessage
 from agent.journal.fallback import extract
 from agent.languages.days_meant import without_days_meant
 from agent.memory.scope import Audience, Scope
@@ -142,10 +142,10 @@ _WAYS = (
 )
 
 
-def _spoken(day: date, lines: Sequence[tuple[str, str]]) -> list[Spoken]:
+def _spoken(day: date, lines: Sequence[tuple[str, str]]) -> list[DayMessage]:
     start = datetime.combine(day, time(9), _ZONE)
     return [
-        Spoken(number, Line(start + timedelta(minutes=7 * number), who, text))
+        DayMessage(number, Line(start + timedelta(minutes=7 * number), who, text))
         for number, (who, text) in enumerate(lines)
     ]
 

@@ -41,7 +41,7 @@ from benchmarks.rules import RULES, left_out
 
 if TYPE_CHECKING:
     from agent.search.vectors.encoder import Encoder, Vector
-    from agent.search.vectors.semantic import Embeddings
+    from agent.search.vectors.semantic import EmbeddingIndex
 
 CHARS = (1_000, 2_000, 4_000)
 RANKS = (3, 6, 10)
@@ -87,11 +87,11 @@ def _asked(index: MemoryIndex, place: Path) -> Iterator[Row]:
         )
 
 
-def _meaning(encoder: Encoder) -> Embeddings:
+def _meaning(encoder: Encoder) -> EmbeddingIndex:
     from agent.search.vectors.encoder import Embedder  # noqa: PLC0415 (numpy, only with a model)
-    from agent.search.vectors.semantic import Embeddings  # noqa: PLC0415
+    from agent.search.vectors.semantic import EmbeddingIndex  # noqa: PLC0415
 
-    return Embeddings(Embedder(lambda: encoder))
+    return EmbeddingIndex(Embedder(lambda: encoder))
 
 
 def _encoder(folder: Path, kept: Path | None) -> Encoder:

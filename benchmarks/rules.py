@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from agent.languages import terms
 from agent.search import synonyms, tokenizer
-from agent.search.chunking import Cut
+from agent.search.chunking import Chunker
 from agent.search.date_readers import KINDS, SAID
 from agent.search.ranking import WEIGHTS
-from agent.search.text_kinds import OF_KIND, Kind, Weights
+from agent.search.text_kinds import OF_KIND, TextKind, Weights
 
 if TYPE_CHECKING:
     from datetime import date
@@ -82,9 +82,9 @@ RULES: Mapping[str, tuple[Change, ...]] = {
     # how a score is made up
     "near": (_weightless("near"),),
     "context": (("search.bm25", "_FLOWS", {}),),
-    "kinds of text": _of_kinds(dict.fromkeys(Kind, OF_KIND[Kind.PEOPLE])),
-    "lists of facts": _of_kinds({**OF_KIND, Kind.FACTS: OF_KIND[Kind.PEOPLE]}),
-    "talk with the assistant": _of_kinds({**OF_KIND, Kind.ASSISTANT: OF_KIND[Kind.PEOPLE]}),
+    "kinds of text": _of_kinds(dict.fromkeys(TextKind, OF_KIND[TextKind.PEOPLE])),
+    "lists of facts": _of_kinds({**OF_KIND, TextKind.FACTS: OF_KIND[TextKind.PEOPLE]}),
+    "talk with the assistant": _of_kinds({**OF_KIND, TextKind.ASSISTANT: OF_KIND[TextKind.PEOPLE]}),
     "window": (_weightless("window"),),
     "date": (("search.ranking", "days_named", _nothing),),
     "words of days": (("search.query", "_OF_DAYS", 1.0), ("search.query", "without_days", _same)),
@@ -115,8 +115,8 @@ RULES: Mapping[str, tuple[Change, ...]] = {
     "pairs of characters": (("search.sources", "tokens", _single), ("search.tokenizer", "terms", _single_terms)),
     # what is found
     "near repeats": (("search.ranking", "_REPEATED", 1.0),),
-    "overlap": (("search.engine", "Cut", partial(Cut, overlap=0)),),
-    "sections": (("search.engine", "Cut", partial(Cut, sections=False)),),
+    "overlap": (("search.engine", "Chunker", partial(Chunker, overlap=0)),),
+    "sections": (("search.engine", "Chunker", partial(Chunker, sections=False)),),
 }
 _CACHED: tuple[Callable[[], None], ...] = (
     tokenizer.stem.cache_clear,

@@ -36,7 +36,7 @@ from agent.clock import Clock
 from agent.memory.scope import Audience, Scope
 from agent.search.engine import MemoryIndex
 from agent.search.results import Hit
-from agent.search.vectors.protocol import Meaning
+from agent.search.vectors.protocol import SemanticIndex
 from benchmarks.figures import median, p95, resident, table
 
 SIZES = (1_000, 10_000, 100_000, 500_000)
@@ -99,11 +99,11 @@ class Hashed:
     def close(self) -> None: ...
 
 
-def _meaning() -> Meaning:
+def _meaning() -> SemanticIndex:
     from agent.search.vectors.encoder import Embedder  # noqa: PLC0415 (numpy, only with vectors)
-    from agent.search.vectors.semantic import Embeddings  # noqa: PLC0415
+    from agent.search.vectors.semantic import EmbeddingIndex  # noqa: PLC0415
 
-    return Embeddings(Embedder(Hashed))
+    return EmbeddingIndex(Embedder(Hashed))
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,11 +34,11 @@ from agent.context.budget import DEFAULT_WINDOW, budget
 from agent.memory.scope import Audience, Scope
 from agent.model.anthropic.model import AnthropicModel
 from agent.model.base import Usage, UsageRecord
-from agent.model.client import Metered
+from agent.model.client import MeteredModel
 from agent.model.prices import Prices
 from agent.report import ContextReport
 from agent.settings import AgentSettings, ModelSettings
-from agent.types import Said, SessionKey, TurnRequest
+from agent.types import SessionKey, TurnRequest, UserMessage
 from agent.workspace import create
 from benchmarks.figures import table
 from tests.fakes.anthropic import Answer, FakeAnthropic, compose, last_user_text
@@ -104,7 +104,8 @@ class Sum:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """`flushes`: `Book.flush_shares` of the talk; `least_turns`: of the one whose flushes follow the least of turns;
+    """`flushes`: `JobService.flush_shares` of the talk; `least_turns`: of the one whose flushes follow the least of
+    turns;
     `small`: the same in the small window."""
 
     fixed: int
@@ -190,7 +191,7 @@ class _Talk:
         self._clock = clock
 
     async def say(self, text: str) -> None:
-        said = Said(f"m{self.book.turn}", text, "Alice", "Telegram", self._clock.now())
+        said = UserMessage(f"m{self.book.turn}", text, "Alice", "Telegram", self._clock.now())
         async for _ in self.agent.turn(TurnRequest(f"t{self.book.turn}", self.key, self.scope, (said,))):
             pass
         self.book.turn += 1
@@ -207,7 +208,7 @@ async def _talking(window: int) -> AsyncIterator[_Talk]:
             anthropic = AnthropicModel(server.api_key, server.base_url)
             settings = AgentSettings(model=ModelSettings(MODEL, context_window=window))
             clock = Clock(ZoneInfo("Europe/Berlin"))
-            model = Metered(anthropic, book, Prices({}))
+            model = MeteredModel(anthropic, book, Prices({}))
             talk = _Talk(Agent(settings, root / "workspace", root / "sessions", model, clock), root, book, clock)
             behind = asyncio.create_task(talk.agent.run())
             try:

@@ -31,17 +31,17 @@ from zoneinfo import ZoneInfo
 from agent.clock import Clock
 from channels.message import Event, InboundMessage, OutboundMessage
 from channels.scripted import ScriptedChannel
-from gateway.messages.inbox import Arrival, Inbox
+from gateway.messages.inbox import AdmittedMessage, Inbox
 from gateway.messages.outbox import REPEAT_MARK, Outbox
 from gateway.policy.access import Access
 from gateway.scheduling import job as job_
 from gateway.scheduling.job import Job
 from gateway.scheduling.recurrence import next_after
-from gateway.scheduling.service import Rules, Schedule
+from gateway.scheduling.service import ScheduleRules, ScheduleService
 from gateway.store import run_rows
 from gateway.store.database import Database
-from gateway.store.run_rows import Run, State
-from gateway.turns.user_message import said_id
+from gateway.store.run_rows import Run, RunStatus
+from gateway.turns.user_message import user_message_id
 
 BEGIN = datetime(2027, 1, 1, tzinfo=UTC)
 HOME = ZoneInfo("Europe/Berlin")
@@ -161,14 +161,16 @@ class House:
         platform = Platform(year)
         outbox = Outbox(self.database, clock, {"telegram": platform})
         inbox = Inbox(self.database, clock)
-        rules = Rules(timedelta(hours=12))
+        rules = ScheduleRules(timedelta(hours=12))
         good = self.folder / "good.yaml"
-        schedule = Schedule(self.database, clock, self.folder, good, outbox, access, {"telegram"}, rules)
+        schedule = ScheduleService(self.database, clock, self.folder, good, outbox, access, {"telegram"}, rules)
 
         async def answer(message: InboundMessage) -> None:
             """The turn of a prompt."""
-            for row in await inbox.admit([Arrival(message, f"owner/jobs/{message.due.id if message.due else ''}")]):
-                drafts = outbox.drafts(f"{said_id(message)}:{{}}", message.address, "Tea")
+            for row in await inbox.admit(
+                [AdmittedMessage(message, f"owner/jobs/{message.due.id if message.due else ''}")]
+            ):
+                drafts = outbox.drafts(f"{user_message_id(message)}:{{}}", message.address, "Tea")
                 await inbox.finish([row], "reply", drafts)
                 outbox.wake(drafts)
 
@@ -179,7 +181,7 @@ class House:
 
         async def steps() -> None:
             for row in await inbox.load():
-                drafts = outbox.drafts(f"{said_id(row.message)}:{{}}", row.message.address, "Tea")
+                drafts = outbox.drafts(f"{user_message_id(row.message)}:{{}}", row.message.address, "Tea")
                 await inbox.finish([row], "reply", drafts)
             while year.now < until:
                 wake = await schedule.tick(receive)
@@ -236,17 +238,17 @@ def report(year: Year, jobs: Sequence[Job], runs: Sequence[Run], took: float) ->
     """Print it; returns how many due times were said twice."""
     due = sum(due_times(job, BEGIN, year.now) for job in jobs)
     ended = Counter(run.state for run in runs)
-    on_time = [run for run in runs if run.state is State.DELIVERED and not run.late]
-    late = sum(run.late for run in runs if run.state is State.DELIVERED)
+    on_time = [run for run in runs if run.state is RunStatus.DELIVERED and not run.late]
+    late = sum(run.late for run in runs if run.state is RunStatus.DELIVERED)
     delays = [(datetime.fromisoformat(run.started_at) - run.moment).total_seconds() for run in on_time]
     doubled = sum(times > 1 for times in year.said.values())
     rows = [
         ("due", due),
         ("run in time", len(on_time)),
         ("run late, marked so", late),
-        ("missed beyond the window", ended[State.MISSED]),
+        ("missed beyond the window", ended[RunStatus.MISSED]),
         ("missed while down, a later one stood for them", due - len(runs)),
-        ("failed or unfinished", len(runs) - ended[State.DELIVERED] - ended[State.MISSED]),
+        ("failed or unfinished", len(runs) - ended[RunStatus.DELIVERED] - ended[RunStatus.MISSED]),
         ("said twice in doubt, marked so", year.repeats),
         ("doubled", doubled),
     ]

@@ -159,7 +159,7 @@ class InboundMessage(WholeTexts):
 
 
 @dataclass(frozen=True, slots=True)
-class Unreadable(WholeTexts):
+class UnreadableEvent(WholeTexts):
     """An event that the channel could not turn into a message. Kept with its raw text, shown by status and doctor."""
 
     id: str
@@ -178,7 +178,7 @@ class Migrated:
     new: Address
 
 
-Event = InboundMessage | Unreadable | Migrated
+Event = InboundMessage | UnreadableEvent | Migrated
 
 Receive = Callable[[Sequence[Event]], Awaitable[None]]
 """Handed to a source at `run`. When it returns, every event is on disk and may be acknowledged to the platform; when it

@@ -45,7 +45,7 @@ _STOPPING = "Daybook is stopping; please say it again when it runs"
 
 
 @dataclass(frozen=True, slots=True)
-class Preview:
+class TerminalPreview:
     """The reply as far as it is written: all of it, not what is new."""
 
     text: str
@@ -69,7 +69,7 @@ class Busy:
     on: bool
 
 
-Shown = Preview | Final | Busy
+Shown = TerminalPreview | Final | Busy
 
 
 class Listener(Protocol):
@@ -80,7 +80,7 @@ class Listener(Protocol):
         `OutcomeUnknown` where they may; either way the listener is detached."""
 
 
-class NotKept(Exception):
+class TerminalMessageNotKept(Exception):
     """What was said could not be written down, so it is as if it had not been said. The text says why."""
 
 
@@ -111,7 +111,7 @@ class TerminalChannel:
 
         `message_id`: of the sayer's own choice (`new_id`), for who wants to know it before an answer can come."""
         if self._closed:
-            raise NotKept(_STOPPING)
+            raise TerminalMessageNotKept(_STOPPING)
         identity = message_id or new_id()
         message = InboundMessage(
             id=identity,
@@ -147,11 +147,11 @@ class TerminalChannel:
                 try:
                     await receive([message])
                 except asyncio.CancelledError:
-                    _settle(kept, NotKept(_STOPPING))
+                    _settle(kept, TerminalMessageNotKept(_STOPPING))
                     raise
                 except Exception as error:
                     self._status = ChannelStatus(Health.DEGRADED, str(error), in_touch=True)
-                    not_kept = NotKept(str(error))
+                    not_kept = TerminalMessageNotKept(str(error))
                     not_kept.__cause__ = error
                     _settle(kept, not_kept)
                 else:
@@ -192,7 +192,7 @@ class TerminalChannel:
 
     async def draft(self, draft_id: int, message: OutboundMessage) -> None:
         """Shown to who looks now; a draft that nobody sees is not kept."""
-        await self._show_all(message.address.chat_id, Preview(message.text))
+        await self._show_all(message.address.chat_id, TerminalPreview(message.text))
 
     async def fetch(self, attachment: Attachment, to: Path, most: int) -> None:
         raise NotFetched("a terminal brings words only")
@@ -207,7 +207,7 @@ class TerminalChannel:
         self._closed = True
         while not self._said.empty():
             _, kept = self._said.get_nowait()
-            _settle(kept, NotKept(_STOPPING))
+            _settle(kept, TerminalMessageNotKept(_STOPPING))
 
     @asynccontextmanager
     async def _typing(self, chat: str) -> AsyncIterator[None]:
@@ -260,7 +260,7 @@ def new_id() -> str:
     return uuid.uuid4().hex
 
 
-def _settle(kept: asyncio.Future[None], failure: NotKept | None) -> None:
+def _settle(kept: asyncio.Future[None], failure: TerminalMessageNotKept | None) -> None:
     """Answer who said it, unless they have left."""
     if kept.done():
         return

@@ -11,18 +11,18 @@ from agent.clock import Clock
 from agent.model.anthropic.model import AnthropicModel
 from agent.model.base import Model
 from agent.tools.base import Tool
-from gateway.commands.context import House
+from gateway.commands.context import Services
 from gateway.commands.registry import all_commands
 from gateway.config import Config, ModelConfig
 from gateway.embedder.build import Embedders
 from gateway.embedder.offer import EmbedderOffer
 from gateway.factories import (
-    Front,
+    OpenChannels,
     Platforms,
     build_agent,
     build_intake,
     heartbeat_rules,
-    open_front,
+    open_channels,
     rules,
     schedule_rules,
     signs,
@@ -30,47 +30,47 @@ from gateway.factories import (
     tokens,
 )
 from gateway.home import Home, shown
-from gateway.messages.confirmations import Questions
-from gateway.messages.edited import Rewording
+from gateway.messages.confirmations import Confirmations
+from gateway.messages.edited import EditedMessages
 from gateway.messages.inbox import Inbox
-from gateway.messages.outbound_files import LongAnswers, Outgoing
+from gateway.messages.outbound_files import LongAnswers, OutboundFiles
 from gateway.messages.outbox import Outbox
-from gateway.messages.suspects import InHand
+from gateway.messages.suspects import ActiveWork
 from gateway.models import build_model, limited_for_others
 from gateway.policy.access import Access
 from gateway.policy.approvals import Approvals
-from gateway.policy.display_names import Names
+from gateway.policy.display_names import DisplayNames
 from gateway.policy.pairing import Pairing
-from gateway.policy.preferences import Choices
-from gateway.policy.sessions import AgentHome, Sessions
-from gateway.redaction import Forgetting
+from gateway.policy.preferences import Preferences
+from gateway.policy.sessions import AgentHome, SessionPolicy
+from gateway.redaction import Redaction
 from gateway.router import Router
-from gateway.routines.daily_summary import Daily
+from gateway.routines.daily_summary import DailySummary
 from gateway.routines.heartbeat import Heartbeat
 from gateway.routines.housekeeping import Housekeeping
-from gateway.routines.journal import Journaling
-from gateway.routines.memory_checks import MemoryTests
+from gateway.routines.journal import JournalRoutine
+from gateway.routines.memory_checks import MemoryChecks
 from gateway.rpc.handlers.registry import all_operations
 from gateway.scheduling.builtins import BuiltIn
-from gateway.scheduling.requests import Book
-from gateway.scheduling.service import Schedule
-from gateway.server import Gateway, Patience
+from gateway.scheduling.requests import JobService
+from gateway.scheduling.service import ScheduleService
+from gateway.server import Gateway, Timeouts
 from gateway.store import chat_rows
 from gateway.store.database import Database
 from gateway.store.inbox_rows import InboxRow
-from gateway.supervisor import Spawner
+from gateway.supervisor import BackgroundTasks
 from gateway.tools.messages import MessageTools
 from gateway.tools.schedule import ScheduleTools
-from gateway.turns.attachments import Intake
-from gateway.turns.queue import Turns
+from gateway.turns.attachments import AttachmentIntake
+from gateway.turns.queue import TurnQueue
 from gateway.turns.reactions import Acknowledgement
-from gateway.turns.turn import QueueRule, Rooms
+from gateway.turns.turn import QueueRule, TurnServices
 from gateway.usage import UsageLedger
 
 ModelOf = Callable[[ModelConfig, UsageLedger, Clock, str], tuple[Model, AnthropicModel | None]]
 """As `build_model`."""
 
-_USUAL = Patience()
+_USUAL = Timeouts()
 
 
 def _no_built_ins(_: Config) -> Sequence[BuiltIn]:
@@ -87,7 +87,7 @@ async def open_gateway(
     platforms: Platforms | None = None,
     model_of: ModelOf = build_model,
     built_ins: Callable[[Config], Sequence[BuiltIn]] = _no_built_ins,
-    patience: Patience = _USUAL,
+    patience: Timeouts = _USUAL,
 ) -> AsyncIterator[Gateway]:
     """Build the gateway of a home and close it again. `channels` False: only the terminal, to act alone. `platforms`
     and `model_of` make the channels and the models, others in tests; `built_ins`: jobs beside Daybook's own. A model
@@ -99,7 +99,7 @@ async def open_gateway(
         ground = await _open_ground(stack, home, config, clock or Clock(config.zone), patience)
         staff = await _open_staff(stack, ground, model_of)
         commands = all_commands()
-        front = open_front(stack, home, config, ground.database, commands.menu, platforms, is_alone=not channels)
+        front = open_channels(stack, home, config, ground.database, commands.menu, platforms, is_alone=not channels)
         post = await _post(ground, front)
         calendar = await _calendar(ground, staff, front, post, built_ins(config))
         acting = _acting(ground, staff, front, post, calendar)
@@ -142,48 +142,48 @@ async def open_gateway(
 
 
 @dataclass(frozen=True, slots=True)
-class _Ground:
+class _Core:
     """What everything stands on: what is configured, and what is known of people. `spawner` runs what is done beside
     everything else; `in_hand` is told what each turn works on."""
 
     home: Home
     config: Config
     clock: Clock
-    patience: Patience
-    spawner: Spawner
-    in_hand: InHand
+    patience: Timeouts
+    spawner: BackgroundTasks
+    in_hand: ActiveWork
     database: Database
     ledger: UsageLedger
-    choices: Choices
+    choices: Preferences
     access: Access
 
 
-async def _open_ground(stack: AsyncExitStack, home: Home, config: Config, clock: Clock, patience: Patience) -> _Ground:
-    in_hand = InHand(home.in_hand, home.stack)
+async def _open_ground(stack: AsyncExitStack, home: Home, config: Config, clock: Clock, patience: Timeouts) -> _Core:
+    in_hand = ActiveWork(home.in_hand, home.stack)
     stack.callback(in_hand.close)
     database = await Database.open(home.database)
     stack.push_async_callback(database.aclose)
     ledger = UsageLedger(database, clock)
     await ledger.load()
-    choices = Choices(database)
+    choices = Preferences(database)
     await choices.load()
     people = {name: frozenset(accounts) for name, accounts in config.people.items()}
     access = Access(database, clock, rules(config), frozenset(config.owners), people, choices.activation)
     await access.load()
-    return _Ground(home, config, clock, patience, Spawner(), in_hand, database, ledger, choices, access)
+    return _Core(home, config, clock, patience, BackgroundTasks(), in_hand, database, ledger, choices, access)
 
 
 @dataclass(frozen=True, slots=True)
-class _Staff:
+class _Agents:
     """Who answers, and which of them whom. `warm`: the models that can be warmed up."""
 
     agents: dict[str, Agent]
     warm: list[AnthropicModel]
-    sessions: Sessions
+    sessions: SessionPolicy
     embedders: Embedders
 
 
-async def _open_staff(stack: AsyncExitStack, ground: _Ground, model_of: ModelOf) -> _Staff:
+async def _open_staff(stack: AsyncExitStack, ground: _Core, model_of: ModelOf) -> _Agents:
     home, config, clock = ground.home, ground.config, ground.clock
     agents: dict[str, Agent] = {}
     warm: list[AnthropicModel] = []
@@ -200,32 +200,32 @@ async def _open_staff(stack: AsyncExitStack, ground: _Ground, model_of: ModelOf)
         name: AgentHome(home.workspace(one.workspace), one.memory.group_daily_logs)
         for name, one in config.agents.items()
     }
-    return _Staff(agents, warm, Sessions(ground.access, homes, config.default_agent, config.routes), embedders)
+    return _Agents(agents, warm, SessionPolicy(ground.access, homes, config.default_agent, config.routes), embedders)
 
 
 @dataclass(frozen=True, slots=True)
-class _Post:
+class _Messaging:
     """What comes in and goes out, and what is kept of it until it is done with."""
 
     inbox: Inbox
     outbox: Outbox
-    outgoing: Outgoing
-    intake: Intake
+    outgoing: OutboundFiles
+    intake: AttachmentIntake
     acknowledgement: Acknowledgement
-    questions: Questions
-    rewording: Rewording
+    questions: Confirmations
+    rewording: EditedMessages
 
 
-async def _post(ground: _Ground, front: Front) -> _Post:
+async def _post(ground: _Core, front: OpenChannels) -> _Messaging:
     home, config, database, clock = ground.home, ground.config, ground.database, ground.clock
     inbox = Inbox(database, clock)
     outbox = Outbox(database, clock, front.channels, first_chat=ground.access.first_chat_id)
-    questions = Questions(database, clock)
+    questions = Confirmations(database, clock)
     await questions.load()
-    return _Post(
+    return _Messaging(
         inbox,
         outbox,
-        Outgoing(home.outgoing),
+        OutboundFiles(home.outgoing),
         build_intake(
             config.media,
             home.state,
@@ -237,24 +237,26 @@ async def _post(ground: _Ground, front: Front) -> _Post:
         ),
         Acknowledgement(front.channels, signs(config), ground.spawner.spawn),
         questions,
-        Rewording(database, inbox, outbox, questions),
+        EditedMessages(database, inbox, outbox, questions),
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _Calendar:
+class _Scheduling:
     """What happens by the clock. `book`: the jobs as people and models change them."""
 
-    schedule: Schedule
-    book: Book
-    daily: Daily
+    schedule: ScheduleService
+    book: JobService
+    daily: DailySummary
 
 
-async def _calendar(ground: _Ground, staff: _Staff, front: Front, post: _Post, more: Sequence[BuiltIn]) -> _Calendar:
+async def _calendar(
+    ground: _Core, staff: _Agents, front: OpenChannels, post: _Messaging, more: Sequence[BuiltIn]
+) -> _Scheduling:
     """`more`: jobs that are offered beside Daybook's own."""
     home, config, database, clock, access = ground.home, ground.config, ground.database, ground.clock, ground.access
     agents, sessions, outbox = staff.agents, staff.sessions, post.outbox
-    schedule = Schedule(
+    schedule = ScheduleService(
         database,
         clock,
         home.workspace(config.agents[config.default_agent].workspace),
@@ -265,10 +267,10 @@ async def _calendar(ground: _Ground, staff: _Staff, front: Front, post: _Post, m
         schedule_rules(config, ground.patience.tick),
     )
     reports = schedule.reports
-    journaling = Journaling(
+    journaling = JournalRoutine(
         clock, sessions, agents, [name for name, one in config.agents.items() if one.memory.journal]
     )
-    daily = Daily(
+    daily = DailySummary(
         database, clock, access, outbox, sessions, agents, ground.choices, schedule, journaling, summary_rules(config)
     )
     heartbeat = Heartbeat(
@@ -281,21 +283,21 @@ async def _calendar(ground: _Ground, staff: _Staff, front: Front, post: _Post, m
         reports,
         heartbeat_rules(config),
     )
-    memory_tests = MemoryTests(agents, clock, home.memory_tests, reports.tell_owner)
+    memory_tests = MemoryChecks(agents, clock, home.memory_tests, reports.tell_owner)
     own = (journaling.built_in, *await daily.built_ins(), heartbeat.built_in, memory_tests.built_in)
     schedule.offer(*own, *more)
-    return _Calendar(schedule, Book(schedule, access, {*front.channels, *tokens(config)}), daily)
+    return _Scheduling(schedule, JobService(schedule, access, {*front.channels, *tokens(config)}), daily)
 
 
 @dataclass(frozen=True, slots=True)
-class _Acting:
+class _Effects:
     """What turns may do beyond their talk: `tools` for whoever has sent a message, and who is asked about it."""
 
     tools: Callable[[InboxRow], tuple[Tool, ...]]
     approvals: Approvals
 
 
-def _acting(ground: _Ground, staff: _Staff, front: Front, post: _Post, calendar: _Calendar) -> _Acting:
+def _acting(ground: _Core, staff: _Agents, front: OpenChannels, post: _Messaging, calendar: _Scheduling) -> _Effects:
     database, clock, access, sessions = ground.database, ground.clock, ground.access, staff.sessions
     scheduling = ScheduleTools(calendar.book, sessions)
     messages = MessageTools(database, clock, access, sessions, post.outbox, post.outgoing, front.channels)
@@ -316,13 +318,13 @@ def _acting(ground: _Ground, staff: _Staff, front: Front, post: _Post, calendar:
         calendar.schedule.reports,
         tools,
     )
-    return _Acting(tools, approvals)
+    return _Effects(tools, approvals)
 
 
 async def _turns(
-    ground: _Ground, staff: _Staff, front: Front, post: _Post, calendar: _Calendar, acting: _Acting
-) -> Turns:
-    rooms = Rooms(
+    ground: _Core, staff: _Agents, front: OpenChannels, post: _Messaging, calendar: _Scheduling, acting: _Effects
+) -> TurnQueue:
+    rooms = TurnServices(
         database=ground.database,
         inbox=post.inbox,
         outbox=post.outbox,
@@ -340,24 +342,24 @@ async def _turns(
         to_owner=calendar.schedule.reports.to_owner,
         tools=acting.tools,
         approvals=acting.approvals,
-        names=Names(ground.access, await ground.database.run(chat_rows.known)),
+        names=DisplayNames(ground.access, await ground.database.run(chat_rows.known)),
     )
     patience = ground.patience
-    return Turns(rooms, disk_wait=patience.disk, trial_age=patience.trial, paste_wait=patience.paste)
+    return TurnQueue(rooms, disk_wait=patience.disk, trial_age=patience.trial, paste_wait=patience.paste)
 
 
 def _house(
-    ground: _Ground,
-    staff: _Staff,
-    front: Front,
-    post: _Post,
-    calendar: _Calendar,
-    acting: _Acting,
-    turns: Turns,
+    ground: _Core,
+    staff: _Agents,
+    front: OpenChannels,
+    post: _Messaging,
+    calendar: _Scheduling,
+    acting: _Effects,
+    turns: TurnQueue,
     router: Router,
-) -> House:
+) -> Services:
     database, clock, access = ground.database, ground.clock, ground.access
-    return House(
+    return Services(
         database=database,
         clock=clock,
         access=access,
@@ -376,7 +378,7 @@ def _house(
         questions=post.questions,
         approvals=acting.approvals,
         rewording=post.rewording,
-        forgetting=Forgetting(database, clock, access, staff.sessions, front.web_record),
+        forgetting=Redaction(database, clock, access, staff.sessions, front.web_record),
         daily=calendar.daily,
         in_hand=ground.in_hand,
         to_owner=calendar.schedule.reports.to_owner,

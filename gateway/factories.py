@@ -57,19 +57,19 @@ from gateway.config.schema import (
 )
 from gateway.embedder.build import Embedders, embedding_of
 from gateway.home import Home, HomeError, TokenBusy, hold_token
-from gateway.messages.suspects import InHand
+from gateway.messages.suspects import ActiveWork
 from gateway.policy.access import ChannelRules, DmPolicy, GroupRule, ServerRule
 from gateway.routines.daily_summary import SummaryRules
 from gateway.routines.heartbeat import HeartbeatRules
 from gateway.scheduling.policy import Quiet
-from gateway.scheduling.service import Rules
+from gateway.scheduling.service import ScheduleRules
 from gateway.store import chat_rows
 from gateway.store.database import Database
-from gateway.supervisor import Supervised
-from gateway.turns.attachments import Intake, Space
+from gateway.supervisor import SupervisedSource
+from gateway.turns.attachments import AttachmentIntake, MediaLimits
 from gateway.web import host as web_token
-from gateway.web.host import WebHouse
-from gateway.web.record import StoredRecord
+from gateway.web.host import GatewayWebHost
+from gateway.web.record import StoredChatRecord
 
 
 async def build_agent(
@@ -130,13 +130,15 @@ def build_intake(
     config: MediaConfig,
     state: Path,
     channels: Mapping[str, Channel],
-    in_hand: InHand,
+    in_hand: ActiveWork,
     clock: Clock,
     wait: float,
-    space: Space,
-) -> Intake:
+    space: MediaLimits,
+) -> AttachmentIntake:
     reader, transcriber = Reader(config.max_chars, config.max_pages), _transcriber(config)
-    return Intake(channels, Store(state), reader, transcriber, config.max_mb * 1_000_000, in_hand, clock, wait, space)
+    return AttachmentIntake(
+        channels, Store(state), reader, transcriber, config.max_mb * 1_000_000, in_hand, clock, wait, space
+    )
 
 
 def _transcriber(config: MediaConfig) -> Transcriber | None:
@@ -150,10 +152,10 @@ def _transcriber(config: MediaConfig) -> Transcriber | None:
             return None
 
 
-def schedule_rules(config: Config, interval: float) -> Rules:
+def schedule_rules(config: Config, interval: float) -> ScheduleRules:
     """`interval`: seconds between two looks of the schedule at its file and the clock."""
     quiet = config.schedule.quiet_hours
-    return Rules(
+    return ScheduleRules(
         catch_up=timedelta(hours=config.schedule.catch_up_hours),
         quiet=Quiet(quiet.start, quiet.end, config.zone) if quiet is not None else None,
         interval=interval,
@@ -170,8 +172,8 @@ def heartbeat_rules(config: Config) -> HeartbeatRules:
     return HeartbeatRules(wanted.every, wanted.daily_budget_usd) if wanted is not None else HeartbeatRules()
 
 
-class StoredSeen:
-    """`channels.discord.last_seen.Seen` in the database. Raises `StoreUnavailable`."""
+class StoredPositions:
+    """`channels.discord.last_seen.PositionStore` in the database. Raises `StoreUnavailable`."""
 
     def __init__(self, database: Database, channel: str) -> None:
         self._database = database
@@ -238,8 +240,8 @@ def build_channels(
     database: Database,
     *,
     home: Home,
-    web_house: WebHouse,
-    web_record: StoredRecord,
+    web_house: GatewayWebHost,
+    web_record: StoredChatRecord,
 ) -> list[Channel]:
     telegram, discord = config.channels.telegram, config.channels.discord
     on = tokens(config)
@@ -258,7 +260,7 @@ def build_channels(
                 api_url=discord.api_url,
                 commands=menu,
                 hears=lambda server, chat: listed.of_server(server, chat) is not None,
-                seen=StoredSeen(database, "discord"),
+                seen=StoredPositions(database, "discord"),
             )
         )
     if (web := config.channels.web).enabled:
@@ -285,17 +287,17 @@ Platforms = Callable[[Config, Sequence[CommandInfo], Database], list[Channel]]
 
 
 @dataclass(frozen=True, slots=True)
-class Front:
+class OpenChannels:
     """Where people speak. `channels` by their names; `sources`: the same, as they are run."""
 
     terminal: TerminalChannel
     channels: dict[str, Channel]
-    sources: list[Supervised]
-    web_house: WebHouse
-    web_record: StoredRecord
+    sources: list[SupervisedSource]
+    web_house: GatewayWebHost
+    web_record: StoredChatRecord
 
 
-def open_front(
+def open_channels(
     stack: AsyncExitStack,
     home: Home,
     config: Config,
@@ -304,22 +306,22 @@ def open_front(
     platforms: Platforms | None,
     *,
     is_alone: bool,
-) -> Front:
+) -> OpenChannels:
     """`is_alone`: nobody is listened to but the terminal."""
     terminal = TerminalChannel()
-    web_house = WebHouse(web_token.place(config.channels.web, home))
-    web_record = StoredRecord(database)
+    web_house = GatewayWebHost(web_token.place(config.channels.web, home))
+    web_record = StoredChatRecord(database)
     platforms = platforms or partial(build_channels, home=home, web_house=web_house, web_record=web_record)
     others = [] if is_alone else platforms(config, menu, database)
     channels: dict[str, Channel] = {one.name: one for one in (terminal, *others)}
     for channel in channels.values():
         stack.push_async_callback(channel.aclose)
-    sources = [Supervised(channel) for channel in channels.values()]
+    sources = [SupervisedSource(channel) for channel in channels.values()]
     _hold_tokens(stack, tokens(config), sources)
-    return Front(terminal, channels, sources, web_house, web_record)
+    return OpenChannels(terminal, channels, sources, web_house, web_record)
 
 
-def _hold_tokens(stack: AsyncExitStack, held: Mapping[str, str], sources: list[Supervised]) -> None:
+def _hold_tokens(stack: AsyncExitStack, held: Mapping[str, str], sources: list[SupervisedSource]) -> None:
     """A channel whose token another gateway of this machine polls with stays off; the others go on."""
     for source in sources:
         token = held.get(source.source.name)

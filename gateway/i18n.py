@@ -19,7 +19,7 @@ from channels.message import InboundMessage, Origin
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class Strings:
     """`late` takes {due}, `more` {number}, `again` {when}, `nothing_said` {day}, `undelivered` {why}. From `done` to
     `tomorrow` they stand on buttons, and are short."""
 
@@ -36,8 +36,8 @@ class Words:
     undelivered: str
 
 
-WORDS: Mapping[Language, Words] = {
-    Language.ENGLISH: Words(
+STRINGS: Mapping[Language, Strings] = {
+    Language.ENGLISH: Strings(
         late="Late: this was due {due}.",
         missed="Not said in time, and too long past to ring now:",
         more="and {number} more, see `/jobs`",
@@ -50,7 +50,7 @@ WORDS: Mapping[Language, Words] = {
         nothing_said="Nothing was said here on {day}, and nothing that was promised is due.",
         undelivered="A message of mine could not be delivered here ({why}). Ask me again, or see `/export`.",
     ),
-    Language.GERMAN: Words(
+    Language.GERMAN: Strings(
         late="Verspätet: Das war am {due} fällig.",
         missed="Nicht rechtzeitig gesagt, und zum Klingeln ist es jetzt zu lange her:",
         more="und {number} weitere, siehe `/jobs`",
@@ -63,7 +63,7 @@ WORDS: Mapping[Language, Words] = {
         nothing_said="Am {day} wurde hier nichts gesagt, und nichts Versprochenes ist fällig.",
         undelivered="Eine Nachricht von mir kam hier nicht an ({why}). Frag noch einmal, oder sieh in `/export` nach.",
     ),
-    Language.SPANISH: Words(
+    Language.SPANISH: Strings(
         late="Con retraso: tocaba el {due}.",
         missed="No se avisó a tiempo, y ya hace demasiado para que suene ahora:",
         more="y {number} más, véase `/jobs`",
@@ -76,7 +76,7 @@ WORDS: Mapping[Language, Words] = {
         nothing_said="El {day} no se dijo nada aquí, y nada de lo prometido vence.",
         undelivered="No se pudo entregar aquí un mensaje mío ({why}). Pregúntame otra vez, o mira en `/export`.",
     ),
-    Language.FRENCH: Words(
+    Language.FRENCH: Strings(
         late="En retard : c'était prévu le {due}.",
         missed="Pas dit à temps, et il est trop tard pour que cela sonne maintenant :",
         more="et {number} de plus, voir `/jobs`",
@@ -89,7 +89,7 @@ WORDS: Mapping[Language, Words] = {
         nothing_said="Rien n'a été dit ici le {day}, et rien de promis n'arrive à échéance.",
         undelivered="Un de mes messages n'a pas pu être remis ici ({why}). Redemandez-moi, ou voyez `/export`.",
     ),
-    Language.CHINESE: Words(
+    Language.CHINESE: Strings(
         late="迟到：原定于 {due}。",
         missed="没能按时提醒，现在已过去太久，不再响铃：",
         more="还有 {number} 条，见 `/jobs`",
@@ -102,7 +102,7 @@ WORDS: Mapping[Language, Words] = {
         nothing_said="{day} 这里没有说过什么，也没有到期的承诺。",
         undelivered="我的一条消息无法送达这里（{why}）。请再问我一次，或查看 `/export`。",
     ),
-    Language.JAPANESE: Words(
+    Language.JAPANESE: Strings(
         late="遅れました：予定は {due} でした。",
         missed="時間どおりにお知らせできず、今から鳴らすには遅すぎます：",
         more="ほか {number} 件、`/jobs` を参照",

@@ -10,7 +10,7 @@ from agent.clock import Clock
 from agent.memory.scope import Audience
 from agent.model.anthropic.model import AnthropicModel
 from agent.model.base import SILENT, Completed, Model, ModelEvent, ModelRequest, TextDelta, Usage
-from agent.model.client import Metered, Resilient, closing
+from agent.model.client import MeteredModel, ResilientModel, closing
 from agent.model.offline.model import OfflineModel
 from agent.silence import NO_REPLY
 from agent.types import JOB
@@ -28,7 +28,7 @@ _SPENT_HERE = (
 )
 
 
-class Budgeted:
+class BudgetedModel:
     """A model until the day's money is spent, then the offline one; said once a day (`model.daily_budget_usd`)."""
 
     def __init__(self, model: Model, offline: Model, ledger: UsageLedger, limit: float, clock: Clock) -> None:
@@ -55,7 +55,7 @@ class Budgeted:
         await self._offline.aclose()
 
 
-class LimitedForOthers:
+class GuestLimitedModel:
     """A model until a person who is not the owner, or a group, has cost what is allowed a day (`limits`); then the
     offline one answers them, after one notice a day, and their jobs are silent. What the owner asks in a group is the
     group's."""
@@ -111,7 +111,7 @@ def limited_for_others(model: Model, limits: LimitsConfig, ledger: UsageLedger, 
     """The model of an agent, for all whom it serves. `env_file` as in `build_model`."""
     if limits == LimitsConfig():
         return model
-    return LimitedForOthers(model, OfflineModel(clock, env_file), ledger, limits, clock)
+    return GuestLimitedModel(model, OfflineModel(clock, env_file), ledger, limits, clock)
 
 
 def build_model(
@@ -129,7 +129,7 @@ def build_model(
         return offline, None
     key = config.api_key.get_secret_value() if config.api_key else ""
     anthropic = AnthropicModel(key, config.base_url, config.timeout_s)
-    model: Model = Resilient(Metered(anthropic, ledger, prices_of(config)), config.fallbacks, sleep=sleep)
+    model: Model = ResilientModel(MeteredModel(anthropic, ledger, prices_of(config)), config.fallbacks, sleep=sleep)
     if config.daily_budget_usd is not None:
-        model = Budgeted(model, offline, ledger, config.daily_budget_usd, clock)
+        model = BudgetedModel(model, offline, ledger, config.daily_budget_usd, clock)
     return model, anthropic

@@ -27,18 +27,18 @@ from functools import partial
 from agent.agent import Agent
 from agent.clock import Clock
 from agent.forget import Removal
-from agent.memory.forget import Finding, speaks_of
+from agent.memory.forget import ForgetPlan, speaks_of
 from agent.memory.history import SECOND_THOUGHTS
 from agent.memory.scope import Scope
 from agent.types import SessionKey
 from channels.message import Address
 from gateway.policy.access import Access
-from gateway.policy.recipients import Chats
-from gateway.policy.sessions import Sessions, belongs_to
+from gateway.policy.recipients import ChatDirectory
+from gateway.policy.sessions import SessionPolicy, belongs_to
 from gateway.store import chat_rows, redaction_rows
 from gateway.store.database import Database
-from gateway.store.redaction_rows import Place, Struck
-from gateway.web.record import StoredRecord
+from gateway.store.redaction_rows import Place, RedactedText
+from gateway.web.record import StoredChatRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +57,14 @@ class _Kept:
     """What was struck out, and until when it may be put back."""
 
     until: datetime
-    struck: tuple[Struck, ...]
+    struck: tuple[RedactedText, ...]
 
 
-class Forgetting:
+class Redaction:
     """Of the whole house. `page`: what stands in the web page's chats."""
 
     def __init__(
-        self, database: Database, clock: Clock, access: Access, sessions: Sessions, page: StoredRecord
+        self, database: Database, clock: Clock, access: Access, sessions: SessionPolicy, page: StoredChatRecord
     ) -> None:
         self._database = database
         self._clock = clock
@@ -73,18 +73,19 @@ class Forgetting:
         self._page = page
         self._second_thoughts: Mapping[tuple[str, str], _Kept] = {}
 
-    async def mentions(self, agent: Agent, scope: Scope, finding: Finding, asking: str) -> Mentions:
+    async def mentions(self, agent: Agent, scope: Scope, finding: ForgetPlan, asking: str) -> Mentions:
         """What speaks of it in the talks of a scope and on the page, but for the message `asking` (its platform id)."""
         messages = await agent.mentions(partial(belongs_to, scope=scope), finding)
         found = await self._found(agent, scope, finding, on_page=True)
         on_page = await self._database.run(redaction_rows.ids, found)
         return Mentions(messages, len(on_page - {asking}))
 
-    async def forget(self, agent: Agent, scope: Scope, session: str, shown: Finding) -> tuple[Removal, int]:
+    async def forget(self, agent: Agent, scope: Scope, session: str, shown: ForgetPlan) -> tuple[Removal, int]:
         """Forget what was shown, as `Agent.forget` does, and have it read as a mark in every other record. Gives what
-        was removed, and of how many messages on the page. Raises `FileError`, `NotJournaled`, `StoreUnavailable`."""
+        was removed, and of how many messages on the page. Raises `FileError`, `TranscriptNotWritten`,
+        `StoreUnavailable`."""
         removed = await agent.forget(partial(belongs_to, scope=scope), scope, session, shown)
-        struck: tuple[Struck, ...] = ()
+        struck: tuple[RedactedText, ...] = ()
         missed = True
         while missed:  # what has changed since it was read
             found = await self._found(agent, scope, removed.finding)
@@ -95,31 +96,31 @@ class Forgetting:
         return removed, await self._show(struck)
 
     async def bring_back(self, agent: Agent, scope: Scope, change: str) -> None:
-        """Undo `forget`. Raises `StoreUnavailable`, `NotJournaled`."""
+        """Undo `forget`. Raises `StoreUnavailable`, `TranscriptNotWritten`."""
         await agent.bring_back(partial(belongs_to, scope=scope), change)
         self._let_go()
         kept = self._second_thoughts.get((agent.settings.name, change))
         if kept is not None:
             await self._show(await self._database.run(redaction_rows.write, redaction_rows.back(kept.struck)))
 
-    async def _show(self, changed: Sequence[Struck]) -> int:
+    async def _show(self, changed: Sequence[RedactedText]) -> int:
         """Have pages that are open show what reads otherwise now; of how many messages."""
         ids = await self._database.run(redaction_rows.ids, changed)
         await self._page.changed(ids)
         return len(ids)
 
     async def _found(
-        self, agent: Agent, scope: Scope, finding: Finding, *, on_page: bool = False
-    ) -> tuple[Struck, ...]:
+        self, agent: Agent, scope: Scope, finding: ForgetPlan, *, on_page: bool = False
+    ) -> tuple[RedactedText, ...]:
         """What is to be struck out of the words of a scope; `on_page`: of what the page shows."""
         fields = await self._database.run(redaction_rows.fields, on_page=on_page)
-        chats = Chats(self._access, await self._database.run(chat_rows.known))
+        chats = ChatDirectory(self._access, await self._database.run(chat_rows.known))
         places = {one.place for one in fields}
         theirs = {place for place in places if self._is_said_in(place, chats, agent.settings.name, scope)}
         strike = partial(_without, speaks_of(finding), f"[forgotten {self._clock.today().isoformat()}]")
         return await asyncio.to_thread(redaction_rows.struck, [one for one in fields if one.place in theirs], strike)
 
-    def _is_said_in(self, place: Place, chats: Chats, agent: str, scope: Scope) -> bool:
+    def _is_said_in(self, place: Place, chats: ChatDirectory, agent: str, scope: Scope) -> bool:
         if isinstance(place, Address):
             chat = chats.at(place)
             return chat is not None and self._is_of(self._sessions.in_chat(chat).session, agent, scope)
@@ -130,7 +131,7 @@ class Forgetting:
     def _is_of(session: SessionKey, agent: str, scope: Scope) -> bool:
         return session.agent == agent and belongs_to(session, scope)
 
-    def _keep(self, agent: Agent, change: str, struck: tuple[Struck, ...]) -> None:
+    def _keep(self, agent: Agent, change: str, struck: tuple[RedactedText, ...]) -> None:
         self._let_go()
         if change and struck:
             kept = _Kept(self._clock.instant() + SECOND_THOUGHTS, struck)

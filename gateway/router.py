@@ -15,28 +15,20 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from agent.clock import Clock, utc_stamp
-from channels.message import (
-    Channel,
-    Event,
-    InboundMessage,
-    Migrated,
-    OutboundMessage,
-    SendError,
-    Unreadable,
-)
-from gateway.commands.context import Commands
-from gateway.messages.edited import Rewording
-from gateway.messages.inbox import Arrival, Inbox
+from channels.message import Channel, Event, InboundMessage, Migrated, OutboundMessage, SendError, UnreadableEvent
+from gateway.commands.context import CommandRunner
+from gateway.messages.edited import EditedMessages
+from gateway.messages.inbox import AdmittedMessage, Inbox
 from gateway.messages.outbox import Outbox
-from gateway.messages.suspects import LastRun
-from gateway.policy.access import Access, Admitted, Ignored, Overheard, Role, Unknown
-from gateway.policy.sessions import Sessions
+from gateway.messages.suspects import PreviousProcess
+from gateway.policy.access import Access, Admitted, ContextOnly, Ignored, Role, Unknown
+from gateway.policy.sessions import SessionPolicy
 from gateway.store import access_rows, chat_rows, inbox_rows, outbox_rows
 from gateway.store.database import Database, StoreUnavailable
 from gateway.store.inbox_rows import InboxRow
-from gateway.turns.queue import Turns
+from gateway.turns.queue import TurnQueue
 from gateway.turns.reactions import Acknowledgement
-from gateway.turns.user_message import said_id
+from gateway.turns.user_message import user_message_id
 
 _WINDOW = timedelta(minutes=1)
 _KEPT = 1_000
@@ -106,12 +98,12 @@ class Router:
         database: Database,
         clock: Clock,
         access: Access,
-        sessions: Sessions,
+        sessions: SessionPolicy,
         inbox: Inbox,
         outbox: Outbox,
-        turns: Turns,
-        commands: Commands,
-        rewording: Rewording,
+        turns: TurnQueue,
+        commands: CommandRunner,
+        rewording: EditedMessages,
         acknowledgement: Acknowledgement,
         channels: Mapping[str, Channel],
         spawn: Spawn,
@@ -131,7 +123,7 @@ class Router:
         self._spawn = spawn
         self._told_of_disk: set[str] = set()
 
-    async def resume(self, last_run: LastRun) -> None:
+    async def resume(self, last_run: PreviousProcess) -> None:
         """Take up what the last process left without an end. What came over a channel that is off waits for it."""
         for row in await self._inbox.load(last_run):
             if row.message.address.channel in self._channels:
@@ -139,11 +131,11 @@ class Router:
 
     async def receive(self, events: Sequence[Event]) -> None:
         """See `channels.message.Receive`. Raises `StoreUnavailable` where nothing could be kept."""
-        arrivals: list[Arrival] = []
-        unreadable: list[Unreadable] = []
+        arrivals: list[AdmittedMessage] = []
+        unreadable: list[UnreadableEvent] = []
         for event in events:
             match event:
-                case Unreadable():
+                case UnreadableEvent():
                     log.warning("%s: an event could not be read: %s", event.channel, event.why)
                     unreadable.append(event)
                 case Migrated():
@@ -166,7 +158,7 @@ class Router:
             if not row.overheard:
                 self.dispatch(row)
 
-    async def _judge(self, message: InboundMessage) -> Arrival | None:
+    async def _judge(self, message: InboundMessage) -> AdmittedMessage | None:
         verdict = self._access.decide(message)
         match verdict:
             case Admitted():
@@ -175,13 +167,13 @@ class Router:
                 if too_often and message.due is not None:
                     return None  # the schedule offers it again
                 if not too_often or not message.answer_with:
-                    return Arrival(message, str(conversation.session), overheard=too_often)
+                    return AdmittedMessage(message, str(conversation.session), overheard=too_often)
                 self._turn_away(message, _TOO_OFTEN)
-            case Overheard() if message.answer_with:
+            case ContextOnly() if message.answer_with:
                 self._turn_away(message, _NOT_LISTED)
-            case Overheard():
+            case ContextOnly():
                 conversation = self._sessions.conversation(message, None)
-                return Arrival(message, str(conversation.session), overheard=True)
+                return AdmittedMessage(message, str(conversation.session), overheard=True)
             case Unknown(asks):
                 if asks:
                     await self._offer_pairing(message)
@@ -192,17 +184,17 @@ class Router:
                 self._turn_away(message, _NOBODY_ELSE)
         return None
 
-    def _bound(self, arrivals: Sequence[Arrival]) -> list[Arrival]:
+    def _bound(self, arrivals: Sequence[AdmittedMessage]) -> list[AdmittedMessage]:
         """Each that nothing stands before, and nothing can belong to, with the turn that it begins at once."""
         many = Counter(one.session for one in arrivals)
         return [
-            dataclasses.replace(one, turn=said_id(one.message))
+            dataclasses.replace(one, turn=user_message_id(one.message))
             if many[one.session] == 1 and self._begins_turn(one)
             else one
             for one in arrivals
         ]
 
-    def _begins_turn(self, arrival: Arrival) -> bool:
+    def _begins_turn(self, arrival: AdmittedMessage) -> bool:
         message = arrival.message
         waits = arrival.overheard or message.album or message.continues or not self._turns.is_idle(arrival.session)
         return not waits and (message.due is not None or self._commands.find(message, _agent(arrival.session)) is None)
@@ -273,7 +265,7 @@ class Router:
         self._outbox.wake_chat(event.new)
         log.info("%s has moved to %s", event.old, event.new)
 
-    async def _tell_of_disk(self, arrivals: Sequence[Arrival]) -> None:
+    async def _tell_of_disk(self, arrivals: Sequence[AdmittedMessage]) -> None:
         """Once per chat and outage, straight away, since nothing can be written down."""
         for address in {arrival.message.address for arrival in arrivals if not arrival.overheard}:
             channel = self._channels.get(address.channel)
@@ -286,7 +278,7 @@ class Router:
                 log.error("the disk takes nothing, and %s could not be told: %s", address, unsent)
 
 
-def _reworded(arrival: Arrival, edited: InboundMessage) -> Arrival:
+def _reworded(arrival: AdmittedMessage, edited: InboundMessage) -> AdmittedMessage:
     """An arrival of the same batch, in its new wording where it is the edited message."""
     message = arrival.message
     if (message.address, message.platform_id, message.sender.id) != (

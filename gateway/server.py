@@ -10,22 +10,22 @@ from agent.agent import Agent
 from agent.model.anthropic.model import AnthropicModel
 from channels.terminal import TerminalChannel
 from gateway.messages.outbox import Outbox
-from gateway.messages.suspects import InHand
+from gateway.messages.suspects import ActiveWork
 from gateway.router import Router
 from gateway.routines.housekeeping import Housekeeping
 from gateway.rpc.protocol import Operation
-from gateway.scheduling.service import Schedule
-from gateway.supervisor import Spawner, Supervised
-from gateway.turns.attachments import Space
-from gateway.turns.queue import Turns
-from gateway.web.host import WebHouse
+from gateway.scheduling.service import ScheduleService
+from gateway.supervisor import BackgroundTasks, SupervisedSource
+from gateway.turns.attachments import MediaLimits
+from gateway.turns.queue import TurnQueue
+from gateway.web.host import GatewayWebHost
 
 _WARM_UP_AFTER = 0.1
 """Seconds: the model's SDK takes one to import, so it is left until the channels have begun to listen."""
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class Timeouts:
     """How long is waited, in seconds. Shutting down takes at most `turn` and three times `send`, within SPEC's 30.
 
     turn    for running turns when the process is asked to end; then they are put off to the next start
@@ -45,7 +45,7 @@ class Patience:
     tick: float = 3.0
     fetch: float = 1.0
     trial: float = 10.0
-    space: Space = field(default_factory=Space)
+    space: MediaLimits = field(default_factory=MediaLimits)
 
 
 class Gateway:
@@ -54,19 +54,19 @@ class Gateway:
     def __init__(
         self,
         terminal: TerminalChannel,
-        web: WebHouse | None,
+        web: GatewayWebHost | None,
         operations: Mapping[str, Operation],
-        sources: list[Supervised],
-        schedule: Schedule,
+        sources: list[SupervisedSource],
+        schedule: ScheduleService,
         router: Router,
-        turns: Turns,
+        turns: TurnQueue,
         outbox: Outbox,
-        in_hand: InHand,
+        in_hand: ActiveWork,
         agents: Collection[Agent],
-        commands: Spawner,
+        commands: BackgroundTasks,
         housekeeping: Housekeeping,
         warm: list[AnthropicModel],
-        patience: Patience,
+        patience: Timeouts,
     ) -> None:
         self.terminal = terminal
         self.web = web
@@ -96,7 +96,9 @@ class Gateway:
                 for one in self._sources
                 if one.failure is None
             ]
-            listeners.append(group.create_task(Supervised(self.schedule).run(self._router.receive), name="schedule"))
+            listeners.append(
+                group.create_task(SupervisedSource(self.schedule).run(self._router.receive), name="schedule")
+            )
             listeners.append(group.create_task(self._warm_up(), name="warm up"))
             listeners.append(group.create_task(self._housekeeping.run(), name="housekeeping"))
             await stop.wait()

@@ -37,7 +37,7 @@ _GOOD_RUN = 300.0
 Sleep = Callable[[float], Awaitable[None]]
 
 
-class Supervised:
+class SupervisedSource:
     """A source and what has become of it. `failure` is set while it is down."""
 
     def __init__(self, source: Source, sleep: Sleep = asyncio.sleep) -> None:
@@ -82,7 +82,7 @@ class Supervised:
             self.failure = None
 
 
-class Spawner:
+class BackgroundTasks:
     """Owns the tasks of commands. `group`, in which they run, is set before the first is spawned."""
 
     def __init__(self) -> None:

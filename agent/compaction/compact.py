@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from agent.clock import utc_stamp
 from agent.compaction.cut import cut_at_step, cut_point, said_before, size_of, sparing
 from agent.compaction.flush_state import unflushed
-from agent.compaction.summarizer import Summarising, room_of
-from agent.compaction.summary import Useless, backed, with_identifiers
+from agent.compaction.summarizer import Summarizer, room_of
+from agent.compaction.summary import UnusableSummary, backed, with_identifiers
 from agent.context.budget import estimate
 from agent.context.replay import id_of, in_context
-from agent.context.request import Talk
-from agent.memory.redaction_lock import Forgotten
-from agent.model.base import ContextOverflow, Outdated
+from agent.context.request import RequestBuilder
+from agent.memory.redaction_lock import StaleRead
+from agent.model.base import ContextOverflow, StaleRequest
 from agent.session.entries import CompactionEntry, Entry, MarkEntry
 
 _log = logging.getLogger(__name__)
@@ -63,7 +63,7 @@ def uncompacted_entry(id: str, ts: str, turn: str, why: str) -> MarkEntry:
     return MarkEntry(id, ts, UNCOMPACTED, {"turn": turn, "why": why})
 
 
-def made_for(talk: Talk, asked: str) -> Compacted | None:
+def made_for(talk: RequestBuilder, asked: str) -> Compacted | None:
     """The compaction that was made for that request of a person, by this process or an earlier one."""
     if not asked:
         return None
@@ -73,7 +73,7 @@ def made_for(talk: Talk, asked: str) -> Compacted | None:
     return None
 
 
-def place_to_cut(talk: Talk, *, in_turn: bool = False, sparse: bool = False) -> int:
+def place_to_cut(talk: RequestBuilder, *, in_turn: bool = False, sparse: bool = False) -> int:
     """See `compact`. Raises `NothingToCompact`."""
     shown = list(in_context(talk.transcript.entries))
     keep = 0 if sparse else min(talk.settings.session.keep_recent_tokens, talk.budget.window // 4)
@@ -83,7 +83,7 @@ def place_to_cut(talk: Talk, *, in_turn: bool = False, sparse: bool = False) -> 
     return cut if in_turn else sparing(shown, cut, unflushed(talk.transcript.entries))
 
 
-def is_one_turn(talk: Talk) -> bool:
+def is_one_turn(talk: RequestBuilder) -> bool:
     """Whether it can only be cut between steps. Raises `NothingToCompact`."""
     try:
         place_to_cut(talk)
@@ -94,7 +94,7 @@ def is_one_turn(talk: Talk) -> bool:
 
 
 async def compact(
-    talk: Talk,
+    talk: RequestBuilder,
     focus: str = "",
     *,
     overflowed: bool = False,
@@ -104,25 +104,27 @@ async def compact(
 ) -> Compacted:
     """Summarise what is older than the newest turns; `in_turn`: than the newest steps, but for what people said in the
     turn that is cut; `sparse`: than the newest turn alone. `overflowed`: the server refused a request of the present
-    size; `asked` names the request of a person. Raises `NotCompacted`, `ModelError` and `NotJournaled`."""
+    size; `asked` names the request of a person. Raises `NotCompacted`, `ModelError` and `TranscriptNotWritten`."""
     while True:
         try:
             cut = place_to_cut(talk, in_turn=in_turn, sparse=sparse)
             return await _compacted(talk, cut, focus, overflowed, in_turn, asked)
-        except (Forgotten, Outdated):
+        except (StaleRead, StaleRequest):
             _log.info("%s: words were forgotten while it was summarised, so it is summarised anew", talk.session)
 
 
-async def _compacted(talk: Talk, cut: int, focus: str, overflowed: bool, in_turn: bool, asked: str) -> Compacted:
+async def _compacted(
+    talk: RequestBuilder, cut: int, focus: str, overflowed: bool, in_turn: bool, asked: str
+) -> Compacted:
     transcript, reading = talk.transcript, talk.reading()
     shown = list(in_context(transcript.entries))
     dropped, kept, said = shown[:cut], shown[cut:], said_before(shown, cut)
     replaced = sum(map(size_of, dropped)) - sum(map(size_of, said))
     try:
-        summary = await Summarising(talk, reading, dropped, kept, replaced, focus, overflowed, in_turn).summary()
+        summary = await Summarizer(talk, reading, dropped, kept, replaced, focus, overflowed, in_turn).summary()
     except ContextOverflow as refused:
         raise NotCompacted(TOO_LARGE) from refused
-    except Useless as problem:
+    except UnusableSummary as problem:
         why = str(problem).rstrip(".")
         raise NotCompacted(f"The model's summary was of no use ({why}), so I kept the talk as it is.") from problem
     room = room_of(talk)

@@ -15,18 +15,18 @@ from pathlib import Path
 
 from agent.clock import Clock
 from agent.compaction.cut import Shown
-from agent.compaction.deferred_store import Unsettled
+from agent.compaction.deferred_store import RetryLater
 from agent.compaction.flush_state import unflushed
 from agent.context import untrusted
 from agent.context.budget import estimate, shortened
 from agent.context.replay import id_of, in_context
-from agent.context.request import Talk
+from agent.context.request import RequestBuilder
 from agent.languages.days_meant import with_days
 from agent.memory import files, notes
-from agent.memory.consolidated import Edit, Findings, keep
+from agent.memory.consolidated import CuratedEdit, Findings, keep
 from agent.memory.files import FileError
 from agent.memory.provenance import Provenance, with_mark, written_from
-from agent.memory.redaction_lock import Forgotten, Reading
+from agent.memory.redaction_lock import ReadEpoch, StaleRead
 from agent.memory.scope import Scope
 from agent.model.base import REFUSED, Completed, Json, Message, ModelError, ModelRequest, ToolSpec
 from agent.model.client import ask
@@ -114,8 +114,8 @@ def concerned(entries: Sequence[Entry], upto: str) -> Sequence[Shown]:
     return [entry for entry in before[:stop] if id_of(entry) not in said]
 
 
-async def consolidate(talk: Talk, entries: Sequence[Shown], source: str) -> None:
-    """Write down what those entries leave behind; doing it twice adds nothing. Raises `Unsettled`, to be done again,
+async def consolidate(talk: RequestBuilder, entries: Sequence[Shown], source: str) -> None:
+    """Write down what those entries leave behind; doing it twice adds nothing. Raises `RetryLater`, to be done again,
     where HISTORY.md cannot be written, and where the model fails: an extract is then written."""
     reading = talk.reading()
     made_from = sources_of(entries, talk.transcript, talk.scope)
@@ -126,14 +126,20 @@ async def consolidate(talk: Talk, entries: Sequence[Shown], source: str) -> None
         found = await _findings(talk, reading, shown)
     except ModelError as problem:
         await _written(talk, reading, Findings(_extract(entries, talk.clock)), source, made_from, extract=True)
-        raise Unsettled(f"the model could not be asked ({problem})") from problem
+        raise RetryLater(f"the model could not be asked ({problem})") from problem
     if not found.history.strip():
         found = dataclasses.replace(found, history=_extract(entries, talk.clock))
     await _written(talk, reading, found, source, made_from)
 
 
 async def _written(
-    talk: Talk, reading: Reading, found: Findings, source: str, made_from: Sequence[str], *, extract: bool = False
+    talk: RequestBuilder,
+    reading: ReadEpoch,
+    found: Findings,
+    source: str,
+    made_from: Sequence[str],
+    *,
+    extract: bool = False,
 ) -> None:
     """`made_from`: where text of others came from that the talk held."""
     history = with_mark(found.history[:_MOST_PARAGRAPH_CHARS], made_from)
@@ -142,13 +148,13 @@ async def _written(
         async with reading.writing():
             with talk.author.writes(PURPOSE), written_from(Provenance(tuple(made_from))):
                 await asyncio.to_thread(keep, talk.scope, talk.clock, found, source, extract=extract)
-    except Forgotten:
-        raise Unsettled("words of the talk were forgotten while it was read") from None
+    except StaleRead:
+        raise RetryLater("words of the talk were forgotten while it was read") from None
     except FileError as problem:
-        raise Unsettled(str(problem)) from problem
+        raise RetryLater(str(problem)) from problem
 
 
-async def _findings(talk: Talk, reading: Reading, said: str) -> Findings:
+async def _findings(talk: RequestBuilder, reading: ReadEpoch, said: str) -> Findings:
     """Ask what of a talk is to be kept. An answer in plain words is its paragraph. Raises `ModelError`."""
     index = await asyncio.to_thread(notes.index_path, talk.scope)
     known = await asyncio.to_thread(_known, index, talk.scope)
@@ -190,13 +196,13 @@ def _read(answer: Completed) -> Findings:
     return Findings(spoken(answer.text))
 
 
-def _edits(given: Json) -> list[Edit]:
-    found: list[Edit] = []
+def _edits(given: Json) -> list[CuratedEdit]:
+    found: list[CuratedEdit] = []
     for one in given if isinstance(given, list) else []:
         if isinstance(one, Mapping):
             old, new = one.get("old_text"), one.get("new_text")
             if isinstance(old, str) and isinstance(new, str) and (old or new.strip()):
-                found.append(Edit(old, new))
+                found.append(CuratedEdit(old, new))
     return found[:_MOST_EDITS]
 
 

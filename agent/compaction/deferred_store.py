@@ -9,7 +9,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent.compaction.flush_state import Loss
+from agent.compaction.flush_state import ContextLossReason
 from agent.fs import write_whole
 from agent.io.parsing import load_json
 from agent.memory.scope import Audience, GroupLogs, Scope
@@ -17,19 +17,19 @@ from agent.memory.scope import Audience, GroupLogs, Scope
 _SUFFIX = ".owed"
 
 
-class Unsettled(Exception):
+class RetryLater(Exception):
     """Something owed could not be done now, and is to be tried again. The text says why."""
 
 
 @dataclass(frozen=True, slots=True)
-class Owed:
+class DeferredTask:
     """`path` is the session key's, `session` the transcript's id. `upto`: the compaction whose dropped part is meant,
     or the last entry of a talk that was left."""
 
     path: str
     session: str
     scope: Scope
-    reason: Loss
+    reason: ContextLossReason
     upto: str
 
     @property
@@ -38,31 +38,31 @@ class Owed:
         return f"talk {self.session} {self.upto}"
 
 
-class Debts:
+class DeferredStore:
     """`folder` holds the sessions of one agent whose workspace is `workspace`."""
 
     def __init__(self, folder: Path, workspace: Path) -> None:
         self._folder = folder
         self._workspace = workspace
 
-    def note(self, owed: Owed) -> None:
+    def note(self, owed: DeferredTask) -> None:
         """Raises `OSError`."""
         self._write(owed, tries=0)
 
-    def failed(self, owed: Owed) -> int:
+    def failed(self, owed: DeferredTask) -> int:
         """Count a try that failed; gives how many there were. Raises `OSError`."""
         tries = self._tries(owed) + 1
         self._write(owed, tries)
         return tries
 
-    def _tries(self, owed: Owed) -> int:
+    def _tries(self, owed: DeferredTask) -> int:
         try:
             tries = load_json(self._place(owed).read_text("utf-8")).get("tries")
         except (OSError, ValueError, AttributeError):
             return 0
         return tries if isinstance(tries, int) else 0
 
-    def _write(self, owed: Owed, tries: int) -> None:
+    def _write(self, owed: DeferredTask, tries: int) -> None:
         place = self._place(owed)
         scope = owed.scope
         data = {
@@ -76,28 +76,28 @@ class Debts:
         }
         write_whole(place, json.dumps(data))
 
-    def done(self, owed: Owed) -> None:
+    def done(self, owed: DeferredTask) -> None:
         """Where its file cannot be removed, it is done once more by the next process, which adds nothing."""
         with contextlib.suppress(OSError):
             self._place(owed).unlink(missing_ok=True)
 
-    def all(self) -> list[Owed]:
+    def all(self) -> list[DeferredTask]:
         """Oldest first. What cannot be read is left out; `doctor` tells of it."""
-        found: list[Owed] = []
+        found: list[DeferredTask] = []
         for folder, _, names in os.walk(self._folder):
             for name in names:
                 if name.endswith(_SUFFIX) and (owed := self._read(Path(folder) / name)) is not None:
                     found.append(owed)
         return sorted(found, key=lambda owed: (owed.session, owed.upto))
 
-    def _read(self, place: Path) -> Owed | None:
+    def _read(self, place: Path) -> DeferredTask | None:
         try:
             data = load_json(place.read_text("utf-8"))
             scope = Scope(Audience(data["audience"]), self._workspace, data["id"], GroupLogs(data["logs"]))
             path = place.parent.relative_to(self._folder).as_posix()
-            return Owed(path, str(data["session"]), scope, Loss(data["reason"]), str(data["upto"]))
+            return DeferredTask(path, str(data["session"]), scope, ContextLossReason(data["reason"]), str(data["upto"]))
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
-    def _place(self, owed: Owed) -> Path:
+    def _place(self, owed: DeferredTask) -> Path:
         return self._folder.joinpath(*owed.path.split("/")) / f"{owed.session}-{owed.upto}{_SUFFIX}"

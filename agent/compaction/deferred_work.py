@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
-from agent.compaction.deferred_store import Debts, Owed, Unsettled
+from agent.compaction.deferred_store import DeferredStore, DeferredTask, RetryLater
 
 _log = logging.getLogger(__name__)
 
@@ -14,21 +14,21 @@ MOST_TRIES = 5
 """At one piece of work that a model or the workspace does not let be done."""
 
 
-class Behind:
+class DeferredWork:
     """One piece of work after the other. What is owed stands on disk until it is done, so that what a crash or the end
-    of the process interrupts is taken up at the next start. What is `Unsettled` is put off until there is a better
+    of the process interrupts is taken up at the next start. What is `RetryLater` is put off until there is a better
     chance: something else that was owed succeeds, a turn is answered (`again`), or the next start. `do` answers for
     its own failures: what else escapes it is logged, and given up."""
 
-    def __init__(self, debts: Debts, do: Callable[[Owed], Awaitable[None]]) -> None:
+    def __init__(self, debts: DeferredStore, do: Callable[[DeferredTask], Awaitable[None]]) -> None:
         self._debts = debts
         self._do = do
-        self._queue: asyncio.Queue[Owed] = asyncio.Queue()
-        self._known: set[Owed] = set()
-        self._put_off: list[Owed] = []
+        self._queue: asyncio.Queue[DeferredTask] = asyncio.Queue()
+        self._known: set[DeferredTask] = set()
+        self._put_off: list[DeferredTask] = []
         self._taken_up = asyncio.Event()
 
-    async def owe(self, owed: Owed) -> None:
+    async def owe(self, owed: DeferredTask) -> None:
         """Raises `OSError`: nothing is then owed."""
         await asyncio.to_thread(self._debts.note, owed)
         self._known.add(owed)
@@ -52,7 +52,7 @@ class Behind:
             owed = await self._queue.get()
             try:
                 await self._do(owed)
-            except Unsettled as problem:
+            except RetryLater as problem:
                 await self._later(owed, problem)
             except OSError as error:  # the disk: it stays owed until the next start
                 _log.error("%s: %s", owed.source, error)
@@ -65,7 +65,7 @@ class Behind:
             self._known.discard(owed)
             self._queue.task_done()
 
-    async def _later(self, owed: Owed, problem: Unsettled) -> None:
+    async def _later(self, owed: DeferredTask, problem: RetryLater) -> None:
         try:
             tries = await asyncio.to_thread(self._debts.failed, owed)
         except OSError as error:  # not counted: it stays owed until the next start

@@ -22,17 +22,25 @@ from pathlib import Path
 from agent import tools
 from agent.clock import Clock, utc_stamp
 from agent.compaction.cut import fitted
-from agent.compaction.flush_state import FLUSH, SINCE, Loss, State, answered_since, cycle_of, unflushed
+from agent.compaction.flush_state import (
+    FLUSH,
+    SINCE,
+    ContextLossReason,
+    FlushStatus,
+    answered_since,
+    flush_state_of,
+    unflushed,
+)
 from agent.context.repair import result_block
 from agent.context.replay import id_of, settled
-from agent.context.request import Talk
+from agent.context.request import RequestBuilder
 from agent.io.plain_text import slug
 from agent.memory import notes
 from agent.memory.daily_log import log_path
 from agent.memory.files import FileError, check_writable
 from agent.memory.provenance import written_from
-from agent.memory.redaction_lock import Forgotten
-from agent.model.base import CUT, REFUSED, Block, Completed, ContextOverflow, Json, Message, ModelError, Outdated
+from agent.memory.redaction_lock import StaleRead
+from agent.model.base import CUT, REFUSED, Block, Completed, ContextOverflow, Json, Message, ModelError, StaleRequest
 from agent.model.client import ask
 from agent.session.entries import Entry, MarkEntry, MessageEntry
 from agent.session.taint import taint
@@ -72,37 +80,37 @@ Nobody reads your answer. Go on with no task, answer no question.
 - Nothing to add: answer {silence} alone."""
 
 
-async def before_context_loss(talk: Talk, reason: Loss) -> None:
+async def before_context_loss(talk: RequestBuilder, reason: ContextLossReason) -> None:
     """Let the model write down what lasts, unless that was done in this cycle. Never raises for what a model or a
-    workspace does; raises `NotJournaled`, and is done over where it was cancelled."""
+    workspace does; raises `TranscriptNotWritten`, and is done over where it was cancelled."""
     transcript = talk.transcript
-    cycle = cycle_of(transcript.entries)
+    cycle = flush_state_of(transcript.entries)
     if cycle.flushed == cycle.number or cycle.tries >= MOST_TRIES or not answered_since(transcript.entries):
         return
     record = _Record(talk, reason, cycle.number)
     if not talk.settings.session.flush.enabled:
-        await record.write(State.SKIPPED, why="disabled")
+        await record.write(FlushStatus.SKIPPED, why="disabled")
         return
     flush = _Flush(talk)
     try:
         await asyncio.to_thread(check_writable, flush.log, talk.scope.folder)
     except FileError as problem:
-        await record.write(State.SKIPPED, why=f"not writable: {problem}")
+        await record.write(FlushStatus.SKIPPED, why=f"not writable: {problem}")
         return
-    await record.write(State.STARTED, path=flush.path)
+    await record.write(FlushStatus.STARTED, path=flush.path)
     try:
         found = taint(transcript, talk.scope, "")
         with talk.author.writes(PURPOSE), written_from(found.provenance(talk.scope)):
             await flush.run()
     except ContextOverflow:
         _log.warning("%s: a flush is skipped: %s", talk.session, NO_ROOM)
-        await record.write(State.SKIPPED, why=NO_ROOM)
+        await record.write(FlushStatus.SKIPPED, why=NO_ROOM)
     except ModelError as problem:
         _log.warning("%s: a flush failed: %s", talk.session, problem)
-        await record.write(State.FAILED, why=str(problem), written=flush.written)
+        await record.write(FlushStatus.FAILED, why=str(problem), written=flush.written)
     else:
         why = "only the newest part of the talk fitted the model's window" if flush.since else ""
-        await record.write(State.DONE, why, flush.path, flush.written, flush.since)
+        await record.write(FlushStatus.DONE, why, flush.path, flush.written, flush.since)
 
 
 def _day_of(entries: Sequence[Entry], clock: Clock) -> date | None:
@@ -114,12 +122,12 @@ def _day_of(entries: Sequence[Entry], clock: Clock) -> date | None:
 
 
 class _Record:
-    def __init__(self, talk: Talk, reason: Loss, cycle: int) -> None:
+    def __init__(self, talk: RequestBuilder, reason: ContextLossReason, cycle: int) -> None:
         self._talk = talk
         self._fields: dict[str, Json] = {"reason": str(reason), "cycle": cycle}
 
     async def write(
-        self, state: State, why: str = "", path: str = "", written: Sequence[str] = (), since: str = ""
+        self, state: FlushStatus, why: str = "", path: str = "", written: Sequence[str] = (), since: str = ""
     ) -> None:
         fields: dict[str, Json] = {**self._fields, "state": str(state)}
         fields |= {name: value for name, value in (("why", why), ("path", path), (SINCE, since)) if value}
@@ -132,7 +140,7 @@ class _Record:
 class _Flush:
     """One flush turn. Its clock stands still, so that midnight does not move the file that it was told of."""
 
-    def __init__(self, talk: Talk) -> None:
+    def __init__(self, talk: RequestBuilder) -> None:
         self._talk = talk
         start = talk.clock.now()
         self._clock = Clock(talk.clock.zone, lambda: start)
@@ -219,14 +227,14 @@ class _Flush:
         return "\n\n".join((*parts, safety))
 
     async def _written_result(self, call: Block, answer: Completed) -> Block:
-        """Raises `Outdated` where the words that were read were forgotten before they were written."""
+        """Raises `StaleRequest` where the words that were read were forgotten before they were written."""
         try:
             if call.get("name") not in _ADDING:
                 return await self._result(call, answer)
             async with self._reading.writing():
                 return await self._result(call, answer)
-        except Forgotten:
-            raise Outdated from None
+        except StaleRead:
+            raise StaleRequest from None
 
     async def _result(self, call: Block, answer: Completed) -> Block:
         id = str(call["id"])

@@ -24,7 +24,7 @@ SINCE = "since"
 """Field of a flush that was shown a part of the talk: the first message of that part."""
 
 
-class Loss(enum.StrEnum):
+class ContextLossReason(enum.StrEnum):
     """Why context is about to be lost."""
 
     THRESHOLD = "threshold"  # it will be soon
@@ -38,10 +38,10 @@ class Loss(enum.StrEnum):
     @property
     def leaves(self) -> bool:
         """The talk is left as it is: what is said in it later is of another cycle."""
-        return self in (Loss.NEW, Loss.SWITCH, Loss.IDLE)
+        return self in (ContextLossReason.NEW, ContextLossReason.SWITCH, ContextLossReason.IDLE)
 
 
-class State(enum.StrEnum):
+class FlushStatus(enum.StrEnum):
     STARTED = "started"
     DONE = "done"
     FAILED = "failed"
@@ -49,7 +49,7 @@ class State(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Cycle:
+class FlushState:
     """Where a talk stands. `flushed` is the last cycle that needs no flush any more: None before the first."""
 
     number: int
@@ -57,7 +57,7 @@ class Cycle:
     tries: int
 
 
-def cycle_of(entries: Sequence[Entry]) -> Cycle:
+def flush_state_of(entries: Sequence[Entry]) -> FlushState:
     """A cycle ends with each compaction, and where the talk was left."""
     number, flushed, tries = 0, None, 0
     for entry in entries:
@@ -65,13 +65,13 @@ def cycle_of(entries: Sequence[Entry]) -> Cycle:
             number, tries = number + 1, 0
         elif isinstance(entry, MarkEntry) and entry.type == FLUSH:
             match entry.fields.get("state"):
-                case State.STARTED:
+                case FlushStatus.STARTED:
                     tries += 1
-                case State.DONE | State.SKIPPED:
+                case FlushStatus.DONE | FlushStatus.SKIPPED:
                     flushed = number
-                    if entry.fields.get("reason") in [loss for loss in Loss if loss.leaves]:
+                    if entry.fields.get("reason") in [loss for loss in ContextLossReason if loss.leaves]:
                         number, tries = number + 1, 0
-    return Cycle(number, flushed, tries)
+    return FlushState(number, flushed, tries)
 
 
 def flushes(entries: Sequence[Entry]) -> int:
@@ -81,7 +81,7 @@ def flushes(entries: Sequence[Entry]) -> int:
 
 def ends_a_flush(entry: Entry) -> bool:
     """Whether it is the end of a flush that was made."""
-    return _state_of(entry) == State.DONE
+    return _state_of(entry) == FlushStatus.DONE
 
 
 def answered_since(entries: Sequence[Entry]) -> bool:
@@ -89,7 +89,7 @@ def answered_since(entries: Sequence[Entry]) -> bool:
     for entry in reversed(entries):
         if isinstance(entry, MessageEntry) and entry.role == "assistant":
             return True
-        if isinstance(entry, CompactionEntry) or _state_of(entry) in (State.DONE, State.SKIPPED):
+        if isinstance(entry, CompactionEntry) or _state_of(entry) in (FlushStatus.DONE, FlushStatus.SKIPPED):
             return False
     return False
 
@@ -107,9 +107,9 @@ def unflushed(entries: Sequence[Entry]) -> frozenset[str]:
         if not isinstance(entry, MarkEntry) or entry.type != FLUSH:
             continue
         match entry.fields.get("state"):
-            case State.STARTED:
+            case FlushStatus.STARTED:
                 shown = [id_of(one) for one in in_context(settled(entries[:at]))]
-            case State.DONE:
+            case FlushStatus.DONE:
                 since = entry.fields.get(SINCE)
                 seen.update(shown[shown.index(since) :] if since in shown else shown)
     return frozenset(one.id for one in entries if isinstance(one, MessageEntry) and one.id not in seen)

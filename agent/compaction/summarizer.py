@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent.compaction.cut import Shown, passes, size_of
-from agent.compaction.summary import Useless, checked, extract, instruction
+from agent.compaction.summary import UnusableSummary, checked, extract, instruction
 from agent.context.budget import estimate, shortened
 from agent.context.replay import settled, summary_block
-from agent.context.request import Talk
-from agent.memory.redaction_lock import Reading
+from agent.context.request import RequestBuilder
+from agent.memory.redaction_lock import ReadEpoch
 from agent.model.base import THINKING, Block, ContextOverflow, Message
 from agent.model.client import ask
 from agent.model.offline.model import NAME as OFFLINE
@@ -30,13 +30,13 @@ _HALVINGS = 3
 """How often a pass is halved because the server's window is smaller than it says."""
 
 
-def room_of(talk: Talk) -> int:
+def room_of(talk: RequestBuilder) -> int:
     """Tokens that a summary may take: a small share of the window."""
     return max(200, min(_MOST_TOKENS, talk.budget.answer, talk.budget.window // 16))
 
 
 @dataclass(frozen=True, slots=True)
-class Summarising:
+class Summarizer:
     """In one request on the whole talk as it was last sent, which the server has in its cache; where that would be too
     large, in several over the dropped part alone, each building on the one before.
 
@@ -46,8 +46,8 @@ class Summarising:
     in_turn      the talk is cut between two steps
     """
 
-    talk: Talk
-    reading: Reading
+    talk: RequestBuilder
+    reading: ReadEpoch
     dropped: Sequence[Shown]
     kept: Sequence[Shown]
     replaced: int
@@ -60,8 +60,8 @@ class Summarising:
         return room_of(self.talk)
 
     async def summary(self) -> str:
-        """Raises `Useless` where the second answer will not do either, `ModelError` (`ContextOverflow` where the model
-        takes no part that is large enough) and `Outdated`."""
+        """Raises `UnusableSummary` where the second answer will not do either, `ModelError` (`ContextOverflow` where
+        the model takes no part that is large enough) and `StaleRequest`."""
         budget = self.talk.budget
         sent = settled(self.talk.transcript.entries)
         size = self.talk.projected(sent) + _PROMPT_TOKENS + 2 * self.room
@@ -104,7 +104,7 @@ class Summarising:
             answer = await ask(self.talk.model, request)
             try:
                 return checked(answer, replaced, self.room)
-            except Useless as problem:
+            except UnusableSummary as problem:
                 if answer.model == OFFLINE:
                     return extract(self.dropped, self.room)
                 _log.warning("%s: a summary is no use: %s", self.talk.session, problem)

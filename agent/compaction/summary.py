@@ -57,7 +57,7 @@ _IDENTIFIERS_SHARE = 4
 _EXTRACT_CHARS = 300
 
 
-class Useless(Exception):
+class UnusableSummary(Exception):
     """A text is no summary. The text of the error says why, to a model as well as to a person."""
 
 
@@ -75,21 +75,21 @@ def instruction(
 
 
 def checked(answer: Completed, replaced: int, room: int) -> str:
-    """The summary out of an answer. Raises `Useless` where it is empty, cut, refused, or not smaller than the
+    """The summary out of an answer. Raises `UnusableSummary` where it is empty, cut, refused, or not smaller than the
     `replaced` tokens, or than `room`. Headings are not insisted on: a server may speak the API and follow no form."""
     text = spoken(answer.text)
     if answer.stop_reason == REFUSED:
-        raise Useless("the model declined to write it.")
+        raise UnusableSummary("the model declined to write it.")
     if any(block.get("type") == "tool_use" for block in answer.content):
-        raise Useless("it called a tool.")
+        raise UnusableSummary("it called a tool.")
     if not text:
-        raise Useless("it was empty.")
+        raise UnusableSummary("it was empty.")
     if answer.stop_reason in (CUT, FULL, PAUSED):
-        raise Useless("it was cut off before its end; it must be shorter.")
+        raise UnusableSummary("it was cut off before its end; it must be shorter.")
     if estimate(text) >= replaced:
-        raise Useless("it is longer than what it replaces.")
+        raise UnusableSummary("it is longer than what it replaces.")
     if estimate(text) > 2 * room:
-        raise Useless("it is far too long.")
+        raise UnusableSummary("it is far too long.")
     return text
 
 

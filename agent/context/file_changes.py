@@ -18,11 +18,11 @@ from pathlib import Path
 from agent.clock import Clock
 from agent.context import untrusted
 from agent.context.prompt import UNREADABLE, file_block, unreadable_block
-from agent.context.prompt_files import Part, Place, common_places, excerpt, own_places, read
+from agent.context.prompt_files import Part, PromptFile, common_places, excerpt, own_places, read
 from agent.context.skill_list import KEY as SKILLS
 from agent.context.skill_list import skill_list, skills_seen
 from agent.journal.progress import without
-from agent.memory.files import FileText, Unreadable
+from agent.memory.files import FileText, UnreadableFile
 from agent.memory.limits import text_lines
 from agent.memory.scope import Scope
 from agent.session.entries import (
@@ -33,7 +33,7 @@ from agent.session.entries import (
     LineRanges,
     MessageEntry,
     RedactionEntry,
-    Seen,
+    SeenFile,
 )
 from agent.settings import MemorySettings
 from agent.skills import Skills
@@ -92,14 +92,14 @@ _Stamp = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class FileChanges:
     """Blocks to send, and the files as they are then seen."""
 
     blocks: tuple[str, ...] = ()
-    files: Mapping[str, Seen] = field(default_factory=dict)
+    files: Mapping[str, SeenFile] = field(default_factory=dict)
 
 
-def seen_by(header: Header, entries: Iterable[Entry]) -> dict[str, Seen]:
+def seen_by(header: Header, entries: Iterable[Entry]) -> dict[str, SeenFile]:
     """Every file as this session saw it last."""
     seen = dict(header.files)
     for entry in entries:
@@ -110,7 +110,7 @@ def seen_by(header: Header, entries: Iterable[Entry]) -> dict[str, Seen]:
     return seen
 
 
-class Freshness:
+class FileWatch:
     """The files of one session's prompt, looked at again. Reads a file only where its stamp changed. What the journal
     wrote of the talk `session` is not told to it: it was there."""
 
@@ -131,18 +131,18 @@ class Freshness:
         self._texts: dict[Path, tuple[str, str]] = {}
         """Each file as it was read last, behind its sha."""
 
-    def changes(self, seen: Mapping[str, Seen]) -> Changes:
+    def changes(self, seen: Mapping[str, SeenFile]) -> FileChanges:
         """What differs from `seen`. Never raises for what a file is."""
         blocks: list[str] = []
-        files: dict[str, Seen] = {}
+        files: dict[str, SeenFile] = {}
         for place in self._places():
-            before = seen.get(place.key, Seen())
+            before = seen.get(place.key, SeenFile())
             stamp = _stamp(place.path)  # before the read: a change after it is then found the next time
             if (stamp is None and before.sha == NO_FILE) or self._known.get(place.path) == (stamp, before.sha):
                 continue
             try:
                 file = read(place)
-            except Unreadable as problem:
+            except UnreadableFile as problem:
                 if before != UNREADABLE:
                     blocks.append(unreadable_block(place, problem))
                     files[place.key] = UNREADABLE
@@ -150,7 +150,7 @@ class Freshness:
             if file is None:
                 if before.sha != NO_FILE:
                     blocks.append(untrusted.block("gone", "This file is no longer there.", name=place.name))
-                    files[place.key] = Seen()
+                    files[place.key] = SeenFile()
             elif file.sha != before.sha:
                 block, files[place.key] = self._change(place, before, file)
                 blocks += [block] if block else []
@@ -161,47 +161,47 @@ class Freshness:
         if self._skills is not None and (listed := self._skill_list(self._skills, seen)):
             blocks.append(listed)
             files[SKILLS] = skills_seen(listed)
-        return Changes(tuple(blocks), files)
+        return FileChanges(tuple(blocks), files)
 
-    def unseen(self, seen: Mapping[str, Seen]) -> frozenset[str]:
+    def unseen(self, seen: Mapping[str, SeenFile]) -> frozenset[str]:
         """Keys of the files that somebody else changed since."""
         return frozenset(self.changes(seen).files)
 
-    def written(self, paths: Iterable[Path], seen: Mapping[str, Seen]) -> dict[str, Seen]:
+    def written(self, paths: Iterable[Path], seen: Mapping[str, SeenFile]) -> dict[str, SeenFile]:
         """The files among `paths` that stand in the prompt, as they are now: what the session itself wrote it knows."""
         mine = set(paths)
-        now: dict[str, Seen] = {}
+        now: dict[str, SeenFile] = {}
         for place in self._places():
             if place.path not in mine:
                 continue
             try:
                 file = read(place)
-            except Unreadable:
+            except UnreadableFile:
                 continue
             if file is not None:
-                now[place.key] = self._rewritten(place.path, seen.get(place.key, Seen()), file)
+                now[place.key] = self._rewritten(place.path, seen.get(place.key, SeenFile()), file)
                 self._texts[place.path] = (file.sha, file.text)
         return now
 
-    def _rewritten(self, path: Path, before: Seen, file: FileText) -> Seen:
+    def _rewritten(self, path: Path, before: SeenFile, file: FileText) -> SeenFile:
         total = len(text_lines(file.text))
         sha, old = self._texts.get(path, ("", ""))
         if before.sha not in (NO_FILE, sha):  # it was never read here: nothing is known of what the edit left
-            return Seen(file.sha, file.size, total)
+            return SeenFile(file.sha, file.size, total)
         old = old if before.sha == sha else ""
         same, _, end = changed_lines(old, file.text)
         known = merged(moved(before.known, old, file.text), ((same + 1, min(end, total)),))
-        return Seen(file.sha, file.size, total, moved(before.shown, old, file.text), known)
+        return SeenFile(file.sha, file.size, total, moved(before.shown, old, file.text), known)
 
-    def _skill_list(self, skills: Skills, seen: Mapping[str, Seen]) -> str:
+    def _skill_list(self, skills: Skills, seen: Mapping[str, SeenFile]) -> str:
         """The skills as they are now, "" where they are as they were."""
         listed = skill_list(skills.usable(self._scope), self._settings)
-        return listed if skills_seen(listed).sha != seen.get(SKILLS, Seen()).sha else ""
+        return listed if skills_seen(listed).sha != seen.get(SKILLS, SeenFile()).sha else ""
 
-    def _places(self) -> tuple[Place, ...]:
+    def _places(self) -> tuple[PromptFile, ...]:
         return (*common_places(self._scope), *own_places(self._scope, self._clock.today(), self._settings))
 
-    def _change(self, place: Place, before: Seen, file: FileText) -> tuple[str, Seen]:
+    def _change(self, place: PromptFile, before: SeenFile, file: FileText) -> tuple[str, SeenFile]:
         """Only what was added where nothing else changed, else the whole; "" where that is this talk's own journal."""
         data = file.text.encode("utf-8", "replace")
         if before.sha == NO_FILE and place.part is Part.END and self._has_own(file.text):
@@ -211,14 +211,14 @@ class Freshness:
             old = data[: before.size].decode("utf-8", "replace")
             return self._added(place, before, file, old, data[before.size :].decode("utf-8", "replace"))
         part = excerpt(untrusted.clean(file.text), place.part, self._settings)
-        seen = Seen(file.sha, file.size, part.total, part.ranges, part.ranges)
+        seen = SeenFile(file.sha, file.size, part.total, part.ranges, part.ranges)
         return file_block("rules" if place.is_rules else "changed", place, part), seen
 
     def _has_own(self, log: str) -> bool:
         lines = text_lines(log)
         return len(without(lines, self._session)) < len(lines)
 
-    def _added(self, place: Place, before: Seen, file: FileText, old: str, added: str) -> tuple[str, Seen]:
+    def _added(self, place: PromptFile, before: SeenFile, file: FileText, old: str, added: str) -> tuple[str, SeenFile]:
         """What was added behind the text `old`, but for the journal of this talk, of which it has seen all."""
         lines = text_lines(untrusted.clean(added))
         kept = without(lines, self._session) if place.part is Part.END else range(len(lines))
@@ -234,12 +234,12 @@ class Freshness:
             first = above + 1 if not part.is_cut else total - (part.lines[1] - part.lines[0])
             known = merged(known, ((first, total),))
             if not any(one.strip() and not one.startswith("# ") for one in others):
-                return "", Seen(file.sha, file.size, total, shown, known)
+                return "", SeenFile(file.sha, file.size, total, shown, known)
         news = [above + 1 + at for at in kept[slice(part.lines[0] - 1, part.lines[1])]] if part.ranges else []
         if old and not old.endswith("\n"):
             news = [line for line in news if line > above + 1]
         shown, known = merged(shown, of_numbers(news)), merged(known, of_numbers(news))
-        seen = Seen(file.sha, file.size, total, shown, known)
+        seen = SeenFile(file.sha, file.size, total, shown, known)
         beside = ", beside the journal of this talk" if not is_all else ""
         note = f"Added to the file since you last saw it{beside}:"
         if is_all and part.is_cut:

@@ -17,7 +17,7 @@ from datetime import date, datetime
 from agent.clock import Clock
 from agent.context import untrusted
 from agent.context.budget import estimate, shortened
-from agent.types import Document, ForwardedText, Picture, Said
+from agent.types import AttachedDocument, ForwardedText, Picture, UserMessage
 
 NO_TEXT = "(no text)"
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -27,13 +27,13 @@ _DOCUMENT = re.compile(r'^<daybook-document name="([^"]*)"', re.MULTILINE)
 _HEADER = re.compile(r"\A\[(\d{4}-\d{2}-\d{2}) \w{3} \d{2}:\d{2} [^\n]*\]\n")
 
 
-def header(said: Said, clock: Clock) -> str:
+def header(said: UserMessage, clock: Clock) -> str:
     """`[2026-11-21 Sat 08:30 Europe/Berlin · Telegram · Alice]`, in the user's zone whatever the process's locale."""
     names = [untrusted.label(name) for name in (said.channel, said.sender)]
     return f"[{' · '.join([_moment(said.at, clock, zone=True), *filter(None, names)])}]"
 
 
-def rendered(said: Said, clock: Clock, room: int, changes: Sequence[str] = ()) -> str:
+def rendered(said: UserMessage, clock: Clock, room: int, changes: Sequence[str] = ()) -> str:
     """The whole text of one thing said. `room` is how many tokens the words, and how many everything that came with
     them, may take; what is cut is said. `changes` are blocks on files that changed, put before the words."""
     with_it = [untrusted.block("overheard", _overheard(said, clock))] if said.overheard else []
@@ -79,7 +79,7 @@ def _quoted(quoted: str | ForwardedText) -> str:
     )
 
 
-def _document(document: Document) -> str:
+def _document(document: AttachedDocument) -> str:
     about = {"name": document.name or "document", "kept": document.path, "note": document.remark}
     return untrusted.block(
         "document", untrusted.harmless(document.text), **{key: text for key, text in about.items() if text}
@@ -101,7 +101,7 @@ def _fitting(block: str, room: int) -> str:
     return "\n".join((opening, shortened(body, room), closing))
 
 
-def _overheard(said: Said, clock: Clock) -> str:
+def _overheard(said: UserMessage, clock: Clock) -> str:
     lines = ["Said in the group since your last answer, not to you:"]
     for name, at, text in said.overheard:
         lines.append(

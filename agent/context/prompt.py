@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from agent.context import untrusted
-from agent.context.prompt_files import Excerpt, Place, common_places, excerpt, own_places, read
+from agent.context.prompt_files import Excerpt, PromptFile, common_places, excerpt, own_places, read
 from agent.context.skill_list import KEY as SKILLS
 from agent.context.skill_list import skill_list, skills_seen
-from agent.memory.files import Unreadable
+from agent.memory.files import UnreadableFile
 from agent.memory.scope import Audience, Scope
-from agent.session.entries import Seen
+from agent.session.entries import SeenFile
 from agent.settings import MemorySettings
 from agent.skills import Skill
 
@@ -52,7 +52,7 @@ _AUDIENCES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class PromptSection:
     """One piece of the fixed part. `key` is empty for what is no file; `excerpt` is None where nothing was readable."""
 
     title: str
@@ -66,49 +66,51 @@ class FixedPart:
     """`system` in two blocks: what is the same for every audience of that kind, then what is the scope's own."""
 
     system: tuple[str, ...]
-    sections: tuple[Section, ...]
-    files: Mapping[str, Seen] = field(default_factory=dict)
+    sections: tuple[PromptSection, ...]
+    files: Mapping[str, SeenFile] = field(default_factory=dict)
 
 
 def fixed_part(scope: Scope, today: date, settings: MemorySettings, skills: Sequence[Skill] = ()) -> FixedPart:
     """Read the workspace; `skills` are the scope's usable ones. Never raises for what a file is: what
     cannot be read becomes a line that says so."""
-    rules = Section("rules", RULES.format(audience=_AUDIENCES[scope.audience]))
+    rules = PromptSection("rules", RULES.format(audience=_AUDIENCES[scope.audience]))
     common, common_seen = _sections(common_places(scope), settings)
     own, own_seen = _sections(own_places(scope, today, settings), settings)
     if listed := skill_list(skills, settings):
-        common.append(Section("skills", listed, SKILLS))
+        common.append(PromptSection("skills", listed, SKILLS))
         common_seen[SKILLS] = skills_seen(listed)
     blocks = ["\n\n".join(section.text for section in part) for part in ([rules, *common], own) if part]
     return FixedPart(tuple(blocks), (rules, *common, *own), common_seen | own_seen)
 
 
-def _sections(places: tuple[Place, ...], settings: MemorySettings) -> tuple[list[Section], dict[str, Seen]]:
-    sections: list[Section] = []
-    seen: dict[str, Seen] = {}
+def _sections(
+    places: tuple[PromptFile, ...], settings: MemorySettings
+) -> tuple[list[PromptSection], dict[str, SeenFile]]:
+    sections: list[PromptSection] = []
+    seen: dict[str, SeenFile] = {}
     for place in places:
         try:
             file = read(place)
-        except Unreadable as problem:
-            sections.append(Section(place.name, unreadable_block(place, problem), place.key))
+        except UnreadableFile as problem:
+            sections.append(PromptSection(place.name, unreadable_block(place, problem), place.key))
             seen[place.key] = UNREADABLE
             continue
         if file is None:
-            seen[place.key] = Seen()
+            seen[place.key] = SeenFile()
             continue
         part = excerpt(untrusted.clean(file.text), place.part, settings)
-        seen[place.key] = Seen(file.sha, file.size, part.total, part.ranges, part.ranges)
+        seen[place.key] = SeenFile(file.sha, file.size, part.total, part.ranges, part.ranges)
         if file.text.strip():
             text = file_block("rules" if place.is_rules else "file", place, part)
-            sections.append(Section(place.name, text, place.key, part))
+            sections.append(PromptSection(place.name, text, place.key, part))
     return sections, seen
 
 
-UNREADABLE = Seen(sha="unreadable")
+UNREADABLE = SeenFile(sha="unreadable")
 """A file that is there and is no text."""
 
 
-def file_block(kind: str, place: Place, part: Excerpt) -> str:
+def file_block(kind: str, place: PromptFile, part: Excerpt) -> str:
     """A file's text as marked data, with a note where it is not all."""
     if not part.is_cut:
         return untrusted.block(kind, part.text, name=place.name)
@@ -123,5 +125,5 @@ def file_block(kind: str, place: Place, part: Excerpt) -> str:
     return untrusted.block(kind, text, name=place.name)
 
 
-def unreadable_block(place: Place, problem: Unreadable) -> str:
+def unreadable_block(place: PromptFile, problem: UnreadableFile) -> str:
     return untrusted.block("notice", f"Not shown: {problem.reason}.", name=place.name)

@@ -31,7 +31,7 @@ class Part(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PromptFile:
     """`key` is the path relative to the workspace, `name` the one that the conversation's tools know it by. Links may
     not lead out of `root`; a `common` file is for every audience, so a link in its place may only lead to another
     one."""
@@ -67,11 +67,11 @@ class Excerpt:
         return (self.lines,) if self.lines[1] and self.text.strip() else ()
 
 
-def common_places(scope: Scope) -> tuple[Place, ...]:
+def common_places(scope: Scope) -> tuple[PromptFile, ...]:
     return tuple(_place(scope, scope.workspace, names, Part.BEGINNING, common=True) for names in _COMMON)
 
 
-def own_places(scope: Scope, today: date, settings: MemorySettings) -> tuple[Place, ...]:
+def own_places(scope: Scope, today: date, settings: MemorySettings) -> tuple[PromptFile, ...]:
     """The scope's own files, then its daily logs, older ones first."""
     own = [
         _place(
@@ -84,7 +84,7 @@ def own_places(scope: Scope, today: date, settings: MemorySettings) -> tuple[Pla
     return (*own, *logs)
 
 
-def read(place: Place) -> FileText | None:
+def read(place: PromptFile) -> FileText | None:
     """The file's text, None where there is none. Raises `Unreadable`."""
     if place.common and place.path.is_symlink():
         target = place.path.resolve()
@@ -113,13 +113,13 @@ def _excerpt(lines: list[str], start: int, end: int) -> Excerpt:
     return Excerpt("".join(lines[start:end]), shown, len(lines))
 
 
-def _place(scope: Scope, folder: Path, names: tuple[str, ...], part: Part, *, common: bool = False) -> Place:
+def _place(scope: Scope, folder: Path, names: tuple[str, ...], part: Part, *, common: bool = False) -> PromptFile:
     found = names if len(names) == 1 else (name for name in names if os.path.lexists(folder / name))
     return _named(scope, folder, next(iter(found), names[0]), part, common)
 
 
 @lru_cache(maxsize=2048)
-def _named(scope: Scope, folder: Path, file: str, part: Part, common: bool) -> Place:
+def _named(scope: Scope, folder: Path, file: str, part: Part, common: bool) -> PromptFile:
     """Remembered, since to take the paths apart takes longer than to look at the files."""
     path = folder / file
     reach = scope.folder if path.is_relative_to(scope.folder) else scope.workspace
@@ -127,4 +127,4 @@ def _named(scope: Scope, folder: Path, file: str, part: Part, common: bool) -> P
     name = path.relative_to(root).as_posix()
     if scope.audience is Audience.GROUP and not common and root is not scope.folder:
         name = f"{name} of your owner, shared with this group"
-    return Place(path, root, path.relative_to(scope.workspace).as_posix(), name, part, common)
+    return PromptFile(path, root, path.relative_to(scope.workspace).as_posix(), name, part, common)

@@ -27,9 +27,9 @@ from agent.memory.scope import Scope
 from agent.model.base import Block, Json
 from agent.search.result_text import Quotation, Quotations
 from agent.search.results import Hit, Search
-from agent.session.entries import Entry, MessageEntry, Recalled, Seen
+from agent.session.entries import Entry, MessageEntry, RecalledPassage, SeenFile
 from agent.settings import RecallSettings
-from agent.tools.foreign_text import Foreign, in_hit, unique
+from agent.tools.foreign_text import ForeignText, in_hit, unique
 
 _STAMP = re.compile(r"\A(?:[-*+]|\d+[.)])[ \t]+(?:\d\d:\d\d[ \t]+)?")
 """What a log puts before the words that it was given."""
@@ -40,11 +40,11 @@ def sha_of(hit: Hit) -> str:
     return hashlib.sha256(" ".join(hit.text.split()).encode("utf-8", "replace")).hexdigest()[:16]
 
 
-class Told:
+class AlreadyInContext:
     """`seen`: files as the session sees them with the message that says `words`. Blocks for as long as it takes to look
     through the talk."""
 
-    def __init__(self, entries: Sequence[Entry], seen: Mapping[str, Seen], words: str) -> None:
+    def __init__(self, entries: Sequence[Entry], seen: Mapping[str, SeenFile], words: str) -> None:
         messages = [entry for entry in entries if isinstance(entry, MessageEntry)]
         self._recalled = {passage.sha for entry in messages for passage in entry.meta.recalled}
         self._seen = seen
@@ -56,7 +56,7 @@ class Told:
         return sha_of(hit) in self._recalled or self._stands(key, hit) or self._was_said(hit)
 
     def _stands(self, key: str, hit: Hit) -> bool:
-        return holds(self._seen.get(key, Seen()).known, hit.start_line, hit.end_line)
+        return holds(self._seen.get(key, SeenFile()).known, hit.start_line, hit.end_line)
 
     def _was_said(self, hit: Hit) -> bool:
         return all(_STAMP.sub("", line.strip()) in self._text for line in hit.text.splitlines())
@@ -100,12 +100,12 @@ _PART_FOR_READING = 0.7
 
 
 @dataclass(frozen=True, slots=True)
-class Recollection:
+class RecalledMemories:
     """The block to send ("" for none), what of it the message's meta keeps, and what of it is text of others."""
 
     block: str = ""
-    passages: tuple[Recalled, ...] = ()
-    foreign: tuple[Foreign, ...] = ()
+    passages: tuple[RecalledPassage, ...] = ()
+    foreign: tuple[ForeignText, ...] = ()
 
 
 class Recall:
@@ -137,16 +137,16 @@ class Recall:
         self,
         found: Sequence[Relevant],
         scope: Scope,
-        seen: Mapping[str, Seen],
+        seen: Mapping[str, SeenFile],
         entries: Sequence[Entry],
         words: str,
         room: int,
-    ) -> Recollection:
+    ) -> RecalledMemories:
         """Of what was found, what this session has not before it, in at most `room` tokens. `seen`: files as the
         session sees them with this message, which says `words`. Blocks."""
         if not found:
-            return Recollection()
-        told = Told(entries, seen, words)
+            return RecalledMemories()
+        told = AlreadyInContext(entries, seen, words)
         quotations = Quotations(scope)
         kept: list[tuple[Relevant, Quotation]] = []
         used = 0
@@ -164,15 +164,15 @@ class Recall:
                 used += size
             if len(kept) == self._settings.max_results:
                 break
-        return self._recollection(kept, scope) if kept else Recollection()
+        return self._recollection(kept, scope) if kept else RecalledMemories()
 
-    def _recollection(self, kept: Sequence[tuple[Relevant, Quotation]], scope: Scope) -> Recollection:
+    def _recollection(self, kept: Sequence[tuple[Relevant, Quotation]], scope: Scope) -> RecalledMemories:
         today = self._clock.today()
         parts = [INTRODUCTION, *(self._shown(one.hit, quotation) for one, quotation in kept)]
         if any(may_be_out_of_date(one.hit.date, today) for one, _ in kept):
             parts.append(OUT_OF_DATE)
         passages = tuple(
-            Recalled(
+            RecalledPassage(
                 quotation.source.path,
                 quotation.source.lines,
                 one.hit.date,
@@ -184,7 +184,7 @@ class Recall:
             for one, quotation in kept
         )
         found = unique(found for one, _ in kept for found in in_hit(one.hit, scope))
-        return Recollection(untrusted.block("recalled", "\n\n".join(parts)), passages, found)
+        return RecalledMemories(untrusted.block("recalled", "\n\n".join(parts)), passages, found)
 
     def _shown(self, hit: Hit, quotation: Quotation) -> str:
         first, last = quotation.source.lines

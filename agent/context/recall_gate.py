@@ -25,7 +25,7 @@ from agent.memory import notes
 from agent.search.bm25 import SYNONYM
 from agent.search.chunking import speech
 from agent.search.dates import days_named, without_days
-from agent.search.query import meant
+from agent.search.query import subject_of
 from agent.search.results import Hit
 from agent.search.text_kinds import ASSISTANTS, USERS
 
@@ -105,7 +105,7 @@ def cue_of(message: str, today: date) -> Cue:
     return Cue(
         words,
         frozenset(part for one in capitals for part in runs(fold(one)) if part in words),
-        is_life=_LIFE.search(text) is not None or meant(read).assistant,
+        is_life=_LIFE.search(text) is not None or subject_of(read).assistant,
         is_task=_TASK.search(text) is not None,
         asks=_ASKS.search(text) is not None or len(runs(text)) == 1,
         is_of_days=any(first <= today and last != today for first, last in days_named(read, today)),

@@ -19,18 +19,18 @@ from agent.context.prompt import FixedPart
 from agent.context.repair import repair
 from agent.context.replay import Context, context, system_of
 from agent.memory.history import Author
-from agent.memory.redaction_lock import Reading
+from agent.memory.redaction_lock import ReadEpoch
 from agent.memory.scope import Scope
 from agent.model.base import Block, Message, Model, ModelRequest, ToolSpec
 from agent.search.results import Search
 from agent.session.entries import Entry
 from agent.session.transcript import Transcript
 from agent.settings import AgentSettings
-from agent.types import Said, SessionKey
+from agent.types import SessionKey, UserMessage
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
+class RequestBuilder:
     """`model_name` is the one of this session; `specs` are all tools that its requests offer; `author` signs what
     Daybook writes down on its own accord; `search` is that of the tools; `read_fixed` reads the fixed part anew, and
     blocks; `reading` is taken before what is sent or written is read."""
@@ -47,7 +47,7 @@ class Talk:
     author: Author
     search: Search
     read_fixed: Callable[[], FixedPart]
-    reading: Callable[[], Reading]
+    reading: Callable[[], ReadEpoch]
 
     @property
     def system(self) -> tuple[str, ...]:
@@ -75,7 +75,7 @@ class Talk:
     def request(
         self,
         messages: Sequence[Message],
-        reading: Reading,
+        reading: ReadEpoch,
         purpose: str,
         max_tokens: int | None = None,
         *,
@@ -98,7 +98,7 @@ class Talk:
 
     def words_of_ours(self, text: str) -> Message:
         """A message to the model that nobody has said, under a header that nobody can imitate."""
-        said = Said("", "", "", "Daybook", self.clock.now())
+        said = UserMessage("", "", "", "Daybook", self.clock.now())
         block: Block = {"type": "text", "text": f"{header(said, self.clock)}\n{text}"}
         return Message("user", (block,))
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from agent.context import untrusted
 from agent.context.prompt_files import Part, excerpt
-from agent.session.entries import Seen
+from agent.session.entries import SeenFile
 from agent.settings import MemorySettings
 from agent.skills import Skill
 
@@ -34,9 +34,9 @@ def skill_list(skills: Sequence[Skill], settings: MemorySettings) -> str:
     return "\n\n".join(blocks)
 
 
-def skills_seen(listed: str) -> Seen:
+def skills_seen(listed: str) -> SeenFile:
     data = listed.encode("utf-8", "replace")
-    return Seen(hashlib.sha256(data).hexdigest(), len(data))
+    return SeenFile(hashlib.sha256(data).hexdigest(), len(data))
 
 
 def _line(skill: Skill) -> str:

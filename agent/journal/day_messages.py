@@ -16,7 +16,7 @@ _OUR_ID = re.compile(r"e(\d{6,12})", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class DayMessage:
     """Something said. `number` is its entry's place in the transcript; a message of several blocks has it several
     times."""
 
@@ -34,10 +34,10 @@ class Spoken:
 
 
 @dataclass(frozen=True, slots=True)
-class Talked:
+class DayConversation:
     """What a transcript holds of its days. `damaged`: places of lines that cannot be read."""
 
-    days: Mapping[date, Sequence[Spoken]]
+    days: Mapping[date, Sequence[DayMessage]]
     damaged: tuple[int, ...] = ()
 
     def damage(self, after: int, until: int) -> int:
@@ -45,10 +45,10 @@ class Talked:
         return sum(after < place <= until for place in self.damaged)
 
 
-def read(transcript: Transcript, clock: Clock) -> Talked:
+def read(transcript: Transcript, clock: Clock) -> DayConversation:
     """Only what people and the assistant said to each other: no tools, no recalled text, no words of ours, and not what
     the offline assistant says to a note."""
-    days: dict[date, list[Spoken]] = {}
+    days: dict[date, list[DayMessage]] = {}
     number = 0
     for entry in transcript.entries:
         number = _number(entry, number)
@@ -56,9 +56,9 @@ def read(transcript: Transcript, clock: Clock) -> Talked:
             continue
         for line in lines([entry], clock):
             if line.text.strip():
-                days.setdefault(line.at.date(), []).append(Spoken(number, line))
+                days.setdefault(line.at.date(), []).append(DayMessage(number, line))
     # the entry on line n of the file has the number n - 1: the header has none
-    return Talked(days, tuple(found.line - 1 for found in transcript.damage if not found.torn))
+    return DayConversation(days, tuple(found.line - 1 for found in transcript.damage if not found.torn))
 
 
 def _number(entry: Entry, before: int) -> int:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from agent.journal.day_messages import Spoken
-from agent.journal.strings import WORDS, language_of_day
+from agent.journal.day_messages import DayMessage
+from agent.journal.strings import JOURNAL_STRINGS, language_of_day
 from agent.languages.codes import Language
 from agent.languages.days_meant import with_days
 
@@ -34,7 +34,7 @@ _NAME = re.compile(r"(?<=[a-zäöüß,;] )[A-ZÄÖÜÉ][a-zäöüßéèñ]{2,}")
 _QUESTION = re.compile(r"[?？]\s*$")
 
 
-def extract(spoken: Sequence[Spoken], most: int = MOST_LINES) -> list[str]:
+def extract(spoken: Sequence[DayMessage], most: int = MOST_LINES) -> list[str]:
     """Bullets, in the order in which it was said; without the assistant's nods."""
     spoken = [one for one in spoken if one.line.who or len(one.line.text.split()) > _NOD] or spoken
     if len(spoken) <= most:
@@ -43,29 +43,29 @@ def extract(spoken: Sequence[Spoken], most: int = MOST_LINES) -> list[str]:
         ends = {0, 1, len(spoken) - 2, len(spoken) - 1}
         by_weight = sorted(range(len(spoken)), key=lambda at: (at not in ends, -_weight(spoken, at), at))
         chosen = sorted(by_weight[:most])
-    words = WORDS[language_of(spoken)]
+    words = JOURNAL_STRINGS[language_of(spoken)]
     bullets = [f"- {_bullet(spoken[at], words.assistant)}" for at in chosen]
     left_out = len(spoken) - len(chosen)
     return [*bullets, f"- {words.left_out.format(number=left_out)}"] if left_out else bullets
 
 
-def language_of(spoken: Sequence[Spoken]) -> Language:
+def language_of(spoken: Sequence[DayMessage]) -> Language:
     """In which language its people talk; English where nothing tells."""
     return language_of_day(one.line.text for one in spoken if one.line.who) or Language.ENGLISH
 
 
-def _bullet(one: Spoken, assistant: str) -> str:
+def _bullet(one: DayMessage, assistant: str) -> str:
     return one.line.marked(with_days(_cut(one.told_with(assistant)), one.line.at.date()))
 
 
-def _weight(spoken: Sequence[Spoken], at: int) -> int:
+def _weight(spoken: Sequence[DayMessage], at: int) -> int:
     line = spoken[at].line
     weight = 4 * bool(_DECIDED.search(line.text)) + 4 * bool(_PROMISED.search(line.text))
     weight += min(3, len(_NUMBER.findall(line.text))) + min(2, len(_NAME.findall(line.text)))
     return weight + 3 * _stays_open(spoken, at) + bool(line.who)
 
 
-def _stays_open(spoken: Sequence[Spoken], at: int) -> bool:
+def _stays_open(spoken: Sequence[DayMessage], at: int) -> bool:
     """A question after which nobody else has said anything."""
     line = spoken[at].line
     return bool(_QUESTION.search(line.text)) and all(one.line.who == line.who for one in spoken[at + 1 :])

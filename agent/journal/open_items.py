@@ -35,7 +35,7 @@ _MOST_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Promise:
+class OpenItem:
     """`who` may be empty in a line that somebody wrote by hand; `due`, `said` and `closed` where they are not known."""
 
     who: str
@@ -63,7 +63,7 @@ class Promise:
         return f"- [{'x' if self.done else ' '}] {self.text}{said}"
 
 
-class NoSuchPromise(LookupError):
+class NoSuchItem(LookupError):
     """None, or more than one, is meant. The text is a sentence for the person."""
 
 
@@ -77,22 +77,22 @@ def tidy(text: str) -> str:
     return words if len(words) <= _MOST_CHARS else words[: _MOST_CHARS - 1].rstrip() + "…"
 
 
-def read(line: str) -> Promise | None:
+def read(line: str) -> OpenItem | None:
     match = _LINE.fullmatch(line.rstrip())
     if match is None:
         return None
     due, said, closed = (_day(match[name]) for name in ("due", "said", "done"))
-    return Promise((match["who"] or "").strip(), match["what"], due, said, match["mark"] != " ", closed)
+    return OpenItem((match["who"] or "").strip(), match["what"], due, said, match["mark"] != " ", closed)
 
 
-def still_open(scope: Scope) -> tuple[Promise, ...]:
+def still_open(scope: Scope) -> tuple[OpenItem, ...]:
     """What is due first comes first, what has no day last. Raises `FileError`."""
     file = files.read_text(path(scope), scope.folder)
     found = [one for line in (file.text if file else "").splitlines() if (one := read(line)) and not one.done]
     return tuple(sorted(dict.fromkeys(found), key=lambda one: (one.due or date.max, one.text)))
 
 
-def keep(scope: Scope, clock: Clock, promises: Sequence[Promise]) -> None:
+def keep(scope: Scope, clock: Clock, promises: Sequence[OpenItem]) -> None:
     """Add what is not in the list, open or done; doing it twice adds nothing. An open one that got another day is moved
     to it; what was done and is promised again on a later day is a promise of its own. Raises `FileError`."""
     if promises:
@@ -106,8 +106,8 @@ def close(scope: Scope, clock: Clock, ids: Sequence[str]) -> None:
         files.rewrite(path(scope), scope.folder, clock.today(), lambda now: _without(now or b"", wanted, clock.today()))
 
 
-def find(scope: Scope, words: str) -> Promise:
-    """The open promise of that id, or the one whose text has all of these words. Raises `NoSuchPromise`,
+def find(scope: Scope, words: str) -> OpenItem:
+    """The open promise of that id, or the one whose text has all of these words. Raises `NoSuchItem`,
     `FileError`."""
     known = still_open(scope)
     wanted = fold(words).split()
@@ -115,11 +115,11 @@ def find(scope: Scope, words: str) -> Promise:
     found = by_id or [one for one in known if wanted and all(word in fold(one.text) for word in wanted)]
     if len(found) != 1:
         why = f"fits {len(found)} of the open promises; say more of it" if found else "is not in the list of open ones"
-        raise NoSuchPromise(f"{tidy(words)!r} {why}")
+        raise NoSuchItem(f"{tidy(words)!r} {why}")
     return found[0]
 
 
-def _with(now: bytes, promises: Sequence[Promise]) -> bytes:
+def _with(now: bytes, promises: Sequence[OpenItem]) -> bytes:
     lines = now.decode("utf-8", "surrogateescape").split("\n")
     for one in promises:
         same = {at: known for at, line in enumerate(lines) if (known := read(line)) and known.id == one.id}
@@ -133,7 +133,7 @@ def _with(now: bytes, promises: Sequence[Promise]) -> bytes:
     return "\n".join(lines).encode("utf-8", "surrogateescape")
 
 
-def _is_later(one: Promise, done: Promise) -> bool:
+def _is_later(one: OpenItem, done: OpenItem) -> bool:
     """Whether it was promised after the other was done, as far as the list tells that."""
     over = done.closed or done.said
     return over is not None and one.said is not None and one.said > over

@@ -17,8 +17,8 @@ from pathlib import Path
 
 from agent.io.parsing import load_json
 from agent.io.sqlite import WholeTextConnection
-from agent.journal.open_items import Promise
-from agent.journal.section_request import Told
+from agent.journal.open_items import OpenItem
+from agent.journal.section_request import SectionText
 
 TITLE = "## Journal · "
 """How a section begins."""
@@ -39,7 +39,7 @@ _COMMENT = re.compile(r"<!-- journal (\S+) (\d+)-(\d+) (model|extract) -->")
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class JournalSection:
     """A part of a talk that stands in a log: from the entry `first` to the entry `last`. `tokens`: what a model was
     given to read for it, estimated."""
 
@@ -54,7 +54,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class PendingSection:
     """A part of a talk that a model has told, and that is not in the log yet. `source` names the words that it was
     told: where some of them are forgotten since, it is told anew."""
 
@@ -62,13 +62,13 @@ class Piece:
     last: int
     tokens: int
     source: str
-    told: Told
+    told: SectionText
 
 
-def in_log(log: str, session: str) -> list[Section]:
+def in_log(log: str, session: str) -> list[JournalSection]:
     """The sections of a talk that a log says it has."""
     found = (match for line in log.splitlines() if (match := _COMMENT.fullmatch(line)))
-    return [Section(int(one[2]), int(one[3]), one[4] == "extract") for one in found if one[1] == session]
+    return [JournalSection(int(one[2]), int(one[3]), one[4] == "extract") for one in found if one[1] == session]
 
 
 def without(lines: Sequence[str], session: str) -> list[int]:
@@ -90,10 +90,10 @@ def without(lines: Sequence[str], session: str) -> list[int]:
 def for_reading(log: str) -> list[str]:
     """The lines of a log, without marks and titles, and without extracts that a proper section has replaced."""
     parts: list[list[str]] = [[]]
-    ends: list[tuple[str, Section] | None] = [None]
+    ends: list[tuple[str, JournalSection] | None] = [None]
     for line in log.splitlines():
         if match := _COMMENT.fullmatch(line):
-            ends[-1] = (match[1], Section(int(match[2]), int(match[3]), match[4] == "extract"))
+            ends[-1] = (match[1], JournalSection(int(match[2]), int(match[3]), match[4] == "extract"))
             parts.append([])  # what comes behind the mark is somebody else's
             ends.append(None)
         elif line.startswith("## "):
@@ -105,23 +105,23 @@ def for_reading(log: str) -> list[str]:
     return [line for part, end in zip(parts, ends, strict=True) if not _is_replaced(end, proper) for line in part]
 
 
-def _is_replaced(end: tuple[str, Section] | None, proper: Sequence[tuple[str, Section]]) -> bool:
+def _is_replaced(end: tuple[str, JournalSection] | None, proper: Sequence[tuple[str, JournalSection]]) -> bool:
     if end is None or not end[1].is_extract:
         return False
     return any(talk == end[0] and one.first <= end[1].first and end[1].last <= one.last for talk, one in proper)
 
 
-class Marks:
+class JournalProgress:
     def __init__(self, file: Path) -> None:
         self._file = file
 
-    def sections(self, session: str, day: date) -> list[Section]:
+    def sections(self, session: str, day: date) -> list[JournalSection]:
         with self._opened() as db:
             rows = db.execute(
                 "SELECT first, last, is_extract, tokens FROM section WHERE session = ? AND day = ? ORDER BY last",
                 [session, day.isoformat()],
             ).fetchall()
-        return [Section(first, last, bool(is_extract), tokens) for first, last, is_extract, tokens in rows]
+        return [JournalSection(first, last, bool(is_extract), tokens) for first, last, is_extract, tokens in rows]
 
     def reached(self) -> Mapping[str, date]:
         """Each talk's newest day of which a log tells."""
@@ -129,7 +129,7 @@ class Marks:
             rows = db.execute("SELECT session, max(day) FROM section GROUP BY session").fetchall()
         return {session: date.fromisoformat(day) for session, day in rows}
 
-    def pieces(self, session: str, day: date, after: int) -> list[Piece]:
+    def pieces(self, session: str, day: date, after: int) -> list[PendingSection]:
         """In order, from the first that begins behind `after`."""
         with self._opened() as db:
             rows = db.execute(
@@ -137,9 +137,9 @@ class Marks:
                 "ORDER BY first",
                 [session, day.isoformat(), after],
             ).fetchall()
-        return [Piece(first, last, tokens, source, _read(told)) for first, last, tokens, source, told in rows]
+        return [PendingSection(first, last, tokens, source, _read(told)) for first, last, tokens, source, told in rows]
 
-    def keep(self, session: str, day: date, piece: Piece) -> None:
+    def keep(self, session: str, day: date, piece: PendingSection) -> None:
         with self._opened() as db:
             db.execute(
                 "INSERT OR REPLACE INTO piece VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -153,7 +153,7 @@ class Marks:
             gone = [[row] for row, session, told in rows if session in sessions and any(map(holds, _lines(told)))]
             db.executemany("DELETE FROM piece WHERE rowid = ?", gone)
 
-    def written(self, session: str, day: date, sections: Sequence[Section]) -> None:
+    def written(self, session: str, day: date, sections: Sequence[JournalSection]) -> None:
         """They stand in the log; pieces that went into one are no longer needed."""
         with self._opened() as db:
             for one in sections:
@@ -182,7 +182,7 @@ class Marks:
             raise OSError(0, f"the journal's marks cannot be used ({error})") from error
 
 
-def _written(told: Told) -> str:
+def _written(told: SectionText) -> str:
     promises = [
         [one.who, one.what, one.due.isoformat() if one.due else "", one.said.isoformat() if one.said else ""]
         for one in told.promises
@@ -196,12 +196,12 @@ def _lines(text: str) -> Iterator[str]:
     yield from (one.text for one in told.promises)
 
 
-def _read(text: str) -> Told:
+def _read(text: str) -> SectionText:
     bullets, promises, closed = load_json(text)
-    return Told(
+    return SectionText(
         tuple(bullets),
         tuple(
-            Promise(who, what, date.fromisoformat(due) if due else None, date.fromisoformat(said) if said else None)
+            OpenItem(who, what, date.fromisoformat(due) if due else None, date.fromisoformat(said) if said else None)
             for who, what, due, said in promises
         ),
         tuple(closed),

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from agent.context import untrusted
-from agent.journal.day_messages import Spoken
-from agent.journal.open_items import Promise, tidy
+from agent.journal.day_messages import DayMessage
+from agent.journal.open_items import OpenItem, tidy
 from agent.languages.days_meant import day_ahead, with_days
 from agent.memory.provenance import with_mark
-from agent.memory.redaction_lock import Reading
+from agent.memory.redaction_lock import ReadEpoch
 from agent.model.base import REFUSED, Completed, Json, Message, ModelRequest, ToolSpec
 from agent.settings import ModelSettings
 from agent.silence import spoken as said_in
@@ -72,14 +72,14 @@ _WRITE = ToolSpec(
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class SectionText:
     """`bullets` as they stand in the log; `closed` are ids of promises."""
 
     bullets: tuple[str, ...] = ()
-    promises: tuple[Promise, ...] = ()
+    promises: tuple[OpenItem, ...] = ()
     closed: tuple[str, ...] = ()
 
-    def made_from(self, sources: Sequence[str]) -> Told:
+    def made_from(self, sources: Sequence[str]) -> SectionText:
         """With the mark of the text of others that was in the talk: no model says of a sentence where it came from."""
         bullets = tuple(with_mark(one, sources) for one in self.bullets)
         promises = tuple(replace(one, what=with_mark(one.what, sources)) for one in self.promises)
@@ -90,9 +90,9 @@ def request(
     settings: ModelSettings,
     session: str,
     day: date,
-    spoken: Sequence[Spoken],
-    open_: Sequence[Promise],
-    reading: Reading,
+    spoken: Sequence[DayMessage],
+    open_: Sequence[OpenItem],
+    reading: ReadEpoch,
 ) -> ModelRequest:
     known = "\n".join(f"{one.id} {one.text}" for one in open_) or "(none)"
     talk = "\n".join(one.text for one in spoken)
@@ -124,24 +124,24 @@ def _named(day: date) -> str:
     return f"{_WEEKDAYS[day.weekday()]} {day.isoformat()}"
 
 
-def read(answer: Completed, day: date, spoken: Sequence[Spoken]) -> Told:
+def read(answer: Completed, day: date, spoken: Sequence[DayMessage]) -> SectionText:
     """What of an answer can be used, the bullets of one in plain words too; nothing where it says nothing."""
     if answer.stop_reason == REFUSED:
-        return Told()
+        return SectionText()
     for block in answer.content:
         given = block.get("input")
         if block.get("type") == "tool_use" and block.get("name") == _WRITE.name and isinstance(given, Mapping):
-            return Told(
+            return SectionText(
                 tuple(_bullets(given.get("entries"), day, spoken)),
                 tuple(_promises(given.get("promises"), day)),
                 tuple(str(one) for one in _items(given.get("closed")))[:_MOST_PROMISES],
             )
     text = said_in(answer.text)
     found = [match for line in text.splitlines() if (match := _BULLET.fullmatch(line))]
-    return Told(tuple(_bullet(one[1], one[2], day) for one in found)[:_MOST_BULLETS])
+    return SectionText(tuple(_bullet(one[1], one[2], day) for one in found)[:_MOST_BULLETS])
 
 
-def _bullets(given: Json, day: date, spoken: Sequence[Spoken]) -> list[str]:
+def _bullets(given: Json, day: date, spoken: Sequence[DayMessage]) -> list[str]:
     found: list[str] = []
     time = f"{spoken[0].line.at:%H:%M}"
     for one in _items(given):
@@ -157,13 +157,13 @@ def _bullet(time: str, text: str, day: date) -> str:
     return with_days(f"- {time} {words if len(words) <= _MOST_CHARS else words[: _MOST_CHARS - 1].rstrip() + '…'}", day)
 
 
-def _promises(given: Json, day: date) -> list[Promise]:
-    found: list[Promise] = []
+def _promises(given: Json, day: date) -> list[OpenItem]:
+    found: list[OpenItem] = []
     for one in _items(given):
         if isinstance(one, Mapping) and isinstance(what := one.get("what"), str) and tidy(what):
             who = tidy(str(one.get("who") or "")).replace(":", "")[:60].strip()
             due = _due(one.get("due"), day) or day_ahead(what, day)
-            found.append(Promise(who, tidy(what), due, day))
+            found.append(OpenItem(who, tidy(what), due, day))
     return found[:_MOST_PROMISES]
 
 

@@ -20,26 +20,26 @@ from pathlib import Path
 from agent.clock import Clock
 from agent.context.budget import estimate
 from agent.journal import open_items, section_request
-from agent.journal.day_messages import Spoken, Talked
+from agent.journal.day_messages import DayConversation, DayMessage
 from agent.journal.day_messages import read as read_day
 from agent.journal.fallback import extract, language_of
-from agent.journal.progress import TITLE, Marks, Piece, Section, in_log
-from agent.journal.section_request import Told
-from agent.journal.strings import WORDS
+from agent.journal.progress import TITLE, JournalProgress, JournalSection, PendingSection, in_log
+from agent.journal.section_request import SectionText
+from agent.journal.strings import JOURNAL_STRINGS
 from agent.languages.days_meant import without_days_meant
 from agent.memory.daily_log import heading_line, log_path
 from agent.memory.files import FileError, clean, read_text
 from agent.memory.history import History
 from agent.memory.log_writer import append_day
-from agent.memory.redaction_lock import Forgettings, Forgotten, Reading
+from agent.memory.redaction_lock import ReadEpoch, RedactionLock, StaleRead
 from agent.memory.scope import Scope
-from agent.model.base import ContextOverflow, InvalidRequest, Model, ModelError, Outdated
+from agent.model.base import ContextOverflow, InvalidRequest, Model, ModelError, StaleRequest
 from agent.model.client import ask
 from agent.model.offline.model import NAME as OFFLINE
 from agent.session.archive import Archive, SessionInfo
-from agent.session.transcript import Transcript, Unusable
+from agent.session.transcript import Transcript, TranscriptUnusable
 from agent.settings import AgentSettings
-from agent.turn.window import Windows
+from agent.turn.window import ModelWindows
 from agent.types import SessionKey
 
 _log = logging.getLogger(__name__)
@@ -63,7 +63,7 @@ class NoModel(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Entered:
+class JournalReport:
     """What a run has written. `problems`: sentences on what could not be."""
 
     told: int = 0
@@ -89,12 +89,12 @@ class _Work:
     info: SessionInfo
     scope: Scope
     day: date
-    spoken: Sequence[Spoken]
-    fresh: Sequence[Spoken]
+    spoken: Sequence[DayMessage]
+    fresh: Sequence[DayMessage]
     after: int
     spent: int
-    talked: Talked
-    reading: Reading
+    talked: DayConversation
+    reading: ReadEpoch
 
 
 class Journal:
@@ -106,14 +106,14 @@ class Journal:
         archive: Archive,
         marks: Path,
         model: Model,
-        windows: Windows,
+        windows: ModelWindows,
         history: History,
-        forgettings: Forgettings,
+        forgettings: RedactionLock,
         clock: Clock,
     ) -> None:
         self._settings = settings
         self._archive = archive
-        self._marks = Marks(marks)
+        self._marks = JournalProgress(marks)
         self._model = model
         self._windows = windows
         self._history = history
@@ -121,7 +121,7 @@ class Journal:
         self._clock = clock
         self._one_at_a_time = asyncio.Lock()
 
-    async def write(self, scope_of: ScopeOf, since: date, until: date) -> Entered:
+    async def write(self, scope_of: ScopeOf, since: date, until: date) -> JournalReport:
         """Write what the logs of those days lack, both included, of every talk to which `scope_of` gives a scope; and
         what they lack of the days before, back to where each talk was left, if nobody was there to write it since.
         Raises `OSError` where the marks cannot be kept."""
@@ -140,7 +140,7 @@ class Journal:
                     else:
                         told, extracts = told + (done is _Done.TOLD), extracts + (done is _Done.EXTRACT)
                         reachable = reachable and done not in (_Done.EXTRACT, _Done.UNREACHABLE)
-            return Entered(told, extracts, tuple(dict.fromkeys(problems)))
+            return JournalReport(told, extracts, tuple(dict.fromkeys(problems)))
 
     async def _entered(self, listed: _Work, reachable: bool) -> _Done:
         """One talk's part of a day, into its log. Words may have been forgotten since it was listed, and may be while
@@ -158,7 +158,7 @@ class Journal:
                 async with reading.writing():
                     await asyncio.to_thread(self._enter_extract, work)
                 return _Done.EXTRACT
-            except Forgotten:
+            except StaleRead:
                 _log.info("%s: words were forgotten while a day was told, so it is read anew", listed.info.key)
 
     def forget(self, sessions: Collection[str], holds: Callable[[str], bool]) -> None:
@@ -179,22 +179,28 @@ class Journal:
                 found.append((info, scope, begin))
         return found
 
-    def _lacking(self, info: SessionInfo, scope: Scope, reading: Reading, since: date, until: date) -> list[_Work]:
+    def _lacking(self, info: SessionInfo, scope: Scope, reading: ReadEpoch, since: date, until: date) -> list[_Work]:
         try:
             talked = read_day(Transcript.read(self._archive.path(info.key, info.id)), self._clock)
-        except (FileNotFoundError, Unusable) as problem:
+        except (FileNotFoundError, TranscriptUnusable) as problem:
             _log.warning("the journal passes over a talk: %s", problem)
             return []
         days = ((day, spoken) for day, spoken in sorted(talked.days.items()) if since <= day <= until)
         found = (self._work(info, scope, reading, day, spoken, talked) for day, spoken in days)
         return [work for work in found if work is not None]
 
-    def _as_it_reads(self, work: _Work, reading: Reading) -> _Work | None:
+    def _as_it_reads(self, work: _Work, reading: ReadEpoch) -> _Work | None:
         """The same, read anew."""
         return next(iter(self._lacking(work.info, work.scope, reading, work.day, work.day)), None)
 
     def _work(
-        self, info: SessionInfo, scope: Scope, reading: Reading, day: date, spoken: Sequence[Spoken], talked: Talked
+        self,
+        info: SessionInfo,
+        scope: Scope,
+        reading: ReadEpoch,
+        day: date,
+        spoken: Sequence[DayMessage],
+        talked: DayConversation,
     ) -> _Work | None:
         sections = self._sections(info.id, scope, day)
         proper = max((one.last for one in sections if not one.is_extract), default=-1)
@@ -205,7 +211,7 @@ class Journal:
         fresh = [one for one in spoken if one.number > anyhow]
         return _Work(info, scope, day, lacking, fresh, proper, sum(one.tokens for one in sections), talked, reading)
 
-    def _sections(self, session: str, scope: Scope, day: date) -> Sequence[Section]:
+    def _sections(self, session: str, scope: Scope, day: date) -> Sequence[JournalSection]:
         """Those that are marked, and those that a crash left in the log unmarked."""
         marked = self._marks.sections(session, day)
         known = {(one.first, one.last, one.is_extract) for one in marked}
@@ -258,7 +264,9 @@ class Journal:
             await asyncio.to_thread(self._enter, work, pieces, left)
         return True
 
-    async def _piece(self, work: _Work, part: Sequence[Spoken], before: Sequence[open_items.Promise]) -> Piece:
+    async def _piece(
+        self, work: _Work, part: Sequence[DayMessage], before: Sequence[open_items.OpenItem]
+    ) -> PendingSection:
         """`before`: what was promised in the pieces before it, which is not in the list yet. What a model declines to
         tell, or tells nothing of, becomes an extract. Raises `NoModel`, `ContextOverflow`, `Forgotten`."""
         known = {one.id: one for one in (*await asyncio.to_thread(_open, work.scope), *before)}
@@ -268,8 +276,8 @@ class Journal:
             answer = await ask(self._model, request)
         except ContextOverflow:
             raise
-        except Outdated:
-            raise Forgotten from None
+        except StaleRequest:
+            raise StaleRead from None
         except InvalidRequest as problem:
             _log.warning("%s: a part of the journal is an extract: %s", work.info.key, problem)
             return _by_extract(part)
@@ -282,27 +290,29 @@ class Journal:
         if not told.bullets:
             return _by_extract(part, _size(part))
         sources = tuple(dict.fromkeys(name for one in part for name in one.line.sources))
-        return Piece(part[0].number, part[-1].number, _size(part), _name(part), told.made_from(sources))
+        return PendingSection(part[0].number, part[-1].number, _size(part), _name(part), told.made_from(sources))
 
     # into the log ----------------------------------------------------------------------------------------------
 
-    def _enter(self, work: _Work, pieces: Sequence[Piece], left: Sequence[Spoken]) -> None:
+    def _enter(self, work: _Work, pieces: Sequence[PendingSection], left: Sequence[DayMessage]) -> None:
         """Promises first: they are told again by the same pieces, and kept once, where a crash comes in between.
         Raises `FileError`."""
         bullets = [bullet for piece in pieces for bullet in piece.told.bullets]
         if left:
-            remark = WORDS[language_of(work.spoken)].from_here.format(number=f"{MOST_TOKENS_A_DAY:,}")
+            remark = JOURNAL_STRINGS[language_of(work.spoken)].from_here.format(number=f"{MOST_TOKENS_A_DAY:,}")
             bullets += [f"- {left[0].line.at:%H:%M} {remark}", *extract(left)]
         with self._history.author(work.scope).writes(section_request.PURPOSE):
             open_items.keep(work.scope, self._clock, [one for piece in pieces for one in piece.told.promises])
             open_items.close(work.scope, self._clock, [id for piece in pieces for id in piece.told.closed])
         replaces = len(work.fresh) < len(work.spoken)
-        section = Section(work.spoken[0].number, work.spoken[-1].number, tokens=sum(one.tokens for one in pieces))
+        section = JournalSection(
+            work.spoken[0].number, work.spoken[-1].number, tokens=sum(one.tokens for one in pieces)
+        )
         self._append(work, work.spoken, section, bullets, "in place of the extract above" if replaces else "")
 
     def _enter_extract(self, work: _Work) -> None:
         """Without what stands in the log already, because it was noted as it was said."""
-        section = Section(work.fresh[0].number, work.fresh[-1].number, is_extract=True)
+        section = JournalSection(work.fresh[0].number, work.fresh[-1].number, is_extract=True)
         noted = {_ENTRY.sub("", _as_said(line)) for line in self._log(work.scope, work.day).splitlines()}
         fresh = [one for one in work.fresh if _as_said(one.line.text) not in noted]
         if fresh:
@@ -311,11 +321,11 @@ class Journal:
             self._marks.written(work.info.id, work.day, [section])
 
     def _append(
-        self, work: _Work, spoken: Sequence[Spoken], section: Section, bullets: Sequence[str], remark: str
+        self, work: _Work, spoken: Sequence[DayMessage], section: JournalSection, bullets: Sequence[str], remark: str
     ) -> None:
         damaged = work.talked.damage(spoken[0].number - 1, spoken[-1].number)
         if damaged:
-            bullets = [*bullets, f"- {WORDS[language_of(spoken)].gap_of(damaged)}"]
+            bullets = [*bullets, f"- {JOURNAL_STRINGS[language_of(spoken)].gap_of(damaged)}"]
         title = (
             f"{TITLE.removeprefix('## ')}{work.info.key.path} · {spoken[0].line.at:%H:%M}-{spoken[-1].line.at:%H:%M}"
         )
@@ -332,13 +342,15 @@ def _as_said(text: str) -> str:
     return " ".join(without_days_meant(text).split())
 
 
-def _by_extract(part: Sequence[Spoken], tokens: int = 0) -> Piece:
-    return Piece(part[0].number, part[-1].number, tokens, _name(part), Told(tuple(extract(part))))
+def _by_extract(part: Sequence[DayMessage], tokens: int = 0) -> PendingSection:
+    return PendingSection(part[0].number, part[-1].number, tokens, _name(part), SectionText(tuple(extract(part))))
 
 
-def _still_good(kept: Sequence[Piece], spoken: Sequence[Spoken]) -> tuple[list[Piece], Sequence[Spoken]]:
+def _still_good(
+    kept: Sequence[PendingSection], spoken: Sequence[DayMessage]
+) -> tuple[list[PendingSection], Sequence[DayMessage]]:
     """The first of the pieces, as far as they tell what is said as it reads now, and what is left to tell."""
-    pieces: list[Piece] = []
+    pieces: list[PendingSection] = []
     left = spoken
     for piece in kept:
         part = [one for one in left if one.number <= piece.last]
@@ -349,11 +361,11 @@ def _still_good(kept: Sequence[Piece], spoken: Sequence[Spoken]) -> tuple[list[P
     return pieces, left
 
 
-def _name(part: Sequence[Spoken]) -> str:
+def _name(part: Sequence[DayMessage]) -> str:
     return hashlib.sha256("\n".join(one.text for one in part).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _fitting(spoken: Sequence[Spoken], room: int) -> Sequence[Spoken]:
+def _fitting(spoken: Sequence[DayMessage], room: int) -> Sequence[DayMessage]:
     """The first of them that fit, none cut apart from others of the same entry; a single one of any size, while there
     is room for anything."""
     at = size = 0
@@ -368,7 +380,7 @@ def _fitting(spoken: Sequence[Spoken], room: int) -> Sequence[Spoken]:
     return spoken[:at]
 
 
-def _size(spoken: Sequence[Spoken]) -> int:
+def _size(spoken: Sequence[DayMessage]) -> int:
     return sum(estimate(one.text) + 1 for one in spoken)
 
 
@@ -377,7 +389,7 @@ def _harmless(bullet: str) -> str:
     return clean(bullet).replace("<!--", "<!‐‐")
 
 
-def _open(scope: Scope) -> Sequence[open_items.Promise]:
+def _open(scope: Scope) -> Sequence[open_items.OpenItem]:
     try:
         return open_items.still_open(scope)
     except FileError as problem:

@@ -19,7 +19,7 @@ _FLAGS = re.IGNORECASE
 
 
 @dataclass(frozen=True)
-class Language:
+class RememberPhrases:
     """asks      an imperative; one that ends in a question mark is a question about the past
     requests     a request, with a question mark or without
     refuses      words against it: what they stand before is not asked for, and alone they take back what was
@@ -30,13 +30,13 @@ class Language:
     refuses: re.Pattern[str]
 
 
-def _language(asks: str, requests: str, refuses: str, before: str = "", *, spaced: bool = True) -> Language:
+def _language(asks: str, requests: str, refuses: str, before: str = "", *, spaced: bool = True) -> RememberPhrases:
     """`before`: what a clause may begin with before the imperative, in languages that write spaces."""
     if not spaced:
-        return Language(re.compile(asks), re.compile(requests), re.compile(refuses))
+        return RememberPhrases(re.compile(asks), re.compile(requests), re.compile(refuses))
     joint = r"^|[,;:–—(-]|\s(?:and|but|so|then|also|und|aber|et|mais|alors|y|pero)\s"
     start = rf"(?:{joint})[\W_]{{0,4}}(?:(?:{before})[\s,]{{1,4}}){{0,6}}"
-    return Language(
+    return RememberPhrases(
         re.compile(rf"{start}(?P<ask>{asks})", _FLAGS),
         re.compile(rf"{start}(?P<ask>{requests})", _FLAGS),
         re.compile(refuses, _FLAGS),
@@ -160,7 +160,7 @@ _JAPANESE = _language(
     rf"|{_KEEP_JA}る(?:な(?!ら)|必要(?:は|が)?な)|忘れて(?:ください|くれ|いい|よい|ね|。|$)",
     spaced=False,
 )
-LANGUAGES = (_ENGLISH, _GERMAN, _FRENCH, _SPANISH, _CHINESE, _JAPANESE)
+REMEMBER_PHRASES = (_ENGLISH, _GERMAN, _FRENCH, _SPANISH, _CHINESE, _JAPANESE)
 
 
 _LONGEST = 2_000
@@ -209,7 +209,7 @@ def asks_to_remember(text: str) -> bool:
 def _asks(sentence: str) -> bool:
     is_question = sentence.rstrip('"”»」)').endswith(("?", "？")) or sentence.startswith("¿")
     past = is_question and not _CONFIRMS.search(sentence)
-    for language in LANGUAGES:
+    for language in REMEMBER_PHRASES:
         patterns = (language.requests,) if past else (language.asks, language.requests)
         for pattern in patterns:
             for match in pattern.finditer(sentence):
@@ -218,7 +218,7 @@ def _asks(sentence: str) -> bool:
     return False
 
 
-def _refused(sentence: str, match: re.Match[str], language: Language) -> bool:
+def _refused(sentence: str, match: re.Match[str], language: RememberPhrases) -> bool:
     """Refused in the same clause, or the words of somebody else."""
     at = next((match.start(name) for name, found in match.groupdict().items() if found is not None), match.start())
     before = _INSTEAD.split(sentence[:at])[-1]
@@ -230,4 +230,4 @@ def _refused(sentence: str, match: re.Match[str], language: Language) -> bool:
 
 
 def _refuses(sentence: str) -> bool:
-    return any(language.refuses.search(sentence) for language in LANGUAGES)
+    return any(language.refuses.search(sentence) for language in REMEMBER_PHRASES)

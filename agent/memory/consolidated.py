@@ -28,7 +28,7 @@ _SAFE_SHARE = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class CuratedEdit:
     """`old_text` is replaced by `new_text`, which is added where there is no old one."""
 
     old_text: str
@@ -40,7 +40,7 @@ class Findings:
     """`history`: the paragraph; empty for none."""
 
     history: str
-    edits: tuple[Edit, ...] = ()
+    edits: tuple[CuratedEdit, ...] = ()
 
 
 class _TooMuch(FileError):
@@ -70,7 +70,7 @@ def keep(scope: Scope, clock: Clock, found: Findings, source: str, *, extract: b
         _propose(scope, clock, path, files.clean(wished).encode() + b"\n", source, _REFUSED.format(why=problem))
 
 
-def _changed(before: bytes, edits: Sequence[Edit], name: str) -> bytes:
+def _changed(before: bytes, edits: Sequence[CuratedEdit], name: str) -> bytes:
     """Raises `_TooMuch`, and `Unreadable` where the file is no UTF-8 text."""
     files.text_of(before, name)
     after = before
@@ -85,7 +85,7 @@ def _changed(before: bytes, edits: Sequence[Edit], name: str) -> bytes:
     return after
 
 
-def _edited(before: bytes, edit: Edit, name: str) -> bytes:
+def _edited(before: bytes, edit: CuratedEdit, name: str) -> bytes:
     if edit.old_text:
         return edited(before, edit.old_text, edit.new_text, name)
     if files.clean(edit.new_text).strip("\n").encode() in before.replace(b"\r\n", b"\n"):

@@ -25,18 +25,18 @@ from agent.io.plain_text import whole
 from agent.memory import daily_log
 from agent.memory.history import recorded
 from agent.memory.patch import addition_of, edit_of
-from agent.memory.paths import FileError, Folder, OutOfReach, Unreadable, holding, inside, name_below, opened
+from agent.memory.paths import FileError, Folder, OutOfReach, UnreadableFile, holding, inside, name_below, opened
 from agent.memory.provenance import carried, carried_bytes
 
 __all__ = [
     "MAX_BYTES",
-    "Entry",
+    "EntryKind",
     "FileError",
     "FileText",
-    "Kind",
+    "FolderEntry",
     "NotWritten",
     "OutOfReach",
-    "Unreadable",
+    "UnreadableFile",
     "append",
     "check_writable",
     "clean",
@@ -92,7 +92,7 @@ class FileText:
     size: int
 
 
-class Kind(enum.StrEnum):
+class EntryKind(enum.StrEnum):
     FILE = "file"
     FOLDER = "folder"
     LINK = "link"
@@ -100,11 +100,11 @@ class Kind(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FolderEntry:
     """One name in a folder. `size` in bytes; `changed` in UTC."""
 
     name: str
-    kind: Kind
+    kind: EntryKind
     size: int
     changed: datetime
 
@@ -142,12 +142,12 @@ def copy_out(path: Path, root: Path, to: BinaryIO, most: int) -> None:
     with _reading(name), holding(path, root) as (folder, real_name):
         size = fs.copy(folder, real_name, to, most)
     if size > most:
-        raise Unreadable(f"{name} is larger than {most / 1_000_000:.0f} MB, the most that can be sent there")
+        raise UnreadableFile(f"{name} is larger than {most / 1_000_000:.0f} MB, the most that can be sent there")
     if size == 0:
-        raise Unreadable(f"{name} is empty")
+        raise UnreadableFile(f"{name} is empty")
 
 
-def entries(path: Path, root: Path) -> list[Entry]:
+def entries(path: Path, root: Path) -> list[FolderEntry]:
     """What a folder at or below `root` holds, by name; nothing where there is no such folder. Links are shown, not
     followed. Raises `Unreadable`."""
     name = name_below(path, root)
@@ -275,9 +275,9 @@ def clean(text: str) -> str:
 def text_of(data: bytes, name: str) -> FileText:
     """The bytes of the file `name` as text. Raises `Unreadable` for what is no UTF-8 text."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise Unreadable(f"{name} is UTF-16 text; save it as UTF-8")
+        raise UnreadableFile(f"{name} is UTF-16 text; save it as UTF-8")
     if b"\0" in data:
-        raise Unreadable(f"{name} is a binary file")
+        raise UnreadableFile(f"{name} is a binary file")
     return _state(data)
 
 
@@ -303,7 +303,7 @@ def append(path: Path, root: Path, addition: Callable[[str], str], beginning: st
             _unless(_protected(name, known))
             end = fs.tail(folder, real_name, _TAIL_BYTES) if known is not None else b""
             if b"\0" in end:
-                raise Unreadable(f"{name} is a binary file, or UTF-16 text; save it as UTF-8")
+                raise UnreadableFile(f"{name} is a binary file, or UTF-16 text; save it as UTF-8")
             data = _appended(end.decode("utf-8", "replace"), lambda before: carried("", addition(before)), beginning)
             if not data:
                 return
@@ -333,20 +333,20 @@ def _not_overtaken(folder: Folder, name: str, known: os.stat_result | None) -> N
         raise _Overtaken(name)
 
 
-def _entry(item: os.DirEntry[str]) -> Entry | None:
+def _entry(item: os.DirEntry[str]) -> FolderEntry | None:
     try:
         status = item.stat(follow_symlinks=False)
     except FileNotFoundError:  # deleted while the folder was being listed
         return None
-    kinds = {stat.S_IFREG: Kind.FILE, stat.S_IFDIR: Kind.FOLDER, stat.S_IFLNK: Kind.LINK}
+    kinds = {stat.S_IFREG: EntryKind.FILE, stat.S_IFDIR: EntryKind.FOLDER, stat.S_IFLNK: EntryKind.LINK}
     changed = datetime.fromtimestamp(status.st_mtime, UTC)
-    return Entry(item.name, kinds.get(stat.S_IFMT(status.st_mode), Kind.OTHER), status.st_size, changed)
+    return FolderEntry(item.name, kinds.get(stat.S_IFMT(status.st_mode), EntryKind.OTHER), status.st_size, changed)
 
 
 def _bytes(folder: Folder, real_name: str, name: str, limit: int = MAX_BYTES) -> bytes:
     data = fs.read(folder, real_name, limit + 1)
     if len(data) > limit:
-        raise Unreadable(f"{name} is larger than {limit // 1_000_000} MB; it can only be made smaller by hand")
+        raise UnreadableFile(f"{name} is larger than {limit // 1_000_000} MB; it can only be made smaller by hand")
     return data
 
 
@@ -382,7 +382,7 @@ def _reading(name: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise Unreadable(f"{name} cannot be read: {_why(error)}") from error
+        raise UnreadableFile(f"{name} cannot be read: {_why(error)}") from error
 
 
 def _why(error: OSError) -> str:

@@ -17,9 +17,9 @@ from pathlib import Path
 from agent.clock import Clock
 from agent.languages.terms import fold, is_unspaced, query_terms, terms
 from agent.memory import daily_log, files, notes
-from agent.memory.files import Kind
+from agent.memory.files import EntryKind
 from agent.memory.history import FORGET, History
-from agent.memory.paths import FileError, Unreadable
+from agent.memory.paths import FileError, UnreadableFile
 from agent.memory.scope import Scope
 
 _FACTS = ("USER.md", "MEMORY.md", "memory.md", "GROUP.md")
@@ -31,7 +31,7 @@ _LEAST = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ForgetPassage:
     """A passage that would go: `text` begins at `line` (from 1) of `path`, relative to the scope's folder. `whole`:
     the file goes with it, a note on what is to be forgotten."""
 
@@ -42,16 +42,16 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ForgetPlan:
     """`places` would be forgotten; `unread` names files that could not be looked into, a sentence each."""
 
     wanted: str
-    places: tuple[Place, ...]
+    places: tuple[ForgetPassage, ...]
     unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Forgotten:
+class ForgetResult:
     """`files` that changed, and the id of the change, empty where there is none. `kept`: files that still have the
     words, for they could not be changed, with the reason, a sentence that names the file."""
 
@@ -60,7 +60,7 @@ class Forgotten:
     kept: tuple[tuple[str, str], ...] = ()
 
 
-def find(scope: Scope, wanted: str) -> Finding:
+def find(scope: Scope, wanted: str) -> ForgetPlan:
     """Where the scope's facts, notes and logs speak of `wanted`: as a phrase, or, where it is nowhere, all of its
     words in one passage. Raises `FileError` where it is too short to be looked for."""
     if len(fold(wanted).strip()) < _LEAST:
@@ -70,11 +70,11 @@ def find(scope: Scope, wanted: str) -> Finding:
     for holds in (_phrase(wanted), _words(wanted)):
         places = [place for path, text in texts for place in _places(path, text, holds)]
         if places:
-            return Finding(wanted, tuple(places), tuple(unread))
-    return Finding(wanted, (), tuple(unread))
+            return ForgetPlan(wanted, tuple(places), tuple(unread))
+    return ForgetPlan(wanted, (), tuple(unread))
 
 
-def up_to_date(shown: Finding, scope: Scope) -> Finding:
+def up_to_date(shown: ForgetPlan, scope: Scope) -> ForgetPlan:
     """What was shown, and what was written of the same since. Raises `FileError`."""
     now = find(scope, shown.wanted)
     known = {(place.path, place.text) for place in shown.places}
@@ -82,10 +82,10 @@ def up_to_date(shown: Finding, scope: Scope) -> Finding:
     return replace(shown, places=(*shown.places, *more), unread=now.unread)
 
 
-def forget(history: History, scope: Scope, clock: Clock, session: str, finding: Finding) -> Forgotten:
+def forget(history: History, scope: Scope, clock: Clock, session: str, finding: ForgetPlan) -> ForgetResult:
     """Remove what was found, where it still stands as it was shown, from every file that lets itself be changed. For
     ten minutes the change can be undone, then nothing of it is left. Raises `HistoryUnavailable`."""
-    by_path: dict[str, list[Place]] = {}
+    by_path: dict[str, list[ForgetPassage]] = {}
     for place in finding.places:
         by_path.setdefault(place.path, []).append(place)
     changed: list[str] = []
@@ -106,10 +106,10 @@ def forget(history: History, scope: Scope, clock: Clock, session: str, finding: 
         return path in deleted or any(line.strip() in gone or holds(line) for line in text.splitlines())
 
     history.forget(scope.name, held)
-    return Forgotten(tuple(changed), unit.id, tuple(kept))
+    return ForgetResult(tuple(changed), unit.id, tuple(kept))
 
 
-def speaks_of(finding: Finding) -> Callable[[str], bool]:
+def speaks_of(finding: ForgetPlan) -> Callable[[str], bool]:
     """Whether a line of a talk speaks of what is to be forgotten, or is one of a note on it."""
     phrase, words = _phrase(finding.wanted), _words(finding.wanted)
     by_words = bool(finding.places) and not any(place.whole or phrase(place.text) for place in finding.places)
@@ -122,21 +122,21 @@ def speaks_of(finding: Finding) -> Callable[[str], bool]:
     return holds
 
 
-def still_in(scope: Scope, finding: Finding) -> tuple[str, ...]:
+def still_in(scope: Scope, finding: ForgetPlan) -> tuple[str, ...]:
     """People's own files, relative to the scope's folder, that are left alone and speak of what was forgotten: exported
     talks, jobs that are still to come, and what is looked after."""
     folder, holds = scope.folder, speaks_of(finding)
     found: list[str] = []
     try:
-        exported = [one.name for one in files.entries(folder / "exports", folder) if one.kind is Kind.FILE]
-    except Unreadable:
+        exported = [one.name for one in files.entries(folder / "exports", folder) if one.kind is EntryKind.FILE]
+    except UnreadableFile:
         exported = []
     for path in (
         folder / "schedule.yaml",
         folder / "HEARTBEAT.md",
         *(folder / "exports" / name for name in sorted(exported)),
     ):
-        with suppress(Unreadable):
+        with suppress(UnreadableFile):
             file = files.read_text(path, folder)
             if file is not None and any(map(holds, file.text.splitlines())):
                 found.append(path.relative_to(folder).as_posix())
@@ -149,7 +149,7 @@ def _bare(line: str) -> str:
     return line[bullet.end() if bullet else 0 :].strip()
 
 
-def _remove(scope: Scope, clock: Clock, path: str, places: Sequence[Place]) -> None:
+def _remove(scope: Scope, clock: Clock, path: str, places: Sequence[ForgetPassage]) -> None:
     """Raises `FileError`."""
     file = scope.folder / path
     today = clock.today()
@@ -168,7 +168,7 @@ def _unlist(scope: Scope, clock: Clock, note: str) -> None:
         files.rewrite(index, scope.folder, clock.today(), lambda now: notes.without_line(now or b"", note))
 
 
-def _without(name: str, places: Sequence[Place], mark: str, now: bytes | None) -> bytes | None:
+def _without(name: str, places: Sequence[ForgetPassage], mark: str, now: bytes | None) -> bytes | None:
     """The file without the passages, each taken out where it stands now. Bytes that are no UTF-8 are compared as they
     were shown, and stay as they are in what is left. Raises `Unreadable` for what is no text any more."""
     if now is None:
@@ -193,13 +193,13 @@ def _nearest(lines: Sequence[str], passage: Sequence[str], wanted: int) -> int |
     return min(found, key=lambda at: abs(at - wanted), default=None)
 
 
-def _places(path: str, text: str, holds: Callable[[str], bool]) -> Iterator[Place]:
+def _places(path: str, text: str, holds: Callable[[str], bool]) -> Iterator[ForgetPassage]:
     lines = [line.rstrip() for line in text.split("\n")]
     body = 0
     if path.startswith(f"{notes.FOLDER}/"):
         head = notes.parse(text)
         if holds(f"{head.line('name')} {head.line('description')} {Path(path).stem}"):
-            yield Place(path, 1, text.rstrip(), whole=True)
+            yield ForgetPassage(path, 1, text.rstrip(), whole=True)
             return
         body = len(lines) - len(head.body.split("\n")) if head.body else 0
     at = body
@@ -207,7 +207,7 @@ def _places(path: str, text: str, holds: Callable[[str], bool]) -> Iterator[Plac
         end = _end(lines, at)
         passage = "\n".join(lines[at:end])
         if lines[at].strip() and holds(passage):
-            yield Place(path, at + 1, passage)
+            yield ForgetPassage(path, at + 1, passage)
         at = end
 
 
@@ -230,16 +230,16 @@ def _texts(scope: Scope, unread: list[str]) -> Iterator[tuple[str, str]]:
         within = waiting.pop()
         try:
             found = files.entries(within, folder)
-        except Unreadable as problem:
+        except UnreadableFile as problem:
             unread.append(problem.reason)
             continue
-        waiting += [within / entry.name for entry in found if entry.kind is Kind.FOLDER]
-        paths += [within / entry.name for entry in found if entry.kind is Kind.FILE and entry.name.endswith(".md")]
+        waiting += [within / entry.name for entry in found if entry.kind is EntryKind.FOLDER]
+        paths += [within / entry.name for entry in found if entry.kind is EntryKind.FILE and entry.name.endswith(".md")]
     seen: set[tuple[int, int]] = set()  # where names differ only in case and the system does not mind
     for path in paths:
         try:
             file = files.read_text(path, folder)
-        except Unreadable as problem:
+        except UnreadableFile as problem:
             unread.append(problem.reason)
             continue
         if file is None:

@@ -28,7 +28,7 @@ from typing import Protocol
 
 from agent.clock import Clock, utc_stamp
 from agent.io.sqlite import WholeTextConnection
-from agent.memory.patch import Edit
+from agent.memory.patch import FilePatch
 from agent.memory.paths import make_private
 from agent.memory.provenance import sources_in, with_mark
 from agent.memory.scope import Scope
@@ -38,7 +38,7 @@ class Recorder(Protocol):
     """`record` has the edit on disk when it returns; raises `OSError` where it cannot, and the edit is not made.
     `withdraw` takes the last one back, where it then could not be made."""
 
-    def record(self, edit: Edit) -> None: ...
+    def record(self, edit: FilePatch) -> None: ...
 
     def withdraw(self) -> None: ...
 
@@ -61,7 +61,7 @@ def recording(into: Recorder) -> Iterator[None]:
 
 
 @contextmanager
-def recorded(edit: Edit) -> Iterator[None]:
+def recorded(edit: FilePatch) -> Iterator[None]:
     """Around the write itself."""
     into = _recorder.get()
     if into is not None:
@@ -128,7 +128,7 @@ class _Remembered:
     """What was forgotten, as long as it can be brought back."""
 
     until: datetime
-    edits: list[Edit] = field(default_factory=list)
+    edits: list[FilePatch] = field(default_factory=list)
 
 
 class History:
@@ -177,7 +177,7 @@ class History:
         """It cannot be taken back and somebody was told so: it no longer stands before older ones."""
         self._passed_over.add(change.id)
 
-    def edits(self, change: Change) -> tuple[Edit, ...] | None:
+    def edits(self, change: Change) -> tuple[FilePatch, ...] | None:
         """The edits of a change in their order; None where their text is forgotten."""
         self._let_go()
         if change.by == FORGET:
@@ -192,7 +192,7 @@ class History:
         if any(row[2] is None for row in rows):
             return None
         return tuple(
-            Edit(path, at, removed, added, above, below, bool(existed), bool(exists))
+            FilePatch(path, at, removed, added, above, below, bool(existed), bool(exists))
             for path, at, removed, added, above, below, existed, exists in rows
         )
 
@@ -220,7 +220,7 @@ class History:
 
     # for the unit of work below ---------------------------------------------------------------------------------
 
-    def begin(self, scope: str, session: str, by: str, edit: Edit) -> str:
+    def begin(self, scope: str, session: str, by: str, edit: FilePatch) -> str:
         """A new change with its first edit; its id."""
         now = self._clock.instant()
         id = f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
@@ -233,7 +233,7 @@ class History:
             self._add(db, id, by, edit)
         return id
 
-    def add(self, id: str, by: str, edit: Edit) -> None:
+    def add(self, id: str, by: str, edit: FilePatch) -> None:
         with self._writing() as db:
             self._add(db, id, by, edit)
 
@@ -246,7 +246,7 @@ class History:
             db.execute("DELETE FROM edits WHERE number = (SELECT max(number) FROM edits WHERE change = ?)", [id])
             db.execute("DELETE FROM changes WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM edits WHERE change = ?1)", [id])
 
-    def _add(self, db: sqlite3.Connection, id: str, by: str, edit: Edit) -> None:
+    def _add(self, db: sqlite3.Connection, id: str, by: str, edit: FilePatch) -> None:
         text: Sequence[bytes | None] = (edit.removed, edit.added, edit.above, edit.below)
         if by == FORGET:
             kept = self._second_thoughts.setdefault(id, _Remembered(self._clock.instant() + SECOND_THOUGHTS))
@@ -342,7 +342,7 @@ class Unit:
         self.id = ""
         self.edits = 0
 
-    def record(self, edit: Edit) -> None:
+    def record(self, edit: FilePatch) -> None:
         if self.id:
             self._history.add(self.id, self.by, edit)
         else:
@@ -356,7 +356,7 @@ class Unit:
             self.id = ""
 
 
-def _summary(edit: Edit) -> str:
+def _summary(edit: FilePatch) -> str:
     """What a person recognises the change by."""
     if not edit.exists:
         return f"deleted: {_first_words(edit.removed)}"

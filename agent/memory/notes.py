@@ -24,7 +24,7 @@ from agent.io.parsing import load_yaml
 from agent.io.plain_text import slug
 from agent.memory import files
 from agent.memory.limits import lines_shown
-from agent.memory.paths import FileError, Unreadable
+from agent.memory.paths import FileError, UnreadableFile
 from agent.memory.provenance import sources_in
 from agent.memory.scope import Scope
 from agent.settings import MemorySettings
@@ -126,7 +126,7 @@ _BEGINNING = re.compile(r"---[ \t]*\r?\n")
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class NoteDocument:
     """`fields`: what the block says; None where there is none or it cannot be read. `body`: the text after it (all of
     the text where there is none). `problem`: why a block that is there cannot be read."""
 
@@ -142,18 +142,18 @@ class Document:
         return " ".join(str(value).split())
 
 
-def parse(text: str) -> Document:
+def parse(text: str) -> NoteDocument:
     match = _BLOCK.match(text)
     if match is None:
         begun = _BEGINNING.match(text) is not None
-        return Document(None, text, "its front matter has no closing --- line" if begun else "")
+        return NoteDocument(None, text, "its front matter has no closing --- line" if begun else "")
     try:
         fields = load_yaml(match[1])
     except (yaml.YAMLError, ValueError) as error:
-        return Document(None, text, f"its front matter is not valid YAML{_where(error)}")
+        return NoteDocument(None, text, f"its front matter is not valid YAML{_where(error)}")
     if not isinstance(fields, dict):
-        return Document(None, text, "its front matter is not a list of `key: value` lines")
-    return Document({str(key): value for key, value in fields.items()}, text[match.end() :].lstrip("\r\n"))
+        return NoteDocument(None, text, "its front matter is not a list of `key: value` lines")
+    return NoteDocument({str(key): value for key, value in fields.items()}, text[match.end() :].lstrip("\r\n"))
 
 
 def render(fields: Mapping[str, object], body: str) -> str:
@@ -185,7 +185,7 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class Saved:
+class SavedNote:
     """`file` is what the note says now, its head included; `replaced` the body that an update took the place of."""
 
     path: Path
@@ -196,7 +196,7 @@ class Saved:
 
 
 @dataclass(frozen=True, slots=True)
-class Deleted:
+class DeletedNote:
     """`text` is what the note said; `index` the index file, None where there is none."""
 
     path: Path
@@ -223,7 +223,7 @@ def listing(scope: Scope, clock: Clock) -> list[Note]:
     found = [
         (entry.changed, _note(scope, entry.name, clock.local(entry.changed).date()))
         for entry in files.entries(scope.folder / FOLDER, scope.folder)
-        if entry.kind is files.Kind.FILE and entry.name.endswith(".md")
+        if entry.kind is files.EntryKind.FILE and entry.name.endswith(".md")
     ]
     return [note for _, note in sorted(found, key=lambda pair: (pair[0], pair[1].path), reverse=True)]
 
@@ -237,7 +237,7 @@ def save(
     content: str,
     may_replace: Callable[[Path, bytes], None] = lambda path, before: None,
     settings: MemorySettings | None = None,
-) -> Saved:
+) -> SavedNote:
     """Write a note and its index line. The note of the same name, however spaced or capitalised, is updated and keeps
     its file, its day of creation and what a hand added to its head. `may_replace` is asked before that and raises
     `FileError` to say no. `settings`: how much of the index the prompt shows. Raises `FileError`."""
@@ -258,7 +258,7 @@ def save(
         clock.today(),
         lambda before: with_line(_text(before, index.name), note, title, summary, shown),
     )
-    return Saved(path, file, replaced, index, index_file)
+    return SavedNote(path, file, replaced, index, index_file)
 
 
 def _write(
@@ -291,7 +291,7 @@ def _write(
 
 def delete(
     scope: Scope, clock: Clock, path: str, may_go: Callable[[Path, bytes], None] = lambda path, before: None
-) -> Deleted:
+) -> DeletedNote:
     """Remove a note and its index line. `may_go` is asked before that and raises `FileError` to say no. Raises
     `FileError`."""
     place = files.inside(scope, path)
@@ -305,9 +305,9 @@ def delete(
         raise FileError(f"there is no note {relative}" + (f"; did you mean {', '.join(near)}?" if near else ""))
     index = index_path(scope)
     if files.read_text(index, scope.folder) is None:
-        return Deleted(place, gone.text, None)
+        return DeletedNote(place, gone.text, None)
     files.rewrite(index, scope.folder, clock.today(), lambda before: without_line(before or b"", relative))
-    return Deleted(place, gone.text, index)
+    return DeletedNote(place, gone.text, index)
 
 
 def _note(scope: Scope, file_name: str, changed: date) -> Note:
@@ -315,7 +315,7 @@ def _note(scope: Scope, file_name: str, changed: date) -> Note:
     stem = file_name.removesuffix(".md")
     try:
         text = files.read_text(scope.folder / path, scope.folder)
-    except Unreadable as error:
+    except UnreadableFile as error:
         return Note(path, stem, error.reason, "", changed)
     said = text.text if text is not None else ""
     head = parse(said)

@@ -20,7 +20,7 @@ class Conflict(FileError):
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class FilePatch:
     """`removed` stood at byte `at` of the file, and `added` stands there now, between `above` and `below`. `existed`
     and `exists`: whether there was a file before and after. `path` is relative to the scope's folder."""
 
@@ -34,14 +34,14 @@ class Edit:
     exists: bool = True
 
 
-def edit_of(path: str, before: bytes | None, after: bytes | None) -> Edit:
+def edit_of(path: str, before: bytes | None, after: bytes | None) -> FilePatch:
     old, new = _lines(before or b""), _lines(after or b"")
     most = min(len(old), len(new))
     first = next((at for at in range(most) if old[at] != new[at]), most)
     most -= first
     last = next((at for at in range(most) if old[-1 - at] != new[-1 - at]), most)
     tail = old[len(old) - last :]
-    return Edit(
+    return FilePatch(
         path,
         sum(map(len, old[:first])),
         b"".join(old[first : len(old) - last]),
@@ -53,13 +53,13 @@ def edit_of(path: str, before: bytes | None, after: bytes | None) -> Edit:
     )
 
 
-def addition_of(path: str, at: int, end: bytes, added: bytes, *, existed: bool) -> Edit:
+def addition_of(path: str, at: int, end: bytes, added: bytes, *, existed: bool) -> FilePatch:
     """Something added at the end of a file of `at` bytes whose last ones are `end`."""
     above = b"".join(_lines(end)[-_AROUND_LINES:])[-_AROUND_BYTES:]
-    return Edit(path, at, b"", added, above, b"", existed)
+    return FilePatch(path, at, b"", added, above, b"", existed)
 
 
-def undone(edit: Edit, now: bytes | None, leaving: bytes | None = None) -> bytes | None:
+def undone(edit: FilePatch, now: bytes | None, leaving: bytes | None = None) -> bytes | None:
     """What the file says without the edit, everything else in it kept; None: no such file. `leaving` is put where the
     edit stands instead of what was there before it. Raises `Conflict`."""
     if not edit.exists:
@@ -76,7 +76,7 @@ def undone(edit: Edit, now: bytes | None, leaving: bytes | None = None) -> bytes
     return None if not edit.existed and not rest.strip() else rest
 
 
-def shown(edit: Edit) -> str:
+def shown(edit: FilePatch) -> str:
     """As `diff` shows it to people."""
     head = f"{edit.path}" + ("" if edit.existed else " (new)") + ("" if edit.exists else " (deleted)")
     marked = [
@@ -87,7 +87,7 @@ def shown(edit: Edit) -> str:
     return "\n".join([head, *marked])
 
 
-def _place(edit: Edit, now: bytes) -> int | None:
+def _place(edit: FilePatch, now: bytes) -> int | None:
     """Where the edit stands in the file as it is now."""
     behind, whole = edit.above + edit.added, edit.above + edit.added + edit.below
     begin = edit.at - len(edit.above)

@@ -31,7 +31,7 @@ class FileError(Exception):
     names nothing outside the scope."""
 
 
-class Unreadable(FileError):
+class UnreadableFile(FileError):
     """There is something, but no text to be had from it. `reason` is the sentence."""
 
     @property
@@ -39,7 +39,7 @@ class Unreadable(FileError):
         return str(self)
 
 
-class OutOfReach(Unreadable):
+class OutOfReach(UnreadableFile):
     """The path leads, or may lead, out of the folder."""
 
 
@@ -129,7 +129,7 @@ def holding(path: Path, root: Path, *, make: bool = False) -> Iterator[tuple[Fol
     """
     real_root, parts = _real(path, root)
     if not parts:
-        raise Unreadable("this is the folder itself, not a file in it; list_files shows what it holds")
+        raise UnreadableFile("this is the folder itself, not a file in it; list_files shows what it holds")
     if make:
         make_private(real_root)
     with _walked(real_root, parts[:-1], make) as folder:

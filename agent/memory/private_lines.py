@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from agent.memory import files
-from agent.memory.files import Kind
+from agent.memory.files import EntryKind
 from agent.memory.paths import FileError
 from agent.memory.provenance import bare, without_mark
 from agent.memory.scope import Audience, Scope
@@ -43,7 +43,7 @@ def _lines(scope: Scope) -> Iterator[str]:
             found = files.entries(scope.folder / folder, scope.folder)
         except FileError:
             continue
-        paths += [scope.folder / folder / one.name for one in found if one.kind is Kind.FILE]
+        paths += [scope.folder / folder / one.name for one in found if one.kind is EntryKind.FILE]
     for path in paths:
         try:
             file = files.read_text(path, scope.folder)

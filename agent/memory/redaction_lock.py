@@ -22,11 +22,11 @@ T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
 
-class Forgotten(Exception):
+class StaleRead(Exception):
     """Something was forgotten in the scope since it was read: what would be written may hold it. Read it anew."""
 
 
-class Forgettings:
+class RedactionLock:
     """Of one agent, on one event loop."""
 
     def __init__(self) -> None:
@@ -35,9 +35,9 @@ class Forgettings:
         self._whole: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._writes: set[asyncio.Task[None]] = set()
 
-    def reading(self, scope: Scope) -> Reading:
+    def reading(self, scope: Scope) -> ReadEpoch:
         """Of the talks and files of a scope as they read from now on."""
-        return Reading(self, scope.name, self._counts[scope.name])
+        return ReadEpoch(self, scope.name, self._counts[scope.name])
 
     @asynccontextmanager
     async def writing(self, scope: Scope) -> AsyncIterator[None]:
@@ -77,13 +77,13 @@ class Forgettings:
             finally:
                 self._counts[scope.name] += 1
 
-    async def until_current(self, scope: Scope, make: Callable[[Reading], Awaitable[T]]) -> T:
+    async def until_current(self, scope: Scope, make: Callable[[ReadEpoch], Awaitable[T]]) -> T:
         """What `make` makes of what it reads, made anew where something was forgotten meanwhile."""
         while True:
             reading = self.reading(scope)
             try:
                 made = await make(reading)
-            except (Forgotten, ModelError):
+            except (StaleRead, ModelError):
                 if reading.is_current():
                     raise
             else:
@@ -98,10 +98,10 @@ class Forgettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """From one moment on. Made by `Forgettings.reading`."""
+class ReadEpoch:
+    """From one moment on. Made by `RedactionLock.reading`."""
 
-    forgettings: Forgettings
+    forgettings: RedactionLock
     scope: str
     count: int
 
@@ -112,7 +112,7 @@ class Reading:
     def check(self) -> None:
         """Raises `Forgotten` unless it is current."""
         if not self.is_current():
-            raise Forgotten
+            raise StaleRead
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[None]:

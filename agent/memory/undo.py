@@ -16,7 +16,7 @@ from agent.clock import Clock
 from agent.memory import daily_log
 from agent.memory.files import inside, put_back, read_bytes
 from agent.memory.history import FORGET, UNDO, Change, History
-from agent.memory.patch import Edit, undone
+from agent.memory.patch import FilePatch, undone
 from agent.memory.paths import FileError
 from agent.memory.scope import Scope
 
@@ -53,12 +53,12 @@ class _Undoing:
     before; `redacts`: the file is the log of a past day, or HISTORY.md."""
 
     path: Path
-    edit: Edit
+    edit: FilePatch
     leaving: bytes | None
     redacts: bool
 
 
-def _undoing(scope: Scope, today: date, change: Change, edit: Edit) -> _Undoing:
+def _undoing(scope: Scope, today: date, change: Change, edit: FilePatch) -> _Undoing:
     path = inside(scope, edit.path)
     past = daily_log.closed(path, today) is not None
     if not past or change.by == FORGET or (change.by == UNDO and edit.removed):  # brings back what stood there

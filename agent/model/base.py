@@ -56,7 +56,7 @@ class ModelRequest:
     system      the fixed part, in order; cached together with the tools
     cache       5m, 1h or off: how long the server is asked to keep the prefix
     aside       the last block is not part of what comes next, so the server is asked to keep what is before it
-    is_current  False where words that it may hold were forgotten since: it is not sent any more (`Outdated`)
+    is_current  False where words that it may hold were forgotten since: it is not sent any more (`StaleRequest`)
     """
 
     model: str
@@ -90,7 +90,7 @@ class Usage:
 @dataclass(frozen=True, slots=True)
 class Started:
     """The server has begun to answer and has counted what came in: what a call costs that is broken off. Taken out by
-    the ledger's layer (`Metered`); whoever sees it may pass over it."""
+    the ledger's layer (`MeteredModel`); whoever sees it may pass over it."""
 
     usage: Usage
     model: str
@@ -162,7 +162,7 @@ class AccessDenied(ModelError):
     """The key is missing, wrong, or has no right or no credit: only the operator can help."""
 
 
-class Outdated(ModelError):
+class StaleRequest(ModelError):
     """The request was not sent, or not once more: words that it may hold were forgotten. Make it anew."""
 
     def __init__(self) -> None:
@@ -224,6 +224,6 @@ class UsageRecord:
     cost: float | None
 
 
-class Ledger(Protocol):
+class CallLedger(Protocol):
     def record(self, entry: UsageRecord) -> None:
         """Note a finished or broken-off call. Does not block and does not raise."""

@@ -19,16 +19,16 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 
 from agent.model.base import (
     THINKING,
+    CallLedger,
     Completed,
-    Ledger,
     Message,
     Model,
     ModelError,
     ModelEvent,
     ModelNotFound,
     ModelRequest,
-    Outdated,
     Restarted,
+    StaleRequest,
     Started,
     TextDelta,
     ThinkingRejected,
@@ -52,11 +52,11 @@ async def closing(stream: AsyncIterator[ModelEvent]) -> AsyncIterator[AsyncItera
 _CHARS_PER_TOKEN = 4
 
 
-class Metered:
-    """Stands directly around the model that makes the calls, inside `Resilient`, so that each try is counted. A call
-    that the server refused before it began costs nothing and is not noted."""
+class MeteredModel:
+    """Stands directly around the model that makes the calls, inside `ResilientModel`, so that each try is counted. A
+    call that the server refused before it began costs nothing and is not noted."""
 
-    def __init__(self, model: Model, ledger: Ledger, prices: Prices) -> None:
+    def __init__(self, model: Model, ledger: CallLedger, prices: Prices) -> None:
         self._model = model
         self._ledger = ledger
         self._prices = prices
@@ -106,10 +106,10 @@ class _Call:
 
 
 async def ask(model: Model, request: ModelRequest) -> Completed:
-    """Ask for an answer that is not shown to anybody. Raises `ModelError`: `Outdated` where the request may not be sent
-    any more."""
+    """Ask for an answer that is not shown to anybody. Raises `ModelError`: `StaleRequest` where the request may not be
+    sent any more."""
     if not request.is_current():
-        raise Outdated
+        raise StaleRequest
     answer: Completed | None = None
     async with closing(model.stream(request)) as events:
         async for event in events:
@@ -146,14 +146,14 @@ SERVER_JITTER = 0.25
 _LATER = "I have tried several times. Please send your message again in a few minutes."
 
 
-class Resilient:
+class ResilientModel:
     """Bounded: every model is tried at most `attempts` times, and no single wait is longer than `longest_wait` seconds.
 
     `TryLater` is retried. A model that is overloaded or down is given up for the next of `fallbacks` (names at the same
     server) as soon as its tries are used up; one that the server does not know, at once. Before every new try comes
     `Restarted`, which voids what streamed so far. A request goes to another model without thinking blocks, since they
     are bound to the model that made them; so does one whose thinking the server refused, once. Before every try it is
-    asked whether the request may still be sent (`ModelRequest.is_current`), and `Outdated` raised where not.
+    asked whether the request may still be sent (`ModelRequest.is_current`), and `StaleRequest` raised where not.
     """
 
     def __init__(
@@ -180,7 +180,7 @@ class Resilient:
         tries = _Tries(request, names, self._attempts)
         while True:
             if not request.is_current():
-                raise Outdated
+                raise StaleRequest
             try:
                 async with closing(self._model.stream(tries.request)) as events:
                     async for event in events:

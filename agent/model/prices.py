@@ -13,7 +13,7 @@ _DATED = re.compile(r"[-@:](\d{8}|latest)\Z")
 
 
 @dataclass(frozen=True, slots=True)
-class Price:
+class TokenPrice:
     """USD per million tokens. Unset cache prices follow Anthropic's rule: reading costs a tenth of the input price,
     writing 1.25 times it for 5 minutes and twice for an hour."""
 
@@ -32,17 +32,17 @@ class Price:
         return total / _MILLION
 
 
-CURRENT: Mapping[str, Price] = {
-    "claude-fable-5-2": Price(10.0, 50.0),
-    "claude-fable-5-1": Price(10.0, 50.0),
-    "claude-mythos-5-2": Price(10.0, 50.0),
-    "claude-opus-5-5": Price(4.0, 20.0),
-    "claude-sonnet-5-5": Price(2.0, 10.0),
-    "claude-haiku-5-5": Price(0.10, 0.50),
-    "claude-opus-4-5": Price(5.0, 25.0),
-    "claude-sonnet-4-5": Price(3.0, 15.0),
-    "claude-haiku-4-5": Price(1.0, 5.0),
-    "offline": Price(0.0, 0.0),
+CURRENT: Mapping[str, TokenPrice] = {
+    "claude-fable-5-2": TokenPrice(10.0, 50.0),
+    "claude-fable-5-1": TokenPrice(10.0, 50.0),
+    "claude-mythos-5-2": TokenPrice(10.0, 50.0),
+    "claude-opus-5-5": TokenPrice(4.0, 20.0),
+    "claude-sonnet-5-5": TokenPrice(2.0, 10.0),
+    "claude-haiku-5-5": TokenPrice(0.10, 0.50),
+    "claude-opus-4-5": TokenPrice(5.0, 25.0),
+    "claude-sonnet-4-5": TokenPrice(3.0, 15.0),
+    "claude-haiku-4-5": TokenPrice(1.0, 5.0),
+    "offline": TokenPrice(0.0, 0.0),
 }
 """Anthropic's published prices, November 2026. A model that is not here has no known price: none is guessed."""
 
@@ -51,9 +51,9 @@ CURRENT: Mapping[str, Price] = {
 class Prices:
     """`overrides` (config `model.prices`) stand before the built-in ones."""
 
-    overrides: Mapping[str, Price] = field(default_factory=dict)
+    overrides: Mapping[str, TokenPrice] = field(default_factory=dict)
 
-    def price(self, model: str) -> Price | None:
+    def price(self, model: str) -> TokenPrice | None:
         """By the exact name, else by the name without its date (`claude-sonnet-5-5-20261001`)."""
         known = {**CURRENT, **self.overrides}
         return known.get(model) or known.get(_DATED.sub("", model))

@@ -46,7 +46,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ScriptedAnswer:
     """One answer, streamed in its order: blocks, text, calls.
 
     blocks          further blocks as they are, before the text: thinking, for one
@@ -71,7 +71,7 @@ class Answer:
         return ((self.text,) if self.text else ()) if isinstance(self.text, str) else tuple(self.text)
 
 
-Reply: TypeAlias = str | Call | Answer | ModelError
+Reply: TypeAlias = str | Call | ScriptedAnswer | ModelError
 Step: TypeAlias = Reply | Callable[[ModelRequest], Reply]
 
 
@@ -128,7 +128,7 @@ class ScriptedModel:
     async def aclose(self) -> None:
         self.closed = True
 
-    def _next(self, request: ModelRequest) -> Answer:
+    def _next(self, request: ModelRequest) -> ScriptedAnswer:
         if request.purpose in SILENT:
             step = self._behind
         elif self._answers:
@@ -140,15 +140,15 @@ class ScriptedModel:
         reply = step(request) if callable(step) else step
         match reply:
             case str():
-                return Answer(text=reply)
+                return ScriptedAnswer(text=reply)
             case Call():
-                return Answer(calls=(reply,))
+                return ScriptedAnswer(calls=(reply,))
             case ModelError():
                 raise reply
-            case Answer():
+            case ScriptedAnswer():
                 return reply
 
-    def _completed(self, answer: Answer, model: str) -> Completed:
+    def _completed(self, answer: ScriptedAnswer, model: str) -> Completed:
         text = "".join(answer.pieces)
         content: list[Block] = [*answer.blocks]
         if text:
@@ -164,6 +164,6 @@ class ScriptedModel:
         return Completed(tuple(content), stop_reason, answer.usage, model, invalid)
 
     @staticmethod
-    async def _park(answer: Answer, position: int) -> None:
+    async def _park(answer: ScriptedAnswer, position: int) -> None:
         if answer.hold is not None and min(answer.hold_at, len(answer.pieces)) == position:
             await answer.hold.wait_here()

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from agent.search.query import Asked
+from agent.search.query import Query
 from agent.search.rows import PassageRow, SectionRow
 from agent.search.text_kinds import OF_KIND
 from agent.search.tokenizer import Term
@@ -34,7 +34,7 @@ _NOTHING: Counts = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Near:
+class Proximity:
     """`words`: a share of what the question could reach at most. `matched`: the terms that stand in it or above it, as
     in `search.Hit`."""
 
@@ -42,10 +42,10 @@ class Near:
     matched: Mapping[str, float] = field(default_factory=dict)
 
 
-_FAR = Near()
+_FAR = Proximity()
 
 
-def near(asked: Asked, rows: Sequence[PassageRow], heads: Mapping[int, SectionRow]) -> dict[int, Near]:
+def proximity(asked: Query, rows: Sequence[PassageRow], heads: Mapping[int, SectionRow]) -> dict[int, Proximity]:
     """Of each of `rows`, by its number."""
     texts = [row.tokens for row in rows]
     own = _counts(asked.terms, texts)
@@ -59,7 +59,7 @@ def near(asked: Asked, rows: Sequence[PassageRow], heads: Mapping[int, SectionRo
     above = {sections[at]: counts for at, counts in titles.items()}
     part_above = {id: {token: _HEAD * count for token, count in counts.items()} for id, counts in above.items()}
     usual = max(_LEAST_LENGTH, sum(sizes) / max(len(sizes), 1))
-    found: dict[int, Near] = {}
+    found: dict[int, Proximity] = {}
     for at, row in enumerate(rows):
         head, counts = part_above.get(row.section), flowing.get(at, _NOTHING)
         if head:
@@ -71,7 +71,7 @@ def near(asked: Asked, rows: Sequence[PassageRow], heads: Mapping[int, SectionRo
         norm = _K1 * (1 - weights.length + weights.length * sizes[at] / usual)
         told = sum(asked.weights[token] * count / (count + norm) for token, count in counts.items())
         matched = _matched(own.get(at, _NOTHING), above[row.section]) if head else own.get(at, _NOTHING)
-        found[row.id] = Near(told / asked.whole, matched)
+        found[row.id] = Proximity(told / asked.whole, matched)
     return found
 
 

@@ -74,7 +74,7 @@ def passages(text: str) -> Iterator[Passage]:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class Chunker:
     """How passages are put together: in letters; `sections`: never over a heading."""
 
     size: int = 800
@@ -82,7 +82,7 @@ class Cut:
     sections: bool = True
 
 
-def windows(found: Sequence[Passage], cut: Cut) -> Iterator[tuple[int, int]]:
+def windows(found: Sequence[Passage], cut: Chunker) -> Iterator[tuple[int, int]]:
     """First and last passage, by place in `found`, of each window of neighbours; they overlap."""
     sizes = [_weight(one.text) for one in found]
     at = 0

@@ -20,14 +20,14 @@ from agent.clock import Clock
 from agent.languages.date_words import Region, region_of
 from agent.memory.scope import Audience, Scope
 from agent.search import hybrid, ranking
-from agent.search.chunking import Cut
+from agent.search.chunking import Chunker
 from agent.search.database import NotStored
-from agent.search.results import Found, Hit, Limits, Ranked
-from agent.search.scope_index import AudienceIndex, Freshness, Progress, Status
-from agent.search.sources import TalkSource
-from agent.search.store import Store
+from agent.search.results import Hit, Limits, Ranked, SearchResult
+from agent.search.scope_index import IndexFreshness, IndexStatus, Progress, ScopeIndex
+from agent.search.sources import SessionSources
+from agent.search.store import IndexStore
 from agent.search.tokenizer import words_asked
-from agent.search.vectors.protocol import CHANGED_SIZE, Likeness, Meaning, NoMeaning, Question
+from agent.search.vectors.protocol import CHANGED_SIZE, EmbeddedQuestion, NoSemanticIndex, SemanticIndex, Similarity
 from agent.settings import SearchSettings
 
 MAIN = "main"
@@ -49,7 +49,7 @@ people and groups than a process may have files (1,024 on many a Linux); to open
 class _Open:
     """`users`: calls that are at it now."""
 
-    index: AudienceIndex
+    index: ScopeIndex
     users: int = 0
 
 
@@ -63,8 +63,8 @@ class MemoryIndex:
         state: Path | None,
         agent: str = MAIN,
         settings: SearchSettings | None = None,
-        talks: TalkSource | None = None,
-        meaning: Meaning | None = None,
+        talks: SessionSources | None = None,
+        meaning: SemanticIndex | None = None,
         within: float = WITHIN,
     ) -> None:
         self._state = state
@@ -73,7 +73,7 @@ class MemoryIndex:
         self._talks = talks if self._settings.transcripts else None
         self._meaning = meaning
         self._within = within
-        self._cut = Cut() if self._settings.hybrid is None else hybrid.cut(self._settings.hybrid)
+        self._cut = Chunker() if self._settings.hybrid is None else hybrid.cut(self._settings.hybrid)
         self._opening = threading.Lock()
         self._open: dict[str, _Open] = {}
         self._behind: dict[str, Scope] = {}
@@ -89,19 +89,19 @@ class MemoryIndex:
         most: int = 40,
         below: str = "",
         deadline: float | None = None,
-    ) -> Found:
+    ) -> SearchResult:
         """As `search.Search`. What changed on disk is indexed before, as far as there is time; `gaps` says what is
         missing."""
         began = time.monotonic()
         end = began + self._within if deadline is None else deadline
         every = [query for query in dict.fromkeys(queries) if query.strip()]
         wanted = every[:_MOST_QUERIES]
-        asked: dict[str, Question] = {}
+        asked: dict[str, EmbeddedQuestion] = {}
         unlike: list[str] = []
         today, region = clock.today(), region_of(clock.zone)
         limits = (since.toordinal() if since else 0, until.toordinal() if until else 0, below)
 
-        def look(store: Store) -> list[Hit]:
+        def look(store: IndexStore) -> list[Hit]:
             first, last, folder = limits
             bounds = Limits(first, last if last < store.newest else 0, folder)
             found: list[tuple[str, list[Ranked]]] = []
@@ -118,11 +118,11 @@ class MemoryIndex:
         meaning = [f"what says it in other words: {why}." for why in dict.fromkeys(unlike) if why]
         left = len(every) - len(wanted)
         unasked = f"{left} of {len(every)} queries: no more than {_MOST_QUERIES} are asked at once." if left else ""
-        return Found(tuple(hits or ()), tuple(filter(None, (unasked, *gaps, problem, *meaning))))
+        return SearchResult(tuple(hits or ()), tuple(filter(None, (unasked, *gaps, problem, *meaning))))
 
     def refresh(
         self, scope: Scope, clock: Clock, deadline: float | None = None, progress: Progress | None = None
-    ) -> Freshness:
+    ) -> IndexFreshness:
         """Index all that changed, until `deadline` (of `time.monotonic`) if there is one; a file that was begun is
         ended."""
         with self._of(scope) as index:
@@ -134,13 +134,13 @@ class MemoryIndex:
 
     def _fresh(
         self,
-        index: AudienceIndex,
+        index: ScopeIndex,
         clock: Clock,
         deadline: float | None,
         progress: Progress | None = None,
         *,
         patient: bool = False,
-    ) -> Freshness:
+    ) -> IndexFreshness:
         found = index.refresh(clock, deadline, progress, patient=patient)
         if found.stale:
             self._behind[index.scope.name] = index.scope
@@ -148,12 +148,12 @@ class MemoryIndex:
             self._behind.pop(index.scope.name, None)
         return found
 
-    def rebuild(self, scope: Scope, clock: Clock, progress: Progress | None = None) -> Freshness:
+    def rebuild(self, scope: Scope, clock: Clock, progress: Progress | None = None) -> IndexFreshness:
         """Make the index anew beside the present one, which answers meanwhile. Raises `NotStored`."""
         with self._of(scope) as index:
             return index.rebuild(clock, progress)
 
-    def status(self, scope: Scope) -> Status:
+    def status(self, scope: Scope) -> IndexStatus:
         with self._of(scope) as index:
             return index.status(self._meaning.model if self._meaning is not None else "")
 
@@ -171,13 +171,13 @@ class MemoryIndex:
             self._open.clear()
 
     @contextmanager
-    def _of(self, scope: Scope) -> Iterator[AudienceIndex]:
+    def _of(self, scope: Scope) -> Iterator[ScopeIndex]:
         with self._opening:
             one = self._open.pop(scope.name, None)
             if one is None or one.index.scope.folder != scope.folder:
                 settings, talks = self._settings, self._talks if scope.is_private else None
                 file = self._file(scope)
-                one = _Open(AudienceIndex(file, scope, self._cut, settings.extra_paths, talks, self.embeds))
+                one = _Open(ScopeIndex(file, scope, self._cut, settings.extra_paths, talks, self.embeds))
             self._open[scope.name] = one
             one.users += 1
         try:
@@ -198,19 +198,19 @@ class MemoryIndex:
         name = hashlib.sha256(scope.name.encode()).hexdigest()[:16]  # ids differ in case, file systems may not care
         return self._state / "memory" / self._agent / f"{scope.audience}-{name}.db"
 
-    def _questions(self, queries: Sequence[str], deadline: float) -> dict[str, Question]:
+    def _questions(self, queries: Sequence[str], deadline: float) -> dict[str, EmbeddedQuestion]:
         if self._meaning is None:
             return {}
         return {query: self._meaning.question(query, deadline) for query in queries}
 
     def _ranked(
         self,
-        store: Store,
+        store: IndexStore,
         query: str,
         today: date,
         limits: Limits,
         most: int,
-        like: Likeness | None,
+        like: Similarity | None,
         region: Region,
     ) -> list[Ranked]:
         if self._settings.hybrid is not None:
@@ -221,9 +221,9 @@ class MemoryIndex:
 
     @property
     def embeds(self) -> bool:
-        return self._meaning is not None and not isinstance(self._meaning, NoMeaning)
+        return self._meaning is not None and not isinstance(self._meaning, NoSemanticIndex)
 
-    def use(self, meaning: Meaning) -> None:
+    def use(self, meaning: SemanticIndex) -> None:
         """From now on, with an embedder that was not there before. Searches go by words until enough is embedded."""
         self._meaning = meaning
 
@@ -276,8 +276,8 @@ class MemoryIndex:
         return CHANGED_SIZE if compared is not None and compared[1] == CHANGED_SIZE else ""
 
     def _like(
-        self, scope: Scope, store: Store, question: Question | None, limits: Limits
-    ) -> tuple[Likeness | None, str]:
+        self, scope: Scope, store: IndexStore, question: EmbeddedQuestion | None, limits: Limits
+    ) -> tuple[Similarity | None, str]:
         if self._meaning is None or question is None:
             return None, ""
         return self._meaning.like(scope.name, store, question, limits)

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date
 
-from agent.search.chunking import Cut
+from agent.search.chunking import Chunker
 from agent.search.results import Limits, Ranked
 from agent.search.rows import FoundRow
 from agent.search.sources import has_day
-from agent.search.store import Store
+from agent.search.store import IndexStore
 from agent.search.tokenizer import query_terms, tokens
-from agent.search.vectors.protocol import Likeness
+from agent.search.vectors.protocol import Similarity
 from agent.settings import HybridSettings
 
 _CHARS_PER_TOKEN = 4
@@ -24,19 +24,19 @@ _CANDIDATES = 4
 """Times as many as are wanted are looked at."""
 
 
-def cut(settings: HybridSettings) -> Cut:
+def cut(settings: HybridSettings) -> Chunker:
     size, overlap = settings.chunk_tokens * _CHARS_PER_TOKEN, settings.chunk_overlap * _CHARS_PER_TOKEN
-    return Cut(size, overlap, sections=False)
+    return Chunker(size, overlap, sections=False)
 
 
 def ranked(
-    store: Store,
+    store: IndexStore,
     query: str,
     today: date,
     limits: Limits,
     most: int,
     settings: HybridSettings,
-    like: Likeness | None = None,
+    like: Similarity | None = None,
 ) -> list[Ranked]:
     most = min(most, settings.max_results)
     texts = _by_text(store, query, limits, most * _CANDIDATES)
@@ -61,7 +61,7 @@ def ranked(
     return _varied(found, settings.mmr_lambda, most) if settings.mmr_lambda is not None else found[:most]
 
 
-def _by_text(store: Store, query: str, limits: Limits, most: int) -> dict[tuple[int, int], float]:
+def _by_text(store: IndexStore, query: str, limits: Limits, most: int) -> dict[tuple[int, int], float]:
     terms = query_terms(query)
     best: dict[tuple[int, int], float] = {}
     if not terms:

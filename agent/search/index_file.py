@@ -17,7 +17,7 @@ from filelock import FileLock, Timeout
 
 from agent.memory.paths import make_private
 from agent.search.database import Damaged, NotStored
-from agent.search.store import Store
+from agent.search.store import IndexStore
 
 _log = logging.getLogger(__name__)
 
@@ -30,16 +30,16 @@ class IndexFile:
 
     def __init__(self, path: Path | None, scope: str, cut: str) -> None:
         self.path = path
-        self.reader: Store | None = None
+        self.reader: IndexStore | None = None
         self.reading = threading.RLock()
         """Held by whoever uses the reader, or puts another in its place."""
         self._scope = scope
         self._cut = cut
-        self._writer: Store | None = None
+        self._writer: IndexStore | None = None
         self._inode = 0
 
     @property
-    def writer(self) -> Store:
+    def writer(self) -> IndexStore:
         """After `is_new`."""
         assert self._writer is not None
         return self._writer
@@ -73,8 +73,8 @@ class IndexFile:
         assert self.path is not None
         with self.reading:
             self._close()
-            self._writer = Store.open(self.path, self._scope, self._cut)
-            self.reader = Store.open(self.path, self._scope, self._cut)
+            self._writer = IndexStore.open(self.path, self._scope, self._cut)
+            self.reader = IndexStore.open(self.path, self._scope, self._cut)
             self._inode = _inode(self.path)
 
     def begin_anew(self) -> None:
@@ -87,17 +87,17 @@ class IndexFile:
             _log.error("the search index %s is kept in memory: %s", self.path, error)
         with self.reading:
             self._close()
-            self._writer = self.reader = Store.create(None, self._scope, self._cut)
+            self._writer = self.reader = IndexStore.create(None, self._scope, self._cut)
 
     @contextmanager
-    def beside(self) -> Iterator[Store]:
+    def beside(self) -> Iterator[IndexStore]:
         """An empty index that takes the present one's place at the end; where that fails, the present one stays. Raises
         `Damaged` and `NotStored`."""
         assert self.path is not None
         beside = self.path.with_name(f"{self.path.name}.new")
         _delete(beside)
         try:
-            with closing(Store.create(beside, self._scope, self._cut)) as store:
+            with closing(IndexStore.create(beside, self._scope, self._cut)) as store:
                 yield store
             self._swap(beside)
             self.open()

@@ -40,7 +40,7 @@ class MemoryTest:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class MemoryTestResult:
     """`missing`: words that did not come back; `where` the first passage stands that has one of them (`path:line`),
     empty where none has."""
 
@@ -54,15 +54,15 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class MemoryTestReport:
     """`gaps`: what was not searched, in sentences; `unread`: lines with an arrow that are no test."""
 
-    results: tuple[Result, ...]
+    results: tuple[MemoryTestResult, ...]
     gaps: tuple[str, ...] = ()
     unread: tuple[int, ...] = ()
 
     @property
-    def failed(self) -> tuple[Result, ...]:
+    def failed(self) -> tuple[MemoryTestResult, ...]:
         return tuple(one for one in self.results if not one.passed)
 
 
@@ -80,18 +80,18 @@ def parsed(text: str) -> Iterator[MemoryTest | int]:
         yield MemoryTest(question, words, number) if question and words else number
 
 
-def run(scope: Scope, clock: Clock, search: Search, most: int, max_chars: int) -> Report:
+def run(scope: Scope, clock: Clock, search: Search, most: int, max_chars: int) -> MemoryTestReport:
     """Ask every question as a model's search would be: at most `most` passages, in `max_chars` characters. Blocks.
     Raises `Unreadable`."""
     file = files.read_text(scope.folder / FILE, scope.folder)
     found = list(parsed(file.text)) if file is not None else []
-    results: list[Result] = []
+    results: list[MemoryTestResult] = []
     gaps: dict[str, None] = {}
     for test in [one for one in found if isinstance(one, MemoryTest)][:MOST]:
         answer = search(scope, clock, [test.question], most=most)
         gaps |= dict.fromkeys(answer.gaps)
         results.append(_result(test, search_text(answer, scope, clock.today(), max_chars).hits))
-    return Report(tuple(results), tuple(gaps), tuple(one for one in found if isinstance(one, int)))
+    return MemoryTestReport(tuple(results), tuple(gaps), tuple(one for one in found if isinstance(one, int)))
 
 
 def add(scope: Scope, clock: Clock, question: str, words: str) -> MemoryTest:
@@ -105,10 +105,10 @@ def add(scope: Scope, clock: Clock, question: str, words: str) -> MemoryTest:
     return test
 
 
-def _result(test: MemoryTest, hits: Sequence[Hit]) -> Result:
+def _result(test: MemoryTest, hits: Sequence[Hit]) -> MemoryTestResult:
     texts = [" ".join(fold(hit.text).split()) for hit in hits]
     wanted = {word: " ".join(fold(word).split()) for word in test.words}
     missing = tuple(word for word, folded in wanted.items() if not any(folded in text for text in texts))
     has = (hit for hit, text in zip(hits, texts, strict=True) if any(word in text for word in wanted.values()))
     first = next(has, None)
-    return Result(test, missing, f"{first.path}:{first.start_line}" if first is not None else "")
+    return MemoryTestResult(test, missing, f"{first.path}:{first.start_line}" if first is not None else "")

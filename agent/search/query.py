@@ -14,9 +14,9 @@ from agent.languages.terms import fold, folded, runs
 from agent.search.aliases import Name, forms_named, other_names
 from agent.search.dates import without_days
 from agent.search.rows import PassageRow, SectionRow
-from agent.search.store import Store
+from agent.search.store import IndexStore
 from agent.search.synonyms import synonyms_of
-from agent.search.text_kinds import ASSISTANTS, Kind
+from agent.search.text_kinds import ASSISTANTS, TextKind
 from agent.search.tokenizer import Term, beginnings, query_terms
 
 _UNKNOWN = 0.5
@@ -37,7 +37,7 @@ _EVERYWHERE = 0.9
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Query:
     """`weights`: how much each term tells, by its token; `whole` what they add up to, and `known` its part of all that
     is asked, with the words that memory does not know. `share`: of what words count at all, less where they name days
     and nothing else. `synonyms`: terms that may stand for one that is asked for."""
@@ -50,7 +50,7 @@ class Asked:
     synonyms: Sequence[Term] = ()
 
 
-def asked(store: Store, query: str, *, of_days: bool = False) -> Asked:
+def build_query(store: IndexStore, query: str, *, of_days: bool = False) -> Query:
     """`of_days`: it names days."""
     windows = store.windows
     limit = min(max(_COMMON_AT_LEAST, windows // _COMMON_SHARE), _EVERYWHERE * windows)
@@ -73,10 +73,10 @@ def asked(store: Store, query: str, *, of_days: bool = False) -> Asked:
     whole = (whole or sum(weights.values())) / share or 1.0
     missing = sum(1 for term in held if term in beside and term not in known and term.asked not in weights)
     unknown = _UNKNOWN * missing * _telling(0, windows)
-    return Asked(terms, weights, whole, whole / (whole + unknown), share, list(synonyms))
+    return Query(terms, weights, whole, whole / (whole + unknown), share, list(synonyms))
 
 
-def _synonyms(store: Store, wanted: Iterable[Term], taken: Collection[str]) -> dict[Term, int]:
+def _synonyms(store: IndexStore, wanted: Iterable[Term], taken: Collection[str]) -> dict[Term, int]:
     """The synonyms of what is asked for that memory holds, each for one word, and in how many windows it stands."""
     others = {token: term.token for term in wanted for token in synonyms_of(term.token) if token not in taken}
     terms = [Term(token, of=asked) for token, asked in others.items()]
@@ -92,7 +92,7 @@ def _synonyms(store: Store, wanted: Iterable[Term], taken: Collection[str]) -> d
     return kept
 
 
-def _held(store: Store, term: Term, names: Sequence[Term]) -> tuple[Term, int]:
+def _held(store: IndexStore, term: Term, names: Sequence[Term]) -> tuple[Term, int]:
     """A term, or what is looked for instead, and in how many windows it stands; of a name its commonest form."""
     if count := max(map(store.frequency, (term, *names))):
         return term, count
@@ -138,7 +138,7 @@ _OF_PERSON = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Meant:
+class QuestionSubject:
     """`named`: speakers in the order in which the question names them. `person`, `assistant`: whose turns it asks for
     in a talk with the assistant; neither where it does not say."""
 
@@ -147,14 +147,16 @@ class Meant:
     assistant: bool = False
 
 
-def meant(query: str, speakers: Collection[str] = (), names: Sequence[Name] = ()) -> Meant:
+def subject_of(query: str, speakers: Collection[str] = (), names: Sequence[Name] = ()) -> QuestionSubject:
     """`speakers`: whoever said something, folded as `words.fold` does; `names`: those of people with other forms."""
     text = " ".join(folded(query[:_READ_CHARS]).split())
     assistant = _OF_ASSISTANT.search(text) is not None
-    return Meant(_named(query, speakers, names), not assistant and _OF_PERSON.search(text) is not None, assistant)
+    return QuestionSubject(
+        _named(query, speakers, names), not assistant and _OF_PERSON.search(text) is not None, assistant
+    )
 
 
-def named(who: Meant, rows: Sequence[PassageRow], sections: Mapping[int, SectionRow]) -> dict[int, float]:
+def named(who: QuestionSubject, rows: Sequence[PassageRow], sections: Mapping[int, SectionRow]) -> dict[int, float]:
     """What counts for each passage of the first speaker whom a question names, by its number; where it names others
     too, a part of it."""
     if not who.named:
@@ -163,11 +165,13 @@ def named(who: Meant, rows: Sequence[PassageRow], sections: Mapping[int, Section
     return {
         row.id: share
         for row in rows
-        if row.speaker == who.named[0] and sections[row.section].kind in (Kind.PEOPLE, Kind.ASSISTANT)
+        if row.speaker == who.named[0] and sections[row.section].kind in (TextKind.PEOPLE, TextKind.ASSISTANT)
     }
 
 
-def unmeant(who: Meant, rows: Sequence[PassageRow], sections: Mapping[int, SectionRow]) -> dict[int, float]:
+def without_subject(
+    who: QuestionSubject, rows: Sequence[PassageRow], sections: Mapping[int, SectionRow]
+) -> dict[int, float]:
     """The part that is left of what speaks for a passage, for those of the other side in a talk with the assistant, by
     number."""
     if not (who.person or who.assistant):
@@ -176,7 +180,7 @@ def unmeant(who: Meant, rows: Sequence[PassageRow], sections: Mapping[int, Secti
         row.id: _OTHER_SIDE
         for row in rows
         if row.speaker
-        and sections[row.section].kind == Kind.ASSISTANT
+        and sections[row.section].kind == TextKind.ASSISTANT
         and (row.speaker in ASSISTANTS) is not who.assistant
     }
 

@@ -28,16 +28,16 @@ from itertools import pairwise
 
 from agent.languages.date_words import ANYWHERE, Region
 from agent.search.answer_types import Holds, is_question, sought
-from agent.search.bm25 import BEFORE, BEHIND, SYNONYM, near
+from agent.search.bm25 import BEFORE, BEHIND, SYNONYM, proximity
 from agent.search.chunking import speech
 from agent.search.dates import Span, days_named
-from agent.search.query import Asked, asked, meant, named, unmeant
+from agent.search.query import Query, build_query, named, subject_of, without_subject
 from agent.search.results import Limits, Ranked
 from agent.search.rows import FoundRow, PassageRow, SectionRow, WindowRow
-from agent.search.store import Store
+from agent.search.store import IndexStore
 from agent.search.text_kinds import OF_KIND
 from agent.search.tokenizer import Term
-from agent.search.vectors.protocol import Likeness
+from agent.search.vectors.protocol import Similarity
 
 WEIGHTS: Mapping[str, float] = {
     "near": 2.2,
@@ -86,17 +86,17 @@ class _Scored:
 
 
 def ranked(
-    store: Store,
+    store: IndexStore,
     query: str,
     today: date,
     limits: Limits,
     most: int,
-    like: Likeness | None = None,
+    like: Similarity | None = None,
     region: Region = ANYWHERE,
 ) -> list[Ranked]:
     """The best passages for one question, best first."""
     spans = days_named(query, today, region)
-    question = asked(store, query, of_days=bool(spans))
+    question = build_query(store, query, of_days=bool(spans))
     found = _windows(store, question.terms, limits)
     known = {row.first for row in found}
     others = _windows(store, question.synonyms, limits, _WINDOWS // 2)
@@ -111,16 +111,16 @@ def ranked(
     sections = store.sections({row.section for row in rows})
     scored = {
         passage: _Scored(passage, {"near": one.words}, one.matched)
-        for passage, one in near(question, rows, sections).items()
+        for passage, one in proximity(question, rows, sections).items()
     }
     _add_windows(scored, found, question.share, {row.id: sections[row.section].kind for row in rows})
     _add_dates(scored, rows, sections, spans, spelt)
-    who = meant(query, store.speakers, store.names)
+    who = subject_of(query, store.speakers, store.names)
     for passage, share in named(who, rows, sections).items():
         scored[passage].parts["speaker"] = share
     _add_likeness(scored, like)
     inside = {id for id, one in sections.items() if limits.has(one.earliest, one.day)}
-    for passage, part in unmeant(who, rows, sections).items():
+    for passage, part in without_subject(who, rows, sections).items():
         scored[passage].part = part
     weighted = [_weighted(scored[row.id]) for row in rows if row.section in inside]
     short = sorted((one for one in weighted if _says(one)), key=_order)[: max(_SHORTLIST, 2 * most)]
@@ -136,11 +136,11 @@ def ranked(
     return [_given(one, texts[one.passage], whole, is_alike=one.passage in alike) for one in best]
 
 
-def _windows(store: Store, terms: Sequence[Term], limits: Limits, most: int = _WINDOWS) -> list[WindowRow]:
+def _windows(store: IndexStore, terms: Sequence[Term], limits: Limits, most: int = _WINDOWS) -> list[WindowRow]:
     return store.best_windows(terms, most, limits.since, limits.until, limits.below) if terms else []
 
 
-def _of_days(store: Store, span: Span, limits: Limits) -> list[tuple[int, int]]:
+def _of_days(store: IndexStore, span: Span, limits: Limits) -> list[tuple[int, int]]:
     """What is of those days; where nothing is, of those around, on which it may have been written down."""
     first, last = span[0].toordinal(), span[1].toordinal()
     where = (_DATED, limits.since, limits.until, limits.below)
@@ -169,7 +169,7 @@ def _add_windows(
                 one.parts["window"] = max(part, one.parts.get("window", 0.0))
 
 
-def _add_likeness(scored: Mapping[int, _Scored], like: Likeness | None) -> None:
+def _add_likeness(scored: Mapping[int, _Scored], like: Similarity | None) -> None:
     """What is not embedded yet is taken to be like the others."""
     shares = like.shares(scored.keys()) if like is not None else {}
     usual = sum(shares.values()) / len(shares) if shares else 0.0
@@ -237,7 +237,7 @@ def _says(one: _Scored) -> bool:
     return not _TELLING.isdisjoint(one.parts)
 
 
-def _whole(question: Asked, spans: Sequence[Span], like: Likeness | None) -> float:
+def _whole(question: Query, spans: Sequence[Span], like: Similarity | None) -> float:
     """What a passage that says all that is asked, and no more, would score. Words that memory does not know are asked
     too, and make every score less, unless an embedder knows them."""
     words = WEIGHTS["near"] + WEIGHTS["window"]

@@ -24,7 +24,7 @@ from agent.context import untrusted
 from agent.memory.age import OUT_OF_DATE, age_in_words, may_be_out_of_date
 from agent.memory.files import FileError, read_text
 from agent.memory.scope import Scope
-from agent.search.results import Found, Hit
+from agent.search.results import Hit, SearchResult
 
 CUT = " […]"
 
@@ -105,7 +105,7 @@ class SearchText:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownPassage:
     """A passage in the text of a search: `path:line`, how old it is, what it says; `is_context` as in `Hit`."""
 
     place: str
@@ -120,7 +120,7 @@ def room_for(queries: int, max_chars: int) -> int:
     return min(max_chars + (queries - 1) * max_chars // 2, max_chars * 5 // 2)
 
 
-def search_text(found: Found, scope: Scope, today: date, room: int) -> SearchText:
+def search_text(found: SearchResult, scope: Scope, today: date, room: int) -> SearchText:
     """As many passages as there is room for, in at most `room` characters with all that stands around them; what was
     not searched is told besides. Blocks."""
     gaps = [f"Not searched: {' '.join(_harmless(gap).split())}" for gap in found.gaps[:5]]
@@ -151,9 +151,9 @@ def search_text(found: Found, scope: Scope, today: date, room: int) -> SearchTex
     return SearchText(text, shown, quoted)
 
 
-def passages_in(text: str) -> Sequence[Shown]:
+def passages_in(text: str) -> Sequence[ShownPassage]:
     """The passages of a search's text, in its order."""
-    held: list[Shown] = []
+    held: list[ShownPassage] = []
     for block in text.split("\n\n"):
         lines = block.split("\n")
         heading = _HEADING.match(lines[0])
@@ -161,7 +161,9 @@ def passages_in(text: str) -> Sequence[Shown]:
             continue  # a sentence around them
         for line in lines[1:]:
             if match := _PASSAGE.match(line):
-                held.append(Shown(f"{heading[1]}:{match[1]}", heading[2], line[match.end() :], match[2] is not None))
+                held.append(
+                    ShownPassage(f"{heading[1]}:{match[1]}", heading[2], line[match.end() :], match[2] is not None)
+                )
             else:
                 held[-1] = replace(held[-1], text=f"{held[-1].text}\n{line}")
     return held

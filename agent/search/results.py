@@ -70,7 +70,7 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchResult:
     """`hits` best first. `gaps` says, in sentences, what was not searched."""
 
     hits: tuple[Hit, ...]
@@ -93,7 +93,7 @@ class Search(Protocol):
         most: int = 40,
         below: str = "",
         deadline: float | None = None,
-    ) -> Found: ...
+    ) -> SearchResult: ...
 
 
 @dataclass(frozen=True, slots=True)

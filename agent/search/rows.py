@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple
 
-from agent.search.text_kinds import Kind
+from agent.search.text_kinds import TextKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class NewSection:
     day: date
     dated: bool
     tokens: Sequence[str]
-    kind: Kind
+    kind: TextKind
     earliest: date | None = None
 
 

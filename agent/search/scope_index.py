@@ -17,16 +17,16 @@ from typing import TypeVar
 
 from agent.clock import Clock
 from agent.memory import files
-from agent.memory.paths import Unreadable
+from agent.memory.paths import UnreadableFile
 from agent.memory.scope import Scope
 from agent.search import sources
-from agent.search.chunking import Cut
+from agent.search.chunking import Chunker
 from agent.search.database import Damaged, NotStored
 from agent.search.index_file import IndexFile
 from agent.search.rows import FileRow, NewFile, TextRow
-from agent.search.sources import Source, Talk, TalkSource
-from agent.search.store import Store
-from agent.search.vectors.pending import Waiting
+from agent.search.sources import IndexSource, SessionAge, SessionSources
+from agent.search.store import IndexStore
+from agent.search.vectors.pending import PendingTexts
 
 _log = logging.getLogger(__name__)
 
@@ -43,7 +43,7 @@ _BYTES_A_SECOND = 1_500_000
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class IndexStatus:
     """`bytes` on disk. `stale` counts files changed, new or gone since they were indexed; `problems` says what cannot
     be indexed, a sentence each; `in_memory`: the disk takes no index, so it is made anew with every start. `embedded`
     counts the passages that have a vector."""
@@ -59,7 +59,7 @@ class Status:
 
 
 @dataclass(frozen=True, slots=True)
-class Freshness:
+class IndexFreshness:
     """`stale` counts changed files that are not indexed yet. `gaps` says in sentences what a search will miss."""
 
     stale: int = 0
@@ -68,23 +68,23 @@ class Freshness:
 
 @dataclass(frozen=True, slots=True)
 class _Changes:
-    changed: Sequence[Source]
+    changed: Sequence[IndexSource]
     gone: Sequence[str]
 
     def __len__(self) -> int:
         return len(self.changed) + len(self.gone)
 
 
-class AudienceIndex:
+class ScopeIndex:
     """`file` need not exist; without one the index is in memory. Blocks; any thread may call."""
 
     def __init__(
         self,
         file: Path | None,
         scope: Scope,
-        cut: Cut,
+        cut: Chunker,
         extra: Sequence[Path] = (),
-        talks: TalkSource | None = None,
+        talks: SessionSources | None = None,
         embeds: bool = False,
     ) -> None:
         """`embeds`: its texts are going to have vectors."""
@@ -98,21 +98,21 @@ class AudienceIndex:
         self._closing = threading.Event()
         self._known: dict[str, FileRow] = {}
         self._data_version = 0
-        self._waiting = Waiting()
+        self._waiting = PendingTexts()
 
     def refresh(
         self, clock: Clock, deadline: float | None, progress: Progress | None = None, *, patient: bool = False
-    ) -> Freshness:
+    ) -> IndexFreshness:
         """Index what changed, the newest first, until `deadline` (of `time.monotonic`). A file that is too large for
         the time is left; `patient`: it is begun all the same, and then ended."""
         if not self._writing.acquire(timeout=-1 if deadline is None else max(0.0, deadline - time.monotonic())):
-            return Freshness(1, ("the newest changes: they are still being indexed.",))
+            return IndexFreshness(1, ("the newest changes: they are still being indexed.",))
         try:
             return self._mended(lambda: self._refreshed(clock, deadline, progress, patient=patient))
         except NotStored as error:
             if not self._closing.is_set():
                 _log.error("%s", error.strerror)
-            return Freshness(0, (f"what changed lately: {error.strerror}.",))
+            return IndexFreshness(0, (f"what changed lately: {error.strerror}.",))
         finally:
             self._writing.release()
 
@@ -121,7 +121,7 @@ class AudienceIndex:
         with self._writing:
             self._mended(self._ready)
 
-    def read(self, look: Callable[[Store], T], deadline: float) -> tuple[T | None, str]:
+    def read(self, look: Callable[[IndexStore], T], deadline: float) -> tuple[T | None, str]:
         """What `look` finds, or None and the reason in a sentence."""
         file = self._file
         if not file.reading.acquire(timeout=max(_LEAST_WAIT, deadline - time.monotonic())):
@@ -138,7 +138,7 @@ class AudienceIndex:
             self._begin_anew()
         return None, "anything: the index was damaged and is made anew; ask again in a moment."
 
-    def rebuild(self, clock: Clock, progress: Progress | None = None) -> Freshness:
+    def rebuild(self, clock: Clock, progress: Progress | None = None) -> IndexFreshness:
         """Beside the present one, then in its place. Raises `NotStored`; the present one stays."""
         if self._file.path is None:
             with self._writing:
@@ -158,15 +158,15 @@ class AudienceIndex:
             except Damaged as damage:
                 raise NotStored(0, f"the search index cannot be made ({damage})") from damage
             self._recall()
-            return Freshness(0, (*gaps, *self._problems()))
+            return IndexFreshness(0, (*gaps, *self._problems()))
 
-    def status(self, model: str = "") -> Status:
+    def status(self, model: str = "") -> IndexStatus:
         """`model`: whose vectors are counted."""
         with self._writing:
             try:
                 return self._mended(lambda: self._status(model))
             except NotStored as error:
-                return Status(self._file.path, 0, 0, self._file.bytes, 0, (f"{error.strerror}.",), in_memory=False)
+                return IndexStatus(self._file.path, 0, 0, self._file.bytes, 0, (f"{error.strerror}.",), in_memory=False)
 
     def purge(self, clock: Clock) -> None:
         """Raises `NotStored`."""
@@ -221,15 +221,15 @@ class AudienceIndex:
     def _recall(self) -> None:
         self._known = self._file.writer.files()
         self._data_version = self._file.writer.data_version
-        self._waiting = Waiting()
+        self._waiting = PendingTexts()
 
-    def _status(self, model: str) -> Status:
+    def _status(self, model: str) -> IndexStatus:
         self._ready()
         gaps: list[str] = []
         changes = self._changes(gaps)
         new = [one for one in changes.changed if one.name not in self._known or self._known[one.name].signature]
         writer = self._file.writer
-        return Status(
+        return IndexStatus(
             file=self._file.path,
             files=len(self._known),
             passages=writer.passage_count(),
@@ -254,7 +254,7 @@ class AudienceIndex:
         self._ready()
         with self._file.alone(None):
             if self._file.writer.vectors.name_all():  # indexed before there was an embedder
-                self._waiting = Waiting()
+                self._waiting = PendingTexts()
         return self._file.writer.vectors.missing_count(model)
 
     def _put_vectors(self, model: str, vectors: Sequence[tuple[bytes, bytes]]) -> None:
@@ -264,7 +264,7 @@ class AudienceIndex:
 
     def _refreshed(
         self, clock: Clock, deadline: float | None, progress: Progress | None, *, patient: bool
-    ) -> Freshness:
+    ) -> IndexFreshness:
         self._ready()
         gaps: list[str] = []
         changes = self._changes(gaps)
@@ -275,7 +275,7 @@ class AudienceIndex:
         if left:
             what = "1 changed file: it is" if left == 1 else f"{left} changed files: they are"
             gaps.append(f"{what} not in the index yet.")
-        return Freshness(left, (*gaps, *self._problems()))
+        return IndexFreshness(left, (*gaps, *self._problems()))
 
     def _changes(self, gaps: list[str]) -> _Changes:
         found = {source.name: source for source in self._listed(gaps)}
@@ -286,7 +286,7 @@ class AudienceIndex:
         ]
         return _Changes(changed, [name for name in self._known if name not in found])
 
-    def _listed(self, gaps: list[str]) -> Iterator[Source]:
+    def _listed(self, gaps: list[str]) -> Iterator[IndexSource]:
         yield from sources.markdown(self.scope, self._extra, gaps)
         if self._talks is not None:
             yield from self._talks.sources(self.scope)
@@ -320,7 +320,7 @@ class AudienceIndex:
                 progress(number + 1, len(newest_first))
         return too_large
 
-    def _put(self, store: Store, source: Source, known: FileRow | None, clock: Clock) -> FileRow | None:
+    def _put(self, store: IndexStore, source: IndexSource, known: FileRow | None, clock: Clock) -> FileRow | None:
         """None where the file is gone."""
         read_at = time.time()
         try:
@@ -333,11 +333,11 @@ class AudienceIndex:
                 store.touch(source.name, trusted.signature, sources.day_of_change(source, clock))
                 return FileRow(known.id, trusted.signature, sha, "")
             if source.talk is not None and self._talks is not None:
-                said = self._talks.parsed(data, clock, source.talk is Talk.CURRENT)
+                said = self._talks.parsed(data, clock, source.talk is SessionAge.CURRENT)
                 new = sources.new_file(trusted, sha, "", said, clock, self._cut, self._going)
             else:
                 new = sources.parsed(trusted, data, clock, self._cut, self._going)
-        except Unreadable as error:
+        except UnreadableFile as error:
             new = NewFile(source.name, source.signature, "", problem=f"{error.reason}.")
         return store.put(new, named=self._embeds, going=self._going)
 
@@ -349,12 +349,12 @@ class AudienceIndex:
         return tuple(row.problem for row in self._known.values() if row.problem)
 
 
-def _is_settled(source: Source, read_at: float) -> bool:
+def _is_settled(source: IndexSource, read_at: float) -> bool:
     """Whether its times would show another change."""
     _, _, changed, _ = source.signature.split(" ")[:4]
     age = read_at - int(changed) / 1e9
     return age > _FRESH or age < -1.0
 
 
-def _with_signature(source: Source, signature: str) -> Source:
+def _with_signature(source: IndexSource, signature: str) -> IndexSource:
     return source._replace(signature=signature)

@@ -17,10 +17,10 @@ from typing import NamedTuple, Protocol
 
 from agent.clock import Clock
 from agent.memory import daily_log, files, notes
-from agent.memory.paths import Folder, Unreadable, opened
+from agent.memory.paths import Folder, UnreadableFile, opened
 from agent.memory.scope import Audience, Scope
 from agent.search.aliases import aliases_in, has_aliases
-from agent.search.chunking import Cut, Passage, passages, speech, windows
+from agent.search.chunking import Chunker, Passage, passages, speech, windows
 from agent.search.memory_tests import FILE as TESTS
 from agent.search.rows import NewFile, NewPassage, NewSection
 from agent.search.text_kinds import kind_of
@@ -44,12 +44,12 @@ _DEEPEST = 40
 """Folders within folders."""
 
 
-class Talk(enum.Enum):
+class SessionAge(enum.Enum):
     CURRENT = enum.auto()
     PAST = enum.auto()
 
 
-class Source(NamedTuple):
+class IndexSource(NamedTuple):
     """A file to be indexed. `name` is what hits call it; it is read at `inside`, a path below `root`. `signature`
     differs where the file was changed; `changed` in seconds since the epoch."""
 
@@ -58,7 +58,7 @@ class Source(NamedTuple):
     inside: str
     signature: str
     changed: float
-    talk: Talk | None = None
+    talk: SessionAge | None = None
 
     @property
     def path(self) -> Path:
@@ -70,11 +70,11 @@ class Source(NamedTuple):
         return int(self.signature.split(" ", 1)[0])
 
 
-class TalkSource(Protocol):
+class SessionSources(Protocol):
     """A private scope's own past talks: what was said and answered, as far as no context holds it any more; nothing of
     what was recalled, and nothing of jobs."""
 
-    def sources(self, scope: Scope) -> Iterator[Source]: ...
+    def sources(self, scope: Scope) -> Iterator[IndexSource]: ...
 
     def parsed(self, data: bytes, clock: Clock, current: bool) -> Sequence[Passage]:
         """A passage for each thing said, its lines those of the transcript, a section a day. `current`: the talk goes
@@ -82,7 +82,7 @@ class TalkSource(Protocol):
         ...
 
 
-def markdown(scope: Scope, extra: Sequence[Path], gaps: list[str]) -> Iterator[Source]:
+def markdown(scope: Scope, extra: Sequence[Path], gaps: list[str]) -> Iterator[IndexSource]:
     """The scope's Markdown; links are not followed. What cannot be looked into is named in `gaps`."""
     yield from _below(scope.folder, scope.folder, "", gaps, at_top=scope.audience is Audience.OWNER)
     if scope.audience is not Audience.OWNER:
@@ -96,16 +96,16 @@ def markdown(scope: Scope, extra: Sequence[Path], gaps: list[str]) -> Iterator[S
         if stat.S_ISDIR(status.st_mode):
             yield from _below(path, path, f"{path.as_posix()}/", gaps)
         elif stat.S_ISREG(status.st_mode):
-            yield Source(path.as_posix(), path.parent, path.name, signature_of(status), status.st_mtime)
+            yield IndexSource(path.as_posix(), path.parent, path.name, signature_of(status), status.st_mtime)
 
 
-def _below(root: Path, folder: Path, prefix: str, gaps: list[str], *, at_top: bool = False) -> Iterator[Source]:
+def _below(root: Path, folder: Path, prefix: str, gaps: list[str], *, at_top: bool = False) -> Iterator[IndexSource]:
     try:
         with opened(folder, root) as top:
             yield from _walked(top, root, prefix, "", gaps, at_top=at_top)
     except FileNotFoundError:
         return
-    except Unreadable as error:
+    except UnreadableFile as error:
         gaps.append(f"{error.reason}.")
     except OSError as error:
         gaps.append(f"{folder.name} cannot be read: {(error.strerror or 'the system does not say why').lower()}.")
@@ -113,7 +113,7 @@ def _below(root: Path, folder: Path, prefix: str, gaps: list[str], *, at_top: bo
 
 def _walked(
     folder: Folder, root: Path, prefix: str, within: str, gaps: list[str], *, at_top: bool = False, depth: int = 0
-) -> Iterator[Source]:
+) -> Iterator[IndexSource]:
     inner: list[str] = []
     with os.scandir(folder.path if folder.fd is None else folder.fd) as found:
         for item in found:
@@ -130,14 +130,14 @@ def _walked(
                 inside = f"{within}{name}"
                 if f"/{prefix}{inside}".endswith(f"/{TESTS}"):
                     continue
-                yield Source(prefix + inside, root, inside, signature_of(status), status.st_mtime)
+                yield IndexSource(prefix + inside, root, inside, signature_of(status), status.st_mtime)
     for name in inner if depth < _DEEPEST else ():
         try:
             with folder.entered(name) as deeper:
                 yield from _walked(deeper, root, prefix, f"{within}{name}/", gaps, depth=depth + 1)
         except FileNotFoundError:
             continue
-        except (OSError, Unreadable) as error:
+        except (OSError, UnreadableFile) as error:
             why = error.strerror if isinstance(error, OSError) else str(error)
             gaps.append(f"{within}{name} cannot be read: {(why or 'the system does not say why').lower()}.")
 
@@ -147,7 +147,7 @@ def signature_of(status: os.stat_result) -> str:
     return f"{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_ino}"
 
 
-def read(source: Source) -> bytes | None:
+def read(source: IndexSource) -> bytes | None:
     """None where it is gone. Raises `Unreadable`."""
     return files.read_bytes(source.path, source.root, MAX_BYTES)
 
@@ -156,7 +156,7 @@ Going = Callable[[], None]
 """Called with every passage, for a large file takes long; what it raises ends the work."""
 
 
-def parsed(source: Source, data: bytes, clock: Clock, cut: Cut, going: Going) -> NewFile:
+def parsed(source: IndexSource, data: bytes, clock: Clock, cut: Chunker, going: Going) -> NewFile:
     """Cut into what is indexed. Raises `Unreadable` for what is no text."""
     file = files.text_of(data, source.name)
     head = notes.parse(file.text[:9_000])
@@ -170,12 +170,12 @@ def parsed(source: Source, data: bytes, clock: Clock, cut: Cut, going: Going) ->
 
 
 def new_file(
-    source: Source,
+    source: IndexSource,
     sha: str,
     title: str,
     found: Sequence[Passage],
     clock: Clock,
-    cut: Cut,
+    cut: Chunker,
     going: Going,
     created: date | None = None,
 ) -> NewFile:
@@ -227,7 +227,7 @@ def _past(day: date | None, changed: date) -> date | None:
     return day if day is not None and day <= changed else None
 
 
-def _day_of_name(source: Source) -> date | None:
+def _day_of_name(source: IndexSource) -> date | None:
     """Of a file that is named by its day in some other way: `2026-05-08 standup.md`, `20260508.md`, `2026/05/08.md`."""
     match = _DAY_IN_NAME.search(source.inside)
     try:
@@ -256,7 +256,7 @@ def _paragraphs(text: str) -> Iterator[Passage]:
             yield replace(part, start=number, end=number, section=number, day=day)
 
 
-def day_of_change(source: Source, clock: Clock) -> date:
+def day_of_change(source: IndexSource, clock: Clock) -> date:
     try:
         return clock.local(datetime.fromtimestamp(source.changed, UTC)).date()
     except (ValueError, OverflowError, OSError):  # a clock gone mad
@@ -278,7 +278,7 @@ def _shipped() -> Mapping[str, frozenset[str]]:
     return {file.name: frozenset(map(_bare, file.read_text("utf-8").splitlines())) for file in begun}
 
 
-def _is_as_shipped(source: Source, passage: Passage) -> bool:
+def _is_as_shipped(source: IndexSource, passage: Passage) -> bool:
     """Nobody has written any of it: a field without a value, or a sentence of ours on what a file is for, would answer
     every question that holds one of its words."""
     if not _OF_A_SCOPE.fullmatch(source.inside):

@@ -21,7 +21,7 @@ from agent.search.aliases import MOST_NAMES
 from agent.search.database import transaction, translated
 from agent.search.rows import FileRow, FoundRow, NewFile, NewPassage, PassageRow, SectionRow, WindowRow
 from agent.search.tokenizer import Term
-from agent.search.vectors.store import KeptVectors
+from agent.search.vectors.store import VectorStore
 
 GAP = 8
 """More than the passages around one that a ranking looks at."""
@@ -37,22 +37,22 @@ class _Sums(NamedTuple):
     names: tuple[tuple[str, ...], ...]
 
 
-class Store:
+class IndexStore:
     """One connection; to be used by one thread at a time. Every method raises `Damaged` and `NotStored`."""
 
     def __init__(self, db: sqlite3.Connection, *, is_shared: bool) -> None:
         self._db = db
         self._counted: _Sums | None = None
         self._serial = next(_SERIALS)
-        self.vectors = KeptVectors(db, is_shared=is_shared)
+        self.vectors = VectorStore(db, is_shared=is_shared)
 
     @classmethod
-    def create(cls, path: Path | None, scope: str, cut: str) -> Store:
+    def create(cls, path: Path | None, scope: str, cut: str) -> IndexStore:
         """As `database.created`."""
         return cls(database.created(path, scope, cut), is_shared=path is not None)
 
     @classmethod
-    def open(cls, path: Path, scope: str, cut: str) -> Store:
+    def open(cls, path: Path, scope: str, cut: str) -> IndexStore:
         """As `database.opened`."""
         return cls(database.opened(path, scope, cut), is_shared=True)
 

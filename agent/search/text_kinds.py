@@ -28,7 +28,7 @@ _LEAST_SPOKEN = 0.5
 """Share of a section's passages that are somebody's words, from which on it is talk."""
 
 
-class Kind(enum.IntEnum):
+class TextKind(enum.IntEnum):
     """Stored in the index as its number."""
 
     PROSE = 0
@@ -55,16 +55,16 @@ class Weights:
 
 
 OF_KIND: Mapping[int, Weights] = {
-    Kind.PROSE: Weights(flow=0.5, window=1.0, length=0.4),
-    Kind.FACTS: Weights(flow=0.0, window=0.2, length=0.4),
-    Kind.PEOPLE: Weights(flow=0.8, window=1.0, length=0.4),
-    Kind.ASSISTANT: Weights(flow=0.3, window=1.0, length=0.7),
+    TextKind.PROSE: Weights(flow=0.5, window=1.0, length=0.4),
+    TextKind.FACTS: Weights(flow=0.0, window=0.2, length=0.4),
+    TextKind.PEOPLE: Weights(flow=0.8, window=1.0, length=0.4),
+    TextKind.ASSISTANT: Weights(flow=0.3, window=1.0, length=0.7),
 }
 """People answer one another in a few words, which say what they are about only together. The assistant's answers say it
 themselves, and at length. The facts of a list stand beside each other by chance, and hold few words each."""
 
 
-def kind_of(section: Sequence[Passage]) -> Kind:
+def kind_of(section: Sequence[Passage]) -> TextKind:
     """The kind of a section's passages, of which there is at least one. Names with a single turn each are labels
     (`Phone: …`, `Birthday: …`, `User: …`), unless times stand before them or a person and the assistant take turns."""
     spoken = [(speaker, one.text) for one in section if (speaker := speech(one.text).speaker)]
@@ -73,8 +73,8 @@ def kind_of(section: Sequence[Passage]) -> Kind:
         is_timed = all(has_time(text) for _, text in spoken)
         assistants, users = ASSISTANTS.intersection(names), USERS.intersection(names)
         if (assistants and (users or is_timed)) or any(names[one] > 1 for one in assistants | users):
-            return Kind.ASSISTANT
+            return TextKind.ASSISTANT
         if is_timed or len(spoken) > len(names):
-            return Kind.PEOPLE
+            return TextKind.PEOPLE
     bullets = sum(1 for one in section if is_bullet(one.text))
-    return Kind.FACTS if bullets >= len(section) / 2 else Kind.PROSE
+    return TextKind.FACTS if bullets >= len(section) / 2 else TextKind.PROSE

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from agent.fs import write_whole
 from agent.session.jsonl import read_entry, read_header
-from agent.session.transcript import NotJournaled
+from agent.session.transcript import TranscriptNotWritten
 from agent.types import SessionKey
 
 _log = logging.getLogger(__name__)
@@ -63,11 +63,13 @@ class Archive:
         return max(self._ids(self._of(key)), default=None)
 
     def make_current(self, key: SessionKey, id: str) -> None:
-        """Raises `NotJournaled`."""
+        """Raises `TranscriptNotWritten`."""
         try:
             write_whole(self._of(key) / _CURRENT, f"{id}\n")
         except OSError as error:
-            raise NotJournaled(f"The choice of session could not be written to disk ({error.strerror}).") from error
+            raise TranscriptNotWritten(
+                f"The choice of session could not be written to disk ({error.strerror})."
+            ) from error
 
     def sessions(self, key: SessionKey | None = None) -> tuple[SessionInfo, ...]:
         """All sessions, or those of one key, newest talk first. A file that is no transcript is left out and logged."""

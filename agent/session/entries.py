@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from agent.model.base import Block, Json, Usage
 from agent.search.result_text import QuotedLines
-from agent.tools.foreign_text import Foreign
+from agent.tools.foreign_text import ForeignText
 
 LineRanges: TypeAlias = tuple[tuple[int, int], ...]
 """Lines of a file, first and last of each run of neighbours, counted from 1, in order."""
@@ -22,7 +22,7 @@ NO_FILE = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SeenFile:
     """A workspace file as a session last saw it: SHA-256 and size in bytes of the whole, and how many lines it had.
     `shown`: those that stand before the model as they are in the file. `known`: these, and those that the session wrote
     itself or that tell of it."""
@@ -35,7 +35,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Recalled:
+class RecalledPassage:
     """A passage of memory that was put before a message: `path` relative to the workspace, its lines as far as they
     were shown and its day as they were then, its score between 0 and 1 (the share of the message's words); `sha` names
     its text; `parts` by which the search ranked it. `is_part`: something of these lines was left out."""
@@ -59,7 +59,7 @@ class Header:
     agent: str
     started: str
     system: tuple[str, ...] = ()
-    files: Mapping[str, Seen] = field(default_factory=dict)
+    files: Mapping[str, SeenFile] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +91,11 @@ class Meta:
     prefix: str = ""
     tool: str = ""
     error: bool = False
-    files: Mapping[str, Seen] = field(default_factory=dict)
-    recalled: tuple[Recalled, ...] = ()
+    files: Mapping[str, SeenFile] = field(default_factory=dict)
+    recalled: tuple[RecalledPassage, ...] = ()
     quoted: tuple[QuotedLines, ...] = ()
     doubted: bool = False
-    foreign: tuple[Foreign, ...] | None = None
+    foreign: tuple[ForeignText, ...] | None = None
     by: str = ""
 
 
@@ -125,7 +125,7 @@ class CompactionEntry:
     first_kept: str
     tokens_before: int = 0
     system: tuple[str, ...] = ()
-    files: Mapping[str, Seen] = field(default_factory=dict)
+    files: Mapping[str, SeenFile] = field(default_factory=dict)
     said: tuple[str, ...] = ()
     asked: str = ""
 
@@ -155,7 +155,7 @@ class RedactionEntry:
     change: str = ""
     lifts: str = ""
     system: tuple[str, ...] = ()
-    files: Mapping[str, Seen] = field(default_factory=dict)
+    files: Mapping[str, SeenFile] = field(default_factory=dict)
 
 
 def is_reset(entry: Entry) -> bool:

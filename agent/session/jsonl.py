@@ -22,11 +22,11 @@ from agent.session.entries import (
     MarkEntry,
     MessageEntry,
     Meta,
-    Recalled,
+    RecalledPassage,
     RedactionEntry,
-    Seen,
+    SeenFile,
 )
-from agent.tools.foreign_text import Foreign
+from agent.tools.foreign_text import ForeignText
 
 VERSION = 1
 
@@ -190,19 +190,19 @@ def _read_meta(data: Mapping[str, Json]) -> Meta:
     )
 
 
-def _foreign_json(one: Foreign) -> dict[str, Json]:
+def _foreign_json(one: ForeignText) -> dict[str, Json]:
     return {"from": one.source, "line": one.line} | ({"talk": True} if one.is_talk else {})
 
 
-def _read_foreign(data: Mapping[str, Json]) -> Foreign:
-    return Foreign(_text(data, "from"), _text(data, "line", ""), data.get("talk") is True)
+def _read_foreign(data: Mapping[str, Json]) -> ForeignText:
+    return ForeignText(_text(data, "from"), _text(data, "line", ""), data.get("talk") is True)
 
 
-def _files_json(files: Mapping[str, Seen]) -> dict[str, Json]:
+def _files_json(files: Mapping[str, SeenFile]) -> dict[str, Json]:
     return {path: _seen_json(seen) for path, seen in files.items()}
 
 
-def _seen_json(seen: Seen) -> list[Json]:
+def _seen_json(seen: SeenFile) -> list[Json]:
     first, last = (seen.known[0][0], seen.known[-1][1]) if seen.known else (0, 0)
     numbers: list[Json] = [seen.sha, seen.size, first, last, seen.total]
     if seen.known == seen.shown and len(seen.known) < 2:
@@ -210,15 +210,15 @@ def _seen_json(seen: Seen) -> list[Json]:
     return [*numbers, [[*pair] for pair in seen.shown], [[*pair] for pair in seen.known]]
 
 
-def _read_files(data: Json) -> dict[str, Seen]:
-    files: dict[str, Seen] = {}
+def _read_files(data: Json) -> dict[str, SeenFile]:
+    files: dict[str, SeenFile] = {}
     for path, value in _object(data).items():
         sha, *rest = _array(value)
         size, first, last, total = _ints(rest[:4], 4)
         ranges: list[LineRanges] = [((first, last),) if last else ()] * 2
         if len(rest) > 4:
             ranges = [tuple(_read_lines(given)) for given in rest[4:6]]
-        files[path] = Seen(_string(sha), size, total, *ranges)
+        files[path] = SeenFile(_string(sha), size, total, *ranges)
     return files
 
 
@@ -233,7 +233,7 @@ def _read_quoted(data: Json) -> QuotedLines:
     return QuotedLines(_string(values[0]), (first, last), values[-1] is True)
 
 
-def _read_recalled(data: Json) -> Recalled:
+def _read_recalled(data: Json) -> RecalledPassage:
     values = _array(data)
     if len(values) < 6:
         raise ValueError("a recalled passage was expected")
@@ -245,7 +245,7 @@ def _read_recalled(data: Json) -> Recalled:
     parts = {name: float(value) for name, value in given.items() if isinstance(value, int | float)}
     when = date.fromisoformat(_string(day))
     is_part = values[7] is True if len(values) > 7 else False
-    return Recalled(_string(path), (lines[0], lines[1]), when, float(score), _string(sha), parts, is_part)
+    return RecalledPassage(_string(path), (lines[0], lines[1]), when, float(score), _string(sha), parts, is_part)
 
 
 def _object(value: Json) -> Mapping[str, Json]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from agent.clock import Clock
 from agent.memory.scope import Audience, Scope
 from agent.search.chunking import Passage, passages
-from agent.search.sources import Source, Talk, read, signature_of
+from agent.search.sources import IndexSource, SessionAge, read, signature_of
 from agent.session.archive import Archive
 from agent.session.entries import RESET, CompactionEntry, Entry, MessageEntry, is_reset
 from agent.session.export import lines
@@ -44,16 +44,16 @@ class _Looked:
         return _Looked(self.inode, start + len(data), mark, self.leaves or max(places[:-1]) >= 0)
 
 
-class PastTalks:
+class PastSessions:
     def __init__(self, archive: Archive) -> None:
         self._archive = archive
         self._looked: dict[Path, _Looked] = {}
 
-    def sources(self, scope: Scope) -> Iterator[Source]:
+    def sources(self, scope: Scope) -> Iterator[IndexSource]:
         """Every past talk, and the current one where a part of it has left the context. What is said in that one from
         then on changes nothing for the index: it is the same source until the next part leaves."""
         for source in self._talks(scope):
-            if source.talk is Talk.PAST:
+            if source.talk is SessionAge.PAST:
                 yield source
                 continue
             try:
@@ -64,9 +64,9 @@ class PastTalks:
                 yield source
                 continue
             if looked.leaves:
-                yield source._replace(signature=f"{looked.mark} 0 0 {looked.inode} {Talk.CURRENT.name}")
+                yield source._replace(signature=f"{looked.mark} 0 0 {looked.inode} {SessionAge.CURRENT.name}")
 
-    def _look(self, source: Source) -> _Looked:
+    def _look(self, source: IndexSource) -> _Looked:
         """Up to which place a current talk holds what the index depends on. Only what was added is read."""
         with source.path.open("rb") as file:
             status = os.fstat(file.fileno())
@@ -80,7 +80,7 @@ class PastTalks:
         self._looked[source.path] = known
         return known
 
-    def _talks(self, scope: Scope) -> Iterator[Source]:
+    def _talks(self, scope: Scope) -> Iterator[IndexSource]:
         if not scope.is_private:
             return
         path = "owner" if scope.audience is Audience.OWNER else f"person/{scope.id}"
@@ -91,10 +91,10 @@ class PastTalks:
                 status = file.stat()
             except OSError:  # gone, or a link that leads nowhere
                 continue
-            talk = Talk.CURRENT if self._archive.current(key) == id else Talk.PAST
+            talk = SessionAge.CURRENT if self._archive.current(key) == id else SessionAge.PAST
             signature = f"{signature_of(status)} {talk.name}"
             inside = file.relative_to(self._archive.folder).as_posix()
-            yield Source(f"sessions/{file.name}", self._archive.folder, inside, signature, status.st_mtime, talk)
+            yield IndexSource(f"sessions/{file.name}", self._archive.folder, inside, signature, status.st_mtime, talk)
 
     def opened(self, scope: Scope, path: str, clock: Clock) -> Sequence[Passage] | None:
         """What was said in the talk that hits call `path`, as they show it; None where the scope has no such talk.

@@ -29,7 +29,7 @@ _WORDS = {
 }
 
 
-class Missing(Exception):
+class MissingPicture(Exception):
     """Pictures whose files are gone. `paths` names them."""
 
     def __init__(self, paths: Sequence[str]) -> None:
@@ -111,11 +111,11 @@ def suspects(messages: Sequence[Message], at: tuple[int, int] | None) -> tuple[s
 
 
 def with_bytes(messages: Iterable[Message], store: Store) -> tuple[Message, ...]:
-    """The messages as the API takes them. Blocks. Raises `Missing`."""
+    """The messages as the API takes them. Blocks. Raises `MissingPicture`."""
     missing: list[str] = []
     loaded = [Message(one.role, tuple(_loaded(block, store, missing) for block in one.content)) for one in messages]
     if missing:
-        raise Missing(missing)
+        raise MissingPicture(missing)
     return tuple(loaded)
 
 

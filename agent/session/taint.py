@@ -16,8 +16,8 @@ from agent.session.entries import CompactionEntry, Entry, MessageEntry, is_reset
 from agent.session.pictures import path_of
 from agent.session.transcript import Transcript
 from agent.tools.base import Effect
-from agent.tools.foreign_text import Foreign, foreign, in_blocks, in_memory, in_text, names, unique
-from agent.types import ForwardedText, Said
+from agent.tools.foreign_text import ForeignText, foreign, in_blocks, in_memory, in_text, names, unique
+from agent.types import ForwardedText, UserMessage
 
 _OF_OTHERS = ("groups/", "people/")
 
@@ -27,29 +27,29 @@ class Taint:
     """`now`: what this turn has taken in; `held`: what the talk holds from before; `prompt`: what stands in the
     prompt's files, `marked` the lines of it with a mark of where they came from."""
 
-    now: tuple[Foreign, ...] = ()
-    held: tuple[Foreign, ...] = ()
-    prompt: tuple[Foreign, ...] = ()
+    now: tuple[ForeignText, ...] = ()
+    held: tuple[ForeignText, ...] = ()
+    prompt: tuple[ForeignText, ...] = ()
     marked: tuple[str, ...] = ()
 
     @property
-    def every(self) -> tuple[Foreign, ...]:
+    def every(self) -> tuple[ForeignText, ...]:
         return unique((*self.now, *self.held, *self.prompt))
 
     @property
-    def taken_in(self) -> tuple[Foreign, ...]:
+    def taken_in(self) -> tuple[ForeignText, ...]:
         """What its answers are made from, but for the prompt's files."""
         return unique((*self.now, *self.held))
 
-    def causes(self, effect: Effect) -> tuple[Foreign, ...]:
+    def causes(self, effect: Effect) -> tuple[ForeignText, ...]:
         """The text of others that may be the reason of an effect."""
         return unique((*self.now, *self.prompt)) if effect.this_turn else self.every
 
-    def of_answers(self, scope: Scope) -> tuple[Foreign, ...]:
+    def of_answers(self, scope: Scope) -> tuple[ForeignText, ...]:
         """From which text of others its answers are made, by name. What a group's members say is no news in their own
         memory."""
         is_group = scope.audience is Audience.GROUP
-        return tuple(Foreign(one.source) for one in self.taken_in if not (is_group and one.is_talk))
+        return tuple(ForeignText(one.source) for one in self.taken_in if not (is_group and one.is_talk))
 
     def provenance(self, scope: Scope) -> Provenance:
         """Of what this turn writes."""
@@ -69,8 +69,8 @@ def taint(transcript: Transcript, scope: Scope, turn: str, said: frozenset[str] 
     sender = next((one.meta.by for one in messages if one.meta.turn == turn and one.meta.said), "")
     paths = _paths(messages) if any(one.meta.foreign is None for one in messages) else {}
     turns = {turn, *(one.meta.turn for one in messages if not said.isdisjoint(one.meta.said))}
-    now: list[Foreign] = []
-    held: list[Foreign] = []
+    now: list[ForeignText] = []
+    held: list[ForeignText] = []
     for entry in messages:
         if entry.role != "user":
             continue
@@ -83,7 +83,7 @@ def taint(transcript: Transcript, scope: Scope, turn: str, said: frozenset[str] 
     return Taint(unique(now), unique(held), prompt, marked_lines(system))
 
 
-def of_entry(entry: MessageEntry, paths: Mapping[str, str] | None = None) -> tuple[Foreign, ...]:
+def of_entry(entry: MessageEntry, paths: Mapping[str, str] | None = None) -> tuple[ForeignText, ...]:
     """What one message says of itself; of an earlier release's, what its text tells. `paths`: the files that calls
     named, by their ids."""
     if entry.meta.foreign is not None or entry.role != "user":
@@ -109,7 +109,7 @@ def sources_of(entries: Sequence[Entry], transcript: Transcript, scope: Scope) -
     return tuple(dict.fromkeys(found))
 
 
-def in_message(said: Said) -> tuple[Foreign, ...]:
+def in_message(said: UserMessage) -> tuple[ForeignText, ...]:
     """What comes with a message and is not its sender's own: documents, pictures, quotes, names of files; and the text
     of a job that was made from such."""
     found = [foreign(one.name.removeprefix("document ") or "a document", one.text) for one in said.documents]
@@ -121,7 +121,7 @@ def in_message(said: Said) -> tuple[Foreign, ...]:
     return unique((*found, *in_text(said.text)))
 
 
-def _quoted(quoted: str | ForwardedText) -> Foreign:
+def _quoted(quoted: str | ForwardedText) -> ForeignText:
     if isinstance(quoted, ForwardedText):
         return foreign(f"a message of {quoted.author}" if quoted.author else "a forwarded message", quoted.text)
     return foreign("a quoted message", quoted)
@@ -132,7 +132,7 @@ def said_words(entry: MessageEntry) -> str:
     return next((line for line in reversed(text_in(entry.content).splitlines()) if line.strip()), "")
 
 
-def _of_result(block: Block, paths: Mapping[str, str]) -> tuple[Foreign, ...]:
+def _of_result(block: Block, paths: Mapping[str, str]) -> tuple[ForeignText, ...]:
     content = block.get("content")
     text = content if isinstance(content, str) else str(content)
     path = paths.get(str(block.get("tool_use_id")), "").casefold().removeprefix("./")

@@ -24,12 +24,12 @@ _OUR_ID = re.compile(r"e\d{6,12}", re.ASCII)
 _log = logging.getLogger(__name__)
 
 
-class NotJournaled(OSError):
+class TranscriptNotWritten(OSError):
     """A step could not be written, so it must be taken as not done: the message stays where it came from. The text is a
     sentence for the person."""
 
 
-class Unusable(Exception):
+class TranscriptUnusable(Exception):
     """The file is no transcript: its first line is missing or damaged."""
 
 
@@ -81,7 +81,7 @@ class Transcript:
 
     @classmethod
     def create(cls, path: Path, header: Header) -> Transcript:
-        """Start a transcript. Blocks. Raises `NotJournaled`; a transcript that is there already is never
+        """Start a transcript. Blocks. Raises `TranscriptNotWritten`; a transcript that is there already is never
         overwritten."""
         line = header_line(header)
         try:
@@ -93,21 +93,21 @@ class Transcript:
                 os.close(handle)
             sync_folder(path.parent)
         except OSError as error:
-            raise NotJournaled(_sentence(error)) from error
+            raise TranscriptNotWritten(_sentence(error)) from error
         return cls(path, header, (), (), lines=1, size=len(line))
 
     @classmethod
     def read(cls, path: Path) -> Transcript:
-        """Read a transcript, without changing it. Blocks. Raises `OSError`, and `Unusable` for a damaged header; damage
-        beyond the header only costs the lines that have it, and is reported in `damage` and the log."""
+        """Read a transcript, without changing it. Blocks. Raises `OSError`, and `TranscriptUnusable` for a damaged
+        header; damage beyond the header only costs the lines that have it, and is reported in `damage` and the log."""
         data = path.read_bytes()
         *lines, rest = data.split(b"\n")
         if not lines:
-            raise Unusable(f"{path.name} has no whole line")
+            raise TranscriptUnusable(f"{path.name} has no whole line")
         try:
             header = read_header(lines[0])
         except ValueError as error:
-            raise Unusable(f"the first line of {path.name} is damaged: {error}") from error
+            raise TranscriptUnusable(f"the first line of {path.name} is damaged: {error}") from error
         entries, damage = _parse(lines[1:])
         if rest:
             damage.append(Damage(len(lines) + 1, "cut while it was written", torn=True))
@@ -116,7 +116,7 @@ class Transcript:
         return cls(path, header, entries, damage, lines=len(lines), size=len(data) - len(rest))
 
     async def append(self, *entries: Entry) -> None:
-        """Write entries, in one piece, and sync them. Raises `NotJournaled` and leaves the file as it was.
+        """Write entries, in one piece, and sync them. Raises `TranscriptNotWritten` and leaves the file as it was.
 
         A cancelled caller still waits for the disk, so that file and memory agree whatever is cancelled when.
         """
@@ -133,7 +133,7 @@ class Transcript:
                 writing.result()
             except OSError as error:
                 if cancelled is None:
-                    raise NotJournaled(_sentence(error)) from error
+                    raise TranscriptNotWritten(_sentence(error)) from error
                 _log.error("%s: %s", self.path.name, _sentence(error))
             else:
                 self._written.extend(entries)

@@ -11,17 +11,17 @@ from agent.context.header import NO_TEXT, enclosures, words
 from agent.context.repair import result_block
 from agent.model.base import REFUSED, Block, Completed, Usage, text_in
 from agent.search.result_text import QuotedLines
-from agent.session.entries import Entry, MessageEntry, Meta, Recalled, Seen
+from agent.session.entries import Entry, MessageEntry, Meta, RecalledPassage, SeenFile
 from agent.session.pictures import name_of, path_of
 from agent.session.transcript import Transcript
-from agent.tools.foreign_text import Foreign
+from agent.tools.foreign_text import ForeignText
 
 STOPPED = "stopped"
 """Our own stop reason, of an answer that a person stopped."""
 _VALID_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
-class Steps:
+class TurnJournal:
     """`first`: ids of what the turn begins with; a turn that it has interrupted may have written some of it."""
 
     def __init__(self, transcript: Transcript, turn: str, clock: Clock, first: Iterable[str] = ()) -> None:
@@ -77,10 +77,10 @@ class Steps:
         texts: Sequence[str],
         ids: Sequence[str],
         sender: str,
-        files: Mapping[str, Seen] | None = None,
-        recalled: tuple[Recalled, ...] = (),
+        files: Mapping[str, SeenFile] | None = None,
+        recalled: tuple[RecalledPassage, ...] = (),
         pictures: Sequence[Block] = (),
-        foreign: tuple[Foreign, ...] = (),
+        foreign: tuple[ForeignText, ...] = (),
         by: str = "",
     ) -> None:
         """What a person said, as the model reads it, each text a block, then its pictures. `foreign`: what of it is
@@ -102,7 +102,7 @@ class Steps:
         await self._write("user", ({"type": "text", "text": text},), Meta(self.turn))
 
     async def answered(
-        self, answer: Completed, prefix: str, foreign: tuple[Foreign, ...] = (), *, doubted: bool = False
+        self, answer: Completed, prefix: str, foreign: tuple[ForeignText, ...] = (), *, doubted: bool = False
     ) -> MessageEntry:
         """`foreign`: text of others from which it was made; `doubted` as in `Meta`."""
         content = self._distinct(answer.content)
@@ -125,9 +125,9 @@ class Steps:
         text: str,
         *,
         error: bool = False,
-        files: Mapping[str, Seen] | None = None,
+        files: Mapping[str, SeenFile] | None = None,
         quoted: tuple[QuotedLines, ...] = (),
-        foreign: tuple[Foreign, ...] = (),
+        foreign: tuple[ForeignText, ...] = (),
     ) -> None:
         meta = Meta(self.turn, tool=str(call["name"]), error=error, files=files or {}, quoted=quoted, foreign=foreign)
         await self._write("user", (result_block(str(call["id"]), text, error=error),), meta)

@@ -13,7 +13,7 @@ from agent.search.results import Search
 from agent.settings import MemorySettings
 from agent.skills import Skills
 from agent.tools.base import Tool
-from agent.tools.context import Desk, Talks
+from agent.tools.context import ToolContext, TranscriptReader
 from agent.tools.files import file_tools
 from agent.tools.memory import memory_tools
 from agent.tools.skills import skill_tools
@@ -32,7 +32,7 @@ def build(
     wrote: Callable[[Path], None] = _nobody,
     skills: Skills | None = None,
     author: Author | None = None,
-    talks: Talks | None = None,
+    talks: TranscriptReader | None = None,
     sealed: Mapping[str, str] | None = None,
     said_on: Callable[[Clock], date | None] = Clock.today,
 ) -> tuple[Tool, ...]:
@@ -42,8 +42,8 @@ def build(
     They know what this conversation has read, so build them once for it. `wrote` is called in the event loop with the
     path (in `scope.folder`) of each file that a tool has changed; `author` signs the changes in the history. `talks`
     opens past talks; a scope that is not private has none. `sealed` as in `TurnRequest`, `said_on`
-    as in `Desk`.
+    as in `ToolContext`.
     """
     own_talks = talks if scope.is_private else None
-    desk = Desk(scope, clock, settings, wrote, search, author, own_talks, sealed or {}, said_on=said_on)
+    desk = ToolContext(scope, clock, settings, wrote, search, author, own_talks, sealed or {}, said_on=said_on)
     return memory_tools(desk) + (file_tools(desk) if files else ()) + (skill_tools(desk, skills) if skills else ())

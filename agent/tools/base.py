@@ -9,7 +9,7 @@ from typing import Protocol
 
 from agent.model.base import Json, ToolSpec
 from agent.search.result_text import QuotedLines
-from agent.tools.foreign_text import Foreign
+from agent.tools.foreign_text import ForeignText
 
 Arguments = Mapping[str, Json]
 
@@ -24,14 +24,14 @@ class ToolResult:
 
     text: str
     quoted: tuple[QuotedLines, ...] = ()
-    foreign: tuple[Foreign, ...] = ()
+    foreign: tuple[ForeignText, ...] = ()
 
 
 class ToolError(Exception):
     """What the tool could not do, said to the model, which reads it as the call's result and may try otherwise.
     `foreign`: text of others that it shows."""
 
-    def __init__(self, message: str, foreign: tuple[Foreign, ...] = ()) -> None:
+    def __init__(self, message: str, foreign: tuple[ForeignText, ...] = ()) -> None:
         super().__init__(message)
         self.foreign = foreign
 
@@ -118,7 +118,7 @@ class EffectRequest:
     call: str
     arguments: Arguments
     effect: Effect
-    causes: tuple[Foreign, ...]
+    causes: tuple[ForeignText, ...]
 
 
 class OwnerConsent(Protocol):

@@ -25,7 +25,7 @@ from agent.search.result_text import QuotedLines
 from agent.search.results import Search
 from agent.settings import MemorySettings
 from agent.tools.base import Arguments, Effect, Tool, ToolError, ToolResult
-from agent.tools.foreign_text import Foreign, in_text, is_of_others, of_others
+from agent.tools.foreign_text import ForeignText, in_text, is_of_others, of_others
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -36,7 +36,7 @@ _OWN_KINDS = frozenset({".md", ".txt"})
 """Files in which what was made from text of others has a mark."""
 
 
-class Talks(Protocol):
+class TranscriptReader(Protocol):
     """The scope's own past talks. Blocks. What was said in the talk that hits call `path`, as they show it, by the
     lines of its transcript; None where the scope has no such talk. Raises `FileError`."""
 
@@ -55,12 +55,12 @@ class _Known:
     lines: int
 
 
-Work = Callable[["Desk", Arguments], Awaitable[str | ToolResult]]
-"""What a tool does; where it returns a bare text, `Desk.tool` finds what of it is text of others."""
+Work = Callable[["ToolContext", Arguments], Awaitable[str | ToolResult]]
+"""What a tool does; where it returns a bare text, `ToolContext.tool` finds what of it is text of others."""
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class ToolContext:
     """`wrote` is called with the path of every file that a tool has changed; `search` finds in the scope's memory;
     `author` signs each change, and `talks` opens past talks, if there is one; `sealed` names files of the workspace
     that may not be changed, each with the reason. `said_on`: the day on which what is written down was said, None
@@ -72,7 +72,7 @@ class Desk:
     wrote: Callable[[Path], None]
     search: Search
     author: Author | None = None
-    talks: Talks | None = None
+    talks: TranscriptReader | None = None
     sealed: Mapping[str, str] = field(default_factory=dict)
     said_on: Callable[[Clock], date | None] = Clock.today
     _known: dict[Path, _Known] = field(default_factory=dict)
@@ -84,7 +84,7 @@ class Desk:
         *,
         reads_only: bool = False,
         remembers: bool = False,
-        effect: Callable[[Desk, Arguments], Awaitable[Effect | None]] | None = None,
+        effect: Callable[[ToolContext, Arguments], Awaitable[Effect | None]] | None = None,
         approved: Work | None = None,
     ) -> Tool:
         """The tool `run` at this desk. Every result is text that can be sent, whatever the files hold. `effect` and
@@ -145,7 +145,7 @@ class Desk:
     def quoted(self, path: Path, first: int, last: int, *, is_part: bool = False) -> QuotedLines:
         return QuotedLines(name_below(path, self.scope.workspace), (first, last), is_part)
 
-    def foreign(self, path: Path, text: str) -> tuple[Foreign, ...]:
+    def foreign(self, path: Path, text: str) -> tuple[ForeignText, ...]:
         """What of a file's text is others': all of a file of another scope, of an exported talk, and of a file that
         cannot hold marks; else what has one. Blocks: follows links."""
         for names in ways(path, self.scope.folder):

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from agent.memory import files, notes
 from agent.memory.age import age_in_words
-from agent.memory.files import Entry, FileText, Kind
+from agent.memory.files import EntryKind, FileText, FolderEntry
 from agent.memory.paths import FileError
 from agent.memory.replace import edited
 from agent.search.result_text import QuotedLines
 from agent.tools import guard, schema
 from agent.tools.arguments import integer, text
 from agent.tools.base import Arguments, Tool, ToolError, ToolResult
-from agent.tools.context import Desk, count_lines, lines_of
+from agent.tools.context import ToolContext, count_lines, lines_of
 from agent.tools.foreign_text import foreign
 
 _MOST_CHARS = 20_000
@@ -23,7 +23,7 @@ _MOST_LINES = 500
 _MOST_ENTRIES = 300
 
 
-def file_tools(desk: Desk) -> tuple[Tool, ...]:
+def file_tools(desk: ToolContext) -> tuple[Tool, ...]:
     path = schema.string("relative to this conversation's folder")
     span = {"from": schema.whole_number("first line"), "lines": schema.whole_number()}
     body = schema.string(may_be_empty=True)
@@ -60,7 +60,7 @@ def file_tools(desk: Desk) -> tuple[Tool, ...]:
     )
 
 
-async def _read(desk: Desk, arguments: Arguments) -> str | ToolResult:
+async def _read(desk: ToolContext, arguments: Arguments) -> str | ToolResult:
     path, file = await _present(desk, text(arguments, "path"))
     lines = lines_of(file.text)
     first = integer(arguments, "from", 1)
@@ -105,7 +105,7 @@ def _numbered(lines: list[str], first: int) -> tuple[list[str], bool]:
     return shown, whole
 
 
-async def _write(desk: Desk, arguments: Arguments) -> str:
+async def _write(desk: ToolContext, arguments: Arguments) -> str:
     path = desk.path(text(arguments, "path"))
     content = files.clean(text(arguments, "content")).encode()
     await desk.blocking(desk.may_change, path)
@@ -130,12 +130,12 @@ async def _write(desk: Desk, arguments: Arguments) -> str:
     return said + desk.fullness(path, file)
 
 
-async def _edit(desk: Desk, arguments: Arguments) -> str:
+async def _edit(desk: ToolContext, arguments: Arguments) -> str:
     path = desk.path(text(arguments, "path"))
     return await replace_passage(desk, path, text(arguments, "old_text"), text(arguments, "new_text"))
 
 
-async def replace_passage(desk: Desk, path: Path, old_text: str, new_text: str) -> str:
+async def replace_passage(desk: ToolContext, path: Path, old_text: str, new_text: str) -> str:
     """Edit a file that must exist; says where. Raises `ToolError`."""
     name = desk.name(path)
     await desk.blocking(desk.may_change, path)
@@ -153,7 +153,7 @@ async def replace_passage(desk: Desk, path: Path, old_text: str, new_text: str) 
     return f"Changed {name}, line {_first_difference(before[0].text, after.text)}." + desk.fullness(path, after)
 
 
-async def _list(desk: Desk, arguments: Arguments) -> str | ToolResult:
+async def _list(desk: ToolContext, arguments: Arguments) -> str | ToolResult:
     path = desk.path(text(arguments, "path", "."))
     found = await desk.blocking(files.entries, path, desk.scope.folder)
     if not found and path != desk.scope.folder and not await desk.blocking(path.is_dir):
@@ -168,19 +168,19 @@ async def _list(desk: Desk, arguments: Arguments) -> str | ToolResult:
     return ToolResult(listed, foreign=(foreign(desk.name(path), listed),)) if others else listed
 
 
-def _line(entry: Entry, age: str) -> str:
+def _line(entry: FolderEntry, age: str) -> str:
     match entry.kind:
-        case Kind.FOLDER:
+        case EntryKind.FOLDER:
             return f"{entry.name}/"
-        case Kind.LINK:
+        case EntryKind.LINK:
             return f"{entry.name} (a link)"
-        case Kind.FILE:
+        case EntryKind.FILE:
             return f"{entry.name} ({entry.size:,} bytes, {age})"
-        case Kind.OTHER:
+        case EntryKind.OTHER:
             return f"{entry.name} (no regular file)"
 
 
-async def _present(desk: Desk, given: str) -> tuple[Path, FileText]:
+async def _present(desk: ToolContext, given: str) -> tuple[Path, FileText]:
     path = desk.path(given)
     file = await desk.blocking(files.read_text, path, desk.scope.folder)
     if file is None:
@@ -188,7 +188,7 @@ async def _present(desk: Desk, given: str) -> tuple[Path, FileText]:
     return path, file
 
 
-def missing(desk: Desk, path: Path) -> str:
+def missing(desk: ToolContext, path: Path) -> str:
     """That there is no such file, with names like it: in its folder, else where memory is kept. Blocks. Raises
     `FileError`."""
     said, folder = f"there is no file {desk.name(path)}", desk.scope.folder
@@ -201,7 +201,7 @@ def missing(desk: Desk, path: Path) -> str:
 
 
 def _near(within: Path, name: str, root: Path) -> list[str]:
-    present = [entry.name for entry in files.entries(within, root) if entry.kind is Kind.FILE]
+    present = [entry.name for entry in files.entries(within, root) if entry.kind is EntryKind.FILE]
     return difflib.get_close_matches(name, present, n=3, cutoff=0.5)
 
 

@@ -36,7 +36,7 @@ _CARRIERS = frozenset({"changed", "recalled"})
 
 
 @dataclass(frozen=True, slots=True)
-class Foreign:
+class ForeignText:
     """`source`: a name for people, as `report.pdf`; `line`: the first line of the text; `is_talk`: said in a group by
     its members."""
 
@@ -45,8 +45,8 @@ class Foreign:
     is_talk: bool = False
 
 
-def foreign(source: str, text: str = "", *, is_talk: bool = False) -> Foreign:
-    return Foreign(visible(source, 60) or "somebody", first_line(text), is_talk)
+def foreign(source: str, text: str = "", *, is_talk: bool = False) -> ForeignText:
+    return ForeignText(visible(source, 60) or "somebody", first_line(text), is_talk)
 
 
 def first_line(text: str) -> str:
@@ -61,19 +61,19 @@ def visible(text: str, longest: int = 0) -> str:
     return shown if not longest or len(shown) <= longest else shown[: longest - 1].rstrip() + "…"
 
 
-def in_text(text: str) -> tuple[Foreign, ...]:
+def in_text(text: str) -> tuple[ForeignText, ...]:
     """What of a text out of memory has a mark of where it came from."""
     return unique(one for line in marked_lines(text) for one in _marked(line))
 
 
-def _marked(line: str) -> Iterator[Foreign]:
+def _marked(line: str) -> Iterator[ForeignText]:
     said = first_line(without_mark(line))
-    return (Foreign(visible(name, 60) or "somebody", said) for name in sources_in(line))
+    return (ForeignText(visible(name, 60) or "somebody", said) for name in sources_in(line))
 
 
-def in_blocks(text: str) -> tuple[Foreign, ...]:
+def in_blocks(text: str) -> tuple[ForeignText, ...]:
     """Of a message as a model reads it, by its marked blocks. None of ours is in another of its kind."""
-    found: list[Foreign] = []
+    found: list[ForeignText] = []
     ends: dict[str, int] = {}
     for block in _BLOCK.finditer(text):
         kind, name = block[1], block[2] or ""
@@ -94,20 +94,20 @@ def in_blocks(text: str) -> tuple[Foreign, ...]:
     return unique(found)
 
 
-def in_hit(hit: Hit, scope: Scope) -> tuple[Foreign, ...]:
+def in_hit(hit: Hit, scope: Scope) -> tuple[ForeignText, ...]:
     return of_others(hit.place, hit.text, scope) if is_of_others(hit.path, scope) else in_text(hit.text)
 
 
-def of_others(source: str, text: str, scope: Scope) -> tuple[Foreign, ...]:
+def of_others(source: str, text: str, scope: Scope) -> tuple[ForeignText, ...]:
     """All of a text, of which `is_of_others`."""
     return (foreign(source, text, is_talk=scope.audience is Audience.GROUP),)
 
 
-def in_memory(text: str, scope: Scope) -> tuple[Foreign, ...]:
+def in_memory(text: str, scope: Scope) -> tuple[ForeignText, ...]:
     """Of blocks of the scope's own files, in a prompt or as they have changed."""
     if scope.audience is not Audience.GROUP:
         return in_text(text)
-    found: list[Foreign] = []
+    found: list[ForeignText] = []
     end = 0
     for block in _FILE.finditer(text):
         if block.start() < end:
@@ -129,16 +129,16 @@ def is_of_others(path: str, scope: Scope) -> bool:
     return is_anothers or top == _EXPORTS or scope.audience is Audience.GROUP
 
 
-def unique(found: Iterable[Foreign]) -> tuple[Foreign, ...]:
+def unique(found: Iterable[ForeignText]) -> tuple[ForeignText, ...]:
     """One of each source, the first, and no more than are worth keeping."""
     return tuple(_first_of_each(found))[:_MOST]
 
 
-def names(found: Sequence[Foreign]) -> tuple[str, ...]:
+def names(found: Sequence[ForeignText]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.source for one in found))
 
 
-def _first_of_each(found: Iterable[Foreign]) -> Iterator[Foreign]:
+def _first_of_each(found: Iterable[ForeignText]) -> Iterator[ForeignText]:
     seen: set[str] = set()
     for one in found:
         if one.source not in seen:

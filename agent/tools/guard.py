@@ -18,10 +18,10 @@ from agent.memory.replace import edited
 from agent.memory.scope import FOLDERS_OF_OTHERS, Audience, Scope
 from agent.skills import FILE as SKILL_FILE
 from agent.skills import FOLDER as SKILLS
-from agent.skills import Origin, Skill, parse
+from agent.skills import Skill, SkillOrigin, parse
 from agent.tools.arguments import text
 from agent.tools.base import GONE, Arguments, Effect, EffectKind, ToolResult
-from agent.tools.context import Desk, Work
+from agent.tools.context import ToolContext, Work
 
 _COMMON = frozenset({"agents.md", "claude.md", "soul.md", "identity.md"})
 _RULES = frozenset({"tools.md", "heartbeat.md", "schedule.yaml"})
@@ -59,7 +59,7 @@ Change = Callable[[bytes | None], bytes | None]
 """What a file would say, by what it says; None: it would be gone."""
 
 
-def written(desk: Desk, path: Path, change: Change | None = None, new: str = "") -> Effect | None:
+def written(desk: ToolContext, path: Path, change: Change | None = None, new: str = "") -> Effect | None:
     """The effect of changing a file; `new`: the text that would be put into it. Without `change` it is not known what
     the whole would be. Blocks. Raises `FileError`, `ToolError`."""
     kind = guarded(desk.scope, path)
@@ -84,12 +84,12 @@ def written(desk: Desk, path: Path, change: Change | None = None, new: str = "")
     )
 
 
-async def of_write(desk: Desk, arguments: Arguments) -> Effect | None:
+async def of_write(desk: ToolContext, arguments: Arguments) -> Effect | None:
     path, content = desk.path(text(arguments, "path")), files.clean(text(arguments, "content"))
     return await desk.blocking(written, desk, path, lambda _: content.encode(), content)
 
 
-async def of_edit(desk: Desk, arguments: Arguments) -> Effect | None:
+async def of_edit(desk: ToolContext, arguments: Arguments) -> Effect | None:
     path, old, new = desk.path(text(arguments, "path")), text(arguments, "old_text"), text(arguments, "new_text")
 
     def change(before: bytes | None) -> bytes:
@@ -102,7 +102,7 @@ async def of_edit(desk: Desk, arguments: Arguments) -> Effect | None:
     return effect and dataclasses.replace(effect, text=shown)
 
 
-async def approved(desk: Desk, arguments: Arguments, run: Work) -> str | ToolResult:
+async def approved(desk: ToolContext, arguments: Arguments, run: Work) -> str | ToolResult:
     """Change a file as the owner has said yes to: they know what it says, whether or not the talk has read it."""
     path = desk.path(text(arguments, "path"))
     present = await desk.blocking(files.read_text, path, desk.scope.folder)
@@ -112,7 +112,7 @@ async def approved(desk: Desk, arguments: Arguments, run: Work) -> str | ToolRes
 
 
 def _counts_everywhere(data: bytes) -> bool:
-    skill = parse(Skill("skill", Origin.WORKSPACE), files.decoded(data))
+    skill = parse(Skill("skill", SkillOrigin.WORKSPACE), files.decoded(data))
     return skill.always or skill.shared
 
 

@@ -16,7 +16,7 @@ from agent.search.result_text import QuotedLines, room_for, search_text
 from agent.tools import guard, schema
 from agent.tools.arguments import integer, text, texts
 from agent.tools.base import Arguments, Effect, Tool, ToolError, ToolResult
-from agent.tools.context import Desk, lines_of
+from agent.tools.context import ToolContext, lines_of
 from agent.tools.files import missing, replace_passage
 from agent.tools.foreign_text import foreign, in_hit, is_of_others, of_others, unique
 
@@ -26,7 +26,7 @@ _BY_HAND = frozenset({"TOOLS.md"})
 """Files of the prompt that are no memory: the owner's notes on tools and places."""
 
 
-def memory_tools(desk: Desk) -> tuple[Tool, ...]:
+def memory_tools(desk: ToolContext) -> tuple[Tool, ...]:
     day = schema.string("YYYY-MM-DD")
     files_of_scope = [name for name in desk.scope.prompt_files if name not in _BY_HAND]
     return (
@@ -101,28 +101,28 @@ def memory_tools(desk: Desk) -> tuple[Tool, ...]:
     )
 
 
-async def _effect_of_append(desk: Desk, arguments: Arguments) -> Effect | None:
+async def _effect_of_append(desk: ToolContext, arguments: Arguments) -> Effect | None:
     return await _effect(desk, text(arguments, "text"), log_path(desk.scope, desk.clock.today()))
 
 
-async def _effect_on_notes(desk: Desk, arguments: Arguments) -> Effect | None:
+async def _effect_on_notes(desk: ToolContext, arguments: Arguments) -> Effect | None:
     folder, index = desk.scope.folder / notes.FOLDER, await desk.blocking(notes.index_path, desk.scope)
     new = text(arguments, "content", text(arguments, "path"))
     return await _effect(desk, new, index, folder / "note.md")
 
 
-async def _effect_of_update(desk: Desk, arguments: Arguments) -> Effect | None:
+async def _effect_of_update(desk: ToolContext, arguments: Arguments) -> Effect | None:
     index = await desk.blocking(notes.index_path, desk.scope)
     return await _effect(desk, text(arguments, "new_text"), _curated(desk, arguments, index))
 
 
-async def _effect(desk: Desk, new: str, *paths: Path) -> Effect | None:
+async def _effect(desk: ToolContext, new: str, *paths: Path) -> Effect | None:
     """None, unless the owner has put links in their places that lead to what only they may have changed."""
     found = [await desk.blocking(guard.written, desk, path, None, new) for path in paths]
     return next(filter(None, found), None)
 
 
-async def _append(desk: Desk, arguments: Arguments) -> str:
+async def _append(desk: ToolContext, arguments: Arguments) -> str:
     await desk.blocking(desk.may_change, log_path(desk.scope, desk.clock.today()))
     said, new = desk.said_on(desk.clock), text(arguments, "text")
     entry = with_days(new, said) if said is not None else new
@@ -131,7 +131,7 @@ async def _append(desk: Desk, arguments: Arguments) -> str:
     return f"Added to {desk.name(path)}."
 
 
-async def _save(desk: Desk, arguments: Arguments) -> str:
+async def _save(desk: ToolContext, arguments: Arguments) -> str:
     await desk.blocking(_may_change_index, desk)
     saved = await desk.blocking(
         notes.save,
@@ -153,19 +153,19 @@ async def _save(desk: Desk, arguments: Arguments) -> str:
     return said + desk.fullness(saved.index, saved.index_file)
 
 
-async def _update(desk: Desk, arguments: Arguments) -> str:
+async def _update(desk: ToolContext, arguments: Arguments) -> str:
     index = await desk.blocking(notes.index_path, desk.scope)
     path = _curated(desk, arguments, index)
     old_text, new_text = text(arguments, "old_text"), text(arguments, "new_text")
     return await (replace_passage(desk, path, old_text, new_text) if old_text else _add(desk, path, new_text))
 
 
-def _curated(desk: Desk, arguments: Arguments, index: Path) -> Path:
+def _curated(desk: ToolContext, arguments: Arguments, index: Path) -> Path:
     name = text(arguments, "file", desk.scope.prompt_files[-1])
     return index if name == desk.scope.prompt_files[-1] else desk.scope.folder / name
 
 
-async def _add(desk: Desk, path: Path, new_text: str) -> str:
+async def _add(desk: ToolContext, path: Path, new_text: str) -> str:
     if not files.clean(new_text).strip():
         raise ToolError("old_text and new_text are both empty; there is nothing to change")
     await desk.blocking(desk.may_change, path)
@@ -176,7 +176,7 @@ async def _add(desk: Desk, path: Path, new_text: str) -> str:
     return f"Added to {path.name}." + desk.fullness(path, file)
 
 
-async def _search(desk: Desk, arguments: Arguments) -> ToolResult:
+async def _search(desk: ToolContext, arguments: Arguments) -> ToolResult:
     queries = [query for query in texts(arguments, "query") if query.strip()]
     if not queries:
         raise ToolError("argument 'query' is empty")
@@ -199,7 +199,7 @@ async def _search(desk: Desk, arguments: Arguments) -> ToolResult:
     return ToolResult(result.text, tuple(result.quoted), others)
 
 
-async def _get(desk: Desk, arguments: Arguments) -> str | ToolResult:
+async def _get(desk: ToolContext, arguments: Arguments) -> str | ToolResult:
     path = desk.path(text(arguments, "path"))
     file = await desk.blocking(files.read_text, path, desk.scope.folder)
     if file is None:
@@ -209,7 +209,9 @@ async def _get(desk: Desk, arguments: Arguments) -> str | ToolResult:
     return ToolResult(shown, quoted, await desk.blocking(desk.foreign, path, file.text))
 
 
-def _of_file(desk: Desk, arguments: Arguments, path: Path, file: FileText) -> tuple[str, tuple[QuotedLines, ...]]:
+def _of_file(
+    desk: ToolContext, arguments: Arguments, path: Path, file: FileText
+) -> tuple[str, tuple[QuotedLines, ...]]:
     """The text, and which lines are in it."""
     lines = lines_of(file.text)
     first = integer(arguments, "from", 1)
@@ -230,7 +232,7 @@ def _of_file(desk: Desk, arguments: Arguments, path: Path, file: FileText) -> tu
     return "\n".join([*wanted[:shown], *tail]), (desk.quoted(path, first, first + shown - 1),)
 
 
-async def _talk(desk: Desk, arguments: Arguments) -> str | None:
+async def _talk(desk: ToolContext, arguments: Arguments) -> str | None:
     """A past talk, where the path is one that a hit named, else None; lines are those of its transcript."""
     said = (
         await desk.blocking(desk.talks.opened, desk.scope, text(arguments, "path"), desk.clock) if desk.talks else None
@@ -253,7 +255,7 @@ async def _talk(desk: Desk, arguments: Arguments) -> str | None:
     return "\n".join(shown)
 
 
-async def _list(desk: Desk, arguments: Arguments) -> str | ToolResult:
+async def _list(desk: ToolContext, arguments: Arguments) -> str | ToolResult:
     every = await desk.blocking(notes.listing, desk.scope, desk.clock)
     kind = text(arguments, "type")
     listed = [note for note in every if not kind or note.type == kind]
@@ -275,7 +277,7 @@ async def _list(desk: Desk, arguments: Arguments) -> str | ToolResult:
     return ToolResult(shown, foreign=unique(sources))
 
 
-async def _delete(desk: Desk, arguments: Arguments) -> str:
+async def _delete(desk: ToolContext, arguments: Arguments) -> str:
     await desk.blocking(_may_change_index, desk)
     deleted = await desk.blocking(notes.delete, desk.scope, desk.clock, text(arguments, "path"), desk.may_delete)
     desk.wrote(deleted.path)
@@ -284,7 +286,7 @@ async def _delete(desk: Desk, arguments: Arguments) -> str:
     return f"Deleted {desk.name(deleted.path)}. It said:\n{deleted.text.strip()}"
 
 
-def _may_change_index(desk: Desk) -> None:
+def _may_change_index(desk: ToolContext) -> None:
     desk.may_change(notes.index_path(desk.scope))
 
 

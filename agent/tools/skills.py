@@ -8,11 +8,11 @@ from agent.skills import FOLDER, Skill, Skills
 from agent.tools import schema
 from agent.tools.arguments import text
 from agent.tools.base import Arguments, Tool, ToolError
-from agent.tools.context import Desk
+from agent.tools.context import ToolContext
 
 
-def skill_tools(desk: Desk, skills: Skills) -> tuple[Tool, ...]:
-    async def read(desk: Desk, arguments: Arguments) -> str:
+def skill_tools(desk: ToolContext, skills: Skills) -> tuple[Tool, ...]:
+    async def read(desk: ToolContext, arguments: Arguments) -> str:
         every = await desk.blocking(skills.every, desk.scope)
         return _read(text(arguments, "name").strip(), every)
 

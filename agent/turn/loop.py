@@ -6,13 +6,13 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 
 from agent.context import untrusted
-from agent.memory.redaction_lock import Forgotten
+from agent.memory.redaction_lock import StaleRead
 from agent.model.base import CUT, FULL, ModelError
-from agent.session.turn_journal import Steps, calls_of
-from agent.turn.model_call import Answered, Asking
+from agent.session.turn_journal import TurnJournal, calls_of
+from agent.turn.model_call import ModelAnswer, ModelCaller
 from agent.turn.outcome import ending, failed, is_blank, is_paused, needs_prompting
-from agent.turn.tool_calls import CUT_CALL, NO_MORE_CALLS, Calls
-from agent.types import Discard, StepDone, TurnEvent
+from agent.turn.tool_calls import CUT_CALL, NO_MORE_CALLS, ToolRunner
+from agent.types import StepCompleted, TextReset, TurnEvent
 
 GO_ON = "Your answer was paused in the middle. Go on exactly where it stops."
 SAY_SOMETHING = "Your answer was empty. Answer the person in words now, or with NO_REPLY alone."
@@ -22,19 +22,19 @@ NO_MORE_TOOLS = (
 
 
 async def run_turn(
-    steps: Steps,
-    ask: Asking,
-    calls: Calls,
+    steps: TurnJournal,
+    ask: ModelCaller,
+    calls: ToolRunner,
     arrived: Callable[[], Awaitable[None]],
     limit: int,
 ) -> AsyncGenerator[TurnEvent, None]:
-    """Run a turn whose question is in the journal, from wherever the journal stands. Ends with one `End`.
+    """Run a turn whose question is in the journal, from wherever the journal stands. Ends with one `TurnResult`.
 
     ask         streams the next answer
     arrived     journals what the person said meanwhile
     limit       how many answers may call tools
 
-    Raises `NotJournaled`. Cancelled or closed, it leaves the journal at the last finished step.
+    Raises `TranscriptNotWritten`. Cancelled or closed, it leaves the journal at the last finished step.
     """
     try:
         await calls.close_interrupted(steps.open_calls)
@@ -43,10 +43,10 @@ async def run_turn(
                 await arrived()
             if hint := _hint(steps, limit):
                 await steps.noticed(untrusted.block("notice", hint))
-            answered: Answered | None = None
+            answered: ModelAnswer | None = None
             async with aclosing(ask()) as events:
                 async for event in events:
-                    if isinstance(event, Answered):
+                    if isinstance(event, ModelAnswer):
                         answered = event
                     else:
                         yield event
@@ -55,8 +55,8 @@ async def run_turn(
             try:
                 async with answered.reading.writing():
                     entry = await steps.answered(answer, answered.prefix, answered.foreign, doubted=answered.doubted)
-            except Forgotten:
-                yield Discard()
+            except StaleRead:
+                yield TextReset()
                 continue
             open_calls = steps.open_calls
             if answer.stop_reason in (CUT, FULL):
@@ -65,13 +65,13 @@ async def run_turn(
                 await calls.close(open_calls, NO_MORE_CALLS)
             else:
                 await calls.run(open_calls, answer.invalid, answered.reading)
-            yield StepDone(tuple(str(call["name"]) for call in calls_of(entry)))
+            yield StepCompleted(tuple(str(call["name"]) for call in calls_of(entry)))
     except ModelError as problem:
         end = failed(steps, str(problem))
     yield end
 
 
-def _hint(steps: Steps, limit: int) -> str:
+def _hint(steps: TurnJournal, limit: int) -> str:
     """What the model must be told before it is asked again, unless it was told."""
     answers, entries = steps.answers, steps.entries
     if not answers:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from agent.clock import utc_stamp
 from agent.context.budget import estimate_blocks, is_credible
 from agent.media.store import Store
-from agent.memory.redaction_lock import Reading
+from agent.memory.redaction_lock import ReadEpoch
 from agent.model.base import (
     FULL,
     Completed,
@@ -22,17 +22,17 @@ from agent.model.base import (
     ModelError,
     ModelNotFound,
     ModelRequest,
-    Outdated,
     Restarted,
+    StaleRequest,
     TextDelta,
     ThinkingRejected,
 )
 from agent.model.client import closing
-from agent.session.pictures import Missing, hide_entry, suspects, with_bytes
+from agent.session.pictures import MissingPicture, hide_entry, suspects, with_bytes
 from agent.session.taint import taint
-from agent.tools.foreign_text import Foreign
-from agent.turn.window import Room
-from agent.types import Discard, Text
+from agent.tools.foreign_text import ForeignText
+from agent.turn.window import ContextWindow
+from agent.types import ReplyText, TextReset
 
 _log = logging.getLogger(__name__)
 
@@ -41,28 +41,28 @@ _LONG_WAIT = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class ModelAnswer:
     """The whole answer, the name of all that was sent for it (`replay.Context.prefix`), as of when that was read, and
     text of others that was in it. `doubted`: the server's count of tokens cannot be right."""
 
     answer: Completed
     prefix: str
-    reading: Reading
-    foreign: tuple[Foreign, ...]
+    reading: ReadEpoch
+    foreign: tuple[ForeignText, ...]
     doubted: bool
 
 
-class Asking:
+class ModelCaller:
     """Each call asks once, and again where request or answer did not fit, for which `room` makes it smaller, or where
     a picture (of `store`) stood in the way, which is then hidden for good."""
 
-    def __init__(self, room: Room, purpose: str, store: Store) -> None:
+    def __init__(self, room: ContextWindow, purpose: str, store: Store) -> None:
         self._room = room
         self._purpose = purpose
         self._store = store
 
-    async def __call__(self) -> AsyncGenerator[Text | Discard | Answered, None]:
-        """What streams, then one `Answered`. Raises `ModelError`: `ContextOverflow` where no room could be made."""
+    async def __call__(self) -> AsyncGenerator[ReplyText | TextReset | ModelAnswer, None]:
+        """What streams, then one `ModelAnswer`. Raises `ModelError`: `ContextOverflow` where no room could be made."""
         while True:
             try:
                 async with aclosing(self._room.before_call()) as notes:
@@ -86,16 +86,16 @@ class Asking:
                     async for event in events:
                         match event:
                             case TextDelta(text):
-                                yield Text(text)
+                                yield ReplyText(text)
                             case Restarted(why=why, wait=wait):
-                                yield Discard(why if wait >= _LONG_WAIT else "")
+                                yield TextReset(why if wait >= _LONG_WAIT else "")
                             case Completed():
                                 answer = event
-            except Missing as gone:
+            except MissingPicture as gone:
                 await self._hide(gone.paths, "their files are gone")
                 continue
-            except Outdated:
-                yield Discard()
+            except StaleRequest:
+                yield TextReset()
                 continue
             except (ModelNotFound, ThinkingRejected):
                 raise
@@ -110,22 +110,22 @@ class Asking:
                 except ContextOverflow as error:
                     problem = error
                 else:
-                    yield Discard()
+                    yield TextReset()
                     continue
             if problem is not None and answer is None:
                 if not await self._hide(suspects(asked.messages, problem.at), str(problem)):
                     raise problem
-                yield Discard()
+                yield TextReset()
                 continue
             if answer is None:
                 raise ModelError("The model's answer ended before it was complete. Please try again.")
             found = taint(talk.transcript, talk.scope, "")
             doubted = not is_credible(answer.usage.context, expected + estimate_blocks(answer.content))
-            yield Answered(answer, now.prefix, reading, found.of_answers(talk.scope), doubted)
+            yield ModelAnswer(answer, now.prefix, reading, found.of_answers(talk.scope), doubted)
             return
 
     async def _with_pictures(self, request: ModelRequest) -> ModelRequest:
-        """Raises `Missing`."""
+        """Raises `MissingPicture`."""
         if not suspects(request.messages, None):
             return request
         return dataclasses.replace(request, messages=await asyncio.to_thread(with_bytes, request.messages, self._store))

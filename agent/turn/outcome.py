@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from agent.model.base import CUT, FULL, PAUSED, REFUSED
 from agent.session.entries import MessageEntry
-from agent.session.turn_journal import STOPPED, Steps, calls_of, text_of
+from agent.session.turn_journal import STOPPED, TurnJournal, calls_of, text_of
 from agent.silence import can_be_seen, spoken
-from agent.types import End, EndKind
+from agent.types import ResultKind, TurnResult
 
 CUT_OFF = "_(My answer reached its length limit and stops here. Say “go on” for the rest.)_"
 CUT_EMPTY = "My answer reached its length limit before it said anything. Please ask for something smaller."
@@ -25,7 +25,7 @@ TOO_MANY_STEPS = "I stopped after {limit} steps without finishing this. Say “g
 WAS_STOPPED = "This was stopped."
 
 
-def ending(steps: Steps, limit: int) -> End | None:
+def ending(steps: TurnJournal, limit: int) -> TurnResult | None:
     """The turn's end, or None while it goes on. `limit`: how many answers may call tools."""
     answers = steps.answers
     if not answers or steps.noticed_last:
@@ -34,28 +34,28 @@ def ending(steps: Steps, limit: int) -> End | None:
     said = _said(steps)
     match last.meta.stop_reason:
         case str(reason) if reason == STOPPED:
-            return _end(steps, EndKind.ERROR, WAS_STOPPED)
+            return _end(steps, ResultKind.ERROR, WAS_STOPPED)
         case str(reason) if reason == REFUSED:
-            return _end(steps, EndKind.ERROR, said, DECLINED)
+            return _end(steps, ResultKind.ERROR, said, DECLINED)
         case str(reason) if reason == FULL:
-            return _end(steps, EndKind.REPLY if said else EndKind.ERROR, said, TOO_LONG)
+            return _end(steps, ResultKind.REPLY if said else ResultKind.ERROR, said, TOO_LONG)
         case str(reason) if calls_of(last) or reason == PAUSED:
             if len(answers) <= limit:
                 return None
-            return _end(steps, EndKind.ERROR, said, TOO_MANY_STEPS.format(limit=limit))
+            return _end(steps, ResultKind.ERROR, said, TOO_MANY_STEPS.format(limit=limit))
         case str(reason) if reason == CUT:
-            return _end(steps, EndKind.REPLY, said, CUT_OFF) if said else _end(steps, EndKind.ERROR, CUT_EMPTY)
+            return _end(steps, ResultKind.REPLY, said, CUT_OFF) if said else _end(steps, ResultKind.ERROR, CUT_EMPTY)
     if is_blank(last) and not said:
         asked_again = sum(is_blank(answer) and not calls_of(answer) for answer in answers) > 1
-        return _end(steps, EndKind.ERROR, EMPTY) if asked_again else None
+        return _end(steps, ResultKind.ERROR, EMPTY) if asked_again else None
     if not is_blank(last) and not spoken(text_of(last)) and not any(map(_replies, answers)):
-        return _end(steps, EndKind.SILENCE)
-    return _end(steps, EndKind.REPLY, said)
+        return _end(steps, ResultKind.SILENCE)
+    return _end(steps, ResultKind.REPLY, said)
 
 
-def failed(steps: Steps, sentence: str) -> End:
+def failed(steps: TurnJournal, sentence: str) -> TurnResult:
     """The end of a turn that could not go on: what it had said, and why it stops."""
-    return _end(steps, EndKind.ERROR, _said(steps), sentence)
+    return _end(steps, ResultKind.ERROR, _said(steps), sentence)
 
 
 def is_blank(answer: MessageEntry) -> bool:
@@ -72,7 +72,7 @@ def needs_prompting(answer: MessageEntry) -> bool:
     return is_paused(answer) and bool(answer.content) and answer.content[-1].get("type") == "text"
 
 
-def _said(steps: Steps) -> str:
+def _said(steps: TurnJournal) -> str:
     """What the turn's answers say to the person."""
     return "\n\n".join(filter(can_be_seen, (spoken(text_of(answer)) for answer in steps.answers if _counts(answer))))
 
@@ -86,5 +86,5 @@ def _counts(answer: MessageEntry) -> bool:
     return answer.meta.stop_reason != REFUSED
 
 
-def _end(steps: Steps, kind: EndKind, *texts: str) -> End:
-    return End(kind, "\n\n".join(filter(None, texts)), steps.usage)
+def _end(steps: TurnJournal, kind: ResultKind, *texts: str) -> TurnResult:
+    return TurnResult(kind, "\n\n".join(filter(None, texts)), steps.usage)

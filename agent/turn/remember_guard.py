@@ -23,12 +23,12 @@ from agent.memory import daily_log
 from agent.memory.files import FileError, clean, read_text
 from agent.memory.history import Author
 from agent.memory.log_writer import append_log
-from agent.memory.redaction_lock import Forgettings
+from agent.memory.redaction_lock import RedactionLock
 from agent.memory.scope import Scope
 from agent.session.entries import MessageEntry
-from agent.session.turn_journal import Steps, text_of
+from agent.session.turn_journal import TurnJournal, text_of
 from agent.silence import spoken
-from agent.types import Discard, End, EndKind, Text, TurnEvent
+from agent.types import ReplyText, ResultKind, TextReset, TurnEvent, TurnResult
 
 WRITE_IT_DOWN = (
     "The person asked you to remember something, and nothing has been written. Write it down now with memory_append, "
@@ -41,37 +41,37 @@ BY = "remember this"
 
 
 @dataclass(frozen=True, slots=True)
-class Promise:
+class RememberGuard:
     """Of one turn. `remembering` names the tools whose finished call is a memory write."""
 
-    steps: Steps
+    steps: TurnJournal
     scope: Scope
     clock: Clock
     author: Author
-    forgettings: Forgettings
+    forgettings: RedactionLock
     remembering: frozenset[str]
 
     async def kept(self, run: Callable[[bool], AsyncGenerator[TurnEvent, None]]) -> AsyncGenerator[TurnEvent, None]:
         """The events of a turn, ended when what it promised is kept. `run` runs it from where its journal stands; it is
         given whether new messages may join."""
-        end: End | None = None
+        end: TurnResult | None = None
         if not self._asked_again:
             async with aclosing(run(True)) as events:
                 async for event in events:
-                    if isinstance(event, End):
+                    if isinstance(event, TurnResult):
                         end = event
                     else:
                         yield event
             assert end is not None
-            if self.owed and end.kind is not EndKind.ERROR:
+            if self.owed and end.kind is not ResultKind.ERROR:
                 await self.steps.noticed(_NOTICE)
         if self._asked_again:
             given = end.text if end is not None else self._given
             async with aclosing(run(False)) as events:
                 async for event in events:
-                    if isinstance(event, End):
-                        end = replace(event, kind=EndKind.REPLY, text=given) if given else event
-                    elif not (given and isinstance(event, Text | Discard)):
+                    if isinstance(event, TurnResult):
+                        end = replace(event, kind=ResultKind.REPLY, text=given) if given else event
+                    elif not (given and isinstance(event, ReplyText | TextReset)):
                         yield event
         assert end is not None
         yield await self._closed(end)
@@ -106,12 +106,12 @@ class Promise:
                 with self.author.writes(BY):
                     append_log(self.scope, self.clock, dated)
 
-    async def _closed(self, end: End) -> End:
+    async def _closed(self, end: TurnResult) -> TurnResult:
         try:
             await self.write_down()
         except FileError as problem:
             said = _NOT_WRITTEN.format(why=problem)
-            kind = EndKind.REPLY if end.kind is EndKind.SILENCE else end.kind
+            kind = ResultKind.REPLY if end.kind is ResultKind.SILENCE else end.kind
             return replace(end, kind=kind, text="\n\n".join(filter(None, (end.text, said))))
         return end
 

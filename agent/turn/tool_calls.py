@@ -9,15 +9,15 @@ from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
-from agent.context.file_changes import Freshness, seen_by
+from agent.context.file_changes import FileWatch, seen_by
 from agent.context.untrusted import clean
 from agent.memory.provenance import written_from
-from agent.memory.redaction_lock import Forgotten, Reading
+from agent.memory.redaction_lock import ReadEpoch, StaleRead
 from agent.memory.scope import Scope
 from agent.model.base import Block
-from agent.session.entries import Seen
+from agent.session.entries import SeenFile
 from agent.session.taint import Taint, needs_yes, taint
-from agent.session.turn_journal import Steps
+from agent.session.turn_journal import TurnJournal
 from agent.tools.arguments import checked
 from agent.tools.base import Arguments, Effect, EffectRequest, OwnerConsent, Tool, ToolError, ToolResult
 
@@ -39,16 +39,16 @@ NOBODY_TO_ASK = "Not done: this needs the owner's yes, and there is nobody who c
 STOPPED_CALL = "Stopped by the person: this call may or may not have taken effect."
 
 
-class Calls:
+class ToolRunner:
     """The tools of a turn of a scope. `written` is filled by them with the files that they write; `approvals` asks the
     owner where text of others may be the reason of an effect (SPEC 6)."""
 
     def __init__(
         self,
         tools: Sequence[Tool],
-        steps: Steps,
+        steps: TurnJournal,
         scope: Scope,
-        freshness: Freshness,
+        freshness: FileWatch,
         written: set[Path],
         approvals: OwnerConsent | None = None,
     ) -> None:
@@ -59,7 +59,7 @@ class Calls:
         self._written = written
         self._approvals = approvals
 
-    async def run(self, calls: Sequence[Block], invalid: Mapping[str, str], reading: Reading) -> None:
+    async def run(self, calls: Sequence[Block], invalid: Mapping[str, str], reading: ReadEpoch) -> None:
         """Run calls, reading ones side by side, others alone and in order, and journal each result as it is there.
         `reading`: as of when was read what the model answered to; what was forgotten since is neither written nor
         looked up."""
@@ -103,7 +103,7 @@ class Calls:
         if batch:
             yield batch
 
-    async def _run(self, call: Block, invalid: Mapping[str, str], reading: Reading) -> None:
+    async def _run(self, call: Block, invalid: Mapping[str, str], reading: ReadEpoch) -> None:
         tool = self._tools.get(str(call["name"]))
         try:
             if tool is not None and tool.writes_files:
@@ -114,7 +114,7 @@ class Calls:
                 journal = await self._done(tool, call, invalid)
                 async with reading.writing():
                     await journal()
-        except Forgotten:
+        except StaleRead:
             await self._steps.result(call, FORGOTTEN_CALL, error=True)
 
     async def _done(self, tool: Tool | None, call: Block, invalid: Mapping[str, str]) -> Callable[[], Awaitable[None]]:
@@ -166,7 +166,7 @@ class Calls:
     async def _changed_by_others(self) -> frozenset[str]:
         return await asyncio.to_thread(self._freshness.unseen, self._seen())
 
-    async def _seen_now(self, changed: frozenset[str]) -> dict[str, Seen]:
+    async def _seen_now(self, changed: frozenset[str]) -> dict[str, SeenFile]:
         """What this call wrote is seen, unless somebody else had changed that file as well: then the session is
         told."""
         written = tuple(self._written)
@@ -174,7 +174,7 @@ class Calls:
         now = await asyncio.to_thread(self._freshness.written, written, self._seen())
         return {key: seen for key, seen in now.items() if key not in changed}
 
-    def _seen(self) -> dict[str, Seen]:
+    def _seen(self) -> dict[str, SeenFile]:
         return seen_by(self._steps.transcript.header, self._steps.transcript.entries)
 
 

@@ -15,14 +15,14 @@ from agent.context.budget import IMAGE_TOKENS
 from agent.context.file_changes import seen_by
 from agent.context.header import rendered
 from agent.context.recall import Recall
-from agent.memory.redaction_lock import Forgettings, Forgotten
-from agent.session.entries import Recalled, Seen
+from agent.memory.redaction_lock import RedactionLock, StaleRead
+from agent.session.entries import RecalledPassage, SeenFile
 from agent.session.pictures import MOST_SHOWN, picture_block
 from agent.session.taint import in_message
-from agent.session.turn_journal import Steps, turns_of_said
-from agent.sessions import Conversation
-from agent.tools.foreign_text import Foreign, in_memory, unique
-from agent.types import Said
+from agent.session.turn_journal import TurnJournal, turns_of_said
+from agent.sessions import OpenSession
+from agent.tools.foreign_text import ForeignText, in_memory, unique
+from agent.types import UserMessage
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -37,32 +37,32 @@ class _News:
     """Blocks that go with a message, and what its meta keeps of them."""
 
     blocks: tuple[str, ...] = ()
-    files: Mapping[str, Seen] = field(default_factory=dict)
-    recalled: tuple[Recalled, ...] = ()
-    foreign: tuple[Foreign, ...] = ()
+    files: Mapping[str, SeenFile] = field(default_factory=dict)
+    recalled: tuple[RecalledPassage, ...] = ()
+    foreign: tuple[ForeignText, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Incoming:
+class UserInput:
     """Of one turn. `window` is that of its model, in tokens."""
 
-    conversation: Conversation
-    steps: Steps
+    conversation: OpenSession
+    steps: TurnJournal
     window: int
     recall: Recall
-    forgettings: Forgettings
+    forgettings: RedactionLock
     clock: Clock
 
-    async def journal(self, said: Sequence[Said]) -> None:
+    async def journal(self, said: Sequence[UserMessage]) -> None:
         """Write what was said, unless it is written, with what changed on disk before the last of it. Raises
-        `NotJournaled`."""
+        `TranscriptNotWritten`."""
         known = turns_of_said(self.conversation.transcript.entries)
         fresh = [one for one in said if one.id not in known]
         for one in fresh:
             while not await self._journaled(one, newest=one is fresh[-1]):
                 pass  # something was forgotten meanwhile: what goes with it is looked for anew
 
-    async def _journaled(self, one: Said, *, newest: bool) -> bool:
+    async def _journaled(self, one: UserMessage, *, newest: bool) -> bool:
         """False where something was forgotten since what goes with the message was read."""
         reading = self.forgettings.reading(self.conversation.scope)
         news = await self._news(one) if newest else _News()
@@ -83,11 +83,11 @@ class Incoming:
                     (*in_message(one), *news.foreign),
                     one.by,
                 )
-        except Forgotten:
+        except StaleRead:
             return False
         return True
 
-    async def _news(self, said: Said) -> _News:
+    async def _news(self, said: UserMessage) -> _News:
         """What goes with the newest message."""
         transcript, scope = self.conversation.transcript, self.conversation.scope
         seen = seen_by(transcript.header, transcript.entries)
@@ -113,12 +113,12 @@ async def _off_the_loop(size: int, work: Callable[P, T], *args: P.args, **kwargs
     return work(*args, **kwargs) if size < _SMALL else await asyncio.to_thread(work, *args, **kwargs)
 
 
-def _size(said: Said) -> int:
+def _size(said: UserMessage) -> int:
     """Characters."""
     return len(said.text) + sum(len(document.text) for document in said.documents)
 
 
-def _within(said: Said, room: int) -> Said:
+def _within(said: UserMessage, room: int) -> UserMessage:
     """With no more pictures than `room` tokens hold."""
     most = min(MOST_SHOWN, room // IMAGE_TOKENS)
     left = said.pictures[most:]

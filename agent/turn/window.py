@@ -19,16 +19,16 @@ from agent.clock import Clock, utc_stamp
 from agent.compaction.compact import Compacted, NotCompacted, NothingToCompact, compact, failure_of, uncompacted_entry
 from agent.compaction.cut import tight
 from agent.compaction.flush import before_context_loss
-from agent.compaction.flush_state import Loss, ends_a_flush
+from agent.compaction.flush_state import ContextLossReason, ends_a_flush
 from agent.context.budget import DEFAULT_WINDOW, Budget, budget
 from agent.context.replay import in_context
-from agent.context.request import Talk
+from agent.context.request import RequestBuilder
 from agent.model.base import ContextOverflow, Model, ModelError
 from agent.session.entries import MessageEntry
 from agent.session.prune import KEPT_TURNS, LONGEST, older_than, prune_entry
 from agent.settings import AgentSettings
 from agent.turn.outcome import TOO_LONG, TOO_SMALL
-from agent.types import Discard
+from agent.types import TextReset
 
 _log = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ _MOST_RETRIES = 3
 _CACHE_LASTS = {"5m": timedelta(minutes=5), "1h": timedelta(hours=1), "off": timedelta(0)}
 
 
-class Room:
+class ContextWindow:
     """Of one turn.
 
     smaller     tells that the server refused so many tokens, and the window that it named; gives the budget from now on
@@ -50,7 +50,7 @@ class Room:
 
     def __init__(
         self,
-        talk: Talk,
+        talk: RequestBuilder,
         turn: str,
         smaller: Callable[[int, int | None], Awaitable[Budget]],
         compacted: Callable[[Compacted], Awaitable[None]],
@@ -63,10 +63,10 @@ class Room:
         self.failure = failure_of(talk.transcript.entries, turn)
 
     @property
-    def talk(self) -> Talk:
+    def talk(self) -> RequestBuilder:
         return self._talk
 
-    async def before_call(self) -> AsyncGenerator[Discard, None]:
+    async def before_call(self) -> AsyncGenerator[TextReset, None]:
         """Make room for the next request; yields notes for the person where that takes long. Raises `ContextOverflow`
         where there is none to be made."""
         if self._has_room and not self._is_cache_cold():
@@ -75,7 +75,7 @@ class Room:
             async for note in notes:
                 yield note
 
-    def after_overflow(self, window: int | None = None) -> AsyncGenerator[Discard, None]:
+    def after_overflow(self, window: int | None = None) -> AsyncGenerator[TextReset, None]:
         """The last request or its answer did not fit, into a window of so many tokens where the server says so: make it
         smaller, so that it can be made again. Raises `ContextOverflow` where that was done often enough, or cannot be
         done."""
@@ -87,7 +87,7 @@ class Room:
         if self._has_room:
             return
         if self._talk.projected() >= self._talk.budget.flush_at:
-            await before_context_loss(self._talk, Loss.THRESHOLD)
+            await before_context_loss(self._talk, ContextLossReason.THRESHOLD)
         if self._talk.is_crowded:
             await self._make_room()
         if not self._talk.budget.fits(self._talk.projected()):
@@ -105,7 +105,7 @@ class Room:
         older = older_than(self._talk.transcript.entries, KEPT_TURNS)
         if older and await self._prune(older, LONGEST, to_at_most=self._talk.budget.flush_at):
             return
-        await before_context_loss(self._talk, Loss.COMPACTION)
+        await before_context_loss(self._talk, ContextLossReason.COMPACTION)
         await self._compact()
         if self._talk.is_crowded and not await self._prune(
             self._newest_answer, LONGEST, to_at_most=self._talk.budget.flush_at
@@ -125,7 +125,7 @@ class Room:
             older_than(self._talk.transcript.entries, 1), LONGEST, to_at_most=before * 3 // 4
         ):
             return
-        await before_context_loss(self._talk, Loss.OVERFLOW)
+        await before_context_loss(self._talk, ContextLossReason.OVERFLOW)
         if await self._compact(overflowed=True) or await self._compact(overflowed=True, in_turn=True):
             return
         if await self._prune("", self._tight):
@@ -196,12 +196,12 @@ class Room:
                 return age > _CACHE_LASTS.get(self._talk.settings.model.cache, timedelta(0))
         return False
 
-    async def _noted(self, work: Awaitable[None]) -> AsyncGenerator[Discard, None]:
+    async def _noted(self, work: Awaitable[None]) -> AsyncGenerator[TextReset, None]:
         task = asyncio.ensure_future(work)
         try:
             done, _ = await asyncio.wait({task}, timeout=_LONG_WAIT)
             if not done:
-                yield Discard(NOTE)
+                yield TextReset(NOTE)
                 await asyncio.wait({task})
             task.result()
         finally:
@@ -214,7 +214,7 @@ _LEAST_SHARE = 8
 """A window is not taken for smaller than this part of what was said of it: one odd refusal must not lock a talk."""
 
 
-class Windows:
+class ModelWindows:
     def __init__(self, settings: AgentSettings, model: Model, clock: Clock) -> None:
         self._settings = settings
         self._model = model

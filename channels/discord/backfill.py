@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Sequence
 
 import discord
 
-from channels.discord.client import Session
+from channels.discord.client import DiscordClient
 from channels.discord.errors import CALL_FAILED, UNKNOWN_CHANNEL, code, redacted, source_failed
 from channels.json_fields import Json
 from channels.message import SourceFailed
@@ -28,7 +28,7 @@ class NoHistory(Exception):
         self.gone = gone
 
 
-async def missed(session: Session, chat_id: str, after: str, within: float) -> AsyncIterator[Sequence[Json]]:
+async def missed(session: DiscordClient, chat_id: str, after: str, within: float) -> AsyncIterator[Sequence[Json]]:
     """The messages behind `after`, oldest first, page by page, each of them `within` so many seconds. Raises
     `NoHistory`, and `SourceFailed` where it cannot be had now."""
     path = "/channels/{channel_id}/messages"

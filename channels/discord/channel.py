@@ -16,7 +16,7 @@ from typing import Any
 import discord
 
 from channels.discord import format as look
-from channels.discord.client import Session, Where
+from channels.discord.client import DiscordClient, Where
 from channels.discord.command_sync import sync
 from channels.discord.download import Expired, address_in, download, too_large
 from channels.discord.errors import (
@@ -29,14 +29,14 @@ from channels.discord.errors import (
     redacted,
     send_error,
 )
-from channels.discord.inbound import CHANNEL, INTERACTION, BotIdentity
-from channels.discord.intake import Hears, Intake
-from channels.discord.interactions import Answers, Interactions
-from channels.discord.last_seen import Seen, SeenForNow
+from channels.discord.inbound import CHANNEL, INTERACTION, DiscordIdentity
+from channels.discord.intake import EventIntake, Hears
+from channels.discord.interactions import InteractionAnswers, Interactions
+from channels.discord.last_seen import PositionsInMemory, PositionStore
 from channels.discord.outbound import content, form, room, sending
-from channels.discord.presence import Signs
-from channels.discord.rate_limit import Halt
-from channels.discord.unconfirmed import Doubts
+from channels.discord.presence import DiscordPresence
+from channels.discord.rate_limit import GlobalRateLimit
+from channels.discord.unconfirmed import UnconfirmedSends
 from channels.json_fields import Json
 from channels.message import (
     Address,
@@ -87,7 +87,7 @@ class DiscordChannel:
         api_url: str = "https://discord.com/api/v10",
         commands: Sequence[CommandInfo] = (),
         hears: Hears = _hears_all,
-        seen: Seen | None = None,
+        seen: PositionStore | None = None,
         pause: Pause = asyncio.sleep,
         silence: float = 60.0,
         answer_timeout: float = 10.0,
@@ -100,16 +100,16 @@ class DiscordChannel:
         self._api_url = api_url
         self._commands = tuple(commands)
         self._hears = hears
-        self._seen: Seen = seen or SeenForNow()
+        self._seen: PositionStore = seen or PositionsInMemory()
         self._pause = pause
         self._silence = silence
-        self._session: Session | None = None
-        self._halt = Halt()
+        self._session: DiscordClient | None = None
+        self._halt = GlobalRateLimit()
         self._interactions = Interactions(answer_timeout / 2)
-        self._answers = Answers(self._interactions, answer_timeout)
-        self._doubts = Doubts(KNOWS_REPEATS)
+        self._answers = InteractionAnswers(self._interactions, answer_timeout)
+        self._doubts = UnconfirmedSends(KNOWS_REPEATS)
         self._rooms: dict[str, str] = {}
-        self._signs = Signs(lambda: self._session, pause, self._rooms)
+        self._signs = DiscordPresence(lambda: self._session, pause, self._rooms)
         self._status = ChannelStatus(Health.OFF)
 
     @property
@@ -129,11 +129,11 @@ class DiscordChannel:
         the history by the next run."""
         self._report(ChannelStatus(Health.DEGRADED, "connecting to Discord"))
         try:
-            session = await Session.open(self._token, self._api_url, self._pause, self._silence, self._halt)
+            session = await DiscordClient.open(self._token, self._api_url, self._pause, self._silence, self._halt)
             await self._begin(session)
             names = frozenset(command.name for command in self._commands)
-            bot = BotIdentity(session.user_id, session.user_name, names)
-            intake = Intake(bot, self._hears, self._seen, self._interactions, self._connected, self._pause)
+            bot = DiscordIdentity(session.user_id, session.user_name, names)
+            intake = EventIntake(bot, self._hears, self._seen, self._interactions, self._connected, self._pause)
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._register_commands(session))
                 group.create_task(intake.run(session, receive))
@@ -149,13 +149,13 @@ class DiscordChannel:
         finally:
             self._interactions.give_up()
 
-    async def _begin(self, session: Session) -> None:
+    async def _begin(self, session: DiscordClient) -> None:
         """What is sent from now on goes through the new session; the old one was kept for what was sent meanwhile."""
         before, self._session = self._session, session
         if before is not None:
             await before.aclose()
 
-    async def _register_commands(self, session: Session) -> None:
+    async def _register_commands(self, session: DiscordClient) -> None:
         try:
             if self._commands and await sync(session, self._commands):
                 log.info("Discord has a new menu of commands")
@@ -212,7 +212,7 @@ class DiscordChannel:
         self._doubts.after(message.key, failed)
         raise failed from None
 
-    async def _sent(self, session: Session, chat: str, message: OutboundMessage) -> Any:
+    async def _sent(self, session: DiscordClient, chat: str, message: OutboundMessage) -> Any:
         """Send; another way where Discord refuses this one for what it can do without."""
         try:
             return await self._posted(session, chat, message, reply=True)
@@ -227,7 +227,7 @@ class DiscordChannel:
 
     @staticmethod
     async def _posted(
-        session: Session, chat: str, message: OutboundMessage, *, reply: bool, is_plain: bool = False
+        session: DiscordClient, chat: str, message: OutboundMessage, *, reply: bool, is_plain: bool = False
     ) -> Any:
         payload = sending(message, reply=reply, is_plain=is_plain)
         if message.file is None:
@@ -242,7 +242,7 @@ class DiscordChannel:
         finally:
             file.close()
 
-    async def _private_chat_with(self, session: Session, user: str) -> str:
+    async def _private_chat_with(self, session: DiscordClient, user: str) -> str:
         """The private chat with the person of that id; empty where it is nobody's."""
         try:
             found: object = await session.call("POST", "/users/@me/channels", json={"recipient_id": user})
@@ -315,13 +315,13 @@ class DiscordChannel:
             await session.aclose()
         self._report(ChannelStatus(Health.OFF))
 
-    def _open_session(self) -> Session:
+    def _open_session(self) -> DiscordClient:
         if self._session is None:
             raise NotSent("there is no connection to Discord yet")
         return self._session
 
 
-def _keep_room(session: Session, method: str, path: str, where: Where) -> None:
+def _keep_room(session: DiscordClient, method: str, path: str, where: Where) -> None:
     """Raises `NotSent` where a preview would take the last room that a rate limit leaves."""
     if wait := session.wait_for_room(method, path, where):
         raise NotSent("a final text may want the room that is left", retry_after=wait)

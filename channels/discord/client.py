@@ -29,7 +29,7 @@ from discord.http import HTTPClient, Ratelimit, Route
 from discord.state import ConnectionState
 
 from channels.discord.errors import CALL_FAILED, ODD_ANSWER, redacted, source_failed
-from channels.discord.rate_limit import SHORT, Halt
+from channels.discord.rate_limit import SHORT, GlobalRateLimit
 from channels.json_fields import Json, get, load_json
 from channels.tasks import Pause
 
@@ -121,15 +121,15 @@ def intents() -> discord.Intents:
     return wanted
 
 
-class Session:
+class DiscordClient:
     """Open with `open`, close with `aclose`."""
 
-    def __init__(self, api_url: str, pause: Pause, silence: float, halt: Halt) -> None:
-        self._client = _Client(api_url, pause, silence, halt)
+    def __init__(self, api_url: str, pause: Pause, silence: float, halt: GlobalRateLimit) -> None:
+        self._client = _LibraryClient(api_url, pause, silence, halt)
         self._halt = halt
 
     @classmethod
-    async def open(cls, token: str, api_url: str, pause: Pause, silence: float, halt: Halt) -> Session:
+    async def open(cls, token: str, api_url: str, pause: Pause, silence: float, halt: GlobalRateLimit) -> DiscordClient:
         """Log in. `silence`: seconds without a word of the gateway, not even the answer to a heartbeat, after which
         its connection is dead and made anew. Raises `SourceFailed`."""
         session = cls(api_url, pause, silence, halt)
@@ -204,7 +204,7 @@ class Session:
 class _Http(HTTPClient):
     """The library's HTTP with addresses of its own."""
 
-    def __init__(self, client: discord.Client, api_url: str, pause: Pause, halt: Halt) -> None:
+    def __init__(self, client: discord.Client, api_url: str, pause: Pause, halt: GlobalRateLimit) -> None:
         super().__init__(client.loop, http_trace=halt.trace(), max_ratelimit_timeout=SHORT)
         self._halt = halt
         self._api_url = api_url.rstrip("/")
@@ -281,8 +281,8 @@ class _Http(HTTPClient):
         return self._buckets.get(f"{known}:{route.major_parameters}")
 
 
-class _Client(discord.Client):
-    def __init__(self, api_url: str, pause: Pause, silence: float, halt: Halt) -> None:
+class _LibraryClient(discord.Client):
+    def __init__(self, api_url: str, pause: Pause, silence: float, halt: GlobalRateLimit) -> None:
         self._api_url = api_url
         self._halt = halt
         self.on_event: OnEvent | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from channels.discord.client import Session
+from channels.discord.client import DiscordClient
 from channels.json_fields import Json, get, objects_of
 from channels.message import CommandInfo
 
@@ -15,7 +15,7 @@ _LONGEST = 100
 """Characters of a description."""
 
 
-async def sync(session: Session, commands: Sequence[CommandInfo]) -> bool:
+async def sync(session: DiscordClient, commands: Sequence[CommandInfo]) -> bool:
     """Put the menu there where it is another; returns whether it was. Discord takes 200 new commands a day, and needs
     no telling at each start. Raises what calls raise."""
     path, where = "/applications/{application_id}/commands", {"application_id": session.application_id}

@@ -15,7 +15,7 @@ _PRIVATE_TYPES = frozenset({1, 3})
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class DiscordChat:
     """A room where messages are. `server` is empty for a private chat, `parent` is a thread's channel; `newest` the id
     of its last message as far as Discord has told."""
 
@@ -50,16 +50,16 @@ class Directory:
     def __init__(self, bot_id: str) -> None:
         self._bot_id = bot_id
         self._servers: dict[str, _Server] = {}
-        self._places: dict[str, Place] = {}
+        self._places: dict[str, DiscordChat] = {}
 
-    def place(self, place_id: str) -> Place | None:
+    def place(self, place_id: str) -> DiscordChat | None:
         return self._places.get(place_id)
 
-    def of_server(self, server: str) -> list[Place]:
+    def of_server(self, server: str) -> list[DiscordChat]:
         known = self._servers.get(server)
         return [self._places[one] for one in sorted(known.places)] if known else []
 
-    def title(self, place: Place) -> str:
+    def title(self, place: DiscordChat) -> str:
         """What people call it: `Home #general`, `Home #general › plan`."""
         server = self._servers.get(place.server)
         parent = self._places.get(place.parent)
@@ -116,7 +116,7 @@ class Directory:
         for place in known.places if known else ():
             self._places.pop(place, None)
 
-    def place_seen(self, data: Json, server: str = "") -> Place | None:
+    def place_seen(self, data: Json, server: str = "") -> DiscordChat | None:
         """A channel or thread as Discord describes it, from any event that carries one."""
         place_id = get(data, "id", str)
         if place_id is None:
@@ -126,7 +126,7 @@ class Directory:
         if not server and kind not in _PRIVATE_TYPES:
             return None
         parent = get(data, "parent_id", str) or "" if kind in THREAD_TYPES else ""
-        place = Place(place_id, server, text_of(data, "name"), parent, get(data, "last_message_id", str) or "")
+        place = DiscordChat(place_id, server, text_of(data, "name"), parent, get(data, "last_message_id", str) or "")
         self._places[place_id] = place
         if server in self._servers:
             self._servers[server].places.add(place_id)
@@ -155,9 +155,9 @@ class Directory:
             server.own_roles -= {role_id}
             server.given_roles -= {role_id}
 
-    def private(self, place_id: str) -> Place:
+    def private(self, place_id: str) -> DiscordChat:
         """A private chat, of which Discord tells nothing but its id."""
-        place = self._places.get(place_id) or Place(place_id)
+        place = self._places.get(place_id) or DiscordChat(place_id)
         if not place.is_private:
             place = replace(place, server="", parent="")
         return place

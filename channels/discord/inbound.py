@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from channels.discord.directory import Directory, Place
+from channels.discord.directory import Directory, DiscordChat
 from channels.json_fields import Json, Malformed, get, need, need_object, object_of, objects_of, strings_of, text_of
-from channels.message import Address, Attachment, ChatKind, InboundMessage, Origin, Quote, Sender, Unreadable
+from channels.message import Address, Attachment, ChatKind, InboundMessage, Origin, Quote, Sender, UnreadableEvent
 from channels.text import clean
 
 CHANNEL = "discord"
@@ -44,7 +44,7 @@ _NAMED_COMMAND = re.compile(r"(\s*/[A-Za-z]+)\s?@(\S+)(?=\s|\Z)")
 
 
 @dataclass(frozen=True, slots=True)
-class BotIdentity:
+class DiscordIdentity:
     """Who the bot is, and which of the words behind a slash are its commands."""
 
     id: str
@@ -63,8 +63,8 @@ def snowflake(at: datetime) -> str:
 
 
 def read(
-    data: Json, bot: BotIdentity, place: Place, directory: Directory, *, edit: bool = False
-) -> InboundMessage | Unreadable | None:
+    data: Json, bot: DiscordIdentity, place: DiscordChat, directory: Directory, *, edit: bool = False
+) -> InboundMessage | UnreadableEvent | None:
     """The message in MESSAGE_CREATE, MESSAGE_UPDATE (`edit`) or a page of history. None: nothing for us (our own
     messages, notices of Discord, an update that changed no word)."""
     try:
@@ -73,7 +73,7 @@ def read(
         return unreadable(data, str(error))
 
 
-def read_interaction(data: Json, place: Place, directory: Directory) -> InboundMessage | Unreadable | None:
+def read_interaction(data: Json, place: DiscordChat, directory: Directory) -> InboundMessage | UnreadableEvent | None:
     """A command from the menu or a press of a button, as if its person had written it."""
     try:
         return _interaction(data, place, directory)
@@ -81,15 +81,17 @@ def read_interaction(data: Json, place: Place, directory: Directory) -> InboundM
         return unreadable(data, str(error))
 
 
-def unreadable(data: object, why: str) -> Unreadable:
+def unreadable(data: object, why: str) -> UnreadableEvent:
     """An event kept as it is; one without an id gets one from its content, so that a repeat is known."""
     raw = json.dumps(data, ensure_ascii=True, sort_keys=True, default=str)
     number = data.get("id") if isinstance(data, Mapping) else None
     name = number if isinstance(number, str) else f"none:{hashlib.sha256(raw.encode()).hexdigest()[:16]}"
-    return Unreadable(f"event:{name}", CHANNEL, raw, why)
+    return UnreadableEvent(f"event:{name}", CHANNEL, raw, why)
 
 
-def _message(data: Json, bot: BotIdentity, place: Place, directory: Directory, *, edit: bool) -> InboundMessage | None:
+def _message(
+    data: Json, bot: DiscordIdentity, place: DiscordChat, directory: Directory, *, edit: bool
+) -> InboundMessage | None:
     message_id = str(int(need(data, "id", str)))
     author = need_object(data, "author")
     if need(author, "id", str) == bot.id or (get(data, "type", int) or 0) not in _WRITTEN_TYPES:
@@ -124,7 +126,7 @@ def _message(data: Json, bot: BotIdentity, place: Place, directory: Directory, *
 class _Written:
     """The text of a message: mentions as people see them, and whether they are of the bot."""
 
-    def __init__(self, data: Json, bot: BotIdentity, place: Place, directory: Directory) -> None:
+    def __init__(self, data: Json, bot: DiscordIdentity, place: DiscordChat, directory: Directory) -> None:
         content = text_of(data, "content")
         people = {get(one, "id", str): _name(one, object_of(one, "member")) for one in objects_of(data, "mentions")}
         own_roles, its_roles = directory.own_roles(place.server), directory.roles_of_bot(place.server)
@@ -164,11 +166,11 @@ class _Written:
         self.calls = named or by_role or (mentioned and not knows_answered) or _is_command(command, bot)
 
 
-def _is_command(command: re.Match[str] | None, bot: BotIdentity) -> bool:
+def _is_command(command: re.Match[str] | None, bot: DiscordIdentity) -> bool:
     return command is not None and command[1].lower() in bot.commands
 
 
-def _without_name(text: str, bot: BotIdentity) -> str:
+def _without_name(text: str, bot: DiscordIdentity) -> str:
     """`/help@Daybook`, as other platforms write a command to one bot of several, is `/help`."""
     match = _NAMED_COMMAND.match(text)
     if match is None or match[2].casefold() != bot.name.casefold():
@@ -187,14 +189,14 @@ def _is_reply(data: Json) -> bool:
     return get(data, "type", int) == 19
 
 
-def _answers(data: Json, bot: BotIdentity) -> bool:
+def _answers(data: Json, bot: DiscordIdentity) -> bool:
     """Whether it is a reply to a message of the bot."""
     replied = object_of(data, "referenced_message")
     author = object_of(replied, "author") if replied else None
     return _is_reply(data) and author is not None and get(author, "id", str) == bot.id
 
 
-def _quote(data: Json, bot: BotIdentity, place: Place, directory: Directory) -> Quote | None:
+def _quote(data: Json, bot: DiscordIdentity, place: DiscordChat, directory: Directory) -> Quote | None:
     replied = _replied(data)
     if replied is None:
         return None
@@ -252,7 +254,7 @@ def _names_of(attachments: Iterator[Attachment]) -> str:
     return ", ".join(f"[{one.kind} {one.name}]" if one.name else f"[{one.kind}]" for one in attachments)
 
 
-def _interaction(data: Json, place: Place, directory: Directory) -> InboundMessage | None:
+def _interaction(data: Json, place: DiscordChat, directory: Directory) -> InboundMessage | None:
     kind = get(data, "type", int)
     inner = object_of(data, "data")
     if kind not in (_SLASH, _PRESS) or inner is None:

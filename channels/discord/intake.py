@@ -12,12 +12,12 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 
 from channels.discord.backfill import NoHistory, missed
-from channels.discord.client import Session
-from channels.discord.directory import Directory, Place
+from channels.discord.client import DiscordClient
+from channels.discord.directory import Directory, DiscordChat
 from channels.discord.errors import CALL_FAILED, redacted
-from channels.discord.inbound import BotIdentity, read, read_interaction, snowflake, unreadable
+from channels.discord.inbound import DiscordIdentity, read, read_interaction, snowflake, unreadable
 from channels.discord.interactions import Interactions
-from channels.discord.last_seen import LastSeen, Seen, newest
+from channels.discord.last_seen import LastSeen, PositionStore, newest
 from channels.json_fields import Json, get, object_of, objects_of
 from channels.message import Event, InboundMessage, Receive, SourceFailed
 from channels.tasks import Pause
@@ -45,14 +45,14 @@ Hears = Callable[[str, str], bool]
 """Whether anything said in a channel (its server, its id) is of interest."""
 
 
-class Intake:
+class EventIntake:
     """For one connection. `offer` takes what the gateway tells; `run` passes it on until cancelled."""
 
     def __init__(
         self,
-        bot: BotIdentity,
+        bot: DiscordIdentity,
         hears: Hears,
-        seen: Seen,
+        seen: PositionStore,
         interactions: Interactions,
         connected: Callable[[], None],
         pause: Pause,
@@ -70,7 +70,7 @@ class Intake:
         self._marks: dict[str, LastSeen] = {}
         self._since = ""
         self._pause = pause
-        self._behind: dict[str, tuple[Place, str]] = {}
+        self._behind: dict[str, tuple[DiscordChat, str]] = {}
         self._is_behind = asyncio.Event()
         self._ask_again_at: dict[str, float] = {}
 
@@ -81,7 +81,7 @@ class Intake:
         else:
             self._queue.put_nowait((name, data))
 
-    async def run(self, session: Session, receive: Receive) -> None:
+    async def run(self, session: DiscordClient, receive: Receive) -> None:
         """Raises what `receive` and the disk raise, and `SourceFailed` where Discord takes the bot no more. Nothing
         counts as seen that was not passed on: in a chat whose history cannot be had now, nothing does."""
         marks = await self._seen.load()
@@ -96,12 +96,12 @@ class Intake:
 
     # What was said
 
-    async def _pass_on(self, session: Session, receive: Receive) -> None:
+    async def _pass_on(self, session: DiscordClient, receive: Receive) -> None:
         while True:
             batch = [await self._queue.get()]
             while len(batch) < _AT_ONCE and not self._queue.empty():
                 batch.append(self._queue.get_nowait())
-            said: list[tuple[Json, Place, bool]] = []
+            said: list[tuple[Json, DiscordChat, bool]] = []
             for name, data in batch:
                 if name in ("MESSAGE_CREATE", "MESSAGE_UPDATE"):
                     if (place := await self._place(session, data)) and self._is_heard(place):
@@ -112,14 +112,14 @@ class Intake:
                     await self._turn_to(session, receive, name, data)
             await self._offer(receive, said)
 
-    async def _offer(self, receive: Receive, said: Sequence[tuple[Json, Place, bool]]) -> None:
+    async def _offer(self, receive: Receive, said: Sequence[tuple[Json, DiscordChat, bool]]) -> None:
         """Pass messages on; they count as seen when they are on disk."""
         events = [event for data, place, edit in said if (event := self._event(data, place, edit=edit))]
         if events:
             await receive(events)
         await self._note([(data, place) for data, place, edit in said if not edit])
 
-    def _event(self, data: Json, place: Place, *, edit: bool) -> Event | None:
+    def _event(self, data: Json, place: DiscordChat, *, edit: bool) -> Event | None:
         """The event in a message. Whatever is wrong with it, those behind it must come through."""
         try:
             return read(data, self._bot, place, self._directory, edit=edit)
@@ -127,7 +127,7 @@ class Intake:
             log.exception("a message could not be read")
             return unreadable(data, f"{type(error).__name__}: {error}")
 
-    async def _note(self, said: Sequence[tuple[Json, Place]]) -> None:
+    async def _note(self, said: Sequence[tuple[Json, DiscordChat]]) -> None:
         newer: dict[str, LastSeen] = {}
         for data, place in said:
             message_id = get(data, "id", str) or ""
@@ -140,10 +140,10 @@ class Intake:
             await self._seen.note(tuple(newer.values()))
             self._marks |= newer
 
-    def _is_heard(self, place: Place) -> bool:
+    def _is_heard(self, place: DiscordChat) -> bool:
         return place.is_private or self._hears(place.server, place.listed_as)
 
-    async def _place(self, session: Session, data: Json) -> Place | None:
+    async def _place(self, session: DiscordClient, data: Json) -> DiscordChat | None:
         """Where a message is. A thread that Discord has not told of is asked for."""
         place_id = get(data, "channel_id", str) or ""
         server = get(data, "guild_id", str)
@@ -153,7 +153,7 @@ class Intake:
             return known
         now = asyncio.get_running_loop().time()
         if now < self._ask_again_at.get(place_id, 0.0):
-            return Place(place_id, server)
+            return DiscordChat(place_id, server)
         try:
             async with asyncio.timeout(FIND_WITHIN):
                 described: object = await session.call("GET", "/channels/{channel_id}", {"channel_id": place_id})
@@ -161,12 +161,12 @@ class Intake:
             if place_id not in self._ask_again_at:
                 log.warning("it is not known what channel %s is: %s", place_id, redacted(error))
             self._ask_again_at[place_id] = asyncio.get_running_loop().time() + AGAIN_AFTER
-            return Place(place_id, server)
+            return DiscordChat(place_id, server)
         return self._directory.place_seen(described, server) if isinstance(described, dict) else None
 
     # What there is, and what was missed
 
-    async def _turn_to(self, session: Session, receive: Receive, name: str, data: Json) -> None:
+    async def _turn_to(self, session: DiscordClient, receive: Receive, name: str, data: Json) -> None:
         match name:
             case "READY":
                 self._connected()
@@ -197,17 +197,17 @@ class Intake:
             case _:
                 pass
 
-    def _missed_in_private(self) -> list[tuple[Place, str]]:
+    def _missed_in_private(self) -> list[tuple[DiscordChat, str]]:
         """A private chat says nothing of what is new in it, so each is looked into."""
         return [
             (self._directory.private(one.chat_id), one.message_id) for one in self._marks.values() if not one.server
         ]
 
-    def _missed_in_server(self, server: str) -> list[tuple[Place, str]]:
+    def _missed_in_server(self, server: str) -> list[tuple[DiscordChat, str]]:
         """Where there is something newer than what was seen. A channel that nothing was seen in is looked into from the
         last moment at which we heard of anything, unless the server is new to us."""
         since = self._since if server in self._known_servers else ""
-        found: list[tuple[Place, str]] = []
+        found: list[tuple[DiscordChat, str]] = []
         for place in self._directory.of_server(server):
             mark = self._marks.get(place.id)
             after = mark.message_id if mark else since
@@ -215,11 +215,13 @@ class Intake:
                 found.append((place, after))
         return found
 
-    async def _catch_up(self, session: Session, receive: Receive, chats: Sequence[tuple[Place, str]]) -> None:
+    async def _catch_up(
+        self, session: DiscordClient, receive: Receive, chats: Sequence[tuple[DiscordChat, str]]
+    ) -> None:
         room = asyncio.Semaphore(_CHATS_AT_ONCE)
         oldest = snowflake(datetime.now(UTC) - MOST_MISSED)
 
-        async def one(place: Place, after: str) -> None:
+        async def one(place: DiscordChat, after: str) -> None:
             by_clock = int(after) >= int(_FIRST_BY_CLOCK)
             after = max(after, oldest, key=int) if by_clock else after
             async with room:
@@ -232,7 +234,7 @@ class Intake:
             for place, after in chats:
                 group.create_task(one(place, after))
 
-    async def _catch_up_with(self, session: Session, receive: Receive, place: Place, after: str) -> None:
+    async def _catch_up_with(self, session: DiscordClient, receive: Receive, place: DiscordChat, after: str) -> None:
         try:
             async for page in missed(session, place.id, after, READ_WITHIN):
                 log.info("missed in %s and read now: %d", place.id, len(page))
@@ -253,7 +255,7 @@ class Intake:
             if self._behind.pop(place.id, None):
                 await self._note([({"id": after}, place)])
 
-    async def _catch_up_later(self, session: Session, receive: Receive) -> None:
+    async def _catch_up_later(self, session: DiscordClient, receive: Receive) -> None:
         """Read what could not be had at first. What was said meanwhile was passed on without waiting for it."""
         tries = 0
         while await self._is_behind.wait():
@@ -264,13 +266,13 @@ class Intake:
             if not self._behind:
                 self._is_behind.clear()
 
-    def _put_off(self, place: Place, after: str) -> None:
+    def _put_off(self, place: DiscordChat, after: str) -> None:
         self._behind[place.id] = (place, after)
         self._is_behind.set()
 
     # Commands and presses
 
-    async def _command(self, session: Session, receive: Receive, data: Json) -> None:
+    async def _command(self, session: DiscordClient, receive: Receive, data: Json) -> None:
         """On disk, then acknowledged; a slow disk is not waited for beyond what Discord allows. Where the disk refuses,
         and where nobody can read what was pressed, Discord tells the person that nothing came of it."""
         place = self._place_of_command(data)
@@ -288,7 +290,7 @@ class Intake:
         if place.is_private and (interaction_id := get(data, "id", str)):
             await self._note([({"id": interaction_id}, place)])
 
-    def _place_of_command(self, data: Json) -> Place | None:
+    def _place_of_command(self, data: Json) -> DiscordChat | None:
         channel = object_of(data, "channel")
         place_id = get(data, "channel_id", str) or (get(channel, "id", str) if channel else None)
         if place_id is None:
@@ -298,4 +300,4 @@ class Intake:
             return self._directory.private(place_id)
         if known := self._directory.place(place_id):
             return known
-        return (self._directory.place_seen(channel, server) if channel else None) or Place(place_id, server)
+        return (self._directory.place_seen(channel, server) if channel else None) or DiscordChat(place_id, server)

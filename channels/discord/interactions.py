@@ -16,7 +16,7 @@ from typing import Any
 
 import discord
 
-from channels.discord.client import Session, Where
+from channels.discord.client import DiscordClient, Where
 from channels.discord.errors import ALREADY_ACKNOWLEDGED, CALL_FAILED, ODD_ANSWER, code, redacted, send_error
 from channels.discord.inbound import INTERACTION
 from channels.discord.outbound import SUPPRESS_EMBEDS, content
@@ -42,7 +42,7 @@ _MOST_FAILURES = 2
 
 
 @dataclass(slots=True)
-class Waiting:
+class PendingInteraction:
     """A command or press that waits for its answer. `acknowledged` says, once it is known, whether Discord took our
     word that we have it. `answered`: what stands first is there, and what follows are messages behind it. For a press
     that is so from the beginning: the message with the button stands there. `failures`: tries at answering that came to
@@ -64,8 +64,8 @@ class Interactions:
     def __init__(self, timeout: float) -> None:
         """`timeout`: seconds for one of two tries at telling Discord that a command came; it waits for 3."""
         self._timeout = timeout
-        self._waiting: dict[str, Waiting] = {}
-        self._left_thinking: asyncio.Queue[Waiting] = asyncio.Queue()
+        self._waiting: dict[str, PendingInteraction] = {}
+        self._left_thinking: asyncio.Queue[PendingInteraction] = asyncio.Queue()
 
     def note(self, data: Json) -> None:
         """An interaction came."""
@@ -74,9 +74,9 @@ class Interactions:
         key, token = get(data, "id", str), get(data, "token", str)
         if key and token:
             is_slash = get(data, "type", int) == _SLASH
-            self._waiting[INTERACTION + key] = Waiting(token, now + _LIFE, answered=not is_slash)
+            self._waiting[INTERACTION + key] = PendingInteraction(token, now + _LIFE, answered=not is_slash)
 
-    async def acknowledge(self, session: Session, data: Json) -> None:
+    async def acknowledge(self, session: DiscordClient, data: Json) -> None:
         """Tell Discord that we have it. Where it is too late for that, the answer comes as a message."""
         key, token = get(data, "id", str) or "", get(data, "token", str) or ""
         is_slash = get(data, "type", int) == _SLASH
@@ -91,7 +91,7 @@ class Interactions:
             if waiting is not None and not waiting.acknowledged.done():
                 waiting.acknowledged.set_result(taken)
 
-    async def _taken(self, session: Session, where: Where, answer: object) -> bool:
+    async def _taken(self, session: DiscordClient, where: Where, answer: object) -> bool:
         """Whether Discord knows that we have it. Told a second time where the first answer was lost: it says so then,
         and shows "thinking" if it had heard us."""
         failure: Exception | None = None
@@ -110,7 +110,7 @@ class Interactions:
         log.warning("Discord did not hear in time that a command has come: %s", redacted(failure))
         return False
 
-    async def waiting(self, reply_to: str) -> Waiting | None:
+    async def waiting(self, reply_to: str) -> PendingInteraction | None:
         """The command that a message answers, once Discord knows that we have it; None where it waits no longer."""
         found = self._waiting.get(reply_to)
         if found is None or found.until < asyncio.get_running_loop().time():
@@ -123,7 +123,7 @@ class Interactions:
         if forgotten is not None and not forgotten.answered:
             self._left_thinking.put_nowait(forgotten)
 
-    async def tidy(self, session: Session, pause: Pause) -> None:
+    async def tidy(self, session: DiscordClient, pause: Pause) -> None:
         """Remove what stands in place of answers that were given in the chat. Until cancelled."""
         loop = asyncio.get_running_loop()
         while True:
@@ -137,7 +137,7 @@ class Interactions:
                 raise
 
     @staticmethod
-    async def _removed(session: Session, where: Where) -> bool:
+    async def _removed(session: DiscordClient, where: Where) -> bool:
         """Whether it is gone, or will never be."""
         try:
             await session.call("DELETE", ORIGINAL, where)
@@ -159,14 +159,14 @@ _SOON = 10.0
 """Seconds of a rate limit that are waited for. What else is said in a chat waits behind the answer to a command."""
 
 
-class Answers:
+class InteractionAnswers:
     """`timeout`: seconds for one try."""
 
     def __init__(self, interactions: Interactions, timeout: float) -> None:
         self._interactions = interactions
         self._timeout = timeout
 
-    async def give(self, session: Session, message: OutboundMessage) -> str:
+    async def give(self, session: DiscordClient, message: OutboundMessage) -> str:
         """The id of the message that answers a command; empty where it answers none that waits, and where Discord does
         not take it any more. Raises `SendError`, after which the chat or this way is the next, never both."""
         waiting = await self._interactions.waiting(message.reply_to)
@@ -183,7 +183,7 @@ class Answers:
         self._give_up_where_hopeless(waiting, failed, message)
         return ""
 
-    async def change(self, session: Session, message: OutboundMessage) -> bool:
+    async def change(self, session: DiscordClient, message: OutboundMessage) -> bool:
         """Change the message whose button was pressed: the only way where one person alone sees it. False where
         `message` answers no press that waits, and where Discord does not take that any more."""
         waiting = await self._interactions.waiting(message.reply_to)
@@ -200,7 +200,7 @@ class Answers:
         return True
 
     @staticmethod
-    async def _sent(session: Session, waiting: Waiting, message: OutboundMessage) -> Any:
+    async def _sent(session: DiscordClient, waiting: PendingInteraction, message: OutboundMessage) -> Any:
         payload = content(message)
         if waiting.answered:
             payload["flags"] = SUPPRESS_EMBEDS | EPHEMERAL
@@ -209,7 +209,7 @@ class Answers:
         waiting.answered = True
         return sent
 
-    def _give_up_where_hopeless(self, waiting: Waiting, failed: SendError, message: OutboundMessage) -> None:
+    def _give_up_where_hopeless(self, waiting: PendingInteraction, failed: SendError, message: OutboundMessage) -> None:
         """Raises `failed` where the answer is to be tried this way once more. Else nothing more goes this way: not
         where it is closed, nor where it failed twice or asks for a long wait."""
         if not _is_closed(failed) and waiting.failed():
@@ -219,7 +219,7 @@ class Answers:
             raise OutcomeUnknown(str(failed)) from None  # the chat gets it with the mark of what may be a repeat
 
 
-def _where(session: Session, waiting: Waiting) -> Where:
+def _where(session: DiscordClient, waiting: PendingInteraction) -> Where:
     return {"webhook_id": session.application_id, "webhook_token": waiting.token}
 
 

@@ -16,7 +16,7 @@ class LastSeen:
     message_id: str
 
 
-class Seen(Protocol):
+class PositionStore(Protocol):
     """Where it is kept over restarts. Its methods raise what a disk that takes nothing raises."""
 
     async def load(self) -> Sequence[LastSeen]: ...
@@ -27,7 +27,7 @@ class Seen(Protocol):
     async def forget(self, chat_id: str) -> None: ...
 
 
-class SeenForNow:
+class PositionsInMemory:
     """Kept for the life of the process."""
 
     def __init__(self) -> None:

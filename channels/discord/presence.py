@@ -10,7 +10,7 @@ from contextlib import AbstractAsyncContextManager
 
 import discord
 
-from channels.discord.client import Session
+from channels.discord.client import DiscordClient
 from channels.discord.errors import CALL_FAILED, redacted
 from channels.message import Address
 from channels.tasks import Pause, beside
@@ -28,10 +28,10 @@ _MOST_REACTIONS = 500
 """Reactions of ours that are remembered, since Discord takes away only those that are named."""
 
 
-class Signs:
+class DiscordPresence:
     """`session`: the one to be used now, where there is one. `rooms`: the private chats of people, by their ids."""
 
-    def __init__(self, session: Callable[[], Session | None], pause: Pause, rooms: Mapping[str, str]) -> None:
+    def __init__(self, session: Callable[[], DiscordClient | None], pause: Pause, rooms: Mapping[str, str]) -> None:
         self._session = session
         self._pause = pause
         self._rooms = rooms

@@ -25,7 +25,7 @@ _EXEMPT = ("/interactions/", "/webhooks/")
 """Discord's global limit is not for answers to commands."""
 
 
-class Halt:
+class GlobalRateLimit:
     """How long nothing may be asked of Discord. One for all sessions of a channel, since it outlives them."""
 
     def __init__(self) -> None:

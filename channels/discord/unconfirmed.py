@@ -8,7 +8,7 @@ import asyncio
 from channels.message import AnswerLost, OutcomeUnknown, Refused, SendError
 
 
-class Doubts:
+class UnconfirmedSends:
     """`lasts`: the seconds for which a repeat is harmless."""
 
     def __init__(self, lasts: float) -> None:

@@ -48,7 +48,7 @@ from channels.tasks import Pause, beside, end
 from channels.telegram import format as look
 from channels.telegram.api import LenientBot, connect
 from channels.telegram.drafts import Drafts
-from channels.telegram.edit_cache import Edits, Place
+from channels.telegram.edit_cache import EditCache, Place
 from channels.telegram.errors import (
     ODD_ANSWER,
     is_about_picture,
@@ -59,11 +59,11 @@ from channels.telegram.errors import (
     send_error,
 )
 from channels.telegram.files import MAX_UPLOAD, Downloads, prepared
-from channels.telegram.inbound import ALLOWED_UPDATES, CHANNEL, BotIdentity, migrated, read, unreadable
-from channels.telegram.migrations import Moves
+from channels.telegram.inbound import ALLOWED_UPDATES, CHANNEL, TelegramIdentity, migrated, read, unreadable
+from channels.telegram.migrations import ChatMigrations
 from channels.telegram.outbound import Attempt, keyboard, library_entities, number, reply_to
 from channels.telegram.poller import LONG_POLL, Poller, Trouble
-from channels.telegram.presence import Signs
+from channels.telegram.presence import TelegramPresence
 
 log = logging.getLogger(__name__)
 
@@ -117,13 +117,13 @@ class TelegramChannel:
         self._commands = tuple(commands)
         self._pause = pause
         self._long_poll = long_poll
-        self._identity: BotIdentity | None = None
+        self._identity: TelegramIdentity | None = None
         self._status = ChannelStatus(Health.OFF)
-        self._moves = Moves()
-        self._signs = Signs(self._bot, pause, self._moves.ids)
+        self._moves = ChatMigrations()
+        self._signs = TelegramPresence(self._bot, pause, self._moves.ids)
         self._sent_after_move: set[tuple[int, str]] = set()  # by who had the old id still
         self._drafts = Drafts(self._bot)
-        self._edits = Edits()
+        self._edits = EditCache()
         self._answering: set[asyncio.Task[None]] = set()
 
     @property
@@ -167,7 +167,7 @@ class TelegramChannel:
                 for task in tuple(self._answering):
                     await end(task, redacted)
 
-    async def _who_am_i(self) -> BotIdentity:
+    async def _who_am_i(self) -> TelegramIdentity:
         """The bot's own id and name; asks until Telegram answers. Raises `SourceFailed` for a wrong token."""
         trouble = Trouble(known_good=self._identity is not None)
         while True:
@@ -180,11 +180,11 @@ class TelegramChannel:
                 log.warning("getMe failed: %s", self._status.last_error)
                 await self._pause(delay)
             else:
-                self._identity = BotIdentity(me.id, me.username or "")
+                self._identity = TelegramIdentity(me.id, me.username or "")
                 self._report(ChannelStatus(Health.OK))
                 return self._identity
 
-    async def _offer(self, updates: Sequence[object], bot: BotIdentity, receive: Receive) -> None:
+    async def _offer(self, updates: Sequence[object], bot: TelegramIdentity, receive: Receive) -> None:
         events = [event for update in updates if (event := _event(update, bot))]
         await self._moves.offer(events, receive)
         for update in updates:
@@ -375,7 +375,7 @@ class TelegramChannel:
             return None
 
 
-def _event(update: object, bot: BotIdentity) -> Event | None:
+def _event(update: object, bot: TelegramIdentity) -> Event | None:
     """The event in an update. Whatever is wrong with it, the updates behind it must come through."""
     if not isinstance(update, Mapping):
         return unreadable(update, "update is no object")

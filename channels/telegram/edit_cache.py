@@ -21,7 +21,7 @@ _MOST_FAILURES = 3
 """Edits in a row that came to nothing, after which it is asked whether anything else does."""
 
 
-class Edits:
+class EditCache:
     def __init__(self) -> None:
         self._shown: dict[Place, Shown] = {}
         self._failures = 0

@@ -23,7 +23,7 @@ from channels.message import (
     Origin,
     Quote,
     Sender,
-    Unreadable,
+    UnreadableEvent,
 )
 from channels.telegram.media import attachments, named
 from channels.text import clean, utf16_len
@@ -45,14 +45,14 @@ _GROUPS = ("group", "supergroup")
 
 
 @dataclass(frozen=True, slots=True)
-class BotIdentity:
+class TelegramIdentity:
     """What getMe says about the bot; `username` without the `@`."""
 
     id: int
     username: str
 
 
-def read(update: Json, bot: BotIdentity) -> InboundMessage | Migrated | Unreadable | None:
+def read(update: Json, bot: TelegramIdentity) -> InboundMessage | Migrated | UnreadableEvent | None:
     """The event in an update. None: nothing for us (service messages, our own, channels, no person behind it)."""
     try:
         event_id = f"update:{need(update, 'update_id', int)}"
@@ -68,15 +68,15 @@ def read(update: Json, bot: BotIdentity) -> InboundMessage | Migrated | Unreadab
     return None
 
 
-def unreadable(update: object, why: str) -> Unreadable:
+def unreadable(update: object, why: str) -> UnreadableEvent:
     """An update kept as it is; one without an id gets one from its content, so that a repeat is known."""
     raw = json.dumps(update, ensure_ascii=True, sort_keys=True)
     number = update.get("update_id") if isinstance(update, Mapping) else None
     name = number if isinstance(number, int) else f"none:{hashlib.sha256(raw.encode()).hexdigest()[:16]}"
-    return Unreadable(f"update:{name}", CHANNEL, raw, why)
+    return UnreadableEvent(f"update:{name}", CHANNEL, raw, why)
 
 
-def _message(message: Json, bot: BotIdentity, event_id: str, *, edit: bool) -> InboundMessage | Migrated | None:
+def _message(message: Json, bot: TelegramIdentity, event_id: str, *, edit: bool) -> InboundMessage | Migrated | None:
     chat = need_object(message, "chat")
     chat_id = need(chat, "id", int)
     if chat.get("type") in _GROUPS and (moved := _migration(message, chat_id)):
@@ -196,17 +196,17 @@ class _Written:
                 return cls(clean(text), tuple(_marks(text, message.get(entities))))
         return cls(clean(_rich_text(message.get("rich_message"))).strip(), ())
 
-    def calls(self, bot: BotIdentity) -> bool:
+    def calls(self, bot: TelegramIdentity) -> bool:
         """Whether the bot is mentioned or given a command, by entities: `@mybot` is not inside `@mybot2`."""
         return any(self._is_mention(mark, bot) or self._is_command(mark, bot) for mark in self.marks)
 
-    def is_for_another_bot(self, bot: BotIdentity) -> bool:
+    def is_for_another_bot(self, bot: TelegramIdentity) -> bool:
         """Whether it begins with a command of another bot."""
         return any(
             mark.type == "bot_command" and mark.start == 0 and not self._is_command(mark, bot) for mark in self.marks
         )
 
-    def spoken_to(self, bot: BotIdentity) -> str:
+    def spoken_to(self, bot: TelegramIdentity) -> str:
         """The text without the bot's name in front: `@bot hello` is `hello`, `/new@bot now` is `/new now`."""
         first = next((mark for mark in self.marks if mark.start == 0), None)
         if first is not None and self._is_mention(first, bot):
@@ -216,13 +216,13 @@ class _Written:
         return self.text
 
     @staticmethod
-    def _is_mention(mark: _Marked, bot: BotIdentity) -> bool:
+    def _is_mention(mark: _Marked, bot: TelegramIdentity) -> bool:
         if mark.type == "text_mention":
             return mark.user_id == bot.id
         return mark.type == "mention" and mark.covered.casefold() == f"@{bot.username}".casefold()
 
     @staticmethod
-    def _is_command(mark: _Marked, bot: BotIdentity) -> bool:
+    def _is_command(mark: _Marked, bot: TelegramIdentity) -> bool:
         if mark.type != "bot_command":
             return False
         _, at, name = mark.covered.partition("@")
@@ -264,7 +264,7 @@ def _rich_text(value: object) -> str:
     return ""
 
 
-def _answers(message: Json, bot: BotIdentity, written: _Written) -> bool:
+def _answers(message: Json, bot: TelegramIdentity, written: _Written) -> bool:
     """Whether it is a reply to the bot."""
     replied = _replied(message)
     if replied is None or written.is_for_another_bot(bot):

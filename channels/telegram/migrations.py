@@ -13,7 +13,7 @@ from channels.telegram.errors import redacted
 log = logging.getLogger(__name__)
 
 
-class Moves:
+class ChatMigrations:
     """`ids`: the new id of each chat that has moved, by its old one."""
 
     def __init__(self) -> None:

@@ -28,7 +28,7 @@ _PRESENTATION = "\ufe0f"
 _REACTIONS = {emoji.value.replace(_PRESENTATION, ""): emoji for emoji in ReactionEmoji}
 
 
-class Signs:
+class TelegramPresence:
     """`moved`: chats that have another id by now."""
 
     def __init__(self, bot: Bot, pause: Pause, moved: Mapping[int, int]) -> None:

@@ -45,14 +45,14 @@ Now = Callable[[], float]
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class WebSession:
     """A browser that was let in, until that moment (seconds since 1970)."""
 
     id: str
     until: int
 
 
-class Guard:
+class Auth:
     """`host`: as configured; `ports`: those that are listened on; `token`: at least one character; `ended`: the ids of
     sessions that were logged out of."""
 
@@ -96,35 +96,35 @@ class Guard:
 
     # session
 
-    def new_session(self) -> Session:
-        return Session(secrets.token_hex(8), self._end_of_a_session())
+    def new_session(self) -> WebSession:
+        return WebSession(secrets.token_hex(8), self._end_of_a_session())
 
-    def cookie(self, session: Session) -> str:
+    def cookie(self, session: WebSession) -> str:
         """The half that every port of this machine may see."""
         text = f"{session.until}.{session.id}"
         return f"{text}.{self._signature('cookie', text)}"
 
-    def page_key(self, session: Session) -> str:
+    def page_key(self, session: WebSession) -> str:
         """The half that the page alone has; the same as long as the session lasts."""
         return self._signature("page key", session.id)
 
-    def session(self, cookie: str) -> Session | None:
+    def session(self, cookie: str) -> WebSession | None:
         """The session that a cookie belongs to, which alone opens nothing; None where it is over."""
         text, _, signature = cookie.rpartition(".")
         if not self._is_signature(signature, "cookie", text):
             return None
         until, _, id = text.partition(".")
-        return Session(id, int(until)) if int(until) > self._now() and id not in self._ended else None
+        return WebSession(id, int(until)) if int(until) > self._now() and id not in self._ended else None
 
-    def is_page_key(self, shown: str, session: Session) -> bool:
+    def is_page_key(self, shown: str, session: WebSession) -> bool:
         return self._is_signature(shown, "page key", session.id)
 
-    def renewed(self, session: Session) -> Session | None:
+    def renewed(self, session: WebSession) -> WebSession | None:
         """The session with its full time again; None where it has nearly all of it."""
         end = self._end_of_a_session()
-        return Session(session.id, end) if end - session.until >= _RENEWED_AFTER else None
+        return WebSession(session.id, end) if end - session.until >= _RENEWED_AFTER else None
 
-    def end(self, session: Session) -> int:
+    def end(self, session: WebSession) -> int:
         """From now on its halves open nothing, wherever they are. Returns when the last cookie of it would have ended:
         there may be one that was renewed later than this one."""
         self._ended.add(session.id)
@@ -135,12 +135,12 @@ class Guard:
 
     # signed paths
 
-    def signed_path(self, path: str, session: Session) -> str:
+    def signed_path(self, path: str, session: WebSession) -> str:
         """For the browser of that session, for `PATH_SECONDS`."""
         until = int(self._now()) + PATH_SECONDS
         return f"{path}/{until}.{self._signature('path', f'{session.id}:{until}:{path}')}"
 
-    def is_signed_path(self, path: str, session: Session) -> bool:
+    def is_signed_path(self, path: str, session: WebSession) -> bool:
         path, _, proof = path.rpartition("/")
         until, _, signature = proof.partition(".")
         return self._is_signature(signature, "path", f"{session.id}:{until}:{path}") and self._now() < int(until)

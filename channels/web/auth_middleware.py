@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from aiohttp import web
 
 from channels.json_fields import load_json
-from channels.web.auth import SESSION_SECONDS, Guard, Session
+from channels.web.auth import SESSION_SECONDS, Auth, WebSession
 
 SOCKET = "/ws"
 FILE = "/files/{id:[A-Za-z0-9_-]{8,64}}/{place:[0-9]{1,2}}"
@@ -23,16 +23,16 @@ PROVEN_ROUTES = frozenset({SOCKET, "/files/{id}/{place}/{proof}"})
 
 KEY_HEADER = "Daybook-Page-Key"
 
-BEARER = Session("", 0)
+BEARER = WebSession("", 0)
 """Of a program that shows the token itself."""
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
-class Door:
+class AuthMiddleware:
     """`guard` is there before the first request is. `welcome` is told of each request that shows who it is."""
 
-    guard: Guard
+    guard: Auth
 
     def __init__(self, welcome: Callable[[web.Request], None]) -> None:
         self._welcome = welcome
@@ -63,7 +63,7 @@ class Door:
         is_foreign = request.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin")
         return not is_foreign or (request.path == "/" and request.headers.get("Sec-Fetch-Mode") == "navigate")
 
-    def let_in(self, request: web.Request, proof: Callable[[Session], bool] | None = None) -> Session | None:
+    def let_in(self, request: web.Request, proof: Callable[[WebSession], bool] | None = None) -> WebSession | None:
         """The session that asks, once it is shown whole. `proof` of the second half; without it, the header has to hold
         the page key. A program that shows the token has a session of its own. Raises `HTTPTooManyRequests`."""
         session = self.half_shown(request)
@@ -75,7 +75,7 @@ class Door:
         self._welcome(request)
         return session
 
-    def half_shown(self, request: web.Request) -> Session | None:
+    def half_shown(self, request: web.Request) -> WebSession | None:
         """The session that the cookie belongs to, which is not enough to be let in, or that of the bearer token, which
         is. Raises `HTTPTooManyRequests`."""
         kind, _, shown = request.headers.get("Authorization", "").partition(" ")
@@ -118,12 +118,12 @@ class Door:
         self._set_cookie(request, response, session)
         return response
 
-    def renew(self, request: web.Request, response: web.StreamResponse, session: Session) -> None:
+    def renew(self, request: web.Request, response: web.StreamResponse, session: WebSession) -> None:
         """A session that is in use gets its full time again."""
         if session is not BEARER and (renewed := self.guard.renewed(session)):
             self._set_cookie(request, response, renewed)
 
-    def _set_cookie(self, request: web.Request, response: web.StreamResponse, session: Session) -> None:
+    def _set_cookie(self, request: web.Request, response: web.StreamResponse, session: WebSession) -> None:
         value = self.guard.cookie(session)
         response.set_cookie(self._cookie(request), value, max_age=SESSION_SECONDS, httponly=True, samesite="Strict")
 

@@ -38,14 +38,14 @@ from channels.message import (
     SourceFailed,
 )
 from channels.split import split
-from channels.web.auth import Guard, Now
-from channels.web.clients import Pages
+from channels.web.auth import Auth, Now
+from channels.web.clients import OpenPages
 from channels.web.connection_limiter import STRANGER_SECONDS
 from channels.web.frames import MAX_TEXT, MOST_FILES, Press, SaidFile, Say
 from channels.web.listen import listening, url_host
-from channels.web.protocols import House, NotKept
-from channels.web.record import By, Entry, NotRecorded, Record, ShownFile
-from channels.web.server import Server
+from channels.web.protocols import WebHost, WebMessageNotKept
+from channels.web.record import By, ChatEntry, ChatRecord, NotRecorded, ShownFile
+from channels.web.server import WebServer
 from channels.web.uploads import PICTURE_TYPES, Uploads, picture_type
 
 log = logging.getLogger(__name__)
@@ -72,7 +72,7 @@ class _Said:
     message: InboundMessage
     kept: asyncio.Future[None]
 
-    def settle(self, failure: NotKept | None = None) -> None:
+    def settle(self, failure: WebMessageNotKept | None = None) -> None:
         if self.kept.done():  # they have left
             return
         if failure:
@@ -94,8 +94,8 @@ class WebChannel:
     def __init__(
         self,
         token: Callable[[], str],
-        record: Record,
-        house: House,
+        record: ChatRecord,
+        house: WebHost,
         uploads: Path,
         *,
         host: str = "127.0.0.1",
@@ -116,8 +116,8 @@ class WebChannel:
         self._sender = Sender("owner", person)
         self._sleep = sleep
         self._now = now
-        self._pages = Pages(record, commands, largest_upload)
-        self._server = Server(self, self._pages, house, record, self._uploads, largest_upload, patience)
+        self._pages = OpenPages(record, commands, largest_upload)
+        self._server = WebServer(self, self._pages, house, record, self._uploads, largest_upload, patience)
         self._said: asyncio.Queue[_Said] = asyncio.Queue()
         self._takes = False
         self._status = ChannelStatus(Health.OFF)
@@ -139,7 +139,7 @@ class WebChannel:
             ended = await self._logged_out()
             await self._server.start()
             async with listening(self._server.protocol, self._host, self._port) as ports:
-                self._server.door.guard = Guard(token, self._host, ports, self._now, ended)
+                self._server.door.guard = Auth(token, self._host, ports, self._now, ended)
                 self._status = ChannelStatus(Health.OK)
                 self._house.listens(f"http://{url_host(self._host)}:{ports[0]}")
                 self._takes = True
@@ -183,7 +183,7 @@ class WebChannel:
 
     async def send(self, message: OutboundMessage) -> str:
         """Returns when it is in the record. Raises `NotSent` where the disk takes nothing."""
-        entry = Entry(
+        entry = ChatEntry(
             number=0,
             id=_id_of(message.key),
             chat=message.address.chat_id,
@@ -238,11 +238,11 @@ class WebChannel:
     async def say(self, chat: str, said: Say) -> None:
         if len(said.text) > MAX_TEXT:
             why = f"that has {len(said.text):,} characters, and a message may have {MAX_TEXT:,}; send it as a file"
-            raise NotKept(why, again=False)
+            raise WebMessageNotKept(why, again=False)
         if len(said.files) > MOST_FILES:
-            raise NotKept(f"a message may have {MOST_FILES} files", again=False)
+            raise WebMessageNotKept(f"a message may have {MOST_FILES} files", again=False)
         if not said.text.strip() and not said.files:
-            raise NotKept("there is nothing in it", again=False)
+            raise WebMessageNotKept("there is nothing in it", again=False)
         attachments = [await asyncio.to_thread(self._attachment, one) for one in said.files]
         await self._kept(self._message(chat, said.id, said.text, said.id, tuple(attachments)))
 
@@ -250,19 +250,19 @@ class WebChannel:
         entry = await self._found(pressed.message)
         known = entry is not None and entry.chat == chat and entry.by is By.DAYBOOK
         if entry is None or not known or all(one.data != pressed.data for row in entry.buttons for one in row):
-            raise NotKept("that button is gone", again=False)
+            raise WebMessageNotKept("that button is gone", again=False)
         await self._kept(self._message(chat, pressed.id, pressed.data, entry.id, origin=Origin.COMMAND))
 
-    async def _found(self, id: str) -> Entry | None:
+    async def _found(self, id: str) -> ChatEntry | None:
         try:
             return await self._record.find(id)
         except NotRecorded as error:
-            raise NotKept(str(error)) from error
+            raise WebMessageNotKept(str(error)) from error
 
     def _attachment(self, file: SaidFile) -> Attachment:
         path = self._uploads.said(file.handle)
         if path is None:
-            raise NotKept(f"{file.name} is no longer kept; choose it again", again=False)
+            raise WebMessageNotKept(f"{file.name} is no longer kept; choose it again", again=False)
         picture = picture_type(path)
         kind = "photo" if picture else "audio" if file.media_type.startswith("audio/") else "document"
         claimed = "" if file.media_type.lower() in PICTURE_TYPES else file.media_type
@@ -292,7 +292,7 @@ class WebChannel:
     async def _kept(self, message: InboundMessage) -> None:
         """Hand it to `run`, which goes on with it also where who said it leaves meanwhile. Raises `NotKept`."""
         if not self._takes:
-            raise NotKept(_STOPPING)
+            raise WebMessageNotKept(_STOPPING)
         said = _Said(message, asyncio.get_running_loop().create_future())
         self._said.put_nowait(said)
         await said.kept
@@ -301,11 +301,11 @@ class WebChannel:
         try:
             await receive([said.message])
         except asyncio.CancelledError:
-            said.settle(NotKept(_STOPPING))
+            said.settle(WebMessageNotKept(_STOPPING))
             raise
         except Exception as error:
             self._status = ChannelStatus(Health.DEGRADED, str(error), in_touch=True)
-            said.settle(NotKept(str(error)))
+            said.settle(WebMessageNotKept(str(error)))
         else:
             self._status = ChannelStatus(Health.OK)
             said.settle()
@@ -313,7 +313,7 @@ class WebChannel:
 
     def _refuse_waiting(self) -> None:
         while not self._said.empty():
-            self._said.get_nowait().settle(NotKept(_STOPPING))
+            self._said.get_nowait().settle(WebMessageNotKept(_STOPPING))
 
     async def _kept_tidy(self) -> None:
         """Uploads that nobody names are in nobody's way: what cannot be done now is done the next time."""

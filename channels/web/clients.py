@@ -17,7 +17,7 @@ from typing import ParamSpec
 
 from channels.message import CommandInfo
 from channels.web import frames
-from channels.web.record import NotRecorded, Record
+from channels.web.record import ChatRecord, NotRecorded
 
 _MOST_FRAMES = 500
 _MOST_WAITING = 16_000_000
@@ -25,7 +25,7 @@ _MOST_WAITING = 16_000_000
 connects again: all it missed stands in the record."""
 
 
-class Connection:
+class PageConnection:
     """`chat`: the one that it looks at."""
 
     def __init__(self, chat: str) -> None:
@@ -70,14 +70,14 @@ _THREAD_FROM = 2_000
 """Characters from which a text is drawn beside the loop: it takes milliseconds."""
 
 
-class Pages:
+class OpenPages:
     """`commands` and `largest_upload` (in bytes) are what a page is told of its house."""
 
-    def __init__(self, record: Record, commands: Sequence[CommandInfo], largest_upload: int) -> None:
+    def __init__(self, record: ChatRecord, commands: Sequence[CommandInfo], largest_upload: int) -> None:
         self._record = record
         self._commands = commands
         self._largest_upload = largest_upload
-        self._open: defaultdict[str, list[Connection]] = defaultdict(list)
+        self._open: defaultdict[str, list[PageConnection]] = defaultdict(list)
         self._drafts: defaultdict[str, dict[str, str]] = defaultdict(dict)
         self._busy: Counter[str] = Counter()
         self._showing: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
@@ -86,7 +86,7 @@ class Pages:
     # One page
 
     @contextmanager
-    def attached(self, page: Connection) -> Iterator[None]:
+    def attached(self, page: PageConnection) -> Iterator[None]:
         """Show a page what comes while inside."""
         self._open[page.chat].append(page)
         try:
@@ -94,7 +94,7 @@ class Pages:
         finally:
             self._open[page.chat].remove(page)
 
-    async def begin(self, page: Connection) -> None:
+    async def begin(self, page: PageConnection) -> None:
         """Show it where its chat stands. Raises `NotRecorded`."""
         async with self._showing[page.chat]:
             entries = await self._record.recent(page.chat, _RECENT + 1)
@@ -110,7 +110,7 @@ class Pages:
             )
             page.show(frame)
 
-    async def older(self, page: Connection, before: int) -> None:
+    async def older(self, page: PageConnection, before: int) -> None:
         """Show it what was said before the entry of that number. Raises `NotRecorded`."""
         async with self._showing[page.chat]:
             entries = await self._record.recent(page.chat, _RECENT + 1, before)

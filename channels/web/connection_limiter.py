@@ -24,7 +24,7 @@ _IDLE_SECONDS = 75.0
 Seal = Callable[[web.StreamResponse], None]
 
 
-class Reception:
+class ConnectionLimiter:
     """`seal` puts the headers on an answer that no handler has seen. `patience`: see `STRANGER_SECONDS`."""
 
     def __init__(self, server: web.Server, seal: Seal, patience: float = STRANGER_SECONDS) -> None:
@@ -61,7 +61,7 @@ class Reception:
 class _Line(web.RequestHandler):
     """A connection."""
 
-    def __init__(self, reception: Reception) -> None:
+    def __init__(self, reception: ConnectionLimiter) -> None:
         super().__init__(
             reception.server,
             loop=asyncio.get_running_loop(),

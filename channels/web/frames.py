@@ -1,4 +1,4 @@
-"""What goes over the page's WebSocket: JSON objects with a `type`, one a frame. `page.html` is the other end.
+"""What goes over the page's WebSocket: JSON objects with a `type`, one a frame. `load_page.html` is the other end.
 
 From the page: `open {chat, key}` first; then `say {id, text, files}`, `press {id, message, data}`, `older {before}`.
 To the page: `opened`, `message`, `draft`, `busy`, `kept {id}`, `refused {id, why}`, `older`, `failed {why}`.
@@ -15,7 +15,7 @@ from channels.json_fields import load_json
 from channels.message import CommandInfo
 from channels.text import clean
 from channels.web.format import file_name, rendered
-from channels.web.record import By, Entry
+from channels.web.record import By, ChatEntry
 from channels.web.uploads import PICTURE_TYPES
 
 MAX_FRAME = 4_000_000
@@ -137,14 +137,14 @@ def _files(fields: Mapping[str, object]) -> tuple[SaidFile, ...]:
     )
 
 
-def message(entry: Entry) -> str:
+def message(entry: ChatEntry) -> str:
     """Takes some milliseconds for a long text, unless it was shown before."""
     return _frame({"type": "message", **_entry(entry)})
 
 
 def opened(
     chat: str,
-    entries: Sequence[Entry],
+    entries: Sequence[ChatEntry],
     drafts: Iterable[tuple[str, str]],
     commands: Sequence[CommandInfo],
     *,
@@ -169,7 +169,7 @@ def opened(
     )
 
 
-def older(entries: Sequence[Entry], *, more: bool) -> str:
+def older(entries: Sequence[ChatEntry], *, more: bool) -> str:
     return _frame({"type": "older", "messages": [_entry(one) for one in entries], "more": more})
 
 
@@ -194,7 +194,7 @@ def failed(why: str) -> str:
     return _frame({"type": "failed", "why": why})
 
 
-def _entry(entry: Entry) -> dict[str, object]:
+def _entry(entry: ChatEntry) -> dict[str, object]:
     """What a person has typed is shown as it was typed."""
     is_ours = entry.by is By.DAYBOOK
     return {

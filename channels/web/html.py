@@ -14,7 +14,7 @@ _INLINE = re.compile(rb"<(script|style)>((?:(?!</\1>|<\1>).)*+)</\1>", re.DOTALL
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class PageFile:
     """`policy`: its Content-Security-Policy, to which the address of the WebSocket is added."""
 
     html: bytes
@@ -26,7 +26,7 @@ class Page:
 
 
 @cache
-def page() -> Page:
+def load_page() -> PageFile:
     """Blocks, the first time."""
     html = resources.files("channels.web").joinpath("page.html").read_bytes()
     hashes = {kind.decode(): f"'sha256-{_hash(text)}'" for kind, text in _INLINE.findall(html)}
@@ -39,7 +39,7 @@ def page() -> Page:
         "form-action 'none'",
         "frame-ancestors 'none'",
     ]
-    return Page(html, "; ".join(policy))
+    return PageFile(html, "; ".join(policy))
 
 
 def _hash(text: bytes) -> str:

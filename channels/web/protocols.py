@@ -12,7 +12,7 @@ from channels.message import ChannelStatus
 from channels.web.frames import Press, Say
 
 
-class House(Protocol):
+class WebHost(Protocol):
     def listens(self, address: str) -> None:
         """The page can be opened there; empty: nowhere now."""
 
@@ -28,7 +28,7 @@ class House(Protocol):
         """Figures in Prometheus' text format. Raises `NotRecorded` where they cannot be read."""
 
 
-class NotKept(Exception):
+class WebMessageNotKept(Exception):
     """What was said is not on disk. The text says why. `again`: the same may be said again later."""
 
     def __init__(self, message: str, *, again: bool = True) -> None:
@@ -36,7 +36,7 @@ class NotKept(Exception):
         self.again = again
 
 
-class Chat(Protocol):
+class WebChat(Protocol):
     async def say(self, chat: str, said: Say) -> None:
         """Returns when it is on disk; a repeat is known and does nothing. Raises `NotKept`."""
 

@@ -31,7 +31,7 @@ class ShownFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ChatEntry:
     """A message as it stands in a chat.
 
     number    grows from message to message, over all chats
@@ -59,20 +59,20 @@ class NotRecorded(Exception):
     """The disk took nothing. One sentence."""
 
 
-class Record(Protocol):
+class ChatRecord(Protocol):
     """What a person says comes into it as they are heard: it stands there once `receive` has returned (a press of a
     button does not). All methods raise `NotRecorded`."""
 
-    async def recent(self, chat: str, most: int, before: int | None = None) -> Sequence[Entry]:
+    async def recent(self, chat: str, most: int, before: int | None = None) -> Sequence[ChatEntry]:
         """The newest messages of a chat, oldest first; those with a smaller `number` than `before`."""
 
-    async def find(self, id: str) -> Entry | None: ...
+    async def find(self, id: str) -> ChatEntry | None: ...
 
-    async def keep(self, entry: Entry) -> Entry:
+    async def keep(self, entry: ChatEntry) -> ChatEntry:
         """Write down what we say; its `number` is given now. What is there already under that id stays as it is. On
         disk when it returns."""
 
-    async def change(self, id: str, text: str, buttons: Buttons) -> Entry | None:
+    async def change(self, id: str, text: str, buttons: Buttons) -> ChatEntry | None:
         """Put another text in place of what we said. None: it is not there any more."""
 
     def watch(self, changed: Callable[[str], Awaitable[None]]) -> None:

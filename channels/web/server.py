@@ -10,16 +10,16 @@ from urllib.parse import quote
 from aiohttp import web
 
 from channels.json_fields import load_json
-from channels.web.auth import Session
-from channels.web.auth_middleware import BEARER, FILE, SIGNED_FILE, SOCKET, Door, stranger
-from channels.web.clients import Pages
-from channels.web.connection_limiter import Reception
+from channels.web.auth import WebSession
+from channels.web.auth_middleware import BEARER, FILE, SIGNED_FILE, SOCKET, AuthMiddleware, stranger
+from channels.web.clients import OpenPages
+from channels.web.connection_limiter import ConnectionLimiter
 from channels.web.format import file_name
-from channels.web.html import page
-from channels.web.protocols import Chat, House
-from channels.web.record import NotRecorded, Record
+from channels.web.html import load_page
+from channels.web.protocols import WebChat, WebHost
+from channels.web.record import ChatRecord, NotRecorded
 from channels.web.uploads import Uploads, picture_type
-from channels.web.websocket import CLOSING, Sockets
+from channels.web.websocket import CLOSING, PageSockets
 
 log = logging.getLogger(__name__)
 
@@ -40,28 +40,28 @@ _HEADERS = {
 _NOTHING_RUNS = "default-src 'none'; frame-ancestors 'none'; sandbox"
 
 
-class Server:
+class WebServer:
     """`protocol` is one connection, for the listening end."""
 
     def __init__(
         self,
-        chat: Chat,
-        pages: Pages,
-        house: House,
-        record: Record,
+        chat: WebChat,
+        pages: OpenPages,
+        house: WebHost,
+        record: ChatRecord,
         uploads: Uploads,
         largest_upload: int,
         patience: float,
     ) -> None:
-        self.door = Door(self._let_in)
-        self._sockets = Sockets(chat, pages, patience)
+        self.door = AuthMiddleware(self._let_in)
+        self._sockets = PageSockets(chat, pages, patience)
         self._house = house
         self._record = record
         self._uploads = uploads
         self._largest_upload = largest_upload
         self._patience = patience
         self._runner: web.AppRunner | None = None
-        self._reception: Reception | None = None
+        self._reception: ConnectionLimiter | None = None
 
     async def start(self) -> None:
         """Once; before the first connection."""
@@ -82,11 +82,11 @@ class Server:
         app.router.add_get("/healthz", self._healthz)
         app.router.add_get("/readyz", self._readyz)
         app.router.add_get("/metrics", self._metrics)
-        await asyncio.to_thread(page)
+        await asyncio.to_thread(load_page)
         self._runner = web.AppRunner(app, shutdown_timeout=CLOSING)
         await self._runner.setup()
         assert self._runner.server is not None
-        self._reception = Reception(self._runner.server, _seal, self._patience)
+        self._reception = ConnectionLimiter(self._runner.server, _seal, self._patience)
 
     def protocol(self) -> asyncio.BaseProtocol:
         """Once started."""
@@ -117,7 +117,7 @@ class Server:
     async def _page(self, request: web.Request) -> web.StreamResponse:
         """The same for all, for nothing is in it; its status says whether the browser has a session, of which it can
         show no more than the cookie here."""
-        shown = page()
+        shown = load_page()
         headers = {"Content-Security-Policy": shown.policy_at(request.headers["Host"])}
         status = 401 if self.door.half_shown(request) is None else 200
         return web.Response(body=shown.html, status=status, content_type="text/html", charset="utf-8", headers=headers)
@@ -134,7 +134,7 @@ class Server:
         if self.door.half_shown(request) is None:
             raise stranger()
 
-        def admit(key: str) -> Session | None:
+        def admit(key: str) -> WebSession | None:
             return self.door.let_in(request, lambda session: self.door.guard.is_page_key(key, session))
 
         return await self._sockets.converse(request, admit)

@@ -31,7 +31,7 @@ PICTURE_TYPES = frozenset({_WEBP, *(kind for _, kind in _PICTURES)})
 
 
 @dataclass(frozen=True, slots=True)
-class Incoming:
+class IncomingUpload:
     """A file that is being written."""
 
     file: BinaryIO
@@ -53,14 +53,14 @@ class Uploads:
         self._folder = folder
 
     @contextlib.contextmanager
-    def incoming(self) -> Iterator[Incoming]:
+    def incoming(self) -> Iterator[IncomingUpload]:
         """A new file to write; what was not kept by the end is gone."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle = secrets.token_hex(16)
         scratch = self._folder / f"{handle}{_SCRATCH}"
         try:
             with os.fdopen(os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                yield Incoming(file, scratch, self._folder / handle)
+                yield IncomingUpload(file, scratch, self._folder / handle)
         finally:
             scratch.unlink(missing_ok=True)
 

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable
 from aiohttp import WSCloseCode, WSMsgType, web
 
 from channels.web import frames
-from channels.web.auth import Session
-from channels.web.clients import Connection, Pages
+from channels.web.auth import WebSession
+from channels.web.clients import OpenPages, PageConnection
 from channels.web.frames import BadFrame, Older, Open, Press, Say
-from channels.web.protocols import Chat, NotKept
+from channels.web.protocols import WebChat, WebMessageNotKept
 from channels.web.record import NotRecorded
 
 log = logging.getLogger(__name__)
@@ -29,25 +29,25 @@ CLOSING = 1.0
 """Seconds that a page has to answer a goodbye."""
 
 
-Admit = Callable[[str], Session | None]
+Admit = Callable[[str], WebSession | None]
 """The session that a page key completes."""
 
 
-class Sockets:
+class PageSockets:
     """All that are open. `patience`: seconds that one has for its first frame."""
 
-    def __init__(self, chat: Chat, pages: Pages, patience: float) -> None:
+    def __init__(self, chat: WebChat, pages: OpenPages, patience: float) -> None:
         self._chat = chat
         self._pages = pages
         self._patience = patience
         self._strangers: dict[web.WebSocketResponse, web.Request] = {}
-        self._open: dict[web.WebSocketResponse, Session] = {}
+        self._open: dict[web.WebSocketResponse, WebSession] = {}
 
     async def aclose(self) -> None:
         """Say goodbye to every page."""
         await _goodbye([*self._strangers, *self._open], WSCloseCode.GOING_AWAY, "Daybook is stopping")
 
-    async def end(self, session: Session) -> None:
+    async def end(self, session: WebSession) -> None:
         """Close the pages of a browser that logs out."""
         theirs = [socket for socket, opened_by in self._open.items() if opened_by.id == session.id]
         await _goodbye(theirs, WSCloseCode.POLICY_VIOLATION, "logged out")
@@ -65,7 +65,7 @@ class Sockets:
             await socket.prepare(request)
             opened = await self._opened(socket)
             if opened is not None and await self._is_admitted(socket, admit(opened.key)):
-                await self._shown(request, socket, Connection(opened.chat))
+                await self._shown(request, socket, PageConnection(opened.chat))
         except ConnectionError:
             log.debug("a page has gone")
         finally:
@@ -73,7 +73,7 @@ class Sockets:
             self._open.pop(socket, None)
         return socket
 
-    async def _is_admitted(self, socket: web.WebSocketResponse, session: Session | None) -> bool:
+    async def _is_admitted(self, socket: web.WebSocketResponse, session: WebSession | None) -> bool:
         """Whether there is a session and room; told where there is not."""
         if session is None:
             await _dismiss(socket, "log in again")
@@ -104,7 +104,7 @@ class Sockets:
         await _dismiss(socket, why)
         return None
 
-    async def _shown(self, request: web.Request, socket: web.WebSocketResponse, connection: Connection) -> None:
+    async def _shown(self, request: web.Request, socket: web.WebSocketResponse, connection: PageConnection) -> None:
         """Talk with a page until it leaves, or takes too little."""
         with self._pages.attached(connection):
             async with asyncio.TaskGroup() as group:
@@ -118,7 +118,7 @@ class Sockets:
                 for task in (hearing, showing, slow):
                     task.cancel()
 
-    async def _heard(self, socket: web.WebSocketResponse, connection: Connection) -> None:
+    async def _heard(self, socket: web.WebSocketResponse, connection: PageConnection) -> None:
         try:
             await self._pages.begin(connection)
             async for received in socket:
@@ -132,7 +132,7 @@ class Sockets:
             await _dismiss(socket, str(error), WSCloseCode.TRY_AGAIN_LATER)
         return None
 
-    async def _answer(self, connection: Connection, asked: frames.Asked) -> None:
+    async def _answer(self, connection: PageConnection, asked: frames.Asked) -> None:
         match asked:
             case Say() | Press():
                 try:
@@ -140,7 +140,7 @@ class Sockets:
                         await self._chat.say(connection.chat, asked)
                     else:
                         await self._chat.press(connection.chat, asked)
-                except NotKept as error:
+                except WebMessageNotKept as error:
                     connection.show(frames.refused(asked.id, str(error), again=error.again))
                 else:
                     connection.show(frames.kept(asked.id))
@@ -157,7 +157,7 @@ def _read(kind: WSMsgType, data: object) -> frames.Asked:
     return frames.read(data)
 
 
-async def _pumped(socket: web.WebSocketResponse, connection: Connection) -> None:
+async def _pumped(socket: web.WebSocketResponse, connection: PageConnection) -> None:
     try:
         await connection.pump(socket.send_str)
     except ConnectionError:

@@ -9,7 +9,7 @@ import os
 import click
 
 from agent.io.imports import kept_from_the_collector
-from gateway.cli.context import Place
+from gateway.cli.context import CliContext
 from gateway.home import HomeError, find_home, version
 
 _COMMANDS = {
@@ -78,6 +78,6 @@ def _take_words(command: click.Command) -> None:
 def daybook(ctx: click.Context, home: str | None) -> None:
     """A personal assistant in the chats you already use, which keeps its memory in plain Markdown."""
     try:
-        ctx.obj = Place(find_home(home, os.environ))
+        ctx.obj = CliContext(find_home(home, os.environ))
     except HomeError as error:
         raise click.UsageError(str(error)) from error

@@ -9,10 +9,10 @@ import sys
 import click
 
 from channels.terminal import MAIN_CHAT
-from gateway.cli.context import Place, run
-from gateway.cli.repl import Conversation, open_talk
+from gateway.cli.context import CliContext, run
+from gateway.cli.repl import Repl, open_chat
 from gateway.cli.screen import Screen
-from gateway.cli.stdin import Lines, line_editing
+from gateway.cli.stdin import InputLines, line_editing
 from gateway.config import Config
 from gateway.home import Home
 
@@ -27,7 +27,7 @@ def _session(_: click.Context, __: click.Parameter, name: str) -> str:
 @click.option("-m", "--message", metavar="TEXT", help="One message; only the reply goes to stdout.")
 @click.option("--session", default=MAIN_CHAT, callback=_session, help="A talk of its own, by name.")
 @click.pass_obj
-def chat_command(place: Place, message: str | None, session: str) -> None:
+def chat_command(place: CliContext, message: str | None, session: str) -> None:
     """Talk to the agent, in the running gateway or without one. Ctrl-C stops an answer, Ctrl-D leaves.
 
     With standard input from elsewhere, each line of it is a message.
@@ -43,21 +43,21 @@ async def _chat(home: Home, config: Config, message: str | None, session: str) -
     """True where an answer was an error."""
     at_terminal = message is None and sys.stdin.isatty() and sys.stdout.isatty()
     screen = Screen(sys.stdout, sys.stderr, live=at_terminal)
-    async with open_talk(home, config, session, screen, lasting=message is None) as talk:
-        conversation = Conversation(talk, screen)
+    async with open_chat(home, config, session, screen, lasting=message is None) as talk:
+        conversation = Repl(talk, screen)
         if message is not None:
             await conversation.ask(message)
         elif at_terminal:
             with line_editing():
                 async with conversation.stopping_with_ctrl_c():
-                    await conversation.at_terminal(Lines(sys.stdin, prompt=True))
+                    await conversation.at_terminal(InputLines(sys.stdin, prompt=True))
         else:
             await conversation.pipe(piped_lines())
         return conversation.failed
 
 
-def piped_lines() -> Lines:
+def piped_lines() -> InputLines:
     """Standard input as lines, whatever bytes are in it."""
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
-    return Lines(sys.stdin, prompt=False)
+    return InputLines(sys.stdin, prompt=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gateway.cli.context import Place
+from gateway.cli.context import CliContext
 from gateway.config import schema, shown
 
 
@@ -15,7 +15,7 @@ def config_command() -> None:
 
 @config_command.command()
 @click.pass_obj
-def validate(place: Place) -> None:
+def validate(place: CliContext) -> None:
     """Say everything that is wrong, with file, line and key; exit 2 for errors."""
     place.config()
     file = place.home.config_file
@@ -24,7 +24,7 @@ def validate(place: Place) -> None:
 
 @config_command.command()
 @click.pass_obj
-def show(place: Place) -> None:
+def show(place: CliContext) -> None:
     """Print the configuration in force as YAML, secrets as ***."""
     click.echo(shown(place.config()), nl=False)
 

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import click
 
-from channels.terminal import NotKept
+from channels.terminal import TerminalMessageNotKept
 from gateway import log_setup
 from gateway.config import Config, ConfigError, load, secrets_of
 from gateway.home import Home, HomeError
@@ -19,7 +19,7 @@ from gateway.rpc.protocol import OperationError
 T = TypeVar("T")
 
 
-class Failed(click.ClickException):
+class CommandFailed(click.ClickException):
     """The thing asked for failed."""
 
     exit_code = 1
@@ -32,7 +32,7 @@ class Misconfigured(click.ClickException):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CliContext:
     """Where a command acts."""
 
     home: Home
@@ -67,7 +67,9 @@ def run(work: Coroutine[object, object, T]) -> T:
 
 
 def _told(error: BaseException) -> BaseException:
-    return Failed(str(error)) if isinstance(error, HomeError | OperationError | NotKept) else error
+    return (
+        CommandFailed(str(error)) if isinstance(error, HomeError | OperationError | TerminalMessageNotKept) else error
+    )
 
 
 def _only(group: BaseExceptionGroup[BaseException]) -> BaseException:

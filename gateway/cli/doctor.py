@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 import click
 
-from gateway.cli.context import Place
+from gateway.cli.context import CliContext
 from gateway.cli.render import print_json
 from gateway.doctor.examine import examine
 
@@ -16,7 +16,7 @@ from gateway.doctor.examine import examine
 @click.command("doctor")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
-def doctor_command(place: Place, as_json: bool) -> None:
+def doctor_command(place: CliContext, as_json: bool) -> None:
     """Check configuration, tokens, reachability, permissions, transcripts, queues, disk and clock."""
     findings = examine(place.home, os.environ)
     if as_json:

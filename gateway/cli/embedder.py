@@ -11,8 +11,8 @@ import click
 
 from agent.model.base import Json
 from agent.search.vectors.encoder import NoEmbedding
-from agent.settings import LocalEmbedding, RemoteEmbedding
-from gateway.cli.context import Failed, Place
+from agent.settings import LocalEmbedderSettings, RemoteEmbedderSettings
+from gateway.cli.context import CliContext, CommandFailed
 from gateway.cli.progress import show_progress
 from gateway.cli.render import print_json
 from gateway.cli.rpc import ask, ask_beside
@@ -35,7 +35,7 @@ model, api_key}})."""
 @click.option("--fetch", "wants_one", is_flag=True, help=f"Fetch a small English model ({LOADED} MB) into the home.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
-def embedder(place: Place, wants_one: bool, as_json: bool) -> None:
+def embedder(place: CliContext, wants_one: bool, as_json: bool) -> None:
     """Try what finds memories by their meaning, and say what it costs."""
     if wants_one:
         fetch_into(place)
@@ -43,16 +43,16 @@ def embedder(place: Place, wants_one: bool, as_json: bool) -> None:
     wanted = config.agents[config.default_agent].memory.search.embedding
     settings = embedding_of(wanted, place.home)
     if settings is None and wanted == "auto" and is_there(place.home):
-        raise Failed(f"A model is there, but {missing()}.")
+        raise CommandFailed(f"A model is there, but {missing()}.")
     try:
         found = check(settings) if settings is not None else None
     except NoEmbedding as problem:
-        raise Failed(f"The embedder does not work: {problem}.") from problem
+        raise CommandFailed(f"The embedder does not work: {problem}.") from problem
     if as_json:
         print_json(asdict(found) if found is not None else None)
     elif found is None:
         if wants_one:
-            raise Failed(f"The model is there, but memory.search.embedding is {wanted}; set it to auto.")
+            raise CommandFailed(f"The model is there, but memory.search.embedding is {wanted}; set it to auto.")
         absent, why = missing(), OLD_MODEL if has_old_model(place.home) else unreadable(place.home)
         click.echo(
             _NONE.format(
@@ -73,20 +73,20 @@ def embedder(place: Place, wants_one: bool, as_json: bool) -> None:
         _embed_all(place, settings)
 
 
-def fetch_into(place: Place) -> None:
-    """Raises `Failed`, with what to do by hand."""
+def fetch_into(place: CliContext) -> None:
+    """Raises `CommandFailed`, with what to do by hand."""
     place.home.create()
     click.echo(f"Fetching a model ({LOADED} MB)…", err=True)
     try:
         found = asyncio.run(fetch(place.home))
     except (NoEmbedding, OSError) as problem:
-        raise Failed(f"{str(problem).rstrip('.')}.\n\n{by_hand(place.home)}") from problem
+        raise CommandFailed(f"{str(problem).rstrip('.')}.\n\n{by_hand(place.home)}") from problem
     click.echo(f"The model is in {found.folder}.", err=True)
     if found.before is not None:
         click.echo(f"The one that was there is kept in {found.before}.", err=True)
 
 
-def _embed_all(place: Place, settings: LocalEmbedding | RemoteEmbedding | None) -> None:
+def _embed_all(place: CliContext, settings: LocalEmbedderSettings | RemoteEmbedderSettings | None) -> None:
     """What is remembered already, with a bar. A gateway that runs takes the model up, and does the rest itself."""
     if settings is None:
         return

@@ -16,10 +16,10 @@ from channels.terminal import MAIN_CHAT
 from gateway import log_setup
 from gateway.app import open_gateway
 from gateway.cli.chat import piped_lines
-from gateway.cli.context import Place, run
-from gateway.cli.repl import Conversation, HomeWait, LocalTalk
+from gateway.cli.context import CliContext, run
+from gateway.cli.repl import HomeWait, LocalChat, Repl
 from gateway.cli.screen import Screen
-from gateway.cli.stdin import Lines, line_editing
+from gateway.cli.stdin import InputLines, line_editing
 from gateway.config import Config, secrets_of
 from gateway.home import Home, HomeBusy, allow_many, version
 from gateway.rpc.client import NotRunning, connect
@@ -40,7 +40,7 @@ _PAGE_WAIT = 60.0
 @click.command("gateway")
 @click.option("--terminal", is_flag=True, help="Talk to it here, too; Ctrl-D ends it.")
 @click.pass_obj
-def gateway_command(place: Place, terminal: bool) -> None:
+def gateway_command(place: CliContext, terminal: bool) -> None:
     """Run until SIGINT or SIGTERM, then finish what is being answered, deliver what is ready, and exit 0.
 
     A second signal ends at once; nothing is lost by it.
@@ -116,14 +116,14 @@ async def _attended(gateway: Gateway, stop: asyncio.Event, *, watched: bool) -> 
     """Talk here while the gateway runs. A person's Ctrl-D ends it; the end of a pipe does not."""
     screen = Screen(sys.stdout, sys.stderr, live=watched)
     with gateway.terminal.attach(MAIN_CHAT, screen):
-        conversation = Conversation(LocalTalk(gateway, MAIN_CHAT, stop), screen)
+        conversation = Repl(LocalChat(gateway, MAIN_CHAT, stop), screen)
         if watched:
             click.echo("You are talking to Daybook. /help lists the commands, Ctrl-C stops an answer, Ctrl-D ends.")
             if address := await _page_address(gateway, stop):
                 click.echo(f"In your browser: {address} (it asks for a token; `daybook web` shows it).")
             with line_editing():
                 async with conversation.stopping_with_ctrl_c(leave=stop):
-                    await conversation.at_terminal(Lines(sys.stdin, prompt=True))
+                    await conversation.at_terminal(InputLines(sys.stdin, prompt=True))
             stop.set()
         else:
             await _unless(stop, conversation.pipe(piped_lines()))

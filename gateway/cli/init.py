@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from agent.workspace import create, template_folder
-from gateway.cli.context import Failed, Place
+from gateway.cli.context import CliContext, CommandFailed
 from gateway.cli.embedder import fetch_into
 from gateway.config import Config
 from gateway.config.errors import ConfigError
@@ -27,7 +27,7 @@ _NAME_LINE = re.compile(r"^- Name:[ \t]*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class SetupAnswers:
     """What was asked; an empty text means the default. The secrets go to `.env`, the rest to `config.yaml`."""
 
     name: str
@@ -50,14 +50,14 @@ class Wishes:
 @click.option("--embedder/--no-embedder", "wants_embedder", default=None, help="Fetch a model that finds by meaning.")
 @click.option("--yes", is_flag=True, help="Ask nothing; defaults for what is not given.")
 @click.pass_obj
-def init_command(place: Place, /, yes: bool, wants_embedder: bool | None, **given: str | None) -> None:
+def init_command(place: CliContext, /, yes: bool, wants_embedder: bool | None, **given: str | None) -> None:
     """Ask for what Daybook needs and write config.yaml, .env and the workspace. What exists stays as it is."""
     home = place.home
     with _failures_told(home.path):
         exists = home.config_file.exists()
     if exists:
         click.echo(f"{home.config_file} exists and is kept; edit it to change something.", err=True)
-    wishes = Wishes(**{name: value or "" for name, value in given.items()}) if exists else _wishes(given, yes=yes)
+    wishes = SetupAnswers(**{name: value or "" for name, value in given.items()}) if exists else _wishes(given, yes=yes)
     with _failures_told(home.path):
         home.create()
         if not exists:
@@ -76,7 +76,7 @@ def init_command(place: Place, /, yes: bool, wants_embedder: bool | None, **give
         )
 
 
-def _offer_embedder(place: Place, config: Config, wants_one: bool | None, *, asks: bool) -> None:
+def _offer_embedder(place: CliContext, config: Config, wants_one: bool | None, *, asks: bool) -> None:
     """One question. What cannot be fetched is told, and fails nothing."""
     question = offer_of(place.home, config)
     if wants_one is None and asks and question:
@@ -91,11 +91,11 @@ def _offer_embedder(place: Place, config: Config, wants_one: bool | None, *, ask
     if wants_one and not is_there(place.home):
         try:
             fetch_into(place)
-        except Failed as problem:
+        except CommandFailed as problem:
             click.echo(f"Memory is searched by words alone: {problem.message}", err=True)
 
 
-def _wishes(given: dict[str, str | None], *, yes: bool) -> Wishes:
+def _wishes(given: dict[str, str | None], *, yes: bool) -> SetupAnswers:
     """Ask what was not given. Each answer is checked by the configuration that it makes, and asked for again."""
 
     def ask(name: str, question: str, default: str = "", *, hide: bool = False) -> str:
@@ -116,7 +116,7 @@ def _wishes(given: dict[str, str | None], *, yes: bool) -> Wishes:
             )
         )
 
-    return Wishes(
+    return SetupAnswers(
         name=ask("name", "What shall I call you?"),
         timezone=ask("timezone", "Your time zone", machine_zone()),
         model_key=ask("model_key", "Anthropic API key (empty: the offline assistant)", hide=True),
@@ -138,7 +138,7 @@ def _checked(name: str) -> Callable[[str], str]:
 
 def _problem(name: str, value: str) -> str:
     """Why this answer would make an invalid configuration; empty where it would not."""
-    only = Wishes(**{field: value if field == name else "" for field in Wishes.__dataclass_fields__})
+    only = SetupAnswers(**{field: value if field == name else "" for field in SetupAnswers.__dataclass_fields__})
     try:
         parse(_config_text(only), {"ANTHROPIC_API_KEY": only.model_key, "TELEGRAM_BOT_TOKEN": only.telegram_token})
     except ConfigError as error:
@@ -146,7 +146,7 @@ def _problem(name: str, value: str) -> str:
     return ""
 
 
-def _config_text(wishes: Wishes) -> str:
+def _config_text(wishes: SetupAnswers) -> str:
     """Only what differs from the defaults, with a word on each."""
     parts = ["# Daybook's configuration. Only what differs from the defaults needs to stand here;", ""]
     parts[1] = "# `daybook config show` prints all of it, `daybook config validate` checks it. Secrets are in .env.\n"
@@ -167,7 +167,7 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _write_env(file: Path, wishes: Wishes) -> None:
+def _write_env(file: Path, wishes: SetupAnswers) -> None:
     """Secrets, where there are any; a file that exists gets what it lacks at its end."""
     secrets = {"ANTHROPIC_API_KEY": wishes.model_key, "TELEGRAM_BOT_TOKEN": wishes.telegram_token}
     lines = "".join(f"{name}={value}\n" for name, value in secrets.items() if value)
@@ -190,7 +190,7 @@ def _failures_told(home: Path) -> Iterator[None]:
     try:
         yield
     except HomeError as error:
-        raise Failed(str(error)) from error
+        raise CommandFailed(str(error)) from error
     except OSError as error:
         where = os.fspath(error.filename) if error.filename else str(home)
-        raise Failed(f"{where} cannot be written: {error.strerror or error}") from error
+        raise CommandFailed(f"{where} cannot be written: {error.strerror or error}") from error

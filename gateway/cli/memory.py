@@ -9,7 +9,7 @@ from functools import partial
 import click
 
 from agent.model.base import Json
-from gateway.cli.context import Place
+from gateway.cli.context import CliContext
 from gateway.cli.embedder import embedder
 from gateway.cli.progress import show_progress
 from gateway.cli.render import print_json, print_table
@@ -49,7 +49,13 @@ def memory_command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
 def search(
-    place: Place, query: str, scope: str, number: int | None, now: datetime | None, agent: str | None, as_json: bool
+    place: CliContext,
+    query: str,
+    scope: str,
+    number: int | None,
+    now: datetime | None,
+    agent: str | None,
+    as_json: bool,
 ) -> None:
     """Passages that answer QUERY, best first."""
     day = now.date().isoformat() if now else None
@@ -80,7 +86,7 @@ def _show_found(found: dict[str, Json]) -> None:
 @_AGENT
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
-def status(place: Place, scope: str, agent: str | None, as_json: bool) -> None:
+def status(place: CliContext, scope: str, agent: str | None, as_json: bool) -> None:
     """How large the search index is, and whether it knows the files as they are."""
     value = ask(place, "memory.status", scope=scope, agent=agent).value
     return print_json(value) if as_json else _show_status(value)
@@ -92,7 +98,7 @@ def status(place: Place, scope: str, agent: str | None, as_json: bool) -> None:
 @_AGENT
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
-def index(place: Place, scope: str, force: bool, agent: str | None, as_json: bool) -> None:
+def index(place: CliContext, scope: str, force: bool, agent: str | None, as_json: bool) -> None:
     """Index what changed."""
     asked: dict[str, Json] = {"scope": scope, "force": force, "agent": agent}
     beside = partial(show_progress, asked) if sys.stderr.isatty() else None
@@ -105,7 +111,7 @@ def index(place: Place, scope: str, force: bool, agent: str | None, as_json: boo
 @_AGENT
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
-def test(place: Place, scope: str, agent: str | None, as_json: bool) -> None:
+def test(place: CliContext, scope: str, agent: str | None, as_json: bool) -> None:
     """Ask the questions of memory/tests.md; exit code 1 where one fails."""
     value = ask(place, "memory.test", scope=scope, agent=agent).value
     report = value if isinstance(value, dict) else {}
@@ -154,7 +160,7 @@ def _show_status(value: Json) -> None:
 @click.option("-n", "number", type=click.IntRange(min=1), default=50, show_default=True, help="At most so many.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
-def log(place: Place, scope: str | None, agent: str | None, number: int, as_json: bool) -> None:
+def log(place: CliContext, scope: str | None, agent: str | None, number: int, as_json: bool) -> None:
     """What was changed, when and by what, the newest first."""
     answer = ask(place, "memory.log", scope=scope, n=number, agent=agent)
     if as_json:
@@ -167,7 +173,7 @@ def log(place: Place, scope: str | None, agent: str | None, number: int, as_json
 @click.argument("change", metavar="ID")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
-def diff(place: Place, change: str, as_json: bool) -> None:
+def diff(place: CliContext, change: str, as_json: bool) -> None:
     """What a change took out and put in."""
     value = ask(place, "memory.diff", id=change).value
     if as_json:
@@ -179,7 +185,7 @@ def diff(place: Place, change: str, as_json: bool) -> None:
 @click.argument("change", metavar="ID")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
-def restore(place: Place, change: str, as_json: bool) -> None:
+def restore(place: CliContext, change: str, as_json: bool) -> None:
     """Undo a change; what was written since is kept."""
     value = ask(place, "memory.restore", id=change).value
     if as_json:

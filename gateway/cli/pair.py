@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gateway.cli.context import Place
+from gateway.cli.context import CliContext
 from gateway.cli.render import print_json, print_table
 from gateway.cli.rpc import ask, rows
 
@@ -17,7 +17,7 @@ def pair_command() -> None:
 @pair_command.command("list")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
-def list_people(place: Place, as_json: bool) -> None:
+def list_people(place: CliContext, as_json: bool) -> None:
     """Open requests with their codes, and who is approved."""
     answer = ask(place, "pair.list")
     if as_json:
@@ -32,7 +32,7 @@ def list_people(place: Place, as_json: bool) -> None:
 @pair_command.command()
 @click.argument("code")
 @click.pass_obj
-def approve(place: Place, code: str) -> None:
+def approve(place: CliContext, code: str) -> None:
     """Let in who was given CODE."""
     _say(ask(place, "pair.approve", code=code.strip().upper()).value)
 
@@ -40,7 +40,7 @@ def approve(place: Place, code: str) -> None:
 @pair_command.command()
 @click.argument("account", metavar="ID")
 @click.pass_obj
-def revoke(place: Place, account: str) -> None:
+def revoke(place: CliContext, account: str) -> None:
     """Let ID (such as telegram:11111) in no longer."""
     _say(ask(place, "pair.revoke", id=account).value)
 

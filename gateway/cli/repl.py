@@ -14,14 +14,14 @@ from typing import Protocol
 
 import click
 
-from channels.terminal import Listener, NotKept, new_id
+from channels.terminal import Listener, TerminalMessageNotKept, new_id
 from gateway.app import open_gateway
 from gateway.cli.screen import Screen
-from gateway.cli.stdin import Lines, prompt_again
+from gateway.cli.stdin import InputLines, prompt_again
 from gateway.config import Config
 from gateway.home import Home, HomeBusy
 from gateway.rpc.client import NotRunning, connect
-from gateway.rpc.protocol import OperationError, Outcome
+from gateway.rpc.protocol import MessageOutcome, OperationError
 from gateway.rpc.server import serve
 from gateway.server import Gateway
 from gateway.store.database import StoreUnavailable
@@ -53,20 +53,20 @@ class HomeWait:
         await asyncio.sleep(0.1)
 
 
-class Talk(Protocol):
+class ChatConnection(Protocol):
     """What is shown meanwhile goes to the listener that the talk was opened with."""
 
     async def say(self, text: str, message_id: str) -> None:
         """Returns once the message is on disk. Raises `NotKept`."""
 
-    async def outcome(self, message_id: str) -> Outcome:
+    async def outcome(self, message_id: str) -> MessageOutcome:
         """What became of a message by now. Raises `OperationError`."""
 
     async def ended(self) -> None:
         """Wait until nobody is there to talk to any more."""
 
 
-class LocalTalk:
+class LocalChat:
     """A talk with a gateway in this process; it ends with `stop`."""
 
     def __init__(self, gateway: Gateway, session: str, stop: asyncio.Event) -> None:
@@ -77,17 +77,17 @@ class LocalTalk:
     async def say(self, text: str, message_id: str) -> None:
         await self._gateway.terminal.say(text, self._session, message_id)
 
-    async def outcome(self, message_id: str) -> Outcome:
-        return Outcome.read(await self._gateway.operations["chat.outcome"]({"id": message_id}))
+    async def outcome(self, message_id: str) -> MessageOutcome:
+        return MessageOutcome.read(await self._gateway.operations["chat.outcome"]({"id": message_id}))
 
     async def ended(self) -> None:
         await self._stop.wait()
 
 
 @contextlib.asynccontextmanager
-async def open_talk(
+async def open_chat(
     home: Home, config: Config, session: str, listener: Listener, *, lasting: bool
-) -> AsyncIterator[Talk]:
+) -> AsyncIterator[ChatConnection]:
     """`lasting`: a talk alone lets other commands in, as a gateway does. One that ends with its first answer does not:
     they would be cut off.
 
@@ -97,7 +97,7 @@ async def open_talk(
         while True:
             try:
                 connection = await stack.enter_async_context(connect(home.socket))
-                talk: Talk = await stack.enter_async_context(connection.chat(session, listener))
+                talk: ChatConnection = await stack.enter_async_context(connection.chat(session, listener))
                 break
             except NotRunning:
                 pass
@@ -112,7 +112,7 @@ async def open_talk(
 @contextlib.asynccontextmanager
 async def _alone(
     home: Home, config: Config, session: str, listener: Listener, lasting: bool
-) -> AsyncIterator[LocalTalk]:
+) -> AsyncIterator[LocalChat]:
     stop = asyncio.Event()
     async with contextlib.AsyncExitStack() as stack:
         try:
@@ -125,7 +125,7 @@ async def _alone(
         group.create_task(gateway.run(stop), name="gateway")
         try:
             with gateway.terminal.attach(session, listener):
-                yield LocalTalk(gateway, session, stop)
+                yield LocalChat(gateway, session, stop)
         finally:
             stop.set()
 
@@ -134,10 +134,10 @@ _LOOK_AGAIN = 0.2
 """Seconds between two looks at what became of a message: what ends in silence brings nothing that could be awaited."""
 
 
-class Conversation:
+class Repl:
     """`failed`: an answer was an error, or there was none to be had."""
 
-    def __init__(self, talk: Talk, screen: Screen) -> None:
+    def __init__(self, talk: ChatConnection, screen: Screen) -> None:
         self.failed = False
         self._talk = talk
         self._screen = screen
@@ -162,15 +162,17 @@ class Conversation:
         try:
             return (await self._talk.outcome(message_id)).done
         except OperationError as error:
-            raise NotKept("the gateway stopped before it answered; the message is kept and answered later") from error
+            raise TerminalMessageNotKept(
+                "the gateway stopped before it answered; the message is kept and answered later"
+            ) from error
 
-    async def pipe(self, lines: Lines) -> None:
+    async def pipe(self, lines: InputLines) -> None:
         """Each line is a message; the next one is said when the last is answered."""
         while (line := await lines.next()) is not None:
             if line.strip():
                 await self.ask(line)
 
-    async def at_terminal(self, lines: Lines) -> None:
+    async def at_terminal(self, lines: InputLines) -> None:
         """Prompt after prompt until Ctrl-D, or until the gateway ends."""
         gone = asyncio.ensure_future(self._talk.ended())
         try:
@@ -185,7 +187,7 @@ class Conversation:
         finally:
             gone.cancel()
 
-    async def _prompted(self, lines: Lines, gone: asyncio.Future[None]) -> str | None:
+    async def _prompted(self, lines: InputLines, gone: asyncio.Future[None]) -> str | None:
         self._screen.at_prompt = True
         try:
             return await lines.next(unless=gone)
@@ -214,5 +216,5 @@ class Conversation:
                 loop.remove_signal_handler(signal.SIGINT)
 
     async def _stop(self) -> None:
-        with contextlib.suppress(NotKept):  # then there is nothing to stop either
+        with contextlib.suppress(TerminalMessageNotKept):  # then there is nothing to stop either
             await self._talk.say("/stop", new_id())

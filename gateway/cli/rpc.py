@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from agent.model.base import Json
 from gateway.app import open_gateway
-from gateway.cli.context import Place, run
+from gateway.cli.context import CliContext, run
 from gateway.cli.repl import HomeWait
 from gateway.config import Config
 from gateway.home import Home, HomeBusy
@@ -19,7 +19,7 @@ from gateway.store.database import StoreUnavailable
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class RpcAnswer:
     """`running`: a running gateway gave it."""
 
     value: Json
@@ -31,17 +31,17 @@ Beside = Callable[[Call], Coroutine[object, object, None]]
 """Something done while an operation runs, until that ends; it may ask for others."""
 
 
-def ask(place: Place, operation: str, **params: Json) -> Answer:
+def ask(place: CliContext, operation: str, **params: Json) -> RpcAnswer:
     """For commands: prints nothing, raises what ends them."""
     return ask_beside(place, operation, params, None)
 
 
-def ask_beside(place: Place, operation: str, params: Params, beside: Beside | None) -> Answer:
+def ask_beside(place: CliContext, operation: str, params: Params, beside: Beside | None) -> RpcAnswer:
     config = place.quiet_config()
     return run(asked(place.home, config, operation, params, beside))
 
 
-async def asked(home: Home, config: Config, operation: str, params: Params, beside: Beside | None = None) -> Answer:
+async def asked(home: Home, config: Config, operation: str, params: Params, beside: Beside | None = None) -> RpcAnswer:
     """Raises `OperationError`, and `HomeError` where the home cannot be used."""
 
     async def again(other: str, others: Params) -> Json:
@@ -52,12 +52,12 @@ async def asked(home: Home, config: Config, operation: str, params: Params, besi
     while True:
         try:
             async with connect(home.socket) as connection:
-                return Answer(await _with(connection.call(operation, params), beside, again), running=True)
+                return RpcAnswer(await _with(connection.call(operation, params), beside, again), running=True)
         except NotRunning:
             pass
         try:
             async with open_gateway(home, config, channels=False) as gateway:
-                return Answer(await _alone(gateway.operations, operation, params, beside), running=False)
+                return RpcAnswer(await _alone(gateway.operations, operation, params, beside), running=False)
         except StoreUnavailable as error:
             raise OperationError(str(error)) from error
         except HomeBusy as busy:

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 import click
 
 from agent.model.base import Json
-from gateway.cli.context import Place
+from gateway.cli.context import CliContext
 from gateway.cli.render import print_json, print_table
 from gateway.cli.rpc import ask, rows
 from gateway.i18n import one_line
-from gateway.scheduling.job import BadJob, checked_id, checked_text, checked_to, checked_zone
-from gateway.scheduling.recurrence import BadWhen, in_words, parse, shown
+from gateway.scheduling.job import InvalidJob, checked_id, checked_text, checked_to, checked_zone
+from gateway.scheduling.recurrence import InvalidWhen, in_words, parse, shown
 
 _JSON = click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 _ID = click.argument("job", metavar="ID")
@@ -27,7 +27,7 @@ def schedule_command() -> None:
 @schedule_command.command("list")
 @_JSON
 @click.pass_obj
-def list_jobs(place: Place, as_json: bool) -> None:
+def list_jobs(place: CliContext, as_json: bool) -> None:
     """All jobs with their next and last runs."""
     answer = ask(place, "schedule.list")
     if as_json:
@@ -48,20 +48,20 @@ def list_jobs(place: Place, as_json: bool) -> None:
 @click.option("--id", help="a-z, 0-9 and -; default made from the text.")
 @_JSON
 @click.pass_obj
-def add(place: Place, /, as_json: bool, **wish: str | None) -> None:
+def add(place: CliContext, /, as_json: bool, **wish: str | None) -> None:
     """Add a job: TEXT is sent as it is, or (--kind prompt) worked on by the assistant."""
     if sum(wish[name] is not None for name in ("at", "every", "cron", "when")) != 1:
         raise click.UsageError("say when with exactly one of --at, --every, --cron, --when")
     try:
         _check(wish)
-    except (BadJob, BadWhen) as error:
+    except (InvalidJob, InvalidWhen) as error:
         raise click.UsageError(str(error)) from error
     _say(ask(place, "schedule.add", **wish).value, as_json)
 
 
 def _check(wish: Mapping[str, str | None]) -> None:
-    """The form of what was given: no gateway has to be asked to see that it is wrong usage. Raises `BadJob` and
-    `BadWhen`."""
+    """The form of what was given: no gateway has to be asked to see that it is wrong usage. Raises `InvalidJob` and
+    `InvalidWhen`."""
     checks = {"text": checked_text, "id": checked_id, "to": checked_to, "timezone": checked_zone}
     for name, check in checks.items():
         if (given := wish[name]) is not None:
@@ -74,7 +74,7 @@ def _check(wish: Mapping[str, str | None]) -> None:
 @_ID
 @_JSON
 @click.pass_obj
-def remove(place: Place, job: str, as_json: bool) -> None:
+def remove(place: CliContext, job: str, as_json: bool) -> None:
     """Remove a job."""
     _say(ask(place, "schedule.remove", id=job).value, as_json)
 
@@ -83,7 +83,7 @@ def remove(place: Place, job: str, as_json: bool) -> None:
 @_ID
 @_JSON
 @click.pass_obj
-def pause(place: Place, job: str, as_json: bool) -> None:
+def pause(place: CliContext, job: str, as_json: bool) -> None:
     """Let a job rest."""
     _say(ask(place, "schedule.pause", id=job).value, as_json)
 
@@ -92,7 +92,7 @@ def pause(place: Place, job: str, as_json: bool) -> None:
 @_ID
 @_JSON
 @click.pass_obj
-def resume(place: Place, job: str, as_json: bool) -> None:
+def resume(place: CliContext, job: str, as_json: bool) -> None:
     """Let a paused job go on."""
     _say(ask(place, "schedule.resume", id=job).value, as_json)
 
@@ -101,7 +101,7 @@ def resume(place: Place, job: str, as_json: bool) -> None:
 @_ID
 @_JSON
 @click.pass_obj
-def run(place: Place, job: str, as_json: bool) -> None:
+def run(place: CliContext, job: str, as_json: bool) -> None:
     """Run a job now, also one that is paused."""
     _say(ask(place, "schedule.run", id=job).value, as_json)
 
@@ -111,7 +111,7 @@ def run(place: Place, job: str, as_json: bool) -> None:
 @click.option("-n", "number", type=click.IntRange(min=1), default=50, show_default=True, help="At most so many.")
 @_JSON
 @click.pass_obj
-def history(place: Place, job: str | None, number: int, as_json: bool) -> None:
+def history(place: CliContext, job: str | None, number: int, as_json: bool) -> None:
     """What became of each run, the newest first."""
     answer = ask(place, "schedule.history", id=job, n=number)
     if as_json:

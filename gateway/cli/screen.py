@@ -7,16 +7,16 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import TextIO
 
-from channels.terminal import Busy, Final, Preview, Shown
+from channels.terminal import Busy, Final, Shown, TerminalPreview
 from gateway.cli.stdin import prompt_again
-from gateway.rpc.protocol import Outcome
+from gateway.rpc.protocol import MessageOutcome
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Characters that would command the terminal instead of being shown; a text may come from anywhere."""
 _BELL = "\a"
 """What comes of itself rings: the person may look elsewhere."""
 
-OutcomeOf = Callable[[str], Awaitable[Outcome]]
+OutcomeOf = Callable[[str], Awaitable[MessageOutcome]]
 
 
 class Screen:
@@ -48,7 +48,7 @@ class Screen:
 
     async def show(self, shown: Shown) -> None:
         match shown:
-            case Preview(text):
+            case TerminalPreview(text):
                 if self.live:
                     self._grow(_plain(text))
             case Final():

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from gateway.cli.context import Failed, Place
+from gateway.cli.context import CliContext, CommandFailed
 from gateway.cli.render import print_json, print_table
 from gateway.cli.rpc import ask, rows
 
@@ -19,7 +19,7 @@ def sessions_command() -> None:
 @sessions_command.command("list")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
-def list_sessions(place: Place, as_json: bool) -> None:
+def list_sessions(place: CliContext, as_json: bool) -> None:
     """All sessions, the latest first."""
     answer = ask(place, "sessions.list")
     if as_json:
@@ -32,7 +32,7 @@ def list_sessions(place: Place, as_json: bool) -> None:
 @click.argument("session", metavar="ID")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
-def show(place: Place, session: str, as_json: bool) -> None:
+def show(place: CliContext, session: str, as_json: bool) -> None:
     """Print a session as Markdown."""
     value = ask(place, "sessions.show", id=session).value
     if as_json:
@@ -44,7 +44,7 @@ def show(place: Place, session: str, as_json: bool) -> None:
 @click.argument("session", metavar="ID")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="A new file; without it, stdout.")
 @click.pass_obj
-def export(place: Place, session: str, output: Path | None) -> None:
+def export(place: CliContext, session: str, output: Path | None) -> None:
     """Write a session as Markdown to a file."""
     text = _text(ask(place, "sessions.export", id=session).value)
     if output is None:
@@ -53,7 +53,7 @@ def export(place: Place, session: str, output: Path | None) -> None:
         with output.open("x", encoding="utf-8") as file:
             file.write(text + "\n")
     except OSError as error:
-        raise Failed(f"{output} cannot be written: {error.strerror}") from error
+        raise CommandFailed(f"{output} cannot be written: {error.strerror}") from error
     return click.echo(f"Written to {output}.", err=True)
 
 
@@ -61,7 +61,7 @@ def export(place: Place, session: str, output: Path | None) -> None:
 @click.option("--days", type=click.IntRange(min=1), required=True, help="Keep what is younger than this.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
-def prune(place: Place, days: int, yes: bool) -> None:
+def prune(place: CliContext, days: int, yes: bool) -> None:
     """Delete ended transcripts that were last used more than --days ago."""
     if not yes:
         click.confirm(f"Delete transcripts that were last used more than {days} days ago?", abort=True)

@@ -7,7 +7,7 @@ import sys
 import click
 
 from agent.model.base import Json
-from gateway.cli.context import Place
+from gateway.cli.context import CliContext
 from gateway.cli.render import print_json, print_table
 from gateway.cli.rpc import ask, rows
 
@@ -23,7 +23,7 @@ def skills_command() -> None:
 @_AGENT
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
-def list_skills(place: Place, agent: str | None, as_json: bool) -> None:
+def list_skills(place: CliContext, agent: str | None, as_json: bool) -> None:
     """All skills; a workspace's own come before the built-in ones of their name."""
     answer = ask(place, "skills.list", agent=agent)
     if as_json:
@@ -37,7 +37,7 @@ def list_skills(place: Place, agent: str | None, as_json: bool) -> None:
 @_AGENT
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
-def show(place: Place, name: str, agent: str | None, as_json: bool) -> None:
+def show(place: CliContext, name: str, agent: str | None, as_json: bool) -> None:
     """Print a skill's text."""
     value = ask(place, "skills.show", name=name, agent=agent).value
     if as_json:
@@ -49,7 +49,7 @@ def show(place: Place, name: str, agent: str | None, as_json: bool) -> None:
 @_AGENT
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
-def check(place: Place, agent: str | None, as_json: bool) -> None:
+def check(place: CliContext, agent: str | None, as_json: bool) -> None:
     """Name what is broken and what is missing; exit 1 where there is any."""
     found = [row for row in rows(ask(place, "skills.list", agent=agent).value) if _faults(row)]
     if as_json:

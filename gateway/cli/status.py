@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import click
 
 from agent.model.base import Json
-from gateway.cli.context import Place
+from gateway.cli.context import CliContext
 from gateway.cli.render import print_json
 from gateway.cli.rpc import ask, rows
 from gateway.scheduling.recurrence import shown
@@ -18,7 +18,7 @@ _JOBS_SHOWN = 5
 @click.command("status")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
-def status_command(place: Place, as_json: bool) -> None:
+def status_command(place: CliContext, as_json: bool) -> None:
     """Channels, sessions, queue, tokens and cost today."""
     answer = ask(place, "status")
     if not answer.running:

@@ -19,7 +19,7 @@ def prompt_again() -> str:
     return PROMPT + (readline.get_line_buffer() if readline else "")
 
 
-class Lines:
+class InputLines:
     """Reads in a thread of its own, a line at a time and only when asked: what was typed ahead stays with the system.
 
     The thread is a daemon, for nothing can wake a read from a terminal."""

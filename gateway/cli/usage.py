@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gateway.cli.context import Place
+from gateway.cli.context import CliContext
 from gateway.cli.render import print_json, print_table
 from gateway.cli.rpc import ask, rows
 
@@ -13,7 +13,7 @@ from gateway.cli.rpc import ask, rows
 @click.option("--days", type=click.IntRange(min=1), default=7, show_default=True, help="How many days back.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 @click.pass_obj
-def usage_command(place: Place, days: int, as_json: bool) -> None:
+def usage_command(place: CliContext, days: int, as_json: bool) -> None:
     """Tokens and cost per day, purpose and session."""
     answer = ask(place, "usage", days=days)
     if as_json:

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 
 from channels.message import Button, Origin
-from gateway.commands.context import Answer, Ask, Command, CommandError, For, reason
+from gateway.commands.context import Command, CommandAudience, CommandContext, CommandError, CommandReply, reason
 from gateway.messages.confirmations import answer_of
 from gateway.policy.approvals import KIND as APPROVAL
 from gateway.store.database import StoreUnavailable
-from gateway.store.question_rows import Question
+from gateway.store.question_rows import StoredQuestion
 
-Take = Callable[[Ask, Question, bool], Awaitable[str]]
+Take = Callable[[CommandContext, StoredQuestion, bool], Awaitable[str]]
 """Acts on an answer; returns what is said to it. It may be called again for the same answer after a crash, and must
 then do nothing twice."""
 
@@ -26,7 +26,7 @@ _GONE = "That question is no longer open: it is answered, too old, or was put to
 def command(takers: Mapping[str, Take]) -> Command:
     """`takers`: by the kind of question."""
 
-    async def answer(ask: Ask) -> Answer:
+    async def answer(ask: CommandContext) -> CommandReply:
         id, _, word = ask.words.partition(" ")
         said = answer_of(word)
         if said is None:
@@ -39,7 +39,7 @@ def command(takers: Mapping[str, Take]) -> Command:
         with ask.house.questions.answering(question):
             text = await takers[question.kind](ask, question, said)
         pressed = ask.row.message.platform_id if ask.row.message.origin is Origin.COMMAND else ""
-        return Answer(text, replaces=pressed, settles=question)
+        return CommandReply(text, replaces=pressed, settles=question)
 
     return Command("answer", "ID yes|no", "answer a question of mine", answer, is_listed=False)
 
@@ -47,10 +47,10 @@ def command(takers: Mapping[str, Take]) -> Command:
 _LISTED = 10
 
 
-async def approvals(ask: Ask) -> Answer:
+async def approvals(ask: CommandContext) -> CommandReply:
     words, listed = await ask.house.approvals.listed(ask.row.message.address)
     if not listed:
-        return Answer(words.none_open)
+        return CommandReply(words.none_open)
     shown = listed[:_LISTED]
     lines = [f"{number}. {one.text}" for number, one in enumerate(shown, 1)]
     rows = tuple(
@@ -61,20 +61,20 @@ async def approvals(ask: Ask) -> Answer:
         for number, one in enumerate(shown, 1)
     )
     more = [f"… {len(listed) - _LISTED}"] if len(listed) > _LISTED else []
-    return Answer("\n".join([words.listed, "", *lines, *more]), rows)
+    return CommandReply("\n".join([words.listed, "", *lines, *more]), rows)
 
 
-async def take_approval(ask: Ask, question: Question, said: bool) -> str:
+async def take_approval(ask: CommandContext, question: StoredQuestion, said: bool) -> str:
     try:
         return await ask.house.approvals.answer(question, said, ask.row.message.address)
     except StoreUnavailable as problem:
         raise CommandError(f"That could not be written down: {reason(problem)}") from problem
 
 
-COMMANDS = (Command("approvals", "", "what waits for your yes", approvals, For.OWNER_IN_PRIVATE),)
+COMMANDS = (Command("approvals", "", "what waits for your yes", approvals, CommandAudience.OWNER_IN_PRIVATE),)
 
 
-async def take_rewording(ask: Ask, question: Question, said: bool) -> str:
+async def take_rewording(ask: CommandContext, question: StoredQuestion, said: bool) -> str:
     if not said:
         return "Then my answer stands."
     for row in await ask.house.rewording.accepted(question, ask.row.session):

@@ -20,26 +20,26 @@ from agent.model.offline.intent import plain_command
 from agent.model.offline.model import NAME as OFFLINE
 from agent.report import ContextReport
 from channels.message import Channel, CommandInfo, InboundMessage, OutboundFile
-from gateway.messages.confirmations import Questions
-from gateway.messages.edited import Rewording
+from gateway.messages.confirmations import Confirmations
+from gateway.messages.edited import EditedMessages
 from gateway.messages.inbox import Inbox
-from gateway.messages.outbound_files import Outgoing
+from gateway.messages.outbound_files import OutboundFiles
 from gateway.messages.outbox import Outbox
-from gateway.messages.suspects import SKIPPED, InHand, ShuttingDown, is_given_up, is_suspect
+from gateway.messages.suspects import SKIPPED, ActiveWork, ShuttingDown, is_given_up, is_suspect
 from gateway.policy.access import Access, Role
 from gateway.policy.approvals import Approvals
 from gateway.policy.pairing import Pairing
-from gateway.policy.preferences import Choices
-from gateway.policy.sessions import Conversation
-from gateway.redaction import Forgetting
-from gateway.routines.daily_summary import Daily
-from gateway.scheduling.requests import Book
+from gateway.policy.preferences import Preferences
+from gateway.policy.sessions import SessionRoute
+from gateway.redaction import Redaction
+from gateway.routines.daily_summary import DailySummary
+from gateway.scheduling.requests import JobService
 from gateway.store.database import Database, StoreUnavailable
 from gateway.store.inbox_rows import InboxRow
 from gateway.store.outbox_rows import Buttons, Draft
-from gateway.store.question_rows import Question
-from gateway.supervisor import Supervised
-from gateway.turns.queue import Turns
+from gateway.store.question_rows import StoredQuestion
+from gateway.supervisor import SupervisedSource
+from gateway.turns.queue import TurnQueue
 from gateway.usage import UsageLedger
 
 log = logging.getLogger(__name__)
@@ -55,7 +55,7 @@ _TO_OWNER = "I crashed several times on a command from {by} in {chat}, so I skip
 _BROKEN = "That command broke inside Daybook; the log has the details. Nothing was lost; please try again."
 
 
-class For(enum.Enum):
+class CommandAudience(enum.Enum):
     """Whose command it is. What tells of the owner's affairs is for the owner's private chats only."""
 
     EVERYONE = enum.auto()
@@ -72,49 +72,49 @@ def reason(problem: Exception) -> str:
     return problem.strerror or "the disk refuses" if isinstance(problem, OSError) else str(problem)
 
 
-class ForTheModel(Exception):
+class PassToModel(Exception):
     """The command leaves what was said to the model, as a request like any other."""
 
 
 @dataclass(frozen=True, slots=True)
-class House:
+class Services:
     """What commands may ask of the gateway. `default_agent` answers where no route says otherwise; `to_owner`
-    is as of `Rooms`; `dispatch` sends what is in the inbox on its way, to a command or to a turn."""
+    is as of `TurnServices`; `dispatch` sends what is in the inbox on its way, to a command or to a turn."""
 
     database: Database
     clock: Clock
     access: Access
     inbox: Inbox
     outbox: Outbox
-    outgoing: Outgoing
+    outgoing: OutboundFiles
     pairing: Pairing
-    choices: Choices
-    turns: Turns
+    choices: Preferences
+    turns: TurnQueue
     agents: Mapping[str, Agent]
     default_agent: str
     channels: Mapping[str, Channel]
-    sources: Sequence[Supervised]
+    sources: Sequence[SupervisedSource]
     ledger: UsageLedger
-    book: Book
-    questions: Questions
+    book: JobService
+    questions: Confirmations
     approvals: Approvals
-    rewording: Rewording
-    forgetting: Forgetting
-    daily: Daily
-    in_hand: InHand
+    rewording: EditedMessages
+    forgetting: Redaction
+    daily: DailySummary
+    in_hand: ActiveWork
     to_owner: Callable[[str, str], Awaitable[list[Draft]]]
     dispatch: Callable[[InboxRow], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class CommandContext:
     """A command as somebody gave it. `words`: what stood after its name. `until_answered`: what is entered into it is
     left when the answer is written down, so that what is said next is answered behind it."""
 
     words: str
     row: InboxRow
-    conversation: Conversation
-    house: House
+    conversation: SessionRoute
+    house: Services
     until_answered: AsyncExitStack
 
     @property
@@ -148,95 +148,95 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CommandReply:
     """What a command says. `replaces`: platform id of the message of ours that it takes the place of; `settles`: the
     question that is closed with it; `files` go with it."""
 
     text: str
     buttons: Buttons = ()
     replaces: str = ""
-    settles: Question | None = None
+    settles: StoredQuestion | None = None
     files: tuple[OutboundFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """`run` returns the answer as Markdown, or raises `CommandError` or `ForTheModel`. `is_listed`: people are told of
+    """`run` returns the answer as Markdown, or raises `CommandError` or `PassToModel`. `is_listed`: people are told of
     it."""
 
     name: str
     usage: str
     description: str
-    run: Callable[[Ask], Awaitable[str | Answer]]
-    audience: For = For.EVERYONE
+    run: Callable[[CommandContext], Awaitable[str | CommandReply]]
+    audience: CommandAudience = CommandAudience.EVERYONE
     is_listed: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ParsedCommand:
     """A command's name, perhaps of none that there is, and what stood after it."""
 
     name: str
     words: str
 
 
-class Commands:
+class CommandRunner:
     def __init__(self, table: Sequence[Command]) -> None:
         self._table = {command.name: command for command in table}
-        self._house: House | None = None
+        self._house: Services | None = None
 
-    def open(self, house: House) -> None:
+    def open(self, house: Services) -> None:
         """Give the commands the house that they ask (it is built after them: menus want the table first)."""
         self._house = house
 
     @property
     def menu(self) -> tuple[CommandInfo, ...]:
         return tuple(
-            CommandInfo(one.name, one.description, one.audience is For.OWNER_IN_PRIVATE, one.usage)
+            CommandInfo(one.name, one.description, one.audience is CommandAudience.OWNER_IN_PRIVATE, one.usage)
             for one in self._table.values()
             if one.is_listed
         )
 
-    def find(self, message: InboundMessage, agent: str) -> Wanted | None:
+    def find(self, message: InboundMessage, agent: str) -> ParsedCommand | None:
         """What a message to an agent asks for, `/new now` as (`new`, `now`); a bare yes or no to what was just asked is
         an /answer. Where no model is connected, plain words ask for it too. None: it is said to the model."""
         assert self._house is not None
         question = self._house.questions.answered_by(message)
         if match := _COMMAND.match(message.text.strip()):
-            return Wanted(match[1].lower(), (match[2] or "").strip())
+            return ParsedCommand(match[1].lower(), (match[2] or "").strip())
         if question is not None:
-            return Wanted(_ANSWER, f"{question.id} {message.text.strip()}")
+            return ParsedCommand(_ANSWER, f"{question.id} {message.text.strip()}")
         is_offline = self._house.agents[agent].settings.model.name == OFFLINE
         alone = not message.quote and not message.attachments
         plain = plain_command(message.text) if is_offline and alone else None
-        return Wanted(plain.name, plain.words) if plain is not None else None
+        return ParsedCommand(plain.name, plain.words) if plain is not None else None
 
-    async def answer(self, wanted: Wanted, ask: Ask) -> Answer:
-        """Do what a message asks for; the answer, whatever happens. Raises `ForTheModel`."""
+    async def answer(self, wanted: ParsedCommand, ask: CommandContext) -> CommandReply:
+        """Do what a message asks for; the answer, whatever happens. Raises `PassToModel`."""
         conversation = ask.conversation
         command = self._table.get(wanted.name)
         if command is None:
-            return Answer(self._unknown(wanted.name))
-        if command.audience is For.OWNER_IN_PRIVATE and not (
+            return CommandReply(self._unknown(wanted.name))
+        if command.audience is CommandAudience.OWNER_IN_PRIVATE and not (
             conversation.role is Role.OWNER and conversation.is_private
         ):
-            return Answer(f"/{command.name} is for my owner, in a private chat.")
+            return CommandReply(f"/{command.name} is for my owner, in a private chat.")
         try:
             said = await command.run(ask)
         except CommandError as error:
-            return Answer(str(error))
-        except ForTheModel:
+            return CommandReply(str(error))
+        except PassToModel:
             raise
         except Exception:
             log.exception("/%s failed", command.name)
-            return Answer(_BROKEN)
-        return said if isinstance(said, Answer) else Answer(said)
+            return CommandReply(_BROKEN)
+        return said if isinstance(said, CommandReply) else CommandReply(said)
 
-    async def run(self, wanted: Wanted, row: InboxRow, conversation: Conversation) -> None:
+    async def run(self, wanted: ParsedCommand, row: InboxRow, conversation: SessionRoute) -> None:
         """Answer a command and write its end down, in one commit; or let the model answer it."""
         assert self._house is not None
         async with AsyncExitStack() as until_answered:
-            ask = Ask(wanted.words, row, conversation, self._house, until_answered)
+            ask = CommandContext(wanted.words, row, conversation, self._house, until_answered)
             if is_given_up([row]):
                 return await self._skip(ask)
             until_answered.enter_context(ask.house.in_hand.working(f"/{wanted.name} in {row.session}", [row.seq]))
@@ -246,19 +246,19 @@ class Commands:
                 return None
             try:
                 answer = await self.answer(wanted, ask)
-            except ForTheModel:
+            except PassToModel:
                 return await self._leave_to_model(ask)
             return await self._write_down(ask, answer)
 
-    async def _skip(self, ask: Ask) -> None:
+    async def _skip(self, ask: CommandContext) -> None:
         """Tell its giver and the owner."""
         message = ask.row.message
         log.error("%s is skipped: the process died or stood still with it again and again", ask.name)
         text = _TO_OWNER.format(by=message.sender.name or "?", chat=message.address)
         besides = await ask.house.to_owner(text, f"skipped:{ask.row.seq}")
-        await self._write_down(ask, Answer(SKIPPED), [one for one in besides if one.address != message.address])
+        await self._write_down(ask, CommandReply(SKIPPED), [one for one in besides if one.address != message.address])
 
-    async def _take_up_again(self, ask: Ask) -> None:
+    async def _take_up_again(self, ask: CommandContext) -> None:
         """Count another attempt at a command that a process has died with; after several, with nothing beside it.
         Raises `ShuttingDown`."""
         if not ask.house.inbox.is_left_over(ask.row):
@@ -273,7 +273,7 @@ class Commands:
                 log.error("a command in %s waits for the disk: %s", ask.row.message.address, error)
                 await asyncio.sleep(_DISK_WAIT)
 
-    async def _write_down(self, ask: Ask, answer: Answer, besides: Sequence[Draft] = ()) -> None:
+    async def _write_down(self, ask: CommandContext, answer: CommandReply, besides: Sequence[Draft] = ()) -> None:
         """`besides`: for others than its giver, in the same commit."""
         row, message, conversation, house = ask.row, ask.row.message, ask.conversation, ask.house
         channel = house.channels[message.address.channel]
@@ -301,7 +301,7 @@ class Commands:
                 log.error("the answer to a command in %s waits for the disk: %s", message.address, error)
                 await asyncio.sleep(_DISK_WAIT)
 
-    async def _leave_to_model(self, ask: Ask) -> None:
+    async def _leave_to_model(self, ask: CommandContext) -> None:
         """The answer will stand in the chat; where the platform owes one to the giver alone, they hear so."""
         try:
             if ask.row.message.answer_with:
@@ -315,11 +315,11 @@ class Commands:
         hint = f" Did you mean /{near[0]}?" if near else ""
         return f"There is no /{name}.{hint} /help lists what there is."
 
-    def help(self, conversation: Conversation) -> str:
+    def help(self, conversation: SessionRoute) -> str:
         owner = conversation.role is Role.OWNER and conversation.is_private
         lines = [
             f"- `/{command.name}{' ' + command.usage if command.usage else ''}` {command.description}"
             for command in self._table.values()
-            if command.is_listed and (owner or command.audience is For.EVERYONE)
+            if command.is_listed and (owner or command.audience is CommandAudience.EVERYONE)
         ]
         return "\n".join(["Write to me as you would to a person. Besides, there is:", "", *lines])

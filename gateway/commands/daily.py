@@ -7,10 +7,10 @@ import re
 from datetime import time
 
 from agent.journal import open_items
-from agent.journal.open_items import NoSuchPromise
+from agent.journal.open_items import NoSuchItem
 from agent.memory.files import FileError
-from gateway.commands.context import Answer, Ask, Command, CommandError
-from gateway.i18n import WORDS
+from gateway.commands.context import Command, CommandContext, CommandError, CommandReply
+from gateway.i18n import STRINGS
 from gateway.policy.access import Role
 from gateway.store import chat_rows
 from gateway.turns.queue import WasStopped
@@ -21,7 +21,7 @@ _LOOKING = "I am looking through the day, and will tell you in a moment."
 _LISTED = 30
 
 
-async def daily(ask: Ask) -> str | Answer:
+async def daily(ask: CommandContext) -> str | CommandReply:
     words = ask.words.strip().lower()
     if words == "now":
         return await _now(ask)
@@ -43,7 +43,7 @@ async def daily(ask: Ask) -> str | Answer:
     return f"From now on I tell {which} here at {at:%H:%M} ({ask.house.clock.zone.key})."
 
 
-async def _now(ask: Ask) -> Answer:
+async def _now(ask: CommandContext) -> CommandReply:
     """Says at once that it takes a moment; until it is told the command is open in the inbox."""
     await ask.begin()
     await ask.tell(_LOOKING)
@@ -51,11 +51,11 @@ async def _now(ask: Ask) -> Answer:
     try:
         told = await ask.house.turns.unless_stopped(str(ask.conversation.session), ask.row.seq, work)
     except WasStopped:
-        return Answer("Stopped.")
-    return Answer(told.text, told.buttons)
+        return CommandReply("Stopped.")
+    return CommandReply(told.text, told.buttons)
 
 
-async def done(ask: Ask) -> str:
+async def done(ask: CommandContext) -> str:
     scope, clock = ask.conversation.scope, ask.house.clock
     author = ask.agent.history.author(scope, str(ask.conversation.session))
 
@@ -69,9 +69,9 @@ async def done(ask: Ask) -> str:
         if ask.words.strip():
             closed = await asyncio.to_thread(close)
             language = await ask.house.database.run(chat_rows.language, ask.row.message.address)
-            return f"{WORDS[language].done}: ~~{closed}~~"
+            return f"{STRINGS[language].done}: ~~{closed}~~"
         known = await asyncio.to_thread(open_items.still_open, scope)
-    except NoSuchPromise as error:
+    except NoSuchItem as error:
         raise CommandError(f"{error}. `/done` alone lists them.") from error
     except FileError as error:
         raise CommandError(f"The list could not be used: {error}") from error

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from gateway.commands.context import Ask, Command, CommandError, For
+from gateway.commands.context import Command, CommandAudience, CommandContext, CommandError
 from gateway.policy.access import NoSuchCode, Role
 
 
-async def status(ask: Ask) -> str:
+async def status(ask: CommandContext) -> str:
     house, session = ask.house, str(ask.conversation.session)
     report = await ask.context_report()
     window = report.budget.window
@@ -29,7 +29,7 @@ async def status(ask: Ask) -> str:
     return "\n".join(lines)
 
 
-async def usage(ask: Ask) -> str:
+async def usage(ask: CommandContext) -> str:
     sums = await ask.house.ledger.sums(7)
     if not sums:
         return "No model has been called in the last seven days."
@@ -56,7 +56,7 @@ async def usage(ask: Ask) -> str:
     return "The last seven days:\n\n" + "\n".join(lines) + note
 
 
-async def whoami(ask: Ask) -> str:
+async def whoami(ask: CommandContext) -> str:
     message = ask.row.message
     roles = {Role.OWNER: "my owner", Role.PERSON: "a person I know", Role.MEMBER: "a member of this group"}
     return "\n".join(
@@ -69,7 +69,7 @@ async def whoami(ask: Ask) -> str:
     )
 
 
-async def pair(ask: Ask) -> str:
+async def pair(ask: CommandContext) -> str:
     if not ask.words:
         waiting = ask.house.access.requests()
         if not waiting:
@@ -84,7 +84,7 @@ async def pair(ask: Ask) -> str:
 
 COMMANDS = (
     Command("status", "", "how I am and what is going on", status),
-    Command("usage", "", "tokens and cost of the last days", usage, For.OWNER_IN_PRIVATE),
+    Command("usage", "", "tokens and cost of the last days", usage, CommandAudience.OWNER_IN_PRIVATE),
     Command("whoami", "", "who you are to me, and your id", whoami),
-    Command("pair", "[CODE]", "let somebody in who was given a code", pair, For.OWNER_IN_PRIVATE),
+    Command("pair", "[CODE]", "let somebody in who was given a code", pair, CommandAudience.OWNER_IN_PRIVATE),
 )

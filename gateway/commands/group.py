@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from channels.message import ChatKind
-from gateway.commands.context import Ask, Command, CommandError
+from gateway.commands.context import Command, CommandContext, CommandError
 from gateway.policy.access import Role
 
 _MODES = {"mention": "required", "required": "required", "always": "optional", "optional": "optional"}
@@ -14,7 +14,7 @@ _SAYS = {
 }
 
 
-async def activation(ask: Ask) -> str:
+async def activation(ask: CommandContext) -> str:
     message, access = ask.row.message, ask.house.access
     if message.kind is not ChatKind.GROUP:
         raise CommandError("This is for groups; in private I always answer.")

@@ -11,27 +11,27 @@ from pydantic import TypeAdapter
 from agent.forget import Removal
 from agent.languages.days_meant import with_days
 from agent.memory.files import FileError
-from agent.memory.forget import Finding, Place, find, speaks_of, still_in
+from agent.memory.forget import ForgetPassage, ForgetPlan, find, speaks_of, still_in
 from agent.memory.history import FORGET as FORGETTING
 from agent.memory.log_writer import append_log
 from agent.memory.patch import Conflict
 from agent.memory.undo import restore
-from gateway.commands.context import Answer, Ask, Command, CommandError, reason
+from gateway.commands.context import Command, CommandContext, CommandError, CommandReply, reason
 from gateway.messages.confirmations import answer_of, buttons
 from gateway.policy.access import LOCAL_CHANNELS, Role
 from gateway.store.database import StoreUnavailable
-from gateway.store.question_rows import Question
+from gateway.store.question_rows import StoredQuestion
 
 FORGET = "forget"
 """The kind of question that /forget asks."""
-_FINDING = TypeAdapter(Finding)
+_FINDING = TypeAdapter(ForgetPlan)
 _ANSWER_WITHIN = timedelta(minutes=10)
 _LISTED = 20
 _NEW_INDEX = "`daybook memory index --force` makes it anew"
 _SHOWN_CHARS = 160
 
 
-async def remember(ask: Ask) -> str:
+async def remember(ask: CommandContext) -> str:
     if not ask.words:
         raise CommandError("What shall I remember? `/remember TEXT`")
     scope = ask.conversation.scope
@@ -44,7 +44,7 @@ async def remember(ask: Ask) -> str:
     return f"Noted in `{log.relative_to(scope.workspace)}`."
 
 
-async def undo(ask: Ask) -> str:
+async def undo(ask: CommandContext) -> str:
     history, session, scope = ask.agent.history, str(ask.conversation.session), ask.conversation.scope
     try:
         change = await asyncio.to_thread(history.last, session)
@@ -67,7 +67,7 @@ async def undo(ask: Ask) -> str:
     return f"Undone in {_files(paths)}: {change.summary}"
 
 
-async def forget_(ask: Ask) -> Answer:
+async def forget_(ask: CommandContext) -> CommandReply:
     if ask.conversation.role is not Role.OWNER and not ask.conversation.is_private:
         raise CommandError("In a group, only my owner can let me forget.")
     if not ask.words:
@@ -77,12 +77,12 @@ async def forget_(ask: Ask) -> Answer:
         return await _ask_first(ask)
     question = ask.house.questions.newest(FORGET, ask.row.message)
     if question is None:
-        return Answer("Nothing is waiting to be forgotten. `/forget TEXT` shows first what it would remove.")
+        return CommandReply("Nothing is waiting to be forgotten. `/forget TEXT` shows first what it would remove.")
     with ask.house.questions.answering(question):
-        return Answer(await take_forget(ask, question, answer), settles=question)
+        return CommandReply(await take_forget(ask, question, answer), settles=question)
 
 
-async def take_forget(ask: Ask, question: Question, said: bool) -> str:
+async def take_forget(ask: CommandContext, question: StoredQuestion, said: bool) -> str:
     """On a yes, forget what was shown, and what the journal or a flush has written of it since."""
     if not said:
         return "Nothing was forgotten."
@@ -93,7 +93,7 @@ async def take_forget(ask: Ask, question: Question, said: bool) -> str:
         raise CommandError(f"That could not be forgotten: {reason(error)}") from error
 
 
-async def _ask_first(ask: Ask) -> Answer:
+async def _ask_first(ask: CommandContext) -> CommandReply:
     try:
         finding = await asyncio.to_thread(find, ask.conversation.scope, ask.words)
         said = await ask.house.forgetting.mentions(
@@ -103,7 +103,7 @@ async def _ask_first(ask: Ask) -> Answer:
         raise CommandError(f"That could not be looked for: {error}") from error
     unread = [f"Not looked into: {reason}" for reason in finding.unread]
     if not finding.places and not said:
-        return Answer("\n\n".join([f"I have nothing in memory about “{ask.words}”.", *unread]))
+        return CommandReply("\n\n".join([f"I have nothing in memory about “{ask.words}”.", *unread]))
     message, questions = ask.row.message, ask.house.questions
     subject = _FINDING.dump_json(finding).decode()
     question = questions.new(FORGET, message.address, message.sender.id, subject, _ANSWER_WITHIN)
@@ -123,10 +123,10 @@ async def _ask_first(ask: Ask) -> Answer:
             "Shall I? **yes** or **no** (within ten minutes; later or in between: `/forget yes`).",
         ]
     )
-    return Answer(text, buttons(question, "Forget it", "Keep it"))
+    return CommandReply(text, buttons(question, "Forget it", "Keep it"))
 
 
-async def _forget(ask: Ask, shown: Finding) -> str:
+async def _forget(ask: CommandContext, shown: ForgetPlan) -> str:
     session, scope = str(ask.conversation.session), ask.conversation.scope
     removed, on_page = await ask.house.forgetting.forget(ask.agent, scope, session, shown)
     ask.until_answered.callback(ask.house.database.purge)  # with the answer, the question goes
@@ -165,7 +165,7 @@ def _kept(removed: Removal) -> str:
     return "".join(f"\n\n{paragraph}" for paragraph in unread)
 
 
-def _unspoken(files: tuple[str, ...], finding: Finding) -> tuple[str, ...]:
+def _unspoken(files: tuple[str, ...], finding: ForgetPlan) -> tuple[str, ...]:
     """Their names, but where a name itself says what was forgotten."""
     holds = speaks_of(finding)
     return tuple(f"{PurePosixPath(file).parent}/…" if holds(file) else file for file in files)
@@ -179,7 +179,7 @@ def _messages(number: int) -> str:
     return f"{number} {'message' if number == 1 else 'messages'}"
 
 
-def _line(place: Place) -> str:
+def _line(place: ForgetPassage) -> str:
     text = " ".join(place.text.split())
     shown = text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS].rstrip() + "…"
     return f"- `{place.path}:{place.line}`{' (the whole note)' if place.whole else ''} {shown.removeprefix('- ')}"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from gateway.commands import answers, daily, general, group, memory, schedule, search, session
-from gateway.commands.context import Ask, Command, Commands
+from gateway.commands.context import Command, CommandContext, CommandRunner
 from gateway.messages.edited import KIND as REWORDED
 from gateway.policy.approvals import KIND as APPROVAL
 
 
-def all_commands() -> Commands:
-    async def help_(ask: Ask) -> str:
+def all_commands() -> CommandRunner:
+    async def help_(ask: CommandContext) -> str:
         return commands.help(ask.conversation)
 
     first = Command("help", "", "what I understand", help_)
@@ -17,5 +17,5 @@ def all_commands() -> Commands:
     answer = answers.command(takers)
     told = (*schedule.COMMANDS, *daily.COMMANDS, *answers.COMMANDS)
     rest = (*session.COMMANDS, *search.COMMANDS, *memory.COMMANDS, *told, *general.COMMANDS)
-    commands = Commands((first, *rest, *group.COMMANDS, answer))
+    commands = CommandRunner((first, *rest, *group.COMMANDS, answer))
     return commands

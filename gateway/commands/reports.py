@@ -10,7 +10,7 @@ from agent.memory.age import age_in_words
 from agent.report import ContextReport, FileShown, WhyReport
 from agent.search.result_text import QuotedLines
 from agent.search.results import Strength, strength_of
-from agent.session.entries import Recalled
+from agent.session.entries import RecalledPassage
 
 _LISTED = 12
 
@@ -55,7 +55,7 @@ def why_text(report: WhyReport | None, clock: Clock) -> str:
     return "\n".join(lines)
 
 
-def _recalled(passage: Recalled, clock: Clock) -> str:
+def _recalled(passage: RecalledPassage, clock: Clock) -> str:
     where = _where(passage.path, [passage.lines], is_part=passage.is_part)
     age = age_in_words(passage.day, clock.today())
     ranked = f", found by {', '.join(passage.parts)}" if passage.parts else ""

@@ -8,15 +8,15 @@ from typing import TypeVar
 
 from agent.model.offline.model import NAME as OFFLINE
 from channels.message import Origin
-from gateway.commands.context import Answer, Ask, Command, CommandError, ForTheModel
-from gateway.i18n import WORDS, Words, one_line
+from gateway.commands.context import Command, CommandContext, CommandError, CommandReply, PassToModel
+from gateway.i18n import STRINGS, Strings, one_line
 from gateway.scheduling import phrases, reminders
 from gateway.scheduling import recurrence as when_
-from gateway.scheduling.job import Job, Kind
-from gateway.scheduling.recurrence import At, BadWhen, Cron, local, resolved
-from gateway.scheduling.requests import Asker, NotBooked, Row, Wish
+from gateway.scheduling.job import Job, JobKind
+from gateway.scheduling.recurrence import At, Cron, InvalidWhen, local, resolved
+from gateway.scheduling.requests import JobListing, JobRefused, JobRequest, Requester
 from gateway.store import chat_rows
-from gateway.store.run_rows import State
+from gateway.store.run_rows import RunStatus
 from gateway.tools.schedule import asker_of
 
 T = TypeVar("T")
@@ -34,22 +34,22 @@ _HOW = (
 )
 
 
-async def remind(ask: Ask) -> str:
+async def remind(ask: CommandContext) -> str:
     if not ask.words:
         raise CommandError(_HOW)
     try:
         understood = phrases.read(ask.words, _said_at(ask))
         if understood is None and _is_offline(ask):
             understood = phrases.read_at_end(ask.words, _said_at(ask))
-    except BadWhen as error:
+    except InvalidWhen as error:
         raise CommandError(f"{error}.") from error
     if understood is None:
         if _is_offline(ask):
             raise CommandError(f"I don't understand when that is, and no language model is connected to ask. {_HOW}")
-        raise ForTheModel
+        raise PassToModel
     if not understood.rest:
         raise CommandError(f"What shall I remind you of? {_HOW}")
-    wish = Wish(text=understood.rest, when=when_.fields(understood.when))
+    wish = JobRequest(text=understood.rest, when=when_.fields(understood.when))
     booked = await _asked(ask.house.book.add(_asker(ask), wish))
     again = f"{when_.in_words(booked.job.when)}, next" if isinstance(booked.job.when, Cron | when_.Every) else ""
     where = "here" if booked.is_here else "in the chat where you wrote to me last"
@@ -58,11 +58,11 @@ async def remind(ask: Ask) -> str:
     return f"I'll remind you {how.rstrip(',')}: {booked.said}. (`{id}`; `/jobs delete {id}` takes it back.)"
 
 
-def _is_offline(ask: Ask) -> bool:
+def _is_offline(ask: CommandContext) -> bool:
     return ask.agent.settings.model.name == OFFLINE
 
 
-async def jobs(ask: Ask) -> str | Answer:
+async def jobs(ask: CommandContext) -> str | CommandReply:
     verb, _, id = ask.words.partition(" ")
     if not verb:
         return _listed(await ask.house.book.rows(_asker(ask)))
@@ -72,26 +72,26 @@ async def jobs(ask: Ask) -> str | Answer:
     return await _asked(act(ask, id.strip().strip("`")))
 
 
-async def _pause(ask: Ask, id: str) -> str:
+async def _pause(ask: CommandContext, id: str) -> str:
     job = await ask.house.book.switch(_asker(ask), id, enabled=False)
     return f"`{job.id}` is paused; `/jobs resume {job.id}` lets it go on."
 
 
-async def _resume(ask: Ask, id: str) -> str:
+async def _resume(ask: CommandContext, id: str) -> str:
     job = await ask.house.book.switch(_asker(ask), id, enabled=True)
     return f"`{job.id}` goes on; next: {ask.house.book.next_run(job) or 'never'}."
 
 
-async def _delete(ask: Ask, id: str) -> str:
+async def _delete(ask: CommandContext, id: str) -> str:
     job = await ask.house.book.remove(_asker(ask), id)
     return f"`{job.id}` is deleted: {one_line(job.text, _SHOWN)}"
 
 
-async def _snooze(ask: Ask, words: str) -> Answer:
+async def _snooze(ask: CommandContext, words: str) -> CommandReply:
     name, _, time = words.partition(" ")
     try:
         understood = phrases.read(f"in {time}", _said_at(ask)) or phrases.read(time, _said_at(ask))
-    except BadWhen as error:
+    except InvalidWhen as error:
         raise CommandError(f"{error}.") from error
     if understood is None or understood.rest or not isinstance(understood.when, At):
         raise CommandError(f"For how long? `/jobs snooze {name} 10m`, or `tomorrow 9:00`.")
@@ -100,29 +100,29 @@ async def _snooze(ask: Ask, words: str) -> Answer:
     return _answered(ask, booked.job.text, f"⏰ {(await _words(ask)).again.format(when=booked.said)}")
 
 
-async def _done(ask: Ask, name: str) -> Answer:
+async def _done(ask: CommandContext, name: str) -> CommandReply:
     return _answered(ask, await ask.house.book.done(_asker(ask), name), f"✓ {(await _words(ask)).is_done}")
 
 
-async def _words(ask: Ask) -> Words:
-    return WORDS[await ask.house.database.run(chat_rows.language, ask.row.message.address)]
+async def _words(ask: CommandContext) -> Strings:
+    return STRINGS[await ask.house.database.run(chat_rows.language, ask.row.message.address)]
 
 
-def _answered(ask: Ask, reminder: str, said: str) -> Answer:
+def _answered(ask: CommandContext, reminder: str, said: str) -> CommandReply:
     """Where a button was pressed, the reminder's message says from now on what was chosen. One so long that it may be
     several messages stays."""
     pressed = ask.row.message.platform_id if ask.row.message.origin is Origin.COMMAND else ""
     if pressed and len(reminder) <= _ONE_MESSAGE:
-        return Answer(f"{reminders.shown(reminder)}\n\n_{said}_", replaces=pressed)
-    return Answer(f"{reminders.shown(one_line(reminder, _SHOWN))}\n\n_{said}_")
+        return CommandReply(f"{reminders.shown(reminder)}\n\n_{said}_", replaces=pressed)
+    return CommandReply(f"{reminders.shown(one_line(reminder, _SHOWN))}\n\n_{said}_")
 
 
-async def _run(ask: Ask, id: str) -> str:
+async def _run(ask: CommandContext, id: str) -> str:
     job = await ask.house.book.run(_asker(ask), id)
     return f"`{job.id}` runs now."
 
 
-_Verb = Callable[[Ask, str], Awaitable[str | Answer]]
+_Verb = Callable[[CommandContext, str], Awaitable[str | CommandReply]]
 _VERBS: Mapping[str, _Verb] = {
     "pause": _pause,
     "resume": _resume,
@@ -134,11 +134,11 @@ _VERBS: Mapping[str, _Verb] = {
 }
 
 
-def _asker(ask: Ask) -> Asker:
+def _asker(ask: CommandContext) -> Requester:
     return asker_of(ask.row, ask.conversation)
 
 
-def _said_at(ask: Ask) -> datetime:
+def _said_at(ask: CommandContext) -> datetime:
     """When it was said, on the user's clock, so that a command that is run once more after a crash means the same."""
     clock, sent_at = ask.house.clock, ask.row.message.sent_at
     return clock.local(sent_at) if timedelta() <= clock.instant() - sent_at <= _BELATED else clock.now()
@@ -147,11 +147,11 @@ def _said_at(ask: Ask) -> datetime:
 async def _asked(work: Awaitable[T]) -> T:
     try:
         return await work
-    except NotBooked as error:
+    except JobRefused as error:
         raise CommandError(str(error)) from error
 
 
-def _listed(rows: Sequence[Row]) -> str:
+def _listed(rows: Sequence[JobListing]) -> str:
     if not rows:
         return "There are no jobs and reminders here. " + _HOW
     known = sorted(rows, key=lambda row: (row.next_run is None, row.next_run or row.job.id))
@@ -161,12 +161,12 @@ def _listed(rows: Sequence[Row]) -> str:
     return "\n".join([*lines, "", "`/jobs pause ID`, `resume ID`, `delete ID`, `run ID`, `snooze ID 10m`, `done ID`"])
 
 
-def _line(row: Row) -> str:
+def _line(row: JobListing) -> str:
     text = f": {one_line(row.job.text, _SHOWN)}" if row.job.text else ""
     return f"- `{row.job.id}` {_when(row)}{_last(row)}{text}"
 
 
-def _when(row: Row) -> str:
+def _when(row: JobListing) -> str:
     """Of what comes once, the one time."""
     job = row.job
     if isinstance(job.when, At) and job.enabled and row.next_run is not None:
@@ -180,14 +180,14 @@ def _when(row: Row) -> str:
 def _resting(job: Job) -> str:
     if job.enabled:
         return "no next run"
-    return "off" if job.kind is Kind.BUILT_IN else "paused"
+    return "off" if job.kind is JobKind.BUILT_IN else "paused"
 
 
-def _last(row: Row) -> str:
+def _last(row: JobListing) -> str:
     if row.last is None:
         return ""
     said = f"; last {local(row.last.moment, row.zone)}: {row.last.state}"
-    is_trouble = row.last.state in (State.FAILED, State.WAITING) and row.last.error
+    is_trouble = row.last.state in (RunStatus.FAILED, RunStatus.WAITING) and row.last.error
     return f"{said} ({one_line(row.last.error, _ERROR_SHOWN)})" if is_trouble else said
 
 

@@ -11,7 +11,7 @@ from agent.memory.paths import FileError
 from agent.search import memory_tests
 from agent.search.memory_tests import ARROW
 from agent.search.results import Hit
-from gateway.commands.context import Ask, Command, CommandError
+from gateway.commands.context import Command, CommandContext, CommandError
 from gateway.routines.memory_checks import shown, tested
 
 _MOST = 6
@@ -21,7 +21,7 @@ _MOST_GAPS = 3
 _MOST_TESTS = 20
 
 
-async def memory(ask: Ask) -> str:
+async def memory(ask: CommandContext) -> str:
     if not ask.words:
         raise CommandError("What shall I look for? `/memory QUERY`; `/memory test` runs the memory tests.")
     word, _, rest = ask.words.partition(" ")
@@ -39,7 +39,7 @@ async def memory(ask: Ask) -> str:
     return "\n\n".join([*passages, *more, *gaps])
 
 
-async def _test(ask: Ask, rest: str) -> str:
+async def _test(ask: CommandContext, rest: str) -> str:
     """Run the memory tests of this chat's scope, with the new one where one was given."""
     scope, clock = ask.conversation.scope, ask.house.clock
     try:

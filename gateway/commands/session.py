@@ -11,9 +11,9 @@ from agent.compaction.compact import Compacted, NotCompacted
 from agent.memory.files import FileError, rewrite
 from agent.model.base import ModelError
 from agent.session.archive import NoSuchSession
-from agent.session.transcript import Unusable
+from agent.session.transcript import TranscriptUnusable
 from channels.message import OutboundFile
-from gateway.commands.context import Answer, Ask, Command, CommandError, For, reason
+from gateway.commands.context import Command, CommandAudience, CommandContext, CommandError, CommandReply, reason
 from gateway.commands.reports import context_text, why_text
 from gateway.policy.access import LOCAL_CHANNELS
 from gateway.store.database import StoreUnavailable
@@ -25,7 +25,7 @@ _LISTED = 10
 _PUTTING_IN_ORDER = "I am putting the earlier part of this talk in order, and will say when it is done."
 
 
-async def new(ask: Ask) -> str:
+async def new(ask: CommandContext) -> str:
     session = str(ask.conversation.session)
     stopped = await ask.until_answered.enter_async_context(ask.house.turns.stopped(session, ask.row.seq))
     begun = await ask.agent.new_session(ask.conversation.session, ask.conversation.scope)
@@ -34,7 +34,7 @@ async def new(ask: Ask) -> str:
     return f"A new talk begins.{ended} The old one {noted}; /sessions lists it, /switch returns to it."
 
 
-async def compact(ask: Ask) -> str:
+async def compact(ask: CommandContext) -> str:
     """Says at once that it takes a while, where it does; its answer is the outcome. Until then the command is open in
     the inbox: after a crash the next process takes it up, and finds in the talk whether the summary was made."""
     turns, session = ask.house.turns, str(ask.conversation.session)
@@ -56,7 +56,7 @@ async def compact(ask: Ask) -> str:
     return _outcome(done)
 
 
-async def _compacted(ask: Ask) -> Compacted:
+async def _compacted(ask: CommandContext) -> Compacted:
     key, scope, model = ask.conversation.session, ask.conversation.scope, await ask.chosen_model()
     async with ask.house.turns.alone(str(key)):
         return await ask.agent.compact(key, scope, ask.words, model, ask.name, partial(ask.tell, _PUTTING_IN_ORDER))
@@ -66,7 +66,7 @@ def _outcome(done: Compacted) -> str:
     return f"Done: about {done.before:,} tokens of talk became {done.after:,}. Nothing is lost on disk."
 
 
-async def stop(ask: Ask) -> str:
+async def stop(ask: CommandContext) -> str:
     stopped = await ask.house.turns.stop(str(ask.conversation.session), ask.row.seq)
     if not stopped.ran and not stopped.waiting:
         return "Nothing is running."
@@ -75,7 +75,7 @@ async def stop(ask: Ask) -> str:
     return f"Stopped.{aside}" if stopped.ran else aside.strip()
 
 
-async def model(ask: Ask) -> str:
+async def model(ask: CommandContext) -> str:
     session = str(ask.conversation.session)
     configured = ask.agent.settings.model.name
     if not ask.words:
@@ -91,7 +91,7 @@ async def model(ask: Ask) -> str:
     return f"This talk uses `{configured if back else name}` from now on."
 
 
-async def sessions(ask: Ask) -> str:
+async def sessions(ask: CommandContext) -> str:
     known = await ask.agent.sessions(ask.conversation.session)
     if not known:
         return "There is no talk yet."
@@ -103,7 +103,7 @@ async def sessions(ask: Ask) -> str:
     return "Talks here, newest first (`/switch ID` returns to one):\n\n" + "\n".join(lines) + more
 
 
-async def switch(ask: Ask) -> str:
+async def switch(ask: CommandContext) -> str:
     if not ask.words:
         raise CommandError("Which one? `/switch ID`; /sessions lists them.")
     session = str(ask.conversation.session)
@@ -116,21 +116,21 @@ async def switch(ask: Ask) -> str:
     return f"Back in the talk of {ask.house.clock.local(found.started):%Y-%m-%d %H:%M} ({found.messages} messages)."
 
 
-async def export(ask: Ask) -> Answer:
+async def export(ask: CommandContext) -> CommandReply:
     session, scope, today = ask.conversation.session, ask.conversation.scope, ask.house.clock.today()
     try:
         talk = (await ask.agent.export(session)).encode()
         path = scope.folder / "exports" / f"{today}-{session.path.replace('/', '-')}.md"
         await asyncio.to_thread(rewrite, path, scope.folder, today, lambda _: talk)
-    except (NoSuchSession, Unusable) as error:
+    except (NoSuchSession, TranscriptUnusable) as error:
         raise CommandError("There is no talk to export yet.") from error
     except FileError as error:
         raise CommandError(f"The talk could not be written down: {error}") from error
     text = f"This talk is written to `{path.relative_to(scope.workspace)}` in the workspace."
-    return Answer(text, files=await _copy(ask, path))
+    return CommandReply(text, files=await _copy(ask, path))
 
 
-async def _copy(ask: Ask, path: Path) -> tuple[OutboundFile, ...]:
+async def _copy(ask: CommandContext, path: Path) -> tuple[OutboundFile, ...]:
     """The file itself, where the chat can take it and is not on this machine."""
     address, scope = ask.row.message.address, ask.conversation.scope
     most = ask.house.channels[address.channel].largest_file(address)
@@ -144,11 +144,11 @@ async def _copy(ask: Ask, path: Path) -> tuple[OutboundFile, ...]:
         return ()
 
 
-async def context(ask: Ask) -> str:
+async def context(ask: CommandContext) -> str:
     return context_text(await ask.context_report(), ask.house.clock)
 
 
-async def why(ask: Ask) -> str:
+async def why(ask: CommandContext) -> str:
     return why_text(await ask.agent.why(ask.conversation.session), ask.house.clock)
 
 
@@ -158,7 +158,7 @@ COMMANDS = (
     Command("stop", "", "stop what I am doing", stop),
     Command("context", "", "what I have before me, and how much room is left", context),
     Command("why", "", "what the last reply was made from", why),
-    Command("model", "[NAME]", "show or change the model of this talk", model, For.OWNER_IN_PRIVATE),
+    Command("model", "[NAME]", "show or change the model of this talk", model, CommandAudience.OWNER_IN_PRIVATE),
     Command("sessions", "", "the talks we had here", sessions),
     Command("switch", "ID", "return to an earlier talk", switch),
     Command("export", "", "write this talk to a file", export),

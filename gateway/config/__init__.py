@@ -1,7 +1,7 @@
 """The configuration: what may be written in `config.yaml`, and reading it with errors that help."""
 
-from gateway.config.errors import ConfigError, Problem
-from gateway.config.loader import Loaded, dotenv_names, load
+from gateway.config.errors import ConfigError, ConfigProblem
+from gateway.config.loader import LoadedConfig, dotenv_names, load
 from gateway.config.schema import (
     AgentConfig,
     ChannelsConfig,
@@ -23,12 +23,12 @@ __all__ = [
     "ChannelsConfig",
     "Config",
     "ConfigError",
+    "ConfigProblem",
     "DiscordConfig",
     "GroupConfig",
-    "Loaded",
+    "LoadedConfig",
     "MemoryConfig",
     "ModelConfig",
-    "Problem",
     "Route",
     "SessionConfig",
     "TelegramConfig",

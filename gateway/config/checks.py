@@ -15,19 +15,19 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from agent.model.prices import Price, Prices
+from agent.model.prices import Prices, TokenPrice
 from channels.loopback import is_loopback
-from gateway.config.errors import Place, did_you_mean
+from gateway.config.errors import ConfigPath, did_you_mean
 from gateway.config.schema import Config, MemoryConfig, ModelConfig, WebConfig
 from gateway.config.values import PLATFORMS
 from gateway.config.yaml_tree import Value
 
-Finding = tuple[Place, str]
+ConfigFinding = tuple[ConfigPath, str]
 
 _SHORTEST_TOKEN = 16
 
 
-def contradictions(config: Config) -> Iterator[Finding]:
+def contradictions(config: Config) -> Iterator[ConfigFinding]:
     yield from _people(config)
     yield from _routes(config)
     yield from _workspaces(config)
@@ -37,7 +37,7 @@ def contradictions(config: Config) -> Iterator[Finding]:
             yield from _search(agent.memory, ("agents", name, "memory"))
 
 
-def cautions(config: Config) -> Iterator[Finding]:
+def cautions(config: Config) -> Iterator[ConfigFinding]:
     """What is allowed and probably not meant."""
     telegram, discord = config.channels.telegram, config.channels.discord
     for name, channel in (("telegram", telegram), ("discord", discord)):
@@ -52,9 +52,9 @@ def cautions(config: Config) -> Iterator[Finding]:
     yield from _web(config.channels.web)
 
 
-def _limits(config: Config) -> Iterator[Finding]:
+def _limits(config: Config) -> Iterator[ConfigFinding]:
     """A server of one's own costs nothing that could be counted."""
-    limits: list[Place] = [("model", "daily_budget_usd")] if config.model.daily_budget_usd else []
+    limits: list[ConfigPath] = [("model", "daily_budget_usd")] if config.model.daily_budget_usd else []
     limits += [("limits", name) for name, most in config.limits if most is not None]
     models = {agent.model.name: agent.model for agent in config.agents.values() if agent.model.provider != "offline"}
     unpriced = [name for name, model in models.items() if not prices_of(model).price(name)]
@@ -64,11 +64,14 @@ def _limits(config: Config) -> Iterator[Finding]:
 
 def prices_of(config: ModelConfig) -> Prices:
     return Prices(
-        {name: Price(one.input, one.output, one.cache_write, one.cache_read) for name, one in config.prices.items()}
+        {
+            name: TokenPrice(one.input, one.output, one.cache_write, one.cache_read)
+            for name, one in config.prices.items()
+        }
     )
 
 
-def _web(web: WebConfig) -> Iterator[Finding]:
+def _web(web: WebConfig) -> Iterator[ConfigFinding]:
     if not web.enabled:
         return
     if not is_loopback(web.host):
@@ -82,7 +85,7 @@ def _web(web: WebConfig) -> Iterator[Finding]:
         yield ("channels", "web", "token"), sentence
 
 
-def _people(config: Config) -> Iterator[Finding]:
+def _people(config: Config) -> Iterator[ConfigFinding]:
     seen: dict[str, str] = {}
     folded: dict[str, str] = {}
     for name, accounts in config.people.items():
@@ -95,7 +98,7 @@ def _people(config: Config) -> Iterator[Finding]:
                 yield ("people", name, index), f"{account} is already one of {owner!r}; one account is one person"
 
 
-def _routes(config: Config) -> Iterator[Finding]:
+def _routes(config: Config) -> Iterator[ConfigFinding]:
     for index, route in enumerate(config.routes):
         if route.agent not in config.agents:
             names = ", ".join(config.agents)
@@ -106,7 +109,7 @@ def _routes(config: Config) -> Iterator[Finding]:
             )
 
 
-def _workspaces(config: Config) -> Iterator[Finding]:
+def _workspaces(config: Config) -> Iterator[ConfigFinding]:
     """Tools reach a whole workspace: it must not hold another agent's, nor the home's secrets."""
     taken: dict[Path, str] = {}
     for name, agent in config.agents.items():
@@ -119,37 +122,37 @@ def _workspaces(config: Config) -> Iterator[Finding]:
         taken[folder] = name
 
 
-def _search(memory: MemoryConfig, place: Place) -> Iterator[Finding]:
+def _search(memory: MemoryConfig, place: ConfigPath) -> Iterator[ConfigFinding]:
     hybrid = memory.search.hybrid
     if hybrid.chunk_overlap >= hybrid.chunk_tokens:
-        where: Place = (*place, "search", "hybrid", "chunk_overlap")
+        where: ConfigPath = (*place, "search", "hybrid", "chunk_overlap")
         yield where, f"found {hybrid.chunk_overlap}; allowed: less than chunk_tokens ({hybrid.chunk_tokens})"
 
 
 @dataclass(frozen=True, slots=True)
-class Unfinished:
+class UnfinishedKey:
     """`lacks`: what there is not, as the warning says it. `default`: set to that, nothing is expected of it."""
 
     lacks: str
     default: Value = None
 
 
-NOT_YET: Mapping[Place, Unfinished] = {
-    ("tools", "web"): Unfinished("there is no tool that fetches pages", default=True),
-    ("tools", "web_search"): Unfinished("there is no tool that searches the web"),
-    ("tools", "exec"): Unfinished("there is no tool that runs programs", default=False),
-    ("tools", "exec_allow"): Unfinished("there is no tool that runs programs"),
-    ("tools", "mcp"): Unfinished("tools of MCP servers are not used"),
-    ("media", "speak"): Unfinished("answers are not spoken"),
-    ("media", "images"): Unfinished("there is no tool that makes pictures"),
-    ("schedule", "heartbeat", "to"): Unfinished("the heartbeat speaks to the owner", default="owner"),
-    ("database_url",): Unfinished("one gateway serves a home, with SQLite in state/"),
-    ("backup",): Unfinished("nothing is copied; copy the home yourself"),
+NOT_YET: Mapping[ConfigPath, UnfinishedKey] = {
+    ("tools", "web"): UnfinishedKey("there is no tool that fetches pages", default=True),
+    ("tools", "web_search"): UnfinishedKey("there is no tool that searches the web"),
+    ("tools", "exec"): UnfinishedKey("there is no tool that runs programs", default=False),
+    ("tools", "exec_allow"): UnfinishedKey("there is no tool that runs programs"),
+    ("tools", "mcp"): UnfinishedKey("tools of MCP servers are not used"),
+    ("media", "speak"): UnfinishedKey("answers are not spoken"),
+    ("media", "images"): UnfinishedKey("there is no tool that makes pictures"),
+    ("schedule", "heartbeat", "to"): UnfinishedKey("the heartbeat speaks to the owner", default="owner"),
+    ("database_url",): UnfinishedKey("one gateway serves a home, with SQLite in state/"),
+    ("backup",): UnfinishedKey("nothing is copied; copy the home yourself"),
 }
 _OTHER_PROVIDER = "openai:"
 
 
-def expected_in_vain(config: Value) -> Iterator[tuple[Place, str]]:
+def expected_in_vain(config: Value) -> Iterator[tuple[ConfigPath, str]]:
     """Where a configuration as written asks for what does nothing yet, and what that is."""
     for place, unfinished in NOT_YET.items():
         for where in (place, *_of_agents(config, place)):
@@ -162,18 +165,18 @@ def expected_in_vain(config: Value) -> Iterator[tuple[Place, str]]:
                 yield (*where, index), f"found {name!r}, and other providers are not asked in this version yet"
 
 
-def is_not_yet(place: Place) -> bool:
+def is_not_yet(place: ConfigPath) -> bool:
     """Whether a key that `Config` does not know is one of the contract's."""
     return (place[2:] if place[:1] == ("agents",) else place) in NOT_YET
 
 
-def _of_agents(config: Value, place: Place) -> Iterator[Place]:
+def _of_agents(config: Value, place: ConfigPath) -> Iterator[ConfigPath]:
     agents = _at(config, ("agents",))
     for name in agents if isinstance(agents, dict) and place[0] in ("model", "tools") else ():
         yield ("agents", str(name), *place)
 
 
-def _at(value: Value, place: Place) -> Value:
+def _at(value: Value, place: ConfigPath) -> Value:
     for part in place:
         value = value.get(str(part)) if isinstance(value, dict) else None
     return value

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from gateway.config.errors import Place, Problem
+from gateway.config.errors import ConfigPath, ConfigProblem
 from gateway.config.yaml_tree import Value
 
 _LINE = re.compile(r"(?:export\s+)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)\s*=\s*(?P<value>.*)", re.DOTALL)
@@ -23,26 +23,26 @@ class _Unreadable(ValueError):
     """Why a line cannot be read, without its value."""
 
 
-def parse(text: str, file: str = ".env") -> tuple[dict[str, str], list[Problem]]:
+def parse(text: str, file: str = ".env") -> tuple[dict[str, str], list[ConfigProblem]]:
     """The variables, the last of a name winning, and a warning for each line that is not one.
 
     Comments (`#` at the start, or after white space behind a bare value), `export`, single quotes (taken literally) and
     double quotes (`\\n`, `\\t`, `\\"`, `\\\\`) are understood. No value ever stands in a warning.
     """
     values: dict[str, str] = {}
-    warnings: list[Problem] = []
+    warnings: list[ConfigProblem] = []
     for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), start=1):
         bare = line.strip()
         if not bare or bare.startswith("#"):
             continue
         match = _LINE.fullmatch(bare)
         if match is None:
-            warnings.append(Problem(file, number, "", "not understood and left out; write NAME=value"))
+            warnings.append(ConfigProblem(file, number, "", "not understood and left out; write NAME=value"))
             continue
         try:
             values[match["name"]] = _value(match["value"])
         except _Unreadable as error:
-            warnings.append(Problem(file, number, match["name"], f"left out: {error}"))
+            warnings.append(ConfigProblem(file, number, match["name"], f"left out: {error}"))
     return values, warnings
 
 
@@ -67,8 +67,8 @@ class Substituted:
     names of variables that are neither set nor have a default."""
 
     value: Value
-    touched: set[Place] = field(default_factory=set)
-    missing: dict[Place, str] = field(default_factory=dict)
+    touched: set[ConfigPath] = field(default_factory=set)
+    missing: dict[ConfigPath, str] = field(default_factory=dict)
 
 
 def substitute(value: Value, variables: Mapping[str, str]) -> Substituted:
@@ -79,7 +79,7 @@ def substitute(value: Value, variables: Mapping[str, str]) -> Substituted:
     return result
 
 
-def _replace(value: Value, place: Place, variables: Mapping[str, str], result: Substituted) -> Value:
+def _replace(value: Value, place: ConfigPath, variables: Mapping[str, str], result: Substituted) -> Value:
     if isinstance(value, dict):
         return {key: _replace(inner, (*place, key), variables, result) for key, inner in value.items()}
     if isinstance(value, list):

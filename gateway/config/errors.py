@@ -6,12 +6,12 @@ import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-Place = tuple[str | int, ...]
+ConfigPath = tuple[str | int, ...]
 """Where a value stands: ("channels", "telegram", "allow", 0). Empty: the whole file."""
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class ConfigProblem:
     """One error or warning. `line` counts from 1; 0 where there is no line (a value that was never written)."""
 
     file: str
@@ -27,13 +27,13 @@ class Problem:
 class ConfigError(Exception):
     """The configuration cannot be used. Its text has one line per problem, all of them; `warnings` are apart."""
 
-    def __init__(self, problems: Sequence[Problem], warnings: Sequence[Problem] = ()) -> None:
+    def __init__(self, problems: Sequence[ConfigProblem], warnings: Sequence[ConfigProblem] = ()) -> None:
         super().__init__("\n".join(str(problem) for problem in problems))
         self.problems = tuple(problems)
         self.warnings = tuple(warnings)
 
 
-def dotted(place: Place) -> str:
+def dotted(place: ConfigPath) -> str:
     """The way people write a key: `channels.telegram.allow[0]`."""
     text = ""
     for part in place:

@@ -18,7 +18,7 @@ from pydantic_core import ErrorDetails
 from gateway.config import dotenv, yaml_tree
 from gateway.config.checks import cautions, contradictions, expected_in_vain, is_not_yet
 from gateway.config.dotenv import Substituted, substitute
-from gateway.config.errors import ConfigError, Place, Problem, did_you_mean, dotted
+from gateway.config.errors import ConfigError, ConfigPath, ConfigProblem, did_you_mean, dotted
 from gateway.config.schema import SHARED_SECTIONS, Config
 from gateway.config.yaml_tree import Tree, Value
 from gateway.home import Home
@@ -82,7 +82,7 @@ def _shown(value: Value) -> str:
     return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + "…"
 
 
-_FROM_ENVIRONMENT: Mapping[Place, str] = {
+_FROM_ENVIRONMENT: Mapping[ConfigPath, str] = {
     ("model", "api_key"): "${ANTHROPIC_API_KEY:-}",
     ("channels", "telegram", "token"): "${TELEGRAM_BOT_TOKEN:-}",
     ("channels", "discord", "token"): "${DISCORD_BOT_TOKEN:-}",
@@ -91,22 +91,22 @@ _FROM_ENVIRONMENT: Mapping[Place, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadedConfig:
     config: Config
-    warnings: tuple[Problem, ...] = ()
+    warnings: tuple[ConfigProblem, ...] = ()
 
 
-def load(home: Home, environ: Mapping[str, str]) -> Loaded:
+def load(home: Home, environ: Mapping[str, str]) -> LoadedConfig:
     """Read the home's configuration; a missing file is all defaults. `environ` wins over `.env`.
 
     Raises `ConfigError` with every problem that was found. Blocks (files): call it in a thread from async code."""
     variables, warnings = _variables(home, environ)
     text = _read(home.config_file)
     loaded = parse(text or "", variables, str(home.config_file))
-    return Loaded(loaded.config, (*warnings, *loaded.warnings))
+    return LoadedConfig(loaded.config, (*warnings, *loaded.warnings))
 
 
-def parse(text: str, variables: Mapping[str, str], file: str = "config.yaml") -> Loaded:
+def parse(text: str, variables: Mapping[str, str], file: str = "config.yaml") -> LoadedConfig:
     """The same from text. Raises `ConfigError`."""
     return _Document(file, yaml_tree.parse(text, file), variables).loaded()
 
@@ -117,7 +117,7 @@ def dotenv_names(home: Home) -> frozenset[str]:
     return frozenset(name for name, value in values.items() if value)
 
 
-def _variables(home: Home, environ: Mapping[str, str]) -> tuple[dict[str, str], list[Problem]]:
+def _variables(home: Home, environ: Mapping[str, str]) -> tuple[dict[str, str], list[ConfigProblem]]:
     text = _read(home.env_file)
     values, warnings = dotenv.parse(text or "", str(home.env_file))
     return values | {name: value for name, value in environ.items() if value}, warnings
@@ -131,16 +131,16 @@ def _read(file: Path) -> str | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except IsADirectoryError as error:
-        raise ConfigError([Problem(str(file), 0, "", "is a folder; allowed: a text file")]) from error
+        raise ConfigError([ConfigProblem(str(file), 0, "", "is a folder; allowed: a text file")]) from error
     except OSError as error:
-        raise ConfigError([Problem(str(file), 0, "", f"cannot be read: {error.strerror}")]) from error
+        raise ConfigError([ConfigProblem(str(file), 0, "", f"cannot be read: {error.strerror}")]) from error
     if len(data) > yaml_tree.MAX_BYTES:
-        raise ConfigError([Problem(str(file), 0, "", f"is larger than {yaml_tree.MAX_BYTES:,} bytes")])
+        raise ConfigError([ConfigProblem(str(file), 0, "", f"is larger than {yaml_tree.MAX_BYTES:,} bytes")])
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise ConfigError([Problem(str(file), line, "", "is not UTF-8 text; save it as UTF-8")]) from error
+        raise ConfigError([ConfigProblem(str(file), line, "", "is not UTF-8 text; save it as UTF-8")]) from error
 
 
 class _Document:
@@ -151,9 +151,9 @@ class _Document:
         self._tree = written
         self._filled: Substituted = substitute(_with_variables(written.value), variables)
 
-    def loaded(self) -> Loaded:
-        problems: list[Problem] = []
-        warnings: list[Problem] = []
+    def loaded(self) -> LoadedConfig:
+        problems: list[ConfigProblem] = []
+        warnings: list[ConfigProblem] = []
         vain = [self._at(place, text) for place, text in expected_in_vain(self._filled.value)]
         try:
             config = Config.model_validate(self._filled.value)
@@ -175,12 +175,12 @@ class _Document:
         if problems:
             raise ConfigError(problems, warnings)
         warnings += [self._at(place, text) for place, text in cautions(config)]
-        return Loaded(config, tuple(warnings))
+        return LoadedConfig(config, tuple(warnings))
 
-    def _at(self, place: Place, text: str) -> Problem:
-        return Problem(self._file, self._tree.line(place), dotted(place), text)
+    def _at(self, place: ConfigPath, text: str) -> ConfigProblem:
+        return ConfigProblem(self._file, self._tree.line(place), dotted(place), text)
 
-    def _written(self, place: Place) -> Place:
+    def _written(self, place: ConfigPath) -> ConfigPath:
         """The place in the file of one in the model: without pydantic's own marks, and for what an agent inherited
         the common section's."""
         value: Value = self._filled.value
@@ -200,14 +200,14 @@ class _Document:
             return self._written(place[2:])
         return result
 
-    def _problem(self, detail: ErrorDetails) -> Problem:
+    def _problem(self, detail: ErrorDetails) -> ConfigProblem:
         loc = detail["loc"]
         about_key = loc[-1:] == ("[key]",)  # pydantic's mark
         place = self._written(loc[:-1] if about_key else loc)
         found = str(place[-1]) if about_key else _value_at(self._filled.value, place)
         return self._at(place, what_is_wrong(detail, found, hidden=place in self._filled.touched))
 
-    def _unknown_key(self, loc: Place) -> Problem:
+    def _unknown_key(self, loc: ConfigPath) -> ConfigProblem:
         place = self._written(loc)
         known = _keys_around(Config, loc)
         word = str(loc[-1])
@@ -219,7 +219,7 @@ class _Document:
         )
         return self._at(place, f"unknown key, ignored{hint}")
 
-    def _missing(self) -> list[Problem]:
+    def _missing(self) -> list[ConfigProblem]:
         """Variables that are neither set nor have a default, where the value is needed: not under something that is
         switched off."""
         return [
@@ -229,7 +229,7 @@ class _Document:
         ]
 
     @staticmethod
-    def _once(problems: Iterable[Problem]) -> list[Problem]:
+    def _once(problems: Iterable[ConfigProblem]) -> list[ConfigProblem]:
         return list(dict.fromkeys(problems))
 
 
@@ -240,7 +240,7 @@ def _with_variables(value: Value) -> Value:
     return value
 
 
-def _filled_in(value: Value, place: Place, variable: str) -> Value:
+def _filled_in(value: Value, place: ConfigPath, variable: str) -> Value:
     if not place:
         return variable
     if value is None:
@@ -257,7 +257,7 @@ def _is_off(section: Value) -> bool:
     return isinstance(section, dict) and (section.get("enabled") is False or section.get("provider") == "offline")
 
 
-def _value_at(value: Value, place: Place) -> Value:
+def _value_at(value: Value, place: ConfigPath) -> Value:
     for part in place:
         if isinstance(value, dict) and isinstance(part, str):
             value = value.get(part)
@@ -268,7 +268,7 @@ def _value_at(value: Value, place: Place) -> Value:
     return value
 
 
-def _remove(value: Value, loc: Place) -> None:
+def _remove(value: Value, loc: ConfigPath) -> None:
     """Take out an unknown key; one that an agent inherited goes with the common section's."""
     for part in loc[:-1]:
         if isinstance(value, dict) and part in value:
@@ -279,7 +279,7 @@ def _remove(value: Value, loc: Place) -> None:
         value.pop(str(loc[-1]), None)
 
 
-def _keys_around(model: type[BaseModel], loc: Place) -> set[str]:
+def _keys_around(model: type[BaseModel], loc: ConfigPath) -> set[str]:
     """The keys that are known beside the last part of `loc`."""
     kinds: list[object] = [model]
     for part in loc[:-1]:

@@ -15,7 +15,7 @@ import tzlocal
 from pydantic import AfterValidator, BeforeValidator, PlainSerializer, SecretStr, WithJsonSchema
 
 from gateway.config.errors import did_you_mean
-from gateway.scheduling.recurrence import BadWhen, Every, fields, interval
+from gateway.scheduling.recurrence import Every, InvalidWhen, fields, interval
 
 PLATFORMS = ("telegram", "discord")
 """Platforms whose people have numeric ids."""
@@ -182,7 +182,7 @@ def _interval(value: object) -> object:
         return value
     try:
         return interval(value)
-    except BadWhen as error:
+    except InvalidWhen as error:
         raise ValueError(f"allowed: an interval such as 30m ({error})") from error
 
 

@@ -13,7 +13,7 @@ from typing import TypeAlias
 import yaml
 
 from agent.io.parsing import MOST_DEEP_YAML, compose_yaml
-from gateway.config.errors import ConfigError, Place, Problem, dotted
+from gateway.config.errors import ConfigError, ConfigPath, ConfigProblem, dotted
 
 Value: TypeAlias = "bool | int | float | str | list[Value] | dict[str, Value] | None"
 
@@ -41,9 +41,9 @@ class Tree:
     """`lines` has the line of every key and list item that was written."""
 
     value: Value = None
-    lines: dict[Place, int] = field(default_factory=dict)
+    lines: dict[ConfigPath, int] = field(default_factory=dict)
 
-    def line(self, place: Place) -> int:
+    def line(self, place: ConfigPath) -> int:
         """The line of a place, or of the nearest thing around it that was written; 0 for an empty file."""
         for size in range(len(place), 0, -1):
             if line := self.lines.get(place[:size]):
@@ -60,9 +60,9 @@ def parse(text: str, file: str) -> Tree:
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         what = f"not valid YAML: found the character U+{ord(text[error.position]):04X}; allowed: text"
-        raise ConfigError([Problem(file, line, "", what)]) from error
+        raise ConfigError([ConfigProblem(file, line, "", what)]) from error
     except yaml.YAMLError as error:
-        raise ConfigError([Problem(file, 0, "", f"not valid YAML: {error}")]) from error
+        raise ConfigError([ConfigProblem(file, 0, "", f"not valid YAML: {error}")]) from error
     tree = Tree()
     if node is None:
         tree.value = {}
@@ -75,14 +75,16 @@ def parse(text: str, file: str) -> Tree:
         found = "a list" if isinstance(tree.value, list) else "a single value"
         line = node.start_mark.line + 1
         reader.problems.append(
-            Problem(file, line, "", f"found {found} at the top; allowed: `key: value` lines, such as `timezone: …`")
+            ConfigProblem(
+                file, line, "", f"found {found} at the top; allowed: `key: value` lines, such as `timezone: …`"
+            )
         )
     if reader.problems:
         raise ConfigError(reader.problems)
     return tree
 
 
-def _syntax_problem(error: yaml.MarkedYAMLError, file: str) -> Problem:
+def _syntax_problem(error: yaml.MarkedYAMLError, file: str) -> ConfigProblem:
     mark = error.problem_mark or error.context_mark
     line = mark.line + 1 if mark else 0
     what = error.problem or error.context or "not valid YAML"
@@ -94,26 +96,26 @@ def _syntax_problem(error: yaml.MarkedYAMLError, file: str) -> Problem:
         what += "; between { and } a ${NAME} needs quotes"
     elif "expected <block end>" in what or "expected the node content" in what:
         what += "; look at the indentation and brackets here and in the line above"
-    return Problem(file, line, "", f"not valid YAML: {what}")
+    return ConfigProblem(file, line, "", f"not valid YAML: {what}")
 
 
 class _Reader:
     """Turns nodes into values, once."""
 
     def __init__(self, file: str, tree: Tree) -> None:
-        self.problems: list[Problem] = []
+        self.problems: list[ConfigProblem] = []
         self._file = file
         self._tree = tree
         self._nodes = 0
         self._open: set[int] = set()
 
-    def read(self, node: yaml.Node, place: Place) -> Value:
+    def read(self, node: yaml.Node, place: ConfigPath) -> Value:
         self._nodes += 1
         if self._nodes > _MAX_NODES or id(node) in self._open or len(self._open) > MOST_DEEP_YAML:
             what = "an alias that contains itself" if id(node) in self._open else "too many values"
             if len(self._open) > MOST_DEEP_YAML:  # by aliases of aliases
                 what = f"values nested more than {MOST_DEEP_YAML} deep"
-            raise ConfigError([Problem(self._file, node.start_mark.line + 1, dotted(place), f"found {what}")])
+            raise ConfigError([ConfigProblem(self._file, node.start_mark.line + 1, dotted(place), f"found {what}")])
         self._open.add(id(node))
         try:
             if isinstance(node, yaml.MappingNode):
@@ -124,11 +126,11 @@ class _Reader:
         finally:
             self._open.discard(id(node))
 
-    def _item(self, node: yaml.Node, place: Place) -> Value:
+    def _item(self, node: yaml.Node, place: ConfigPath) -> Value:
         self._tree.lines[place] = node.start_mark.line + 1
         return self.read(node, place)
 
-    def _mapping(self, node: yaml.MappingNode, place: Place) -> dict[str, Value]:
+    def _mapping(self, node: yaml.MappingNode, place: ConfigPath) -> dict[str, Value]:
         merged: dict[str, Value] = {}
         own: dict[str, Value] = {}
         for key_node, value_node in node.value:
@@ -140,7 +142,7 @@ class _Reader:
                 merged |= self._merge(value_node, place)
                 continue
             key = str(key_node.value)
-            inner: Place = (*place, key)
+            inner: ConfigPath = (*place, key)
             if key in own:
                 first = self._tree.lines[inner]
                 self._complain(line, inner, f"written twice (first in line {first}); keep one")
@@ -148,7 +150,7 @@ class _Reader:
             own[key] = self.read(value_node, inner)
         return merged | own
 
-    def _merge(self, node: yaml.Node, place: Place) -> dict[str, Value]:
+    def _merge(self, node: yaml.Node, place: ConfigPath) -> dict[str, Value]:
         sources = node.value if isinstance(node, yaml.SequenceNode) else [node]
         merged: dict[str, Value] = {}
         for source in reversed(sources):  # of several, the first wins (YAML merge key)
@@ -159,7 +161,7 @@ class _Reader:
                 self._complain(source.start_mark.line + 1, place, "`<<` takes a mapping")
         return merged
 
-    def _scalar(self, node: yaml.Node, place: Place) -> Value:
+    def _scalar(self, node: yaml.Node, place: ConfigPath) -> Value:
         text = str(node.value)
         match node.tag.removeprefix("tag:yaml.org,2002:"):
             case "str":
@@ -176,8 +178,8 @@ class _Reader:
                 self._complain(node.start_mark.line + 1, place, f"found the tag {node.tag}; allowed: plain values")
                 return None
 
-    def _complain(self, line: int, place: Place, text: str) -> None:
-        self.problems.append(Problem(self._file, line, dotted(place), text))
+    def _complain(self, line: int, place: ConfigPath, text: str) -> None:
+        self.problems.append(ConfigProblem(self._file, line, dotted(place), text))
 
 
 def _number(text: str, kind: type[int] | type[float]) -> Value:

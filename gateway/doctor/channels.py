@@ -20,7 +20,7 @@ from agent.model.base import Json
 from gateway.config import WebConfig
 from gateway.config.schema import DiscordConfig, TelegramConfig
 from gateway.doctor.clock import check_clock
-from gateway.doctor.probe import Finding, Reply, get
+from gateway.doctor.probe import Finding, ProbeReply, get
 from gateway.home import Home
 from gateway.rpc.client import NotRunning, connect
 from gateway.rpc.protocol import OperationError
@@ -112,12 +112,12 @@ def discord(config: DiscordConfig) -> list[Finding]:
     return [Finding(_DISCORD, True, f"{reply.body.get('name')} is there"), _intent(reply), _servers(config)]
 
 
-def _ask(config: DiscordConfig, token: str) -> Reply:
+def _ask(config: DiscordConfig, token: str) -> ProbeReply:
     headers = {"Authorization": f"Bot {token.strip()}", "User-Agent": _AGENT}
     return get(f"{config.api_url.rstrip('/')}/applications/@me", headers)
 
 
-def _intent(reply: Reply) -> Finding:
+def _intent(reply: ProbeReply) -> Finding:
     flags = reply.body.get("flags")
     if isinstance(flags, int) and flags & _MESSAGE_CONTENT:
         return Finding(_DISCORD, True, "the bot may read messages")
@@ -139,21 +139,21 @@ _NOBODY = "no gateway serves it; `daybook gateway` starts one"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PageAddress:
     """Where the page is; `address` is empty where it cannot be opened, and `why` says why."""
 
     address: str = ""
     why: str = _NOBODY
 
 
-async def page_place(home: Home) -> Place:
+async def page_place(home: Home) -> PageAddress:
     """As the running gateway of a home tells it."""
     with contextlib.suppress(NotRunning, OperationError, TimeoutError):
         async with asyncio.timeout(_ANSWERED_WITHIN), connect(home.socket) as connection:
             found = await connection.call("web.address", {})
             if isinstance(found, Mapping):
-                return Place(str(found.get("address") or ""), str(found.get("why") or _NOBODY))
-    return Place()
+                return PageAddress(str(found.get("address") or ""), str(found.get("why") or _NOBODY))
+    return PageAddress()
 
 
 def web(home: Home, config: WebConfig) -> Iterator[Finding]:

@@ -12,12 +12,12 @@ from datetime import UTC, datetime, timedelta
 from gateway.config import Config
 from gateway.config.errors import did_you_mean
 from gateway.config.values import named_zone
-from gateway.doctor.probe import Finding, Reply
+from gateway.doctor.probe import Finding, ProbeReply
 
 _TOLERANCE = timedelta(seconds=90)
 
 
-def check_clock(reply: Reply, where: str) -> list[Finding]:
+def check_clock(reply: ProbeReply, where: str) -> list[Finding]:
     """`where`: the server that gave that answer. Nothing where it told no time."""
     if reply.date is None:
         return []

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from agent.clock import utc_stamp
-from agent.session.transcript import Transcript, Unusable
+from agent.session.transcript import Transcript, TranscriptUnusable
 from gateway.config import Config, ConfigError, dotenv_names, load
 from gateway.doctor import clock, schedule, workspace
 from gateway.doctor.channels import discord, telegram, web
@@ -157,7 +157,7 @@ def _transcripts(home: Home) -> Iterator[Finding]:
         count += 1
         try:
             damage = Transcript.read(path).damage
-        except Unusable as error:
+        except TranscriptUnusable as error:
             bad += 1
             yield Finding("transcripts", False, str(error), f"move {path} away; the session then starts anew")
             continue

@@ -34,7 +34,7 @@ _MOST = 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ProbeReply:
     """`status` 0: there was no answer, and `why` says why, without the address (it may hold a token)."""
 
     status: int
@@ -43,7 +43,7 @@ class Reply:
     date: datetime | None = None
 
 
-def get(url: str, headers: Mapping[str, str]) -> Reply:
+def get(url: str, headers: Mapping[str, str]) -> ProbeReply:
     """Ask once. A proxy from the environment is used for the world, never for this machine. Blocks; never raises."""
     handlers = [urllib.request.ProxyHandler({})] if is_here(url) else []
     opener = urllib.request.build_opener(*handlers)
@@ -54,17 +54,17 @@ def get(url: str, headers: Mapping[str, str]) -> Reply:
         with error:
             return _reply(error.code, error.headers.get("Date"), error.read(_MOST))
     except urllib.error.URLError as error:
-        return Reply(0, _reason(error.reason))
+        return ProbeReply(0, _reason(error.reason))
     except (OSError, http.client.HTTPException, ValueError) as error:
-        return Reply(0, _reason(error))
+        return ProbeReply(0, _reason(error))
 
 
-def _reply(status: int, date: str | None, data: bytes) -> Reply:
+def _reply(status: int, date: str | None, data: bytes) -> ProbeReply:
     try:
         body = load_json(data)
     except ValueError:
         body = None
-    return Reply(status, body=body if isinstance(body, dict) else {}, date=_date(date))
+    return ProbeReply(status, body=body if isinstance(body, dict) else {}, date=_date(date))
 
 
 def _date(text: str | None) -> datetime | None:

@@ -22,14 +22,14 @@ from gateway.home import Home
 from gateway.policy.preferences import DAILY
 from gateway.policy.preferences import OFF as CHOSE_NONE
 from gateway.scheduling import builtins, jobs_file, policy
-from gateway.scheduling.job import Job, Kind
+from gateway.scheduling.job import Job, JobKind
 from gateway.scheduling.job_store import FILE
-from gateway.scheduling.jobs_file import BadFile
+from gateway.scheduling.jobs_file import InvalidJobsFile
 from gateway.scheduling.policy import Quiet, Timing
 from gateway.scheduling.recurrence import When, local, next_after
 from gateway.store import chat_rows, run_rows
 from gateway.store.database import reading
-from gateway.store.run_rows import JobRow, Run, State
+from gateway.store.run_rows import JobRow, Run, RunStatus
 
 T = TypeVar("T")
 
@@ -45,7 +45,7 @@ def check_schedule(
     try:
         read = read_text(path, workspace)
         found = jobs_file.read(read.text if read is not None else "")
-    except (BadFile, FileError) as error:
+    except (InvalidJobsFile, FileError) as error:
         yield Finding("schedule", False, f"{FILE} cannot be read: {error}", cure)
         return
     for problem in found.problems:
@@ -57,7 +57,7 @@ def check_schedule(
             yield Finding("schedule", False, what, f"switch {channel} on in config.yaml, or change `to` in {path}")
     last = last_runs(home)
     for run in last.values():
-        if run.state in (State.FAILED, State.WAITING) and run.error:
+        if run.state in (RunStatus.FAILED, RunStatus.WAITING) and run.error:
             what = f"the last run of {run.job}, due {local(run.moment, zone)}, failed: {run.error}"
             yield Finding("schedule", False, what, f"`daybook schedule run {run.job}` tries again")
     yield Finding("schedule", True, _next_runs(found.jobs, last, zone, now))
@@ -139,7 +139,7 @@ def _chosen(connection: sqlite3.Connection) -> Mapping[str, str]:
 
 def _own(id: str, when: When, rows: Mapping[str, JobRow], *, enabled: bool = True) -> Job:
     row = rows.get(id)
-    return Job(id, Kind.BUILT_IN, "", when, enabled=enabled and not (row is not None and row.paused))
+    return Job(id, JobKind.BUILT_IN, "", when, enabled=enabled and not (row is not None and row.paused))
 
 
 def _next_run(job: Job, config: Config, rows: Mapping[str, JobRow], now: datetime) -> datetime | None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from agent.context.prompt_files import common_places, read
 from agent.memory.files import read_text
 from agent.memory.limits import INDEX_NAMES, fullness
-from agent.memory.paths import Unreadable
+from agent.memory.paths import UnreadableFile
 from agent.memory.scope import Audience, Scope
 from agent.skills import Skills
 from gateway.doctor.probe import Finding
@@ -115,7 +115,7 @@ def common(folder: Path) -> Iterator[Finding]:
     for place in common_places(Scope(Audience.OWNER, folder)):
         try:
             page = read(place)
-        except Unreadable:
+        except UnreadableFile:
             continue  # reported with the other pages
         for number, line in enumerate(page.text.splitlines() if page is not None else (), start=1):
             if found := private_thing(line):
@@ -129,7 +129,7 @@ def index(folder: Path, most_lines: int, most_bytes: int) -> Iterator[Finding]:
     for home in (folder, *sorted((folder / "people").glob("*"))):
         try:
             read = next(filter(None, (read_text(home / name, folder) for name in INDEX_NAMES)), None)
-        except Unreadable:
+        except UnreadableFile:
             continue  # told with the other pages
         if read is not None and (full := fullness(read, most_lines, most_bytes)):
             cure = "move details to notes, or ask the assistant to; the rest is found by search only"

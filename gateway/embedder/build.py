@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from agent.search.vectors.encoder import Embedder, Encoder, NoEmbedding
 from agent.search.vectors.model_folder import has_graph, read_folder, stamp
-from agent.search.vectors.protocol import Meaning, NoMeaning
-from agent.search.vectors.remote import Server
-from agent.settings import LocalEmbedding, RemoteEmbedding
+from agent.search.vectors.protocol import NoSemanticIndex, SemanticIndex
+from agent.search.vectors.remote import RemoteEncoder
+from agent.settings import LocalEmbedderSettings, RemoteEmbedderSettings
 from gateway.config.schema import Embedding
 from gateway.config.schema import LocalEmbedding as LocalConfig
 from gateway.config.schema import RemoteEmbedding as RemoteConfig
@@ -30,18 +30,18 @@ _LOCAL = ("numpy", "onnxruntime", "tokenizers")
 _REMOTE = ("numpy",)
 
 
-def embedding_of(config: Embedding, home: Home) -> LocalEmbedding | RemoteEmbedding | None:
+def embedding_of(config: Embedding, home: Home) -> LocalEmbedderSettings | RemoteEmbedderSettings | None:
     """What is meant; with `auto`, a model that is in the home and can run here."""
     match config:
         case "none":
             return None
         case LocalConfig():
-            return LocalEmbedding(home.path / Path(config.model_dir).expanduser())
+            return LocalEmbedderSettings(home.path / Path(config.model_dir).expanduser())
         case RemoteConfig():
             key = config.api_key.get_secret_value() if config.api_key else ""
-            return RemoteEmbedding(config.base_url, config.model, key)
+            return RemoteEmbedderSettings(config.base_url, config.model, key)
         case _:
-            return LocalEmbedding(model_folder(home)) if is_there(home) and not missing(_LOCAL) else None
+            return LocalEmbedderSettings(model_folder(home)) if is_there(home) and not missing(_LOCAL) else None
 
 
 def model_folder(home: Home) -> Path:
@@ -89,19 +89,19 @@ def missing(libraries: tuple[str, ...] = _LOCAL) -> str:
     return f"{' and '.join(absent)} {'is' if len(absent) == 1 else 'are'} not installed (`{INSTALL}`)"
 
 
-def needs(settings: LocalEmbedding | RemoteEmbedding) -> str:
+def needs(settings: LocalEmbedderSettings | RemoteEmbedderSettings) -> str:
     """As `missing`, of what those settings need."""
-    return missing(_LOCAL if isinstance(settings, LocalEmbedding) else _REMOTE)
+    return missing(_LOCAL if isinstance(settings, LocalEmbedderSettings) else _REMOTE)
 
 
-def encoder(settings: LocalEmbedding | RemoteEmbedding) -> Encoder:
+def encoder(settings: LocalEmbedderSettings | RemoteEmbedderSettings) -> Encoder:
     """Blocks. Raises `NoEmbedding`."""
-    if isinstance(settings, RemoteEmbedding):
-        return Server(settings.base_url, settings.model, settings.api_key)
+    if isinstance(settings, RemoteEmbedderSettings):
+        return RemoteEncoder(settings.base_url, settings.model, settings.api_key)
     return local_encoder(settings)
 
 
-def local_encoder(settings: LocalEmbedding) -> LocalModel:
+def local_encoder(settings: LocalEmbedderSettings) -> LocalModel:
     """As `encoder`."""
     if absent := missing():
         raise NoEmbedding(absent)
@@ -114,25 +114,25 @@ class Embedders:
     """One for each model: agents share what takes memory."""
 
     def __init__(self) -> None:
-        self._known: dict[LocalEmbedding | RemoteEmbedding, Embedder] = {}
+        self._known: dict[LocalEmbedderSettings | RemoteEmbedderSettings, Embedder] = {}
 
-    def meaning(self, settings: LocalEmbedding | RemoteEmbedding | None) -> Meaning | None:
+    def meaning(self, settings: LocalEmbedderSettings | RemoteEmbedderSettings | None) -> SemanticIndex | None:
         if settings is None:
             return None
         if absent := needs(settings):
             log.warning("memory is searched by words alone: %s", absent)
-            return NoMeaning(absent)
-        from agent.search.vectors.semantic import Embeddings  # noqa: PLC0415 (numpy, only where it is asked for)
+            return NoSemanticIndex(absent)
+        from agent.search.vectors.semantic import EmbeddingIndex  # noqa: PLC0415 (numpy, only where it is asked for)
 
         known = self._known.get(settings)
         if known is None:
             known = self._known[settings] = Embedder(partial(encoder, settings), stamp=_stamp(settings))
-        return Embeddings(known)
+        return EmbeddingIndex(known)
 
     def close(self) -> None:
         for one in self._known.values():
             one.close()
 
 
-def _stamp(settings: LocalEmbedding | RemoteEmbedding) -> Callable[[], object]:
-    return partial(stamp, settings.folder) if isinstance(settings, LocalEmbedding) else lambda: None
+def _stamp(settings: LocalEmbedderSettings | RemoteEmbedderSettings) -> Callable[[], object]:
+    return partial(stamp, settings.folder) if isinstance(settings, LocalEmbedderSettings) else lambda: None

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 
 from agent.search.vectors.encoder import Encoder, NoEmbedding
-from agent.settings import LocalEmbedding, RemoteEmbedding
+from agent.settings import LocalEmbedderSettings, RemoteEmbedderSettings
 from gateway.embedder.build import encoder, local_encoder, needs
 
 _SAMPLES = tuple(
@@ -23,7 +23,7 @@ _SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class EmbedderCheck:
     """`engine`: what runs it here, "" for a server. `size`: numbers in a vector. `megabytes` of the model on disk, 0
     for a server; `load_s` to make it ready; `texts_per_s` of about 25 words; `question_ms`."""
 
@@ -37,13 +37,13 @@ class Checked:
     question_ms: float
 
 
-def check(settings: LocalEmbedding | RemoteEmbedding) -> Checked:
+def check(settings: LocalEmbedderSettings | RemoteEmbedderSettings) -> EmbedderCheck:
     """Raises `NoEmbedding`."""
     if absent := needs(settings):
         raise NoEmbedding(absent)
     began = time.perf_counter()
     model: Encoder
-    if isinstance(settings, LocalEmbedding):
+    if isinstance(settings, LocalEmbedderSettings):
         model = local = local_encoder(settings)
         engine, where, size = local.engine, str(settings.folder), local.megabytes
     else:
@@ -64,7 +64,7 @@ def check(settings: LocalEmbedding | RemoteEmbedding) -> Checked:
         raise NoEmbedding(f"the embedder broke ({type(bug).__name__})") from bug
     finally:
         model.close()
-    return Checked(
+    return EmbedderCheck(
         model=model.id,
         engine=engine,
         where=where,

@@ -16,7 +16,7 @@ from gateway.embedder.build import Embedders, embedding_of, is_there, missing, m
 from gateway.embedder.fetch import BY_HAND, KEPT, LOADED, FetchedModel, fetch
 from gateway.home import Home, write_private
 from gateway.rpc.protocol import Operation, OperationError, Params
-from gateway.supervisor import Spawner
+from gateway.supervisor import BackgroundTasks
 
 log = logging.getLogger(__name__)
 
@@ -56,7 +56,7 @@ class EmbedderOffer:
         config: Config,
         agents: Mapping[str, Agent],
         embedders: Embedders,
-        spawner: Spawner,
+        spawner: BackgroundTasks,
         fetched: Callable[[Home], Awaitable[FetchedModel]] = fetch,
     ) -> None:
         self._home = home

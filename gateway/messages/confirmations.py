@@ -20,7 +20,7 @@ from gateway.policy.access import CODE_LETTERS
 from gateway.store import question_rows
 from gateway.store.database import Database
 from gateway.store.outbox_rows import Buttons
-from gateway.store.question_rows import Question
+from gateway.store.question_rows import StoredQuestion
 
 _ID_LENGTH = 6
 
@@ -34,28 +34,28 @@ def answer_of(text: str) -> bool | None:
     return _ANSWERS.get(fold(text).strip(" .!。！\n"))
 
 
-def buttons(question: Question, yes: str, no: str) -> Buttons:
+def buttons(question: StoredQuestion, yes: str, no: str) -> Buttons:
     """The two buttons that answer a question, with these labels."""
     return ((Button(yes, f"/answer {question.id} yes"), Button(no, f"/answer {question.id} no")),)
 
 
-class Questions:
+class Confirmations:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._clock = clock
-        self._open: dict[str, Question] = {}
+        self._open: dict[str, StoredQuestion] = {}
 
     async def load(self) -> None:
         """Read what is still open."""
         now = utc_stamp(self._clock.now())
         self._open = {one.id: one for one in await self._database.run(question_rows.open_questions, now)}
 
-    def new(self, kind: str, address: Address, asked: str, subject: str, within: timedelta) -> Question:
+    def new(self, kind: str, address: Address, asked: str, subject: str, within: timedelta) -> StoredQuestion:
         """A question with an id of its own, not put yet (see `put`)."""
         id = "".join(secrets.choice(CODE_LETTERS) for _ in range(_ID_LENGTH))
-        return Question(id, kind, address, asked, subject, utc_stamp(self._clock.instant() + within))
+        return StoredQuestion(id, kind, address, asked, subject, utc_stamp(self._clock.instant() + within))
 
-    async def put(self, question: Question, shown: Callable[[sqlite3.Connection], None] | None = None) -> None:
+    async def put(self, question: StoredQuestion, shown: Callable[[sqlite3.Connection], None] | None = None) -> None:
         """Write a question down, before it is shown, or in one commit with what shows it. One that was put to the same
         person in the same chat before is no longer answered by a bare word. Raises `StoreUnavailable`."""
 
@@ -69,21 +69,21 @@ class Questions:
             self._no_longer_fresh(other)
         self._open[question.id] = question
 
-    def open_of(self, kind: str) -> list[Question]:
+    def open_of(self, kind: str) -> list[StoredQuestion]:
         """All of a kind that wait for an answer, the oldest first."""
         return [one for one in self._open.values() if one.kind == kind and self._is_open(one)]
 
-    def asked_about(self, message: InboundMessage, kind: str) -> list[Question]:
+    def asked_about(self, message: InboundMessage, kind: str) -> list[StoredQuestion]:
         """What its sender is asked of that kind in its chat."""
         return [one for one in self._of(message.address, message.sender.id) if one.kind == kind]
 
-    async def change(self, question: Question, subject: str) -> None:
+    async def change(self, question: StoredQuestion, subject: str) -> None:
         """What an open question is about reads otherwise now. Raises `StoreUnavailable`."""
         await self._database.run(question_rows.about, question.id, subject)
         if question.id in self._open:
             self._open[question.id] = dataclasses.replace(self._open[question.id], subject=subject)
 
-    def answered_by(self, message: InboundMessage) -> Question | None:
+    def answered_by(self, message: InboundMessage) -> StoredQuestion | None:
         """The question to which a message is the bare yes or no; of any other message, open questions take note."""
         for question in self._of(message.address, message.sender.id):
             if question.is_fresh and answer_of(message.text) is not None:
@@ -91,12 +91,12 @@ class Questions:
             self._no_longer_fresh(question)
         return None
 
-    def newest(self, kind: str, message: InboundMessage) -> Question | None:
+    def newest(self, kind: str, message: InboundMessage) -> StoredQuestion | None:
         """The open question of a kind that was put last to who wrote a message, in its chat."""
         asked = self.asked_about(message, kind)
         return asked[-1] if asked else None
 
-    def find(self, id: str, message: InboundMessage) -> Question | None:
+    def find(self, id: str, message: InboundMessage) -> StoredQuestion | None:
         """An open question by its id, for who was asked and nobody else, where it was asked: what is private is not
         answered in a group."""
         question = self._open.get(id.upper())
@@ -110,7 +110,7 @@ class Questions:
         return question if self._is_open(question) else None
 
     @contextmanager
-    def answering(self, question: Question) -> Iterator[None]:
+    def answering(self, question: StoredQuestion) -> Iterator[None]:
         """Act on the answer to a question inside: nobody else does meanwhile, nor from then on. Where that fails, it is
         open again. `question_rows.close` belongs into the commit with its outcome."""
         self._open.pop(question.id, None)
@@ -120,15 +120,15 @@ class Questions:
             self._open[question.id] = question
             raise
 
-    def _of(self, address: Address, asked: str) -> list[Question]:
+    def _of(self, address: Address, asked: str) -> list[StoredQuestion]:
         return [
             one for one in self._open.values() if (one.address, one.asked) == (address, asked) and self._is_open(one)
         ]
 
-    def _is_open(self, question: Question) -> bool:
+    def _is_open(self, question: StoredQuestion) -> bool:
         return question.until > utc_stamp(self._clock.now())
 
-    def _no_longer_fresh(self, question: Question) -> None:
+    def _no_longer_fresh(self, question: StoredQuestion) -> None:
         if question.is_fresh:
             self._open[question.id] = dataclasses.replace(question, is_fresh=False)
             self._database.post(question_rows.stale, question.id)

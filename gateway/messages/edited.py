@@ -8,13 +8,13 @@ from datetime import timedelta
 from pydantic import TypeAdapter
 
 from channels.message import InboundMessage
-from gateway.messages.confirmations import Questions, buttons
-from gateway.messages.inbox import Arrival, Inbox
+from gateway.messages.confirmations import Confirmations, buttons
+from gateway.messages.inbox import AdmittedMessage, Inbox
 from gateway.messages.outbox import Outbox
 from gateway.store import inbox_rows
 from gateway.store.database import Database
 from gateway.store.inbox_rows import InboxRow
-from gateway.store.question_rows import Question
+from gateway.store.question_rows import StoredQuestion
 
 KIND = "reworded"
 _ANSWER_WITHIN = timedelta(days=1)
@@ -22,8 +22,8 @@ _MESSAGE = TypeAdapter(InboundMessage)
 _ASKED = "You changed this message after I had read it. Shall I answer the new wording? **yes** or **no**"
 
 
-class Rewording:
-    def __init__(self, database: Database, inbox: Inbox, outbox: Outbox, questions: Questions) -> None:
+class EditedMessages:
+    def __init__(self, database: Database, inbox: Inbox, outbox: Outbox, questions: Confirmations) -> None:
         self._database = database
         self._inbox = inbox
         self._outbox = outbox
@@ -50,11 +50,11 @@ class Rewording:
         drafts = self._outbox.drafts(f"{key}:{{}}", address, _ASKED, reply_to=edited.platform_id, buttons=yes_or_no)
         await self._outbox.write(drafts)
 
-    async def accepted(self, question: Question, session: str) -> list[InboxRow]:
+    async def accepted(self, question: StoredQuestion, session: str) -> list[InboxRow]:
         """Take the new wording in as a message of its own; empty where that was done before. Raises
         `StoreUnavailable`."""
         edited = _MESSAGE.validate_json(question.subject)
-        return await self._inbox.admit([Arrival(as_new(edited), session)])
+        return await self._inbox.admit([AdmittedMessage(as_new(edited), session)])
 
 
 def as_new(edited: InboundMessage) -> InboundMessage:

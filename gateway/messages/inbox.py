@@ -8,19 +8,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.clock import Clock, utc_stamp
-from channels.message import InboundMessage, Unreadable
+from channels.message import InboundMessage, UnreadableEvent
 from gateway.messages.outbox import Begin
-from gateway.messages.suspects import TRIED_ALONE_AFTER, LastRun
+from gateway.messages.suspects import TRIED_ALONE_AFTER, PreviousProcess
 from gateway.store import inbox_rows, outbox_rows, question_rows
 from gateway.store.database import Database
-from gateway.store.inbox_rows import Fate, InboxCounts, InboxRow
+from gateway.store.inbox_rows import InboxCounts, InboxRow, MessageStatus
 from gateway.store.outbox_rows import Draft
 
-_UNKNOWN = LastRun()
+_UNKNOWN = PreviousProcess()
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
+class AdmittedMessage:
     """A message on its way in, and the session it belongs to. `overheard`: kept as context only; `turn`: the one that
     it begins as soon as it is on disk, empty where it has to wait."""
 
@@ -44,7 +44,7 @@ class Inbox:
     def _now(self) -> str:
         return utc_stamp(self._clock.now())
 
-    async def load(self, last_run: LastRun = _UNKNOWN) -> Sequence[InboxRow]:
+    async def load(self, last_run: PreviousProcess = _UNKNOWN) -> Sequence[InboxRow]:
         """What was left without an end when the last process ended, oldest first."""
 
         def read(connection: sqlite3.Connection) -> Sequence[InboxRow]:
@@ -56,7 +56,9 @@ class Inbox:
         self._left_over = frozenset(self._open)
         return rows
 
-    async def admit(self, arrivals: Sequence[Arrival], unreadable: Sequence[Unreadable] = ()) -> list[InboxRow]:
+    async def admit(
+        self, arrivals: Sequence[AdmittedMessage], unreadable: Sequence[UnreadableEvent] = ()
+    ) -> list[InboxRow]:
         """Write messages down in one commit; returns those that are new, and before a message that calls the bot what
         was only overheard of its album until now. An album calls the bot as a whole, in whatever order and however late
         its messages come; Telegram puts the call into one of them. Raises `StoreUnavailable` (none is kept)."""
@@ -173,7 +175,7 @@ class Inbox:
         self._bound.difference_update(seqs)
         self._counted.difference_update(seqs)
 
-    async def fate(self, channel: str, account: str, message_id: str) -> Fate:
+    async def fate(self, channel: str, account: str, message_id: str) -> MessageStatus:
         """What became of a message."""
         return await self._database.run(inbox_rows.fate, channel, account, message_id)
 
@@ -181,9 +183,9 @@ class Inbox:
         return await self._database.run(inbox_rows.counts)
 
 
-def _called_by_its_album(connection: sqlite3.Connection, arrival: Arrival) -> Arrival:
+def _called_by_its_album(connection: sqlite3.Connection, arrival: AdmittedMessage) -> AdmittedMessage:
     message = arrival.message
     alone = not arrival.overheard or not message.album or message.calls_bot
     if alone or not inbox_rows.of_called_album(connection, message, arrival.session):
         return arrival
-    return Arrival(dataclasses.replace(message, calls_bot=True), arrival.session)
+    return AdmittedMessage(dataclasses.replace(message, calls_bot=True), arrival.session)

@@ -148,7 +148,7 @@ class Lanes(Generic[K, T]):
 
 
 @dataclass(slots=True)
-class _Wanted:
+class _CountedLock:
     """A lock that `users` hold or wait for. It is forgotten with the last of them, and not as soon as it is released:
     then the next in line does not hold it yet, and who came after would be given another."""
 
@@ -156,11 +156,11 @@ class _Wanted:
     users: int = 0
 
 
-class Locks(Generic[K]):
+class KeyedLocks(Generic[K]):
     """In the order in which they ask, and one at a time, those who want the same key."""
 
     def __init__(self) -> None:
-        self._wanted: dict[K, _Wanted] = {}
+        self._wanted: dict[K, _CountedLock] = {}
 
     def __contains__(self, key: K) -> bool:
         """Whether who asks for it now would have to wait."""
@@ -169,7 +169,7 @@ class Locks(Generic[K]):
     @asynccontextmanager
     async def alone(self, key: K) -> AsyncIterator[None]:
         """Nobody else is inside with this key."""
-        wanted = self._wanted.setdefault(key, _Wanted())
+        wanted = self._wanted.setdefault(key, _CountedLock())
         wanted.users += 1
         try:
             async with wanted.lock:

@@ -30,7 +30,7 @@ _KEPT_S = 30 * 86_400
 """As long as the outbox remembers what was sent."""
 
 
-class Outgoing:
+class OutboundFiles:
     """`folder` is made when it is needed. All methods block."""
 
     def __init__(self, folder: Path) -> None:
@@ -90,7 +90,7 @@ _NOTE = "_(This is only the beginning; the whole answer is in the file below.)_"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SplitAnswer:
     """What is said in the chat, and what goes behind it."""
 
     text: str
@@ -98,27 +98,27 @@ class Answer:
 
 
 class LongAnswers:
-    def __init__(self, clock: Clock, channels: Mapping[str, Channel], outgoing: Outgoing) -> None:
+    def __init__(self, clock: Clock, channels: Mapping[str, Channel], outgoing: OutboundFiles) -> None:
         self._clock = clock
         self._channels = channels
         self._outgoing = outgoing
 
-    async def fitted(self, address: Address, text: str) -> Answer:
+    async def fitted(self, address: Address, text: str) -> SplitAnswer:
         """The answer as that chat is to get it. Its document is on disk on return; where it cannot be written or sent,
         the answer stays as it is."""
         if len(text) <= _SHORT:
-            return Answer(text)
+            return SplitAnswer(text)
         channel = self._channels[address.channel]
         pieces = await asyncio.to_thread(channel.split, text)
         if len(pieces) <= MOST_MESSAGES or len(text.encode("utf-8", "replace")) > channel.largest_file(address):
-            return Answer(text)
+            return SplitAnswer(text)
         name = f"answer-{self._clock.now():%Y-%m-%d-%H%M}.md"
         try:
             file = await asyncio.to_thread(self._outgoing.keep_text, name, text)
         except (FileError, OSError) as error:
             log.warning("a long answer to %s goes as %d messages: %s", address, len(pieces), error)
-            return Answer(text)
-        return Answer(await asyncio.to_thread(_beginning, channel, text, pieces), (file,))
+            return SplitAnswer(text)
+        return SplitAnswer(await asyncio.to_thread(_beginning, channel, text, pieces), (file,))
 
 
 def _beginning(channel: Channel, text: str, pieces: Sequence[str]) -> str:

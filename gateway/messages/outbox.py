@@ -32,8 +32,8 @@ from channels.message import (
     TooLong,
 )
 from channels.split import split
-from gateway.i18n import WORDS
-from gateway.messages.lanes import Lane, Lanes, Locks
+from gateway.i18n import STRINGS
+from gateway.messages.lanes import KeyedLocks, Lane, Lanes
 from gateway.store import chat_rows, outbox_rows
 from gateway.store.database import Database, StoreUnavailable
 from gateway.store.outbox_rows import Buttons, Draft, OutboxCounts, OutboxRow
@@ -85,7 +85,7 @@ class Outbox:
         self._first_chat = first_chat
         self._ending = False
         self._chats: Lanes[Chat, Address] = Lanes(self._serve)
-        self._beginning: Locks[Chat] = Locks()
+        self._beginning: KeyedLocks[Chat] = KeyedLocks()
         self._begun: dict[Chat, tuple[OutboxRow, ...]] = {}
 
     def drafts(
@@ -297,7 +297,7 @@ class Outbox:
         def write(connection: sqlite3.Connection) -> None:
             outbox_rows.give_up(connection, row.seq, reason)
             if is_told and not row.key.startswith(_NOTICE):
-                text = WORDS[chat_rows.language(connection, row.address)].undelivered.format(why=reason)
+                text = STRINGS[chat_rows.language(connection, row.address)].undelivered.format(why=reason)
                 notice = self.drafts(key, row.address, text, reply_to=row.reply_to)
                 outbox_rows.add(connection, notice, utc_stamp(self._clock.now()))
 

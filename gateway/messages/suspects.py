@@ -122,7 +122,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class LastRun:
+class PreviousProcess:
     """How the last process ended. `died`: it was not asked to. Where its event loop stood still: `stack` is that of the
     loop's thread, `work` what was in hand, in words, and `messages` their numbers in the inbox."""
 
@@ -132,7 +132,7 @@ class LastRun:
     messages: frozenset[int] = field(default_factory=frozenset)
 
 
-class InHand:
+class ActiveWork:
     """Belongs to the event loop. `record`: the file; None: nothing is kept. `stack`: where `watchdog` leaves the stacks
     of a process whose loop stood still."""
 
@@ -142,11 +142,11 @@ class InHand:
         self._work: dict[str, tuple[int, ...]] = {}
         self._asked_to_end = False
 
-    def begin(self) -> LastRun:
+    def begin(self) -> PreviousProcess:
         """Keep what is in hand from now on; returns what the last process left. Its stacks are deleted, so that
         nothing is blamed twice for one end. Blocks."""
         if self._paths is None:
-            return LastRun()
+            return PreviousProcess()
         last_run = _last_run(*self._paths)
         if last_run.stack:
             log.error(
@@ -199,7 +199,7 @@ class InHand:
             self._file.truncate()
 
 
-def _last_run(record: Path, stack: Path) -> LastRun:
+def _last_run(record: Path, stack: Path) -> PreviousProcess:
     try:
         stacks = stack.read_text(encoding="utf-8", errors="replace")
         os.truncate(stack, 0)  # the watchdog of this process has it open
@@ -210,11 +210,11 @@ def _last_run(record: Path, stack: Path) -> LastRun:
         work = {str(what): [int(one) for one in messages] for what, messages in known["work"].items()}
         died, thread = not known["asked_to_end"], int(known["thread"])
     except (OSError, ValueError, TypeError, KeyError, AttributeError):  # the first start, or torn by a power cut
-        return LastRun(stack=stacks.strip())
+        return PreviousProcess(stack=stacks.strip())
     if not stacks.strip():
-        return LastRun(died)
+        return PreviousProcess(died)
     messages = frozenset(one for messages in work.values() for one in messages)
-    return LastRun(died, _stack_of(thread, stacks), tuple(work), messages)
+    return PreviousProcess(died, _stack_of(thread, stacks), tuple(work), messages)
 
 
 def _stack_of(thread: int, stacks: str) -> str:

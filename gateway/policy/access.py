@@ -82,7 +82,7 @@ class Admitted:
 
 
 @dataclass(frozen=True, slots=True)
-class Overheard:
+class ContextOnly:
     """Said in a listed group, but not to the bot: context for the next message that is."""
 
 
@@ -98,7 +98,7 @@ class Ignored:
     why: str
 
 
-Verdict = Admitted | Overheard | Unknown | Ignored
+Verdict = Admitted | ContextOnly | Unknown | Ignored
 
 
 class NoSuchCode(Exception):
@@ -268,7 +268,7 @@ class Access:
             owner = self.is_owner(message.address.channel, message.sender.id)
             person = self.person(message.address.channel, message.sender.id)
             return Admitted(Role.OWNER if owner else Role.MEMBER, person)
-        return Overheard()
+        return ContextOnly()
 
     def chat_of(self, message: InboundMessage) -> str:
         """What a group is known by, whatever its thread and its present id: `channel:chat_id`."""

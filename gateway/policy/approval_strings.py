@@ -10,7 +10,7 @@ from agent.tools.base import EffectKind
 
 
 @dataclass(frozen=True, slots=True)
-class ApprovalWords:
+class ApprovalStrings:
     """`effects` by kind take {target}; `because` {source}, `because_line` {source} and {line}, `private` {line},
     `asked_in` {chat}. What is asked, done and so on takes {what}. `yes` and `no` stand on buttons."""
 
@@ -34,8 +34,8 @@ class ApprovalWords:
 
 _E = EffectKind
 
-APPROVAL_WORDS: Mapping[Language, ApprovalWords] = {
-    Language.ENGLISH: ApprovalWords(
+APPROVAL_STRINGS: Mapping[Language, ApprovalStrings] = {
+    Language.ENGLISH: ApprovalStrings(
         effects={
             _E.SEND: "send this to {target}",
             _E.WRITE: "write this into {target}",
@@ -60,7 +60,7 @@ APPROVAL_WORDS: Mapping[Language, ApprovalWords] = {
         listed="This waits for your yes:",
         left_out="[{number} characters are left out here; all of it is in the file below]",
     ),
-    Language.GERMAN: ApprovalWords(
+    Language.GERMAN: ApprovalStrings(
         effects={
             _E.SEND: "das an {target} senden",
             _E.WRITE: "das in {target} schreiben",
@@ -85,7 +85,7 @@ APPROVAL_WORDS: Mapping[Language, ApprovalWords] = {
         listed="Das wartet auf dein Ja:",
         left_out="[{number} Zeichen sind hier ausgelassen; das Ganze steht in der Datei darunter]",
     ),
-    Language.SPANISH: ApprovalWords(
+    Language.SPANISH: ApprovalStrings(
         effects={
             _E.SEND: "enviar esto a {target}",
             _E.WRITE: "escribir esto en {target}",
@@ -110,7 +110,7 @@ APPROVAL_WORDS: Mapping[Language, ApprovalWords] = {
         listed="Esto espera tu sí:",
         left_out="[aquí faltan {number} caracteres; todo está en el archivo de abajo]",
     ),
-    Language.FRENCH: ApprovalWords(
+    Language.FRENCH: ApprovalStrings(
         effects={
             _E.SEND: "envoyer ceci à {target}",
             _E.WRITE: "écrire ceci dans {target}",
@@ -135,7 +135,7 @@ APPROVAL_WORDS: Mapping[Language, ApprovalWords] = {
         listed="Ceci attend votre oui :",
         left_out="[{number} caractères sont omis ici ; tout est dans le fichier ci-dessous]",
     ),
-    Language.CHINESE: ApprovalWords(
+    Language.CHINESE: ApprovalStrings(
         effects={
             _E.SEND: "把这个发给 {target}",
             _E.WRITE: "把这个写进 {target}",
@@ -160,7 +160,7 @@ APPROVAL_WORDS: Mapping[Language, ApprovalWords] = {
         listed="等待您同意的事：",
         left_out="［此处省略 {number} 个字符；全文在下面的文件里］",
     ),
-    Language.JAPANESE: ApprovalWords(
+    Language.JAPANESE: ApprovalStrings(
         effects={
             _E.SEND: "これを {target} に送る",
             _E.WRITE: "これを {target} に書く",

@@ -30,20 +30,20 @@ from agent.memory import files
 from agent.memory.paths import FileError
 from agent.memory.scope import Audience
 from agent.tools.base import GONE, Arguments, Effect, EffectKind, EffectRequest, Tool, ToolError
-from agent.tools.foreign_text import Foreign, visible
+from agent.tools.foreign_text import ForeignText, visible
 from agent.types import SessionKey
 from channels.message import Address, Channel, ChatKind, InboundMessage, OutboundFile
-from gateway.messages.confirmations import Questions, buttons
-from gateway.messages.outbound_files import Outgoing
+from gateway.messages.confirmations import Confirmations, buttons
+from gateway.messages.outbound_files import OutboundFiles
 from gateway.messages.outbox import Outbox
 from gateway.policy.access import LOCAL_CHANNELS, Access, Role
-from gateway.policy.approval_strings import APPROVAL_WORDS, ApprovalWords
-from gateway.policy.sessions import Conversation, Sessions
-from gateway.scheduling.targets import NoTarget, Reports
+from gateway.policy.approval_strings import APPROVAL_STRINGS, ApprovalStrings
+from gateway.policy.sessions import SessionPolicy, SessionRoute
+from gateway.scheduling.targets import NoTarget, OwnerReports
 from gateway.store import chat_rows, outbox_rows, question_rows
 from gateway.store.database import Database, StoreUnavailable
 from gateway.store.inbox_rows import InboxRow
-from gateway.store.question_rows import Question
+from gateway.store.question_rows import StoredQuestion
 
 log = logging.getLogger(__name__)
 
@@ -81,7 +81,7 @@ class _Pending:
     tool: str
     arguments: str
     effect: Effect
-    causes: tuple[Foreign, ...]
+    causes: tuple[ForeignText, ...]
     session: str
     row: InboxRow
     digest: str
@@ -91,10 +91,10 @@ _PENDING = TypeAdapter(_Pending)
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedApproval:
     """An open question as `/approvals` shows it."""
 
-    question: Question
+    question: StoredQuestion
     text: str
 
 
@@ -106,13 +106,13 @@ class Approvals:
         database: Database,
         clock: Clock,
         access: Access,
-        sessions: Sessions,
+        sessions: SessionPolicy,
         agents: Mapping[str, Agent],
-        questions: Questions,
+        questions: Confirmations,
         outbox: Outbox,
-        outgoing: Outgoing,
+        outgoing: OutboundFiles,
         channels: Mapping[str, Channel],
-        reports: Reports,
+        reports: OwnerReports,
         tools: Callable[[InboxRow], tuple[Tool, ...]],
     ) -> None:
         self._database = database
@@ -198,7 +198,7 @@ class Approvals:
 
             await self._questions.put(question, show)
 
-    async def _shown(self, text: str, words: ApprovalWords, address: Address) -> tuple[str, tuple[OutboundFile, ...]]:
+    async def _shown(self, text: str, words: ApprovalStrings, address: Address) -> tuple[str, tuple[OutboundFile, ...]]:
         """Somebody's text, line by line as it is, where nothing of it is read as markup; of a long one both ends, and
         the whole as a file behind it: nobody is to say yes to what they cannot see."""
         shown = "\n".join(visible(line) for line in text.replace("`", "'").splitlines()).strip("\n")
@@ -220,7 +220,7 @@ class Approvals:
             log.warning("a long question goes as several messages: %s", problem)
             return ()
 
-    def _asked(self, pending: _Pending, block: str, words: ApprovalWords, address: Address) -> list[str]:
+    def _asked(self, pending: _Pending, block: str, words: ApprovalStrings, address: Address) -> list[str]:
         """What, to whom, and because of which text; nothing of it can pass for words of ours."""
         asked = [words.question.format(what=_what(pending, words))]
         if block:
@@ -235,28 +235,28 @@ class Approvals:
 
     # answering -------------------------------------------------------------------------------------------------
 
-    def find(self, id: str, conversation: Conversation) -> Question | None:
+    def find(self, id: str, conversation: SessionRoute) -> StoredQuestion | None:
         """An open question by its id, for its owner in any of their private chats."""
         if conversation.role is not Role.OWNER or not conversation.is_private:
             return None
         return next((one for one in self._questions.open_of(KIND) if one.id == id.upper()), None)
 
-    async def listed(self, address: Address) -> tuple[ApprovalWords, list[Listed]]:
+    async def listed(self, address: Address) -> tuple[ApprovalStrings, list[ListedApproval]]:
         """What waits, as it is told in a chat."""
         words = await self._words(address)
         found = []
         for question in self._questions.open_of(KIND):
             pending = _read(question)
             parts = (_what(pending, words), visible(_sealed(pending.effect.text), 80), _because(pending, words))
-            found.append(Listed(question, " · ".join(filter(None, parts))))
+            found.append(ListedApproval(question, " · ".join(filter(None, parts))))
         return words, found
 
-    async def answer(self, question: Question, said: bool, address: Address) -> str:
+    async def answer(self, question: StoredQuestion, said: bool, address: Address) -> str:
         """Act on an answer that was given in a chat; what is said to it. Done again after a crash, it comes to the same
         end. Raises `StoreUnavailable`."""
         pending = _read(question)
         outcome, result = await self._carried_out(question.id, pending) if said else ("refused", "")
-        english = APPROVAL_WORDS[Language.ENGLISH]
+        english = APPROVAL_STRINGS[Language.ENGLISH]
         what = _what(pending, english)
         note = (
             _SAID_YES.format(what=what, result=visible(result, _RESULT_CHARS)) if said else _SAID_NO.format(what=what)
@@ -315,8 +315,8 @@ class Approvals:
         oldest = utc_stamp(now - _KEPT)
         await self._database.run(question_rows.add_outcome, id, pending.session, text, utc_stamp(now), oldest)
 
-    async def _words(self, address: Address) -> ApprovalWords:
-        return APPROVAL_WORDS[await self._database.run(chat_rows.language, address)]
+    async def _words(self, address: Address) -> ApprovalStrings:
+        return APPROVAL_STRINGS[await self._database.run(chat_rows.language, address)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,7 +340,7 @@ class _Asker:
         await self.approvals.told(ids)
 
 
-def _read(question: Question) -> _Pending:
+def _read(question: StoredQuestion) -> _Pending:
     return _PENDING.validate_json(question.subject)
 
 
@@ -353,11 +353,11 @@ def _without_words(message: InboundMessage) -> InboundMessage:
     return replace(message, text="", attachments=(), quote=None, answer_with="")
 
 
-def _what(pending: _Pending, words: ApprovalWords) -> str:
+def _what(pending: _Pending, words: ApprovalStrings) -> str:
     return words.effects[pending.effect.kind].format(target=_sealed(pending.effect.target))
 
 
-def _because(pending: _Pending, words: ApprovalWords) -> str:
+def _because(pending: _Pending, words: ApprovalStrings) -> str:
     if not pending.causes:
         return ""
     first = next((one for one in pending.causes if one.line), pending.causes[0])
@@ -365,7 +365,7 @@ def _because(pending: _Pending, words: ApprovalWords) -> str:
     return words.because_line.format(source=source, line=line) if line else words.because.format(source=source)
 
 
-def _told(words: ApprovalWords, outcome: str, pending: _Pending, result: str) -> str:
+def _told(words: ApprovalStrings, outcome: str, pending: _Pending, result: str) -> str:
     text: str = getattr(words, outcome)
     return text.format(what=_what(pending, words), why=_sealed(result))
 

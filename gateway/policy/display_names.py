@@ -36,7 +36,7 @@ def folded(name: str) -> str:
     return "".join(one for one in whole if unicodedata.category(one)[0] in "LN").translate(_LOOK_ALIKE)
 
 
-class Names:
+class DisplayNames:
     """`known`: the chats in which people have spoken, for the names of the owner there."""
 
     def __init__(self, access: Access, known: Iterable[KnownChat] = ()) -> None:

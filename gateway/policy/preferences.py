@@ -15,7 +15,7 @@ DAILY = "daily"
 OFF = "off"
 
 
-class Choices:
+class Preferences:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._models: dict[str, str] = {}

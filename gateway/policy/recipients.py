@@ -16,7 +16,7 @@ from agent.context.untrusted import label
 from agent.memory.scope import Audience
 from channels.message import Address, ChatKind, InboundMessage
 from gateway.policy.access import LOCAL_CHANNELS, Access, Role
-from gateway.policy.sessions import Conversation
+from gateway.policy.sessions import SessionRoute
 from gateway.store.chat_rows import KnownChat
 
 _BY_PERSON = frozenset({"telegram"})
@@ -25,7 +25,7 @@ _OWNER = "owner"
 
 
 @dataclass(frozen=True, slots=True)
-class Chats:
+class ChatDirectory:
     """`known`: the chats that were spoken in, the one used last first."""
 
     access: Access
@@ -61,7 +61,7 @@ def local_chat(channel: str, chat_id: str, thread: str | None = None) -> KnownCh
 _LISTED = 20
 
 
-class NotAddressable(Exception):
+class RecipientRefused(Exception):
     """There is no such chat for this conversation. Sentences for who asked: they name those that there are. `names`:
     what others have called chats that are named."""
 
@@ -71,7 +71,7 @@ class NotAddressable(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Addressing:
+class Recipients:
     """`here` is where the conversation takes place now. `known`: chats that were spoken in, the one used last first;
     `channels`: those that are on."""
 
@@ -79,17 +79,18 @@ class Addressing:
     channels: Collection[str]
     known: Sequence[KnownChat]
     here: InboundMessage
-    conversation: Conversation
+    conversation: SessionRoute
 
     def find(self, to: str) -> Address:
-        """The chat meant by an address, a name among the `people`, or nothing (this chat). Raises `NotAddressable`."""
+        """The chat meant by an address, a name among the `people`, or nothing (this chat). Raises
+        `RecipientRefused`."""
         if not to.strip():
             return self.here.address
         chat = next((one for one in self._meant(to.strip()) if self._may(one)), None)
         if chat is None:
             raise self._refusal(to)
         if chat.address.channel not in self.channels:
-            raise NotAddressable(f"{chat.address} cannot be reached: {chat.address.channel} is off.")
+            raise RecipientRefused(f"{chat.address} cannot be reached: {chat.address.channel} is off.")
         return chat.address
 
     def _meant(self, to: str) -> Iterator[KnownChat]:
@@ -97,7 +98,7 @@ class Addressing:
             try:
                 addresses = [Address.parse(to)]
             except ValueError as error:
-                raise NotAddressable(f"{error}.") from error
+                raise RecipientRefused(f"{error}.") from error
         else:
             person = to.casefold()
             yield from (one for one in self.known if self._person(one).casefold() == person)
@@ -105,8 +106,8 @@ class Addressing:
         yield from filter(None, map(self._chats.at, addresses))
 
     @property
-    def _chats(self) -> Chats:
-        return Chats(self.access, self.known)
+    def _chats(self) -> ChatDirectory:
+        return ChatDirectory(self.access, self.known)
 
     def _may(self, chat: KnownChat) -> bool:
         match self.conversation.scope.audience:
@@ -139,15 +140,15 @@ class Addressing:
         channel = self.here.address.channel
         return channel, self.access.first_chat_id(channel, self.here.parent_chat or self.here.address.chat_id)
 
-    def _refusal(self, to: str) -> NotAddressable:
+    def _refusal(self, to: str) -> RecipientRefused:
         if self.conversation.scope.audience is Audience.GROUP:
-            return NotAddressable(
+            return RecipientRefused(
                 "From a group, messages can only go to the group itself; leave `to` away for this chat."
             )
         others = list(self._others())
         shown = [f"{one.address} ({self._words(one)})" for one in others]
         where = "; ".join(shown[:_LISTED]) + ("; and more" if len(shown) > _LISTED else "")
-        return NotAddressable(
+        return RecipientRefused(
             f"There is no chat {label(to)!r} to which you can write from here. There are: {where or 'only this one'}.",
             [one.title for one in others[:_LISTED] if one.title and self._role(one) is not self.conversation.role],
         )

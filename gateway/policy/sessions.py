@@ -87,7 +87,7 @@ class AgentHome:
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
+class SessionRoute:
     """Where a message belongs. `role` is its sender's."""
 
     session: SessionKey
@@ -100,7 +100,7 @@ class Conversation:
         return self.scope.is_private
 
 
-class Sessions:
+class SessionPolicy:
     def __init__(
         self, access: Access, agents: Mapping[str, AgentHome], default_agent: str, routes: Sequence[Route] = ()
     ) -> None:
@@ -108,7 +108,7 @@ class Sessions:
         self._routes = Routes(routes, default_agent, access.first_chat_id)
         self._agents = agents
 
-    def conversation(self, message: InboundMessage, admitted: Admitted | None) -> Conversation:
+    def conversation(self, message: InboundMessage, admitted: Admitted | None) -> SessionRoute:
         """`admitted` is None for what was only overheard, or whose sender has lost access since it was taken in."""
         agent = self._routes.agent(message)
         unadmitted = Role.MEMBER if message.kind is ChatKind.GROUP else Role.PERSON
@@ -124,17 +124,17 @@ class Sessions:
             path = f"{path}/{JOBS}/{message.due.id}"
         home = self._agents[agent]
         scope = Scope(audience, home.workspace, scope_id, home.group_logs)
-        return Conversation(SessionKey(agent, path), scope, role, person)
+        return SessionRoute(SessionKey(agent, path), scope, role, person)
 
-    def of_row(self, row: InboxRow) -> Conversation:
+    def of_row(self, row: InboxRow) -> SessionRoute:
         """Where a message on disk belongs."""
         return self.of(row.message)
 
-    def of(self, message: InboundMessage) -> Conversation:
+    def of(self, message: InboundMessage) -> SessionRoute:
         verdict = self._access.decide(message)
         return self.conversation(message, verdict if isinstance(verdict, Admitted) else None)
 
-    def in_chat(self, chat: KnownChat) -> Conversation:
+    def in_chat(self, chat: KnownChat) -> SessionRoute:
         """Where what is said in a chat belongs."""
         return self.of(
             InboundMessage(

@@ -21,22 +21,22 @@ from zoneinfo import ZoneInfo
 
 from agent.agent import Agent
 from agent.clock import Clock, utc_stamp
-from agent.journal.open_items import Promise
-from agent.journal.summary import Coming
+from agent.journal.open_items import OpenItem
+from agent.journal.summary import UpcomingJob
 from agent.languages.codes import Language
 from channels.message import Address, Button, ChatKind, DueJob
-from gateway.i18n import WORDS, one_line
+from gateway.i18n import STRINGS, one_line
 from gateway.messages.outbox import Outbox
 from gateway.policy.access import Access, Role
-from gateway.policy.preferences import OFF, Choices
-from gateway.policy.sessions import Conversation, Sessions
+from gateway.policy.preferences import OFF, Preferences
+from gateway.policy.sessions import SessionPolicy, SessionRoute
 from gateway.routines import daily_marks
 from gateway.routines.daily_marks import NOON
-from gateway.routines.journal import Journaling
-from gateway.scheduling.builtins import DAILY_SUMMARY, BuiltIn, DueTime, JobFailed, Outcome, daily_at, summary_of
-from gateway.scheduling.job import OWNER, Job, Kind
+from gateway.routines.journal import JournalRoutine
+from gateway.scheduling.builtins import DAILY_SUMMARY, BuiltIn, DueTime, JobFailed, JobOutcome, daily_at, summary_of
+from gateway.scheduling.job import OWNER, Job, JobKind
 from gateway.scheduling.recurrence import next_after, resolved
-from gateway.scheduling.service import Schedule
+from gateway.scheduling.service import ScheduleService
 from gateway.scheduling.targets import NoTarget, Target, Targets
 from gateway.store import chat_rows, outbox_rows
 from gateway.store.database import Database
@@ -52,7 +52,7 @@ def agenda(jobs: Iterable[Job], to: Collection[str], day: date, zone: ZoneInfo) 
     start, end = (resolved(datetime.combine(one, time()), zone) for one in (day, day + timedelta(days=1)))
     found: list[tuple[datetime, Job]] = []
     for job in jobs:
-        if job.kind is Kind.BUILT_IN or not job.enabled or job.to not in to:
+        if job.kind is JobKind.BUILT_IN or not job.enabled or job.to not in to:
             continue
         due = next_after(job.when, job.zone(zone), start - _INSTANT)
         if due is not None and due < end:
@@ -82,7 +82,7 @@ class SummaryRules:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class PreparedSummary:
     """`language`: in which it is told. `basis`: as in `Summary`. `is_empty`: it only says that there was nothing."""
 
     text: str
@@ -101,18 +101,18 @@ class _Name:
     basis: str
 
 
-class Daily:
+class DailySummary:
     def __init__(
         self,
         database: Database,
         clock: Clock,
         access: Access,
         outbox: Outbox,
-        sessions: Sessions,
+        sessions: SessionPolicy,
         agents: Mapping[str, Agent],
-        choices: Choices,
-        schedule: Schedule,
-        journaling: Journaling,
+        choices: Preferences,
+        schedule: ScheduleService,
+        journaling: JournalRoutine,
         rules: SummaryRules,
     ) -> None:
         self._database = database
@@ -195,7 +195,7 @@ class Daily:
 
     # to whom ---------------------------------------------------------------------------------------------------
 
-    async def run(self, due: DueTime) -> Outcome:
+    async def run(self, due: DueTime) -> JobOutcome:
         """To every chat for which it is configured, but for those that chose a time of their own; by hand to them
         too."""
         known = await self._schedule.reports.targets()
@@ -210,14 +210,14 @@ class Daily:
         if gone and not targets:
             raise JobFailed(gone[0][1])
         told = [await self._deliver(name, target, due) for name, target in targets.items()]
-        return Outcome(silent=not any(told), note=f"{sum(told)} of {len(told)} chats")
+        return JobOutcome(silent=not any(told), note=f"{sum(told)} of {len(told)} chats")
 
-    async def _run_for(self, chat: str, due: DueTime) -> Outcome:
+    async def _run_for(self, chat: str, due: DueTime) -> JobOutcome:
         try:
             target = (await self._schedule.reports.targets()).find(chat)
         except NoTarget as error:
             raise JobFailed(str(error)) from error
-        return Outcome(silent=not await self._deliver(chat, target, due))
+        return JobOutcome(silent=not await self._deliver(chat, target, due))
 
     def _configured(self, targets: Targets) -> tuple[Mapping[str, Target], Sequence[tuple[str, str]]]:
         """Those that can be reached, each once and by its name in `daily_marks`; and those that cannot, with the
@@ -263,7 +263,7 @@ class Daily:
     async def _deliver(self, name: str, target: Target, due: DueTime) -> bool:
         """Write a day's summary into the outbox, unless it is there. Whether there was anything to tell. `name`: that
         of the target in `daily_marks`."""
-        days = told_days(due)
+        days = summarized_days(due)
         run = utc_stamp(due.moment) if due.by_hand else _BY_THE_CLOCK
         async with self._one_at_a_time:
             before = [one for day in days for one in await self._names_of(target.address, day)]
@@ -296,14 +296,16 @@ class Daily:
         found = [key.removeprefix(prefix).rsplit(":", 2) for key in known]
         return [_Name(day, parts[0], parts[1]) for parts in found if len(parts) == _PARTS]
 
-    async def now(self, conversation: Conversation, address: Address) -> Told:
+    async def now(self, conversation: SessionRoute, address: Address) -> PreparedSummary:
         """The day so far, for whoever asks; in the morning, where there is nothing yet, the day before."""
         async with self._one_at_a_time:
-            return await self._first_told(conversation, address, told_days(DueTime(self._clock.now(), by_hand=True)))
+            return await self._first_told(
+                conversation, address, summarized_days(DueTime(self._clock.now(), by_hand=True))
+            )
 
     async def _first_told(
-        self, conversation: Conversation, address: Address, days: Sequence[date], since: datetime | None = None
-    ) -> Told:
+        self, conversation: SessionRoute, address: Address, days: Sequence[date], since: datetime | None = None
+    ) -> PreparedSummary:
         """The first of the days on which there was anything, under its date where it is another than the one that is
         expected; else that there was nothing on the first. `since`: from when on what was said before is told too."""
         first, *others = days
@@ -316,8 +318,8 @@ class Daily:
         return nothing if told.is_empty else told
 
     async def _told(
-        self, conversation: Conversation, address: Address, day: date, since: datetime | None = None
-    ) -> Told:
+        self, conversation: SessionRoute, address: Address, day: date, since: datetime | None = None
+    ) -> PreparedSummary:
         """The journal comes first, so that all that was said is in the log. In the language of the day's log; where
         that tells none, in the chat's."""
         session, scope = conversation.session, conversation.scope
@@ -329,11 +331,11 @@ class Daily:
         summary = await self._agents[session.agent].summary(session, scope, day, coming, since)
         language = await self._database.run(chat_rows.language, address)
         if summary is None:
-            nothing = WORDS[language].nothing_said.format(day=day.isoformat())
-            return Told(nothing, language, f"{_NOTHING}-{day.isoformat()}", is_empty=True)
-        return Told(summary.text, summary.language or language, summary.basis, _buttons(summary.open))
+            nothing = STRINGS[language].nothing_said.format(day=day.isoformat())
+            return PreparedSummary(nothing, language, f"{_NOTHING}-{day.isoformat()}", is_empty=True)
+        return PreparedSummary(summary.text, summary.language or language, summary.basis, _buttons(summary.open))
 
-    async def _coming(self, conversation: Conversation, address: Address, day: date) -> Sequence[Coming]:
+    async def _coming(self, conversation: SessionRoute, address: Address, day: date) -> Sequence[UpcomingJob]:
         """What is due on the next day in this chat; the owner's private chats have what is for the owner too."""
         await self._schedule.load()
         to = {str(address), self._name(address)}
@@ -342,10 +344,10 @@ class Daily:
             to |= {OWNER, *map(str, targets.of_owner())}
         jobs, zone = list(self._schedule.jobs.values()), self._clock.zone
         found = await asyncio.to_thread(agenda, jobs, to, day, zone)
-        return [Coming(f"{due:%H:%M}", one_line(job.text, _SHOWN)) for due, job in found[:_MOST_COMING]]
+        return [UpcomingJob(f"{due:%H:%M}", one_line(job.text, _SHOWN)) for due, job in found[:_MOST_COMING]]
 
 
-def told_days(due: DueTime) -> Sequence[date]:
+def summarized_days(due: DueTime) -> Sequence[date]:
     """The days that a summary may tell, the one to begin with first. In the evening the day that ends. In the morning
     the one that has ended, and the new one where that was empty; by hand the other way round."""
     today = due.moment.date()
@@ -364,5 +366,5 @@ def _time(choice: str) -> time | None:
     return None if choice == OFF else time.fromisoformat(choice)
 
 
-def _buttons(open_: Sequence[Promise]) -> Buttons:
+def _buttons(open_: Sequence[OpenItem]) -> Buttons:
     return tuple((Button(f"✓ {one_line(one.what, _LABEL)}", f"/done {one.id}"),) for one in open_[:_MOST_BUTTONS])

@@ -12,9 +12,9 @@ from agent.memory.files import FileError
 from agent.model.base import ModelError
 from channels.message import DueJob
 from gateway.messages.outbox import Outbox
-from gateway.policy.sessions import Sessions
-from gateway.scheduling.builtins import HEARTBEAT, BuiltIn, DueTime, JobFailed, Outcome, beating
-from gateway.scheduling.targets import NoTarget, Reports
+from gateway.policy.sessions import SessionPolicy
+from gateway.scheduling.builtins import HEARTBEAT, BuiltIn, DueTime, JobFailed, JobOutcome, beating
+from gateway.scheduling.targets import NoTarget, OwnerReports
 from gateway.store import outbox_rows
 from gateway.store.database import Database
 from gateway.usage import UsageLedger
@@ -36,10 +36,10 @@ class Heartbeat:
         database: Database,
         clock: Clock,
         outbox: Outbox,
-        sessions: Sessions,
+        sessions: SessionPolicy,
         agent: Agent,
         ledger: UsageLedger,
-        reports: Reports,
+        reports: OwnerReports,
         rules: HeartbeatRules,
     ) -> None:
         self._database = database
@@ -56,12 +56,12 @@ class Heartbeat:
         every = self._rules.every
         return BuiltIn(HEARTBEAT, beating(every), self.run, enabled=every is not None, text="HEARTBEAT.md")
 
-    async def run(self, due: DueTime) -> Outcome:
+    async def run(self, due: DueTime) -> JobOutcome:
         key = f"heartbeat:{utc_stamp(due.moment)}"
         if await self._database.run(outbox_rows.is_known, f"{key}:0"):
-            return Outcome()
+            return JobOutcome()
         if await self._is_spent():
-            return Outcome(silent=True, note="its budget for today is spent")
+            return JobOutcome(silent=True, note="its budget for today is spent")
         try:
             target = (await self._reports.targets()).owner()
             message = target.message("", "", DueJob(HEARTBEAT, due.moment), self._clock.now())
@@ -70,10 +70,10 @@ class Heartbeat:
         except (NoTarget, ModelError, FileError) as error:
             raise JobFailed(str(error)) from error
         if not said:
-            return Outcome(silent=True, note="the list is empty" if said is None else "")
+            return JobOutcome(silent=True, note="the list is empty" if said is None else "")
         await self._outbox.cut(target.address, said)
         await self._outbox.write(self._outbox.drafts(f"{key}:{{}}", target.address, said))
-        return Outcome()
+        return JobOutcome()
 
     async def _is_spent(self) -> bool:
         limit = self._rules.daily_budget

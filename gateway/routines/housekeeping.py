@@ -8,10 +8,10 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from agent.clock import Clock, utc_stamp
-from gateway.messages.outbound_files import Outgoing
+from gateway.messages.outbound_files import OutboundFiles
 from gateway.store import inbox_rows, outbox_rows, question_rows, run_rows
 from gateway.store.database import Database, StoreUnavailable
-from gateway.turns.attachments import Intake
+from gateway.turns.attachments import AttachmentIntake
 
 log = logging.getLogger(__name__)
 
@@ -28,8 +28,8 @@ class Housekeeping:
         self,
         database: Database,
         clock: Clock,
-        outgoing: Outgoing,
-        intake: Intake,
+        outgoing: OutboundFiles,
+        intake: AttachmentIntake,
         transcripts: Path,
         sleep: Sleep = asyncio.sleep,
     ) -> None:

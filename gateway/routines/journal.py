@@ -9,17 +9,17 @@ from agent.agent import Agent
 from agent.clock import Clock
 from agent.memory.scope import Scope
 from agent.types import SessionKey
-from gateway.policy.sessions import Sessions
-from gateway.scheduling.builtins import JOURNAL, NIGHTLY, BuiltIn, DueTime, JobFailed, Outcome
+from gateway.policy.sessions import SessionPolicy
+from gateway.scheduling.builtins import JOURNAL, NIGHTLY, BuiltIn, DueTime, JobFailed, JobOutcome
 
 DAYS_BACK = 7
 """How long a day that lacks something is made up for: nights without power, days without a model."""
 
 
-class Journaling:
+class JournalRoutine:
     """`on`: the agents that keep a journal (`memory.journal`)."""
 
-    def __init__(self, clock: Clock, sessions: Sessions, agents: Mapping[str, Agent], on: Collection[str]) -> None:
+    def __init__(self, clock: Clock, sessions: SessionPolicy, agents: Mapping[str, Agent], on: Collection[str]) -> None:
         self._clock = clock
         self._sessions = sessions
         self._agents = {name: agent for name, agent in agents.items() if name in on}
@@ -32,7 +32,7 @@ class Journaling:
             JOURNAL, NIGHTLY, self.run, enabled=bool(self._agents), heeds_quiet=False, text=text, reports=False
         )
 
-    async def run(self, due: DueTime) -> Outcome:
+    async def run(self, due: DueTime) -> JobOutcome:
         """Of all talks, up to the end of the day before; by hand, up to now."""
         until = self._clock.today() if due.by_hand else due.moment.date() - timedelta(days=1)
         since = until - timedelta(days=DAYS_BACK)
@@ -46,7 +46,7 @@ class Journaling:
         if problems:
             raise JobFailed(f"the journal could not be written: {problems[0]}")
         note = ", ".join(f"{number} {what}" for number, what in ((told, "sections"), (extracts, "extracts")) if number)
-        return Outcome(silent=not note, note=note)
+        return JobOutcome(silent=not note, note=note)
 
     async def of_scope(self, agent: str, scope: Scope, until: date) -> None:
         """What the logs of one scope lack, up to a day. Raises `OSError`; a log that cannot be written is logged."""

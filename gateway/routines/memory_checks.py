@@ -12,8 +12,8 @@ from agent.clock import Clock, utc_stamp
 from agent.io.parsing import load_json
 from agent.memory.files import FileError
 from agent.memory.scope import Audience, Scope
-from agent.search.memory_tests import FILE, Report, Result, run
-from gateway.scheduling.builtins import MEMORY_TEST, MEMORY_TESTED, BuiltIn, DueTime, JobFailed, Outcome
+from agent.search.memory_tests import FILE, MemoryTestReport, MemoryTestResult, run
+from gateway.scheduling.builtins import MEMORY_TEST, MEMORY_TESTED, BuiltIn, DueTime, JobFailed, JobOutcome
 
 _SHOWN = 10
 
@@ -21,20 +21,20 @@ Tell = Callable[[str, str], Awaitable[None]]
 """Text for the owner, and the key under which it is said once."""
 
 
-async def tested(agent: Agent, scope: Scope, clock: Clock) -> Report:
+async def tested(agent: Agent, scope: Scope, clock: Clock) -> MemoryTestReport:
     """Raises `FileError`."""
     search = agent.settings.memory.search
     return await asyncio.to_thread(run, scope, clock, agent.index.search, search.max_results, search.max_chars)
 
 
-def shown(result: Result) -> str:
+def shown(result: MemoryTestResult) -> str:
     """One line of Markdown."""
     if result.passed:
         return f"- {result.test.question} – found in `{result.where}`"
     return f"- **{result.test.question}** – missing: {', '.join(result.missing)}"
 
 
-class MemoryTests:
+class MemoryChecks:
     """`passed`: a file that remembers which tests passed when they were last run; without it, nothing is told anew."""
 
     def __init__(self, agents: Mapping[str, Agent], clock: Clock, passed: Path, tell: Tell) -> None:
@@ -51,10 +51,10 @@ class MemoryTests:
     def _has_tests(self) -> bool:
         return any((agent.workspace / FILE).exists() for agent in self._agents.values())
 
-    async def _run(self, due: DueTime) -> Outcome:
+    async def _run(self, due: DueTime) -> JobOutcome:
         before = await asyncio.to_thread(self._read)
         now: dict[str, list[str]] = {}
-        lost: list[Result] = []
+        lost: list[MemoryTestResult] = []
         count = 0
         for name, agent in self._agents.items():
             try:
@@ -69,7 +69,7 @@ class MemoryTests:
             await self._tell(_told(lost), f"{MEMORY_TEST}:{utc_stamp(due.moment)}")
         await asyncio.to_thread(self._write, now)
         note = f"{sum(map(len, now.values()))} of {count} passed" if count else f"there is no test in {FILE}"
-        return Outcome(silent=not lost, note=note)
+        return JobOutcome(silent=not lost, note=note)
 
     def _read(self) -> dict[str, list[str]]:
         try:
@@ -88,7 +88,7 @@ class MemoryTests:
             raise JobFailed(f"the results cannot be noted ({error.strerror})") from error
 
 
-def _told(lost: list[Result]) -> str:
+def _told(lost: list[MemoryTestResult]) -> str:
     listed = [shown(one) for one in lost[:_SHOWN]]
     more = [f"- and {len(lost) - _SHOWN} more"] if len(lost) > _SHOWN else []
     head = "A memory test fails that passed before:" if len(lost) == 1 else f"{len(lost)} memory tests fail now:"

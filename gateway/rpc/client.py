@@ -8,14 +8,14 @@ from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
 from agent.model.base import Json
-from channels.terminal import Busy, Final, Listener, NotKept, Preview
+from channels.terminal import Busy, Final, Listener, TerminalMessageNotKept, TerminalPreview
 from gateway.rpc.protocol import (
     MAX_ANSWER,
     PROTOCOL,
+    MessageOutcome,
     OperationError,
-    Outcome,
     Params,
-    WireError,
+    ProtocolError,
     read_line,
     short_path,
     write_line,
@@ -32,7 +32,7 @@ class NotRunning(Exception):
 
 
 @contextlib.asynccontextmanager
-async def connect(path: Path) -> AsyncIterator[Connection]:
+async def connect(path: Path) -> AsyncIterator[RpcConnection]:
     """Raises `NotRunning`, or `OperationError` where something listens that cannot be talked to."""
     with short_path(path) as short:
         try:
@@ -43,7 +43,7 @@ async def connect(path: Path) -> AsyncIterator[Connection]:
             raise OperationError(f"the running gateway cannot be reached at {path}: {error.strerror}") from error
     try:
         await _greeted(reader, path)
-        yield Connection(reader, writer, path)
+        yield RpcConnection(reader, writer, path)
     finally:
         writer.close()
         with contextlib.suppress(ConnectionError):
@@ -54,7 +54,7 @@ async def _greeted(reader: asyncio.StreamReader, path: Path) -> None:
     try:
         async with asyncio.timeout(_GREETED_WITHIN):
             greeting = await read_line(reader)
-    except (TimeoutError, WireError) as error:
+    except (TimeoutError, ProtocolError) as error:
         raise OperationError(f"what listens at {path} does not answer as a gateway does") from error
     except ConnectionError as error:
         raise NotRunning from error
@@ -64,7 +64,7 @@ async def _greeted(reader: asyncio.StreamReader, path: Path) -> None:
         raise OperationError(f"the running gateway is Daybook {greeting.get('version')}; restart it after an update")
 
 
-class Connection:
+class RpcConnection:
     """One connection; a question at a time, or one chat."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, path: Path) -> None:
@@ -77,7 +77,7 @@ class Connection:
         try:
             await write_line(self._writer, {"call": operation, "params": params})
             answer = await read_line(self._reader)
-        except (ConnectionError, WireError) as error:
+        except (ConnectionError, ProtocolError) as error:
             raise OperationError(f"the running gateway broke off while answering {operation}: {error}") from error
         if answer is None:
             raise OperationError(f"the running gateway stopped while answering {operation}")
@@ -86,10 +86,10 @@ class Connection:
         return answer.get("result")
 
     @contextlib.asynccontextmanager
-    async def chat(self, session: str, listener: Listener) -> AsyncIterator[RemoteTalk]:
+    async def chat(self, session: str, listener: Listener) -> AsyncIterator[RemoteChat]:
         """Talk in a session while inside: what comes is shown to `listener`, and acknowledged when it has it."""
         await write_line(self._writer, {"chat": session})
-        talk = RemoteTalk(self._reader, self._writer, self._path)
+        talk = RemoteChat(self._reader, self._writer, self._path)
         async with asyncio.TaskGroup() as group:
             listening = group.create_task(talk.listen(listener), name="terminal")
             try:
@@ -98,8 +98,8 @@ class Connection:
                 await talk.leave(listening)
 
 
-class RemoteTalk:
-    """A talk with a gateway in another process. See `gateway.cli.repl.Talk`."""
+class RemoteChat:
+    """A talk with a gateway in another process. See `gateway.cli.repl.ChatConnection`."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, path: Path) -> None:
         self._reader = reader
@@ -112,18 +112,18 @@ class RemoteTalk:
     async def say(self, text: str, message_id: str) -> None:
         async with self._saying:
             if self._ended.is_set():
-                raise NotKept("the gateway has stopped")
+                raise TerminalMessageNotKept("the gateway has stopped")
             try:
                 await write_line(self._writer, {"say": text, "id": message_id})
             except ConnectionError as error:
-                raise NotKept("the gateway has stopped") from error
+                raise TerminalMessageNotKept("the gateway has stopped") from error
             answer = await self._said.get()
         if "said" not in answer:
-            raise NotKept(str(answer.get("unsaid", "")))
+            raise TerminalMessageNotKept(str(answer.get("unsaid", "")))
 
-    async def outcome(self, message_id: str) -> Outcome:
+    async def outcome(self, message_id: str) -> MessageOutcome:
         async with connect(self._path) as connection:
-            return Outcome.read(await connection.call("chat.outcome", {"id": message_id}))
+            return MessageOutcome.read(await connection.call("chat.outcome", {"id": message_id}))
 
     async def ended(self) -> None:
         """Wait until the gateway has gone."""
@@ -144,7 +144,7 @@ class RemoteTalk:
         try:
             while (line := await read_line(self._reader)) is not None:
                 await self._pass_on(line, listener)
-        except (ConnectionError, WireError):
+        except (ConnectionError, ProtocolError):
             pass  # it ended, one way or another; whoever talks sees that
         finally:
             self._ended.set()
@@ -152,7 +152,7 @@ class RemoteTalk:
 
     async def _pass_on(self, line: Mapping[str, Json], listener: Listener) -> None:
         if "preview" in line:
-            await listener.show(Preview(str(line["preview"])))
+            await listener.show(TerminalPreview(str(line["preview"])))
         elif "busy" in line:
             await listener.show(Busy(bool(line["busy"])))
         elif "final" in line:

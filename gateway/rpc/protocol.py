@@ -33,24 +33,24 @@ _LONGEST_PATH = 100
 """Bytes of a socket's path: Linux takes 107, macOS 103."""
 
 
-class WireError(Exception):
+class ProtocolError(Exception):
     """The other side does not speak this language. The text says how."""
 
 
 async def read_line(reader: asyncio.StreamReader) -> Mapping[str, Json] | None:
-    """The next object, or None at the end. Raises `WireError`, also for a line beyond the reader's limit."""
+    """The next object, or None at the end. Raises `ProtocolError`, also for a line beyond the reader's limit."""
     try:
         line = await reader.readuntil(b"\n")
     except asyncio.IncompleteReadError:
         return None
     except asyncio.LimitOverrunError as error:
-        raise WireError(f"a request is larger than {MAX_REQUEST:,} bytes") from error
+        raise ProtocolError(f"a request is larger than {MAX_REQUEST:,} bytes") from error
     try:
         value = load_json(line)
     except ValueError as error:
-        raise WireError("a line is not JSON") from error
+        raise ProtocolError("a line is not JSON") from error
     if not isinstance(value, dict):
-        raise WireError("a line is not a JSON object")
+        raise ProtocolError("a line is not a JSON object")
     return value
 
 
@@ -88,7 +88,7 @@ class OperationError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class MessageOutcome:
     """What became of something said.
 
     done    its turn has ended; `end` is then reply, silence, error, stopped…
@@ -100,10 +100,10 @@ class Outcome:
     turn: str = ""
 
     @classmethod
-    def read(cls, value: Json) -> Outcome:
+    def read(cls, value: Json) -> MessageOutcome:
         """From the operation `chat.outcome {id}`: `{done, outcome, turn}`."""
         fields = value if isinstance(value, Mapping) else {}
         return cls(bool(fields.get("done")), str(fields.get("outcome") or ""), str(fields.get("turn") or ""))
 
 
-__all__ = ["Json", "Operation", "OperationError", "Outcome", "Params"]
+__all__ = ["Json", "MessageOutcome", "Operation", "OperationError", "Params"]

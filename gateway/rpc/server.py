@@ -12,14 +12,14 @@ from pathlib import Path
 
 from agent.model.base import Json
 from channels.message import OutcomeUnknown
-from channels.terminal import Busy, Final, NotKept, Preview, Shown, TerminalChannel
+from channels.terminal import Busy, Final, Shown, TerminalChannel, TerminalMessageNotKept, TerminalPreview
 from gateway.home import version
 from gateway.rpc.protocol import (
     MAX_REQUEST,
     PROTOCOL,
     Operation,
     OperationError,
-    WireError,
+    ProtocolError,
     read_line,
     short_path,
     write_line,
@@ -111,7 +111,7 @@ class _Peer:
                 if "chat" in request:
                     return await self._chat(str(request["chat"]))
                 await self._write(await self._call(request))
-        except WireError as error:
+        except ProtocolError as error:
             await self._write({"error": str(error)})
 
     async def aclose(self) -> None:
@@ -153,7 +153,7 @@ class _Peer:
     async def _say(self, text: str, session: str, message_id: str) -> None:
         try:
             answer: Mapping[str, Json] = {"said": await self._terminal.say(text, session, message_id)}
-        except NotKept as error:
+        except TerminalMessageNotKept as error:
             answer = {"unsaid": str(error)}
         with contextlib.suppress(ConnectionError):
             await self._write(answer)
@@ -171,7 +171,7 @@ class _Screen:
         if self._lost:
             raise ConnectionResetError
         match shown:
-            case Preview(text):
+            case TerminalPreview(text):
                 if self._writer.transport.get_write_buffer_size() < _PREVIEW_BACKLOG:
                     await write_line(self._writer, {"preview": text})
             case Busy(on):

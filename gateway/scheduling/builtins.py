@@ -57,7 +57,7 @@ class DueTime:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class JobOutcome:
     """`silent`: there was nothing to say. `note`: a few words for the list of runs."""
 
     silent: bool = False
@@ -79,7 +79,7 @@ class BuiltIn:
 
     id: str
     when: When
-    run: Callable[[DueTime], Awaitable[Outcome]]
+    run: Callable[[DueTime], Awaitable[JobOutcome]]
     enabled: bool = True
     heeds_quiet: bool = True
     text: str = ""
@@ -88,7 +88,7 @@ class BuiltIn:
     reports: bool = True
 
 
-async def _nothing_yet(_: DueTime) -> Outcome:
+async def _nothing_yet(_: DueTime) -> JobOutcome:
     raise JobFailed("this Daybook has nothing to do for it yet")
 
 

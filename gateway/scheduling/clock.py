@@ -27,7 +27,7 @@ LONGEST_WAIT = 1.5
 _SHORTEST = timedelta(milliseconds=1)
 
 
-class Clockwork:
+class ScheduleClock:
     """Made by `clockwork`. `interval`: seconds."""
 
     def __init__(self, scheduler: AsyncIOScheduler, interval: float) -> None:
@@ -63,7 +63,7 @@ class Clockwork:
 
 
 @asynccontextmanager
-async def clockwork(interval: float) -> AsyncIterator[Clockwork]:
+async def open_schedule_clock(interval: float) -> AsyncIterator[ScheduleClock]:
     """A clockwork that runs inside the block."""
     from apscheduler.schedulers.asyncio import AsyncIOScheduler  # noqa: PLC0415  0.1 s that only a gateway needs
 
@@ -71,12 +71,12 @@ async def clockwork(interval: float) -> AsyncIterator[Clockwork]:
     scheduler = AsyncIOScheduler(timezone=UTC)
     scheduler.start()
     try:
-        yield Clockwork(scheduler, interval)
+        yield ScheduleClock(scheduler, interval)
     finally:
         scheduler.shutdown(wait=False)
 
 
-class Waits:
+class WaitQueue:
     """A job is looked at from the moment it is `met`, until it is `put` to wait."""
 
     def __init__(self) -> None:

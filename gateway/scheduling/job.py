@@ -17,7 +17,7 @@ from gateway.config.errors import did_you_mean
 from gateway.policy.access import LOCAL_CHANNELS
 from gateway.scheduling import recurrence as when_
 from gateway.scheduling.builtins import RESERVED, summary_of
-from gateway.scheduling.recurrence import BadWhen, When
+from gateway.scheduling.recurrence import InvalidWhen, When
 
 OWNER = "owner"
 """As `to`: wherever the owner was last seen."""
@@ -37,11 +37,11 @@ Fields = Mapping[str, str | Mapping[str, str]]
 """A job as it is written: every value is text, that of `when` a mapping."""
 
 
-class BadJob(ValueError):
+class InvalidJob(ValueError):
     """One sentence: which key, what was found, and what is allowed."""
 
 
-class Kind(enum.StrEnum):
+class JobKind(enum.StrEnum):
     MESSAGE = "message"  # the text is delivered as it is
     PROMPT = "prompt"  # an isolated turn; its final text is delivered
     BUILT_IN = "built-in"  # Daybook's own: never in the file
@@ -52,7 +52,7 @@ class Job:
     """`to`: `owner` or a chat address; `timezone` empty: the user's; `catch_up`: made up for when it was missed."""
 
     id: str
-    kind: Kind
+    kind: JobKind
     text: str
     when: When
     to: str = OWNER
@@ -75,25 +75,27 @@ class Job:
 
 
 def read(fields: Fields) -> Job:
-    """Raises `BadJob`."""
+    """Raises `InvalidJob`."""
     if unknown := [key for key in fields if key not in _KEYS]:
         if unknown[0] in _WHENS:
-            raise BadJob(f"`{unknown[0]}` belongs below `when`; {_WHEN_FORMS}")
-        raise BadJob(f"there is no key {unknown[0]!r}{did_you_mean(unknown[0], _KEYS)}; allowed: {', '.join(_KEYS)}")
-    kind = _text(fields, "kind", Kind.MESSAGE)
-    if kind not in (Kind.MESSAGE, Kind.PROMPT):
-        raise BadJob(f"`kind` is {kind!r}; allowed: message, prompt")
+            raise InvalidJob(f"`{unknown[0]}` belongs below `when`; {_WHEN_FORMS}")
+        raise InvalidJob(
+            f"there is no key {unknown[0]!r}{did_you_mean(unknown[0], _KEYS)}; allowed: {', '.join(_KEYS)}"
+        )
+    kind = _text(fields, "kind", JobKind.MESSAGE)
+    if kind not in (JobKind.MESSAGE, JobKind.PROMPT):
+        raise InvalidJob(f"`kind` is {kind!r}; allowed: message, prompt")
     when = fields.get("when")
     if not isinstance(when, Mapping):
         found = f"is {when[:80]!r}" if isinstance(when, str) and when else "is missing"
-        raise BadJob(f"`when` {found}; {_WHEN_FORMS}")
+        raise InvalidJob(f"`when` {found}; {_WHEN_FORMS}")
     try:
         parsed = when_.parse(when)
-    except BadWhen as error:
-        raise BadJob(str(error)) from error
+    except InvalidWhen as error:
+        raise InvalidJob(str(error)) from error
     return Job(
         id=checked_id(_text(fields, "id", "")),
-        kind=Kind(kind),
+        kind=JobKind(kind),
         text=checked_text(_text(fields, "text", "")),
         when=parsed,
         to=checked_to(_text(fields, "to", OWNER)),
@@ -127,11 +129,11 @@ def _numbered(base: str, number: int) -> str:
 
 
 def checked_id(id: str) -> str:
-    """Raises `BadJob`."""
+    """Raises `InvalidJob`."""
     if _is_reserved(id):
-        raise BadJob(f"`id` is {id[:80]!r}, which is a name of Daybook's own jobs; take another")
+        raise InvalidJob(f"`id` is {id[:80]!r}, which is a name of Daybook's own jobs; take another")
     if not _ID.fullmatch(id):
-        raise BadJob(f"`id` is {id[:80]!r}; allowed: a name of a-z, 0-9 and -" if id else "`id` is missing")
+        raise InvalidJob(f"`id` is {id[:80]!r}; allowed: a name of a-z, 0-9 and -" if id else "`id` is missing")
     return id
 
 
@@ -140,49 +142,49 @@ def _is_reserved(id: str) -> bool:
 
 
 def checked_text(text: str) -> str:
-    """Raises `BadJob`."""
+    """Raises `InvalidJob`."""
     if not text.strip():
-        raise BadJob("`text` is empty; say what is to be sent or done")
+        raise InvalidJob("`text` is empty; say what is to be sent or done")
     if len(text) > LONGEST_TEXT:
-        raise BadJob(f"`text` has {len(text):,} characters; {LONGEST_TEXT:,} are allowed")
+        raise InvalidJob(f"`text` has {len(text):,} characters; {LONGEST_TEXT:,} are allowed")
     return text.strip()
 
 
 def checked_to(to: str) -> str:
-    """Raises `BadJob`."""
+    """Raises `InvalidJob`."""
     if to == OWNER:
         return to
     try:
         address = Address.parse(to)
     except ValueError as error:
-        raise BadJob(f"`to`: {error}, or owner") from error
+        raise InvalidJob(f"`to`: {error}, or owner") from error
     if address.channel not in _CHANNELS:
         near = did_you_mean(address.channel, _CHANNELS)
-        raise BadJob(f"`to`: there is no channel {address.channel[:40]!r}{near}; allowed: {', '.join(_CHANNELS)}")
+        raise InvalidJob(f"`to`: there is no channel {address.channel[:40]!r}{near}; allowed: {', '.join(_CHANNELS)}")
     return str(address)
 
 
 def checked_zone(name: str) -> str:
-    """Raises `BadJob`."""
+    """Raises `InvalidJob`."""
     if not name:
         return ""
     try:
         ZoneInfo(name)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as error:
         near = did_you_mean(name, zoneinfo.available_timezones())
-        raise BadJob(f"`timezone` is {name[:80]!r}; allowed: an IANA zone such as Europe/Berlin{near}") from error
+        raise InvalidJob(f"`timezone` is {name[:80]!r}; allowed: an IANA zone such as Europe/Berlin{near}") from error
     return name
 
 
 def _text(fields: Fields, key: str, default: str) -> str:
     value = fields.get(key, default)
     if not isinstance(value, str):
-        raise BadJob(f"`{key}` must be a text")
+        raise InvalidJob(f"`{key}` must be a text")
     return value
 
 
 def _switch(fields: Fields, key: str) -> bool:
     value = _text(fields, key, "true").lower()
     if value not in _TRUE | _FALSE:
-        raise BadJob(f"`{key}` is {value[:40]!r}; allowed: true, false")
+        raise InvalidJob(f"`{key}` is {value[:40]!r}; allowed: true, false")
     return value in _TRUE

@@ -13,7 +13,7 @@ from agent.clock import Clock
 from agent.memory.files import FileError, read_text, rewrite
 from gateway.scheduling import jobs_file
 from gateway.scheduling.job import Job
-from gateway.scheduling.jobs_file import BadFile, NotEditable, Problem, Read
+from gateway.scheduling.jobs_file import InvalidJobsFile, JobProblem, JobsFileContent, NotEditable
 
 FILE = "schedule.yaml"
 _SHOWN = 20
@@ -24,7 +24,7 @@ class NotChanged(Exception):
     """The file could not be changed as asked. One sentence that says what to do."""
 
 
-class Jobs:
+class JobStore:
     """`jobs` is what holds now. `trouble`: what is wrong with the file, and what holds nevertheless, once it was seen
     twice (an editor may be in the midst of writing); empty where nothing is."""
 
@@ -95,7 +95,7 @@ class Jobs:
 
         try:
             rewrite(self.path, self._workspace, self._clock.today(), change)
-        except (BadFile, UnicodeDecodeError) as error:
+        except (InvalidJobsFile, UnicodeDecodeError) as error:
             raise NotChanged(f"{FILE} cannot be read ({error}); mend it first") from error
         except NotEditable as error:
             raise NotChanged(f"{FILE} was not changed: {error}") from error
@@ -106,7 +106,7 @@ class Jobs:
     def _read(self) -> None:
         try:
             found = jobs_file.read(self._text())
-        except (BadFile, FileError) as error:
+        except (InvalidJobsFile, FileError) as error:
             return self._suspect(
                 f"`{FILE}` has a mistake and cannot be read: nothing in it has taken effect, and all jobs go on as "
                 f"they were.\n\n- {error}"
@@ -119,7 +119,7 @@ class Jobs:
         self._suspected = self.trouble = ""
         return None
 
-    def _as_before(self, found: Read) -> dict[str, Job]:
+    def _as_before(self, found: JobsFileContent) -> dict[str, Job]:
         """What the file said of jobs that cannot be read now."""
         unread = {one.id for one in found.problems}
         return {id: job for id, job in self.jobs.items() if id in unread}
@@ -154,14 +154,14 @@ class Jobs:
             fresh.replace(self._good)
 
 
-def _told(problems: Sequence[Problem], kept: Collection[str]) -> str:
+def _told(problems: Sequence[JobProblem], kept: Collection[str]) -> str:
     how_many = "a mistake" if len(problems) == 1 else f"{len(problems)} mistakes"
     lines = [f"- {one}. {_instead(one, kept)}" for one in problems[:_SHOWN]]
     more = [f"- and {len(problems) - _SHOWN} more; `daybook doctor` names them"] if len(problems) > _SHOWN else []
     return "\n".join([f"`{FILE}` has {how_many}. All the rest of it has taken effect.", "", *lines, *more])
 
 
-def _instead(problem: Problem, kept: Collection[str]) -> str:
+def _instead(problem: JobProblem, kept: Collection[str]) -> str:
     """What holds as long as it is not mended."""
     if problem.id in kept:
         return f"Until that is mended, `{problem.id}` goes on as it was."

@@ -17,14 +17,14 @@ import yaml
 
 from agent.io.parsing import compose_yaml
 from gateway.scheduling import job as job_
-from gateway.scheduling.job import BadJob, Job
+from gateway.scheduling.job import InvalidJob, Job
 
 _Loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _NOTHING = frozenset({"", "~", "null"})
 _EMPTY_LIST = re.compile(r"^jobs:[ \t]*+(?:\[\s*+\]|~|null)?+(?P<comment>[ \t]*+(?:#[^\r\n]*+)?+)\r?$", re.MULTILINE)
 
 
-class BadFile(ValueError):
+class InvalidJobsFile(ValueError):
     """The file cannot be used as it is. One sentence per line, each with the number of the line."""
 
 
@@ -33,7 +33,7 @@ class NotEditable(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class JobEntry:
     """A job and its lines, `first` to before `end`, counted from 0; `column` is where its keys begin. `lines`: where
     each key stands. `brace`: line and column of the `}` that ends it, where it is written in braces."""
 
@@ -46,7 +46,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class JobProblem:
     """A job that could not be read, on `line`, counted from 1. `id`: where it has one that no other has."""
 
     line: int
@@ -58,11 +58,11 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class JobsFileContent:
     """What could be read, and what could not."""
 
-    entries: tuple[Entry, ...] = ()
-    problems: tuple[Problem, ...] = ()
+    entries: tuple[JobEntry, ...] = ()
+    problems: tuple[JobProblem, ...] = ()
 
     @property
     def jobs(self) -> tuple[Job, ...]:
@@ -70,37 +70,37 @@ class Read:
 
 
 @lru_cache(maxsize=2)
-def read(text: str) -> Read:
-    """Raises `BadFile` where it is no YAML, or no list of jobs.
+def read(text: str) -> JobsFileContent:
+    """Raises `InvalidJobsFile` where it is no YAML, or no list of jobs.
 
     The last texts are known: an edit reads one before it and one behind it, and the file that comes of it is read."""
     try:
         root = compose_yaml(text, _Loader)
     except yaml.YAMLError as error:
-        raise BadFile(_syntax(error)) from error
+        raise InvalidJobsFile(_syntax(error)) from error
     except ValueError as error:
-        raise BadFile(f"it cannot be read: {error}") from error
+        raise InvalidJobsFile(f"it cannot be read: {error}") from error
     items = _items(root)
-    entries: list[Entry] = []
-    problems: list[Problem] = []
+    entries: list[JobEntry] = []
+    problems: list[JobProblem] = []
     known: set[str] = set()
     for item in items:
         line = item.start_mark.line
         try:
             entry = _entry(item)
             if entry.job.id in known:
-                raise BadJob(f"the id {entry.job.id!r} is taken by a job above")
-        except BadJob as error:
-            problems.append(Problem(line + 1, str(error), _id_of(item)))
+                raise InvalidJob(f"the id {entry.job.id!r} is taken by a job above")
+        except InvalidJob as error:
+            problems.append(JobProblem(line + 1, str(error), _id_of(item)))
             continue
         known.add(entry.job.id)
         entries.append(entry)
     own = (dataclasses.replace(one, id="") if one.id in known else one for one in problems)
-    return Read(tuple(entries), tuple(own))
+    return JobsFileContent(tuple(entries), tuple(own))
 
 
 def with_job(text: str, job: Job) -> str:
-    """The file with one more job at its end. Raises `BadFile`, `NotEditable`."""
+    """The file with one more job at its end. Raises `InvalidJobsFile`, `NotEditable`."""
     found = read(text)
     entries = found.entries
     block = _block(job, entries[-1].column - 2 if entries else 2)
@@ -125,12 +125,12 @@ def as_text(jobs: Iterable[Job]) -> str:
 
 
 def without_job(text: str, id: str) -> str:
-    """The file without one of its jobs. Raises `KeyError`, `BadFile`, `NotEditable`."""
+    """The file without one of its jobs. Raises `KeyError`, `InvalidJobsFile`, `NotEditable`."""
     return without_jobs(text, {id})
 
 
 def without_jobs(text: str, ids: Collection[str]) -> str:
-    """The file without some of its jobs, all at once. Raises `KeyError` where one is not in it, `BadFile`,
+    """The file without some of its jobs, all at once. Raises `KeyError` where one is not in it, `InvalidJobsFile`,
     `NotEditable`."""
     found = read(text)
     entries = {entry.job.id: entry for entry in found.entries}
@@ -148,7 +148,7 @@ def without_jobs(text: str, ids: Collection[str]) -> str:
 
 
 def switched(text: str, id: str, *, enabled: bool) -> str:
-    """The file with a job paused or resumed. Raises `KeyError`, `BadFile`, `NotEditable`."""
+    """The file with a job paused or resumed. Raises `KeyError`, `InvalidJobsFile`, `NotEditable`."""
     found = read(text)
     entry = {one.job.id: one for one in found.entries}[id]
     lines = text.splitlines(keepends=True)
@@ -174,7 +174,7 @@ def _with_enabled(job: Job, enabled: bool) -> Job:
 def _proved(text: str, jobs: tuple[Job, ...]) -> str:
     try:
         is_meant = read(text).jobs == jobs
-    except BadFile:
+    except InvalidJobsFile:
         is_meant = False
     if not is_meant:
         raise NotEditable("it is written in a way that cannot be edited from here; please change it by hand")
@@ -211,21 +211,25 @@ def _items(root: yaml.Node | None) -> list[yaml.Node]:
     if root is None or (isinstance(root, yaml.ScalarNode) and root.value in _NOTHING):
         return []
     if not isinstance(root, yaml.MappingNode):
-        raise BadFile("line 1: the file must begin with `jobs:`")
+        raise InvalidJobsFile("line 1: the file must begin with `jobs:`")
     items: list[yaml.Node] = []
     for key, value in root.value:
         if key.value != "jobs":
-            raise BadFile(f"line {key.start_mark.line + 1}: there is no key {str(key.value)[:60]!r}; allowed: jobs")
+            raise InvalidJobsFile(
+                f"line {key.start_mark.line + 1}: there is no key {str(key.value)[:60]!r}; allowed: jobs"
+            )
         if isinstance(value, yaml.SequenceNode):
             items += value.value
         elif not isinstance(value, yaml.ScalarNode) or value.value not in _NOTHING:
-            raise BadFile(f"line {value.start_mark.line + 1}: `jobs` must be a list, each job beginning with `- id:`")
+            raise InvalidJobsFile(
+                f"line {value.start_mark.line + 1}: `jobs` must be a list, each job beginning with `- id:`"
+            )
     return items
 
 
-def _entry(item: yaml.Node) -> Entry:
+def _entry(item: yaml.Node) -> JobEntry:
     if not isinstance(item, yaml.MappingNode):
-        raise BadJob("a job must have keys: id, kind, text, when, to")
+        raise InvalidJob("a job must have keys: id, kind, text, when, to")
     fields: dict[str, str | Mapping[str, str]] = {}
     lines: dict[str, int] = {}
     for key, value in _pairs(item):
@@ -237,7 +241,7 @@ def _entry(item: yaml.Node) -> Entry:
     last = item.value[-1][1] if item.value else item
     end = last.end_mark.line + (1 if last.end_mark.column or last.end_mark.line == item.start_mark.line else 0)
     brace = (item.end_mark.line, item.end_mark.column - 1) if item.flow_style else None
-    return Entry(job_.read(fields), item.start_mark.line, end, item.start_mark.column, lines, brace)
+    return JobEntry(job_.read(fields), item.start_mark.line, end, item.start_mark.column, lines, brace)
 
 
 def _id_of(item: yaml.Node) -> str:
@@ -249,14 +253,14 @@ def _pairs(node: yaml.MappingNode) -> Iterator[tuple[str, yaml.Node]]:
     seen: set[str] = set()
     for key, value in node.value:
         if not isinstance(key, yaml.ScalarNode):
-            raise BadJob("a key must be a word")
+            raise InvalidJob("a key must be a word")
         if key.value in seen:
-            raise BadJob(f"the key {key.value[:60]!r} stands there twice")
+            raise InvalidJob(f"the key {key.value[:60]!r} stands there twice")
         seen.add(key.value)
         yield key.value, value
 
 
 def _scalar_text(key: str, value: yaml.Node) -> str:
     if not isinstance(value, yaml.ScalarNode):
-        raise BadJob(f"`{key[:60]}` must be a text")
+        raise InvalidJob(f"`{key[:60]}` must be a text")
     return str(value.value)

@@ -12,7 +12,7 @@ from calendar import isleap
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 
-from gateway.scheduling.recurrence import At, BadWhen, Cron, Every, When, interval
+from gateway.scheduling.recurrence import At, Cron, Every, InvalidWhen, When, interval
 
 _DAYS = (
     "monday|mon|montag|mo",
@@ -95,16 +95,16 @@ _JOINS = re.compile(r"\s*(?:[,:;–-]\s*|(?:to|that|daran,?(?:\s+dass)?|dass)\s+
 
 
 @dataclass(frozen=True, slots=True)
-class Understood:
+class ParsedPhrase:
     """`rest`: what was said behind it."""
 
     when: When
     rest: str
 
 
-def read(text: str, now: datetime) -> Understood | None:
+def read(text: str, now: datetime) -> ParsedPhrase | None:
     """When `text` says, at its beginning, on the wall clock of `now`; None where it is not one of these. Raises
-    `BadWhen` where it is, and cannot be."""
+    `InvalidWhen` where it is, and cannot be."""
     words = text.strip()
     for form in (_soon, _every, _on_a_day, _today):
         found = form(words, now)
@@ -113,19 +113,19 @@ def read(text: str, now: datetime) -> Understood | None:
             end += words[end:].startswith(".") and words[:end][-1:].isalpha()  # `in 20 min. tea`
             if _GOES_ON.match(words, end):
                 return None
-            return Understood(when, words[end:].removeprefix(_joined(words[end:])).strip())
+            return ParsedPhrase(when, words[end:].removeprefix(_joined(words[end:])).strip())
     return None
 
 
-def read_at_end(text: str, now: datetime) -> Understood | None:
+def read_at_end(text: str, now: datetime) -> ParsedPhrase | None:
     """As `read`, where what is to be done comes first: `to call mum tomorrow at 15:00`."""
     words = text.strip()
     for space in re.finditer(r"\s+", words):
-        with contextlib.suppress(BadWhen):  # it may be no time at all
+        with contextlib.suppress(InvalidWhen):  # it may be no time at all
             found = read(words[space.end() :], now)
             if found is not None and not found.rest:
                 what = words[: space.start()]
-                return Understood(found.when, what.removeprefix(_joined(what)).strip())
+                return ParsedPhrase(found.when, what.removeprefix(_joined(what)).strip())
     return None
 
 
@@ -252,12 +252,12 @@ def _time(text: str, start: int) -> _Timed | None:
         return None
     if match["half"]:
         if not 1 <= hour <= 12:
-            raise BadWhen(f"{match[0].strip()} is no time of day")
+            raise InvalidWhen(f"{match[0].strip()} is no time of day")
         hour = hour % 12 + (12 if match["half"].startswith("p") else 0)
     elif match["word"] and hour <= _LAST_OF_AFTERNOON:
         hour += 12
     if hour > 23 or minute > 59:
-        raise BadWhen(f"{match[0].strip()} is no time of day; write it as 15:00")
+        raise InvalidWhen(f"{match[0].strip()} is no time of day; write it as 15:00")
     return _Timed(hour, minute, begin + match.end(), named)
 
 
@@ -284,7 +284,7 @@ def _date(text: str) -> date:
     try:
         return date.fromisoformat(text)
     except ValueError as error:
-        raise BadWhen(f"{text} does not exist") from error
+        raise InvalidWhen(f"{text} does not exist") from error
 
 
 def _german(match: re.Match[str], today: date) -> date:

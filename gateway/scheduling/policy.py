@@ -56,7 +56,7 @@ class Wait:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class PlannedRun:
     """`then`: the due time that follows."""
 
     due: datetime
@@ -72,7 +72,7 @@ class Missed:
     then: datetime | None = field(default=None, compare=False)
 
 
-def plan(timing: Timing, settled: datetime, now: datetime, first: datetime | None = None) -> Wait | Run | Missed:
+def plan(timing: Timing, settled: datetime, now: datetime, first: datetime | None = None) -> Wait | PlannedRun | Missed:
     """Where several due times have passed since `settled`, the last of them stands for all. `first`: the first due time
     that is not settled, where that is known already."""
     if first is None:
@@ -87,13 +87,13 @@ def plan(timing: Timing, settled: datetime, now: datetime, first: datetime | Non
     late = now - calm(timing, due)
     if late > max(timing.catch_up, LATE_AFTER):
         return Missed(due, then)
-    return Run(due, late > LATE_AFTER, then)
+    return PlannedRun(due, late > LATE_AFTER, then)
 
 
 def next_run(timing: Timing, settled: datetime, now: datetime) -> datetime | None:
     """When the job runs next, as far as is known now; None: never."""
     match plan(timing, settled, now):
-        case Run():
+        case PlannedRun():
             return now.astimezone(UTC)
         case Missed():
             due = next_after(timing.when, timing.zone, now)

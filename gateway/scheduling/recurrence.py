@@ -32,7 +32,7 @@ _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Su
 _SIMPLE = re.compile(r"(\d{1,2}) (\d{1,2}) \* \* (\*|[0-7](?:[,-][0-7])*)")
 
 
-class BadWhen(ValueError):
+class InvalidWhen(ValueError):
     """No job can be due by this. One sentence: what was found, and what is allowed."""
 
 
@@ -63,13 +63,13 @@ When = At | Every | Cron
 
 
 def parse(fields: Mapping[str, str]) -> When:
-    """Read `{at}`, `{every}` (with `from`, if wanted) or `{cron}`. Raises `BadWhen`."""
+    """Read `{at}`, `{every}` (with `from`, if wanted) or `{cron}`. Raises `InvalidWhen`."""
     unknown = sorted(set(fields) - {"at", "every", "cron", "from"})
     if unknown:
-        raise BadWhen(f"`when` has no key {unknown[0]!r}; write one of at, every, cron")
+        raise InvalidWhen(f"`when` has no key {unknown[0]!r}; write one of at, every, cron")
     given = [name for name in ("at", "every", "cron") if name in fields]
     if len(given) != 1 or ("from" in fields and given != ["every"]):
-        raise BadWhen('`when` must be one of {at: "2026-11-22T15:00"}, {every: 2h}, {cron: "0 8 * * 1-5"}')
+        raise InvalidWhen('`when` must be one of {at: "2026-11-22T15:00"}, {every: 2h}, {cron: "0 8 * * 1-5"}')
     match given[0]:
         case "at":
             return At(moment(fields["at"]))
@@ -80,43 +80,43 @@ def parse(fields: Mapping[str, str]) -> When:
 
 
 def moment(text: str) -> datetime:
-    """`2026-11-22T15:00`, with an offset or without. Raises `BadWhen`, also for dates that do not exist."""
+    """`2026-11-22T15:00`, with an offset or without. Raises `InvalidWhen`, also for dates that do not exist."""
     match = _MOMENT.fullmatch(text.strip())
     allowed = "write a date and a time such as 2026-11-22T15:00"
     if match is None:
-        raise BadWhen(f"{_cut(text)} is not a moment; {allowed}")
+        raise InvalidWhen(f"{_cut(text)} is not a moment; {allowed}")
     day, clock, offset = match[1], match[2].rjust(5, "0") if len(match[2]) < 6 else match[2].rjust(8, "0"), match[3]
     try:
         found = datetime.fromisoformat(f"{day}T{clock}{(offset or '').upper()}")
     except ValueError as error:
-        raise BadWhen(f"{_cut(text)} does not exist ({error}); {allowed}") from error
+        raise InvalidWhen(f"{_cut(text)} does not exist ({error}); {allowed}") from error
     return found.astimezone(UTC) if found.tzinfo else found
 
 
 def interval(text: str) -> timedelta:
-    """`2h`, `90m`, `1d`, `1h30m`. Raises `BadWhen`."""
+    """`2h`, `90m`, `1d`, `1h30m`. Raises `InvalidWhen`."""
     if not _INTERVAL.fullmatch(text.strip()):
-        raise BadWhen(f"{_cut(text)} is not an interval; write 30m, 2h, 1d or 1w")
+        raise InvalidWhen(f"{_cut(text)} is not an interval; write 30m, 2h, 1d or 1w")
     length = timedelta(seconds=sum(int(number) * _UNITS[unit.lower()] for number, unit in _PART.findall(text)))
     if not SHORTEST <= length <= LONGEST:
-        raise BadWhen(f"{_cut(text)} is out of range; an interval is at least one minute and at most ten years")
+        raise InvalidWhen(f"{_cut(text)} is out of range; an interval is at least one minute and at most ten years")
     return length
 
 
 @lru_cache(maxsize=1024)
 def cron(text: str) -> Cron:
-    """Raises `BadWhen`, also for what never comes (31 February)."""
+    """Raises `InvalidWhen`, also for what never comes (31 February)."""
     expression = " ".join(text.split())
     fields = expression.split(" ")
     allowed = 'five fields: minute, hour, day of month, month, day of week (0 and 7 are Sunday), such as "0 8 * * 1-5"'
     if len(fields) != 5:
-        raise BadWhen(f"{_cut(text)} has {len(fields)} fields, not {allowed}")
+        raise InvalidWhen(f"{_cut(text)} has {len(fields)} fields, not {allowed}")
     try:
         next(CronSim(expression, datetime(2024, 1, 1, tzinfo=UTC)))
     except CronSimError as error:
-        raise BadWhen(f"{_cut(text)} cannot be ({str(error).lower()}); write {allowed}") from error
+        raise InvalidWhen(f"{_cut(text)} cannot be ({str(error).lower()}); write {allowed}") from error
     except StopIteration as error:
-        raise BadWhen(f"{_cut(text)} never comes") from error
+        raise InvalidWhen(f"{_cut(text)} never comes") from error
     return Cron(expression)
 
 

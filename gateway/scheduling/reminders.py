@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 from agent.clock import utc_stamp
 from agent.languages.codes import Language
 from channels.message import Button
-from gateway.i18n import WORDS
+from gateway.i18n import STRINGS
 from gateway.scheduling.job import Job
 from gateway.scheduling.recurrence import At, next_after
 from gateway.store.outbox_rows import Buttons
@@ -48,7 +48,7 @@ def shown(text: str) -> str:
 
 def buttons(run: Run, language: Language) -> Buttons:
     """What stands under a reminder that rings."""
-    words = WORDS[language]
+    words = STRINGS[language]
     times = ((words.in_10_minutes, "10m"), (words.in_an_hour, "1h"), (words.tomorrow, "1d"))
     later = tuple(Button(label, f"/jobs snooze #{run.seq} {time}") for label, time in times)
     return ((Button(words.done, f"/jobs done #{run.seq}"),), later)

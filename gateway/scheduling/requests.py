@@ -17,16 +17,16 @@ from zoneinfo import ZoneInfo
 from channels.message import Address, ChatKind
 from channels.terminal import NAME as TERMINAL
 from gateway.policy.access import Access
-from gateway.policy.recipients import Chats
+from gateway.policy.recipients import ChatDirectory
 from gateway.scheduling import job as job_
 from gateway.scheduling import recurrence as when_
 from gateway.scheduling import reminders
-from gateway.scheduling.job import OWNER, BadJob, Job, Kind
+from gateway.scheduling.job import OWNER, InvalidJob, Job, JobKind
 from gateway.scheduling.job_store import NotChanged
 from gateway.scheduling.recurrence import (
     At,
-    BadWhen,
     Every,
+    InvalidWhen,
     When,
     away,
     exists,
@@ -38,7 +38,7 @@ from gateway.scheduling.recurrence import (
     soon,
 )
 from gateway.scheduling.reminders import Reminder
-from gateway.scheduling.service import Schedule
+from gateway.scheduling.service import ScheduleService
 from gateway.scheduling.targets import NoTarget
 from gateway.store.chat_rows import KnownChat
 from gateway.store.run_rows import BY_HAND, Run
@@ -52,12 +52,12 @@ LEAST_BETWEEN_PROMPTS = timedelta(minutes=15)
 DEFAULT_HISTORY = 50
 
 
-class NotBooked(Exception):
+class JobRefused(Exception):
     """What was asked for cannot be. Sentences for whoever asked: a person, or the model."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asker:
+class Requester:
     """`person` is empty in a group; `is_owner` only in the owner's private chats, or on their machine."""
 
     chat: Address | None
@@ -65,24 +65,24 @@ class Asker:
     is_owner: bool = False
 
 
-OPERATOR = Asker(None, is_owner=True)
+OPERATOR = Requester(None, is_owner=True)
 """Whoever may use the command line of this home."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class JobRequest:
     """A job as it is asked for, every field as it was written. `to` empty: the asker's own chat."""
 
     text: str
     when: Mapping[str, str]
-    kind: str = str(Kind.MESSAGE)
+    kind: str = str(JobKind.MESSAGE)
     to: str = ""
     timezone: str = ""
     id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class JobListing:
     """A job in a list. `last`: its newest run."""
 
     job: Job
@@ -92,7 +92,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Booked:
+class JobReceipt:
     """`said`: when it is due next, in local time and zone, with what is to be known about it; `soon`: the same in words
     where it is today or tomorrow. `is_here`: in the chat in which it was asked for."""
 
@@ -102,8 +102,8 @@ class Booked:
     is_here: bool = False
 
 
-class Book:
-    def __init__(self, schedule: Schedule, access: Access, on: Collection[str]) -> None:
+class JobService:
+    def __init__(self, schedule: ScheduleService, access: Access, on: Collection[str]) -> None:
         """`on`: the channels that are on in the configuration, whether or not this process runs them."""
         self._schedule = schedule
         self._access = access
@@ -111,49 +111,49 @@ class Book:
         self._adding = asyncio.Lock()
         """So that no two are added into the last free place."""
 
-    async def rows(self, asker: Asker) -> Sequence[Row]:
+    async def rows(self, asker: Requester) -> Sequence[JobListing]:
         """What the asker may see."""
         await self._schedule.load()
         last = await self._schedule.ledger.last_runs()
         own = await self._own_chats(asker)
         zone, jobs = self._schedule.clock.zone, self._schedule.jobs
 
-        def look() -> list[Row]:
+        def look() -> list[JobListing]:
             return [
-                Row(job, job.zone(zone), self._schedule.next_run(job), _of_this(job, last.get(id), zone))
+                JobListing(job, job.zone(zone), self._schedule.next_run(job), _of_this(job, last.get(id), zone))
                 for id, job in jobs.items()
                 if self._may(asker, job, own) and self._schedule.is_of_use(id)
             ]
 
         return await asyncio.to_thread(look)  # ten thousand jobs take a second
 
-    async def add(self, asker: Asker, wish: Wish) -> Booked:
-        """Raises `NotBooked`. What is there already, to the letter, is not added again, but for another id that is
+    async def add(self, asker: Requester, wish: JobRequest) -> JobReceipt:
+        """Raises `JobRefused`. What is there already, to the letter, is not added again, but for another id that is
         asked for."""
         await self._schedule.load()
         own = await self._own_chats(asker)
         job = self._read(asker, wish)
         if not self._may(asker, job, own):
-            raise NotBooked(f"From here, jobs can only report to this chat, not to {job.to}.")
+            raise JobRefused(f"From here, jobs can only report to this chat, not to {job.to}.")
         await self._check_target(job, own)
         said, soon = self._said(job)
         is_here = asker.chat is not None and await self._now_at(job.to) == self._now(str(asker.chat))
         present = self._schedule.jobs
         same = next((one for one in present.values() if wish.id in ("", one.id) and _is_same(one, job)), None)
         if same is not None:
-            return Booked(same, said, soon, is_here)
+            return JobReceipt(same, said, soon, is_here)
         async with self._adding:
             self._check_room(asker, own)
-            if job.kind is Kind.PROMPT and not asker.is_owner:
+            if job.kind is JobKind.PROMPT and not asker.is_owner:
                 await self._check_cost(job)
             try:
                 await self._schedule.add(job)
             except NotChanged as error:
-                raise NotBooked(f"It could not be added: {error}.") from error
-        return Booked(job, said, soon, is_here)
+                raise JobRefused(f"It could not be added: {error}.") from error
+        return JobReceipt(job, said, soon, is_here)
 
     async def _check_target(self, job: Job, own: Collection[str]) -> None:
-        """Raises `NotBooked` where nobody can be told at `to`, as `send_message` does. Of a channel that is off, it is
+        """Raises `JobRefused` where nobody can be told at `to`, as `send_message` does. Of a channel that is off, it is
         not known."""
         if job.to == OWNER or job.off_channel(self._on) or self._now(job.to) in own:
             return
@@ -161,40 +161,42 @@ class Book:
         try:
             dataclasses.replace(targets, channels=[Address.parse(job.to).channel]).find(job.to)
         except NoTarget as error:
-            raise NotBooked(f"{error}.") from error
+            raise JobRefused(f"{error}.") from error
 
-    async def remove(self, asker: Asker, id: str) -> Job:
-        """Raises `NotBooked`."""
+    async def remove(self, asker: Requester, id: str) -> Job:
+        """Raises `JobRefused`."""
         job = await self._find(asker, id)
-        if job.kind is Kind.BUILT_IN:
-            raise NotBooked(f"{id} is a job of Daybook's own; it can be paused, not removed.")
+        if job.kind is JobKind.BUILT_IN:
+            raise JobRefused(f"{id} is a job of Daybook's own; it can be paused, not removed.")
         await self._changed(self._schedule.remove(id), id)
         return job
 
-    async def switch(self, asker: Asker, id: str, *, enabled: bool) -> Job:
-        """Pause or resume. Raises `NotBooked`."""
+    async def switch(self, asker: Requester, id: str, *, enabled: bool) -> Job:
+        """Pause or resume. Raises `JobRefused`."""
         job = await self._find(asker, id)
         if job.enabled != enabled:
             await self._changed(self._schedule.switch(id, enabled=enabled), id)
         return self._schedule.jobs.get(id, job)
 
-    async def snooze(self, asker: Asker, name: str, at: datetime) -> Booked:
+    async def snooze(self, asker: Requester, name: str, at: datetime) -> JobReceipt:
         """Have a reminder ring once more, at that moment; one that has not rung yet rings then instead. `name`: its id,
-        or what a button calls a run. Raises `NotBooked`."""
+        or what a button calls a run. Raises `JobRefused`."""
         own = await self._own_chats(asker)
         reminder = await self._reminder(asker, name, own)
-        again = self._read(asker, Wish(reminder.text, {"at": at.isoformat()}, to=reminder.to, id=reminder.id_again))
+        again = self._read(
+            asker, JobRequest(reminder.text, {"at": at.isoformat()}, to=reminder.to, id=reminder.id_again)
+        )
         said, _ = self._said(again)
         jobs = self._schedule.jobs
         if not any(_is_same(one, again) for one in jobs.values()):
             if again.id not in jobs:
                 self._check_room(asker, own)
             await self._changed(self._schedule.put(again), again.id)
-        return Booked(again, said)
+        return JobReceipt(again, said)
 
-    async def done(self, asker: Asker, name: str) -> str:
+    async def done(self, asker: Requester, name: str) -> str:
         """A reminder has done what it should and does not ring again; one that comes again and again does at its next
-        time. Returns its text. `name` as in `snooze`. Raises `NotBooked`."""
+        time. Returns its text. `name` as in `snooze`. Raises `JobRefused`."""
         reminder = await self._reminder(asker, name, await self._own_chats(asker))
         if reminder.pending:
             try:
@@ -202,42 +204,42 @@ class Book:
             except KeyError:
                 pass  # it has rung meanwhile, and is gone
             except NotChanged as error:
-                raise NotBooked(f"That was not done: {error}.") from error
+                raise JobRefused(f"That was not done: {error}.") from error
         return reminder.text
 
-    async def _reminder(self, asker: Asker, name: str, own: Collection[str]) -> Reminder:
+    async def _reminder(self, asker: Requester, name: str, own: Collection[str]) -> Reminder:
         await self._schedule.load()
         jobs, number = self._schedule.jobs, reminders.number(name)
         if number is None and name in jobs:
             job = await self._find(asker, name)
-            if job.kind is not Kind.MESSAGE:
-                raise NotBooked(f"{name} is no reminder.")
+            if job.kind is not JobKind.MESSAGE:
+                raise JobRefused(f"{name} is no reminder.")
             return reminders.of_job(job, jobs)
         ledger = self._schedule.ledger
         run = await ledger.numbered(number) if number is not None else next(iter(await ledger.history(name, 1)), None)
-        if run is None or run.kind != Kind.MESSAGE or not self._may_answer(asker, run, own):
-            raise NotBooked("That reminder is not here any more." if number else f"There is no job {name[:64]}.")
+        if run is None or run.kind != JobKind.MESSAGE or not self._may_answer(asker, run, own):
+            raise JobRefused("That reminder is not here any more." if number else f"There is no job {name[:64]}.")
         return reminders.of_run(run, jobs, self._schedule.clock.zone, here=str(run.address or OWNER))
 
-    def _may_answer(self, asker: Asker, run: Run, own: Collection[str]) -> bool:
+    def _may_answer(self, asker: Requester, run: Run, own: Collection[str]) -> bool:
         return asker.is_owner or (run.address is not None and self._now(str(run.address)) in own)
 
-    def _check_room(self, asker: Asker, own: Collection[str]) -> None:
+    def _check_room(self, asker: Requester, own: Collection[str]) -> None:
         jobs = self._schedule.jobs.values()
         if not asker.is_owner and sum(self._may(asker, one, own) for one in jobs) >= MOST_OF_OTHERS:
-            raise NotBooked(f"There are {MOST_OF_OTHERS} jobs for this chat already; remove some first.")
+            raise JobRefused(f"There are {MOST_OF_OTHERS} jobs for this chat already; remove some first.")
 
     async def _check_cost(self, job: Job) -> None:
         """Each run of a prompt costs the owner a turn."""
-        prompts = [one for one in self._schedule.jobs.values() if one.kind is Kind.PROMPT]
+        prompts = [one for one in self._schedule.jobs.values() if one.kind is JobKind.PROMPT]
         if sum(self._chat(one.to) == self._chat(job.to) for one in prompts) >= MOST_PROMPTS_OF_OTHERS:
-            raise NotBooked(
+            raise JobRefused(
                 f"There are {MOST_PROMPTS_OF_OTHERS} jobs of kind prompt for this chat already, and only my owner may "
                 "add more; remove one first."
             )
         if await asyncio.to_thread(runs_within, job.when, LEAST_BETWEEN_PROMPTS):
             minutes = LEAST_BETWEEN_PROMPTS // timedelta(minutes=1)
-            raise NotBooked(
+            raise JobRefused(
                 f"{when_.in_words(job.when)} is too often for a job of kind prompt: its runs must be at least "
                 f"{minutes} minutes apart, unless my owner adds it."
             )
@@ -247,14 +249,14 @@ class Book:
         now = self._now(to)
         return now if now == OWNER else str(dataclasses.replace(Address.parse(now), thread_id=None))
 
-    async def run(self, asker: Asker, id: str) -> Job:
-        """Run it now, whether or not it is paused. Raises `NotBooked`."""
+    async def run(self, asker: Requester, id: str) -> Job:
+        """Run it now, whether or not it is paused. Raises `JobRefused`."""
         job = await self._find(asker, id)
         if not await self._schedule.run_now(job):
-            raise NotBooked(f"{id} is running already.")
+            raise JobRefused(f"{id} is running already.")
         return job
 
-    async def history(self, asker: Asker, id: str | None = None, most: int = DEFAULT_HISTORY) -> Sequence[Run]:
+    async def history(self, asker: Requester, id: str | None = None, most: int = DEFAULT_HISTORY) -> Sequence[Run]:
         """The newest runs first: of one job, also one that is gone, or of all that the asker may see."""
         await self._schedule.load()
         runs = await self._schedule.ledger.history(id, most)
@@ -269,7 +271,7 @@ class Book:
             address = Address.parse(to)
         except ValueError:
             return None
-        return Chats(self._access, (await self._schedule.reports.targets()).known).at(address)
+        return ChatDirectory(self._access, (await self._schedule.reports.targets()).known).at(address)
 
     def next_run(self, job: Job) -> str:
         """In local time and zone; empty where there is none."""
@@ -278,7 +280,7 @@ class Book:
 
     # who may ---------------------------------------------------------------------------------------------------
 
-    async def _own_chats(self, asker: Asker) -> frozenset[str]:
+    async def _own_chats(self, asker: Requester) -> frozenset[str]:
         """The chats that are the asker's, as `to` names them."""
         own = {str(asker.chat)} if asker.chat is not None else set()
         if asker.person and not asker.is_owner:
@@ -288,8 +290,8 @@ class Book:
                     own.add(str(chat.address))
         return frozenset(own)
 
-    def _may(self, asker: Asker, job: Job, own: Collection[str]) -> bool:
-        return asker.is_owner or (job.kind is not Kind.BUILT_IN and self._now(job.to) in own)
+    def _may(self, asker: Requester, job: Job, own: Collection[str]) -> bool:
+        return asker.is_owner or (job.kind is not JobKind.BUILT_IN and self._now(job.to) in own)
 
     def _now(self, to: str) -> str:
         """A chat address with the id that the chat has now."""
@@ -305,11 +307,11 @@ class Book:
             return str((await self._schedule.reports.targets()).owner().address) if to == OWNER else self._now(to)
         return ""
 
-    async def _find(self, asker: Asker, id: str) -> Job:
+    async def _find(self, asker: Requester, id: str) -> Job:
         await self._schedule.load()
         job = self._schedule.jobs.get(id)
         if job is None or not self._may(asker, job, await self._own_chats(asker)):
-            raise NotBooked(f"There is no job {id[:64]}.")
+            raise JobRefused(f"There is no job {id[:64]}.")
         return job
 
     @staticmethod
@@ -317,13 +319,13 @@ class Book:
         try:
             await work
         except KeyError as error:
-            raise NotBooked(f"There is no job {id} any more.") from error
+            raise JobRefused(f"There is no job {id} any more.") from error
         except NotChanged as error:
-            raise NotBooked(f"That was not done: {error}.") from error
+            raise JobRefused(f"That was not done: {error}.") from error
 
     # what is asked for -----------------------------------------------------------------------------------------
 
-    def _read(self, asker: Asker, wish: Wish) -> Job:
+    def _read(self, asker: Requester, wish: JobRequest) -> Job:
         is_lasting = asker.chat is not None and asker.chat.channel != TERMINAL
         here = str(asker.chat) if is_lasting else OWNER  # a terminal is there only while it is open
         try:
@@ -337,23 +339,23 @@ class Book:
                     "timezone": wish.timezone,
                 }
             )
-        except (BadJob, BadWhen) as error:
-            raise NotBooked(f"{str(error)[:1].upper()}{str(error)[1:]}.") from error
+        except (InvalidJob, InvalidWhen) as error:
+            raise JobRefused(f"{str(error)[:1].upper()}{str(error)[1:]}.") from error
         if isinstance(job.when, Every) and job.when.start is None:
             start = self._schedule.clock.now().astimezone(job.zone(self._schedule.clock.zone))
             job = dataclasses.replace(job, when=Every(job.when.interval, start.replace(tzinfo=None, microsecond=0)))
         return dataclasses.replace(job, when=_on_the_wall(job.when, job.zone(self._schedule.clock.zone)))
 
     def _said(self, job: Job) -> tuple[str, str]:
-        """When it is due next, as `Booked` has it. Raises `NotBooked` where that is past, or never."""
+        """When it is due next, as `JobReceipt` has it. Raises `JobRefused` where that is past, or never."""
         clock = self._schedule.clock
         zone, now = job.zone(clock.zone), clock.now()
         due = next_after(job.when, zone, now)
         if due is None and isinstance(job.when, At):
             past = local(resolved(job.when.moment, zone), zone)
-            raise NotBooked(f"{past} is past: it is {local(now, zone)} now. Say a time that is still to come.")
+            raise JobRefused(f"{past} is past: it is {local(now, zone)} now. Say a time that is still to come.")
         if due is None:
-            raise NotBooked(f"{when_.in_words(job.when)} never comes.")
+            raise JobRefused(f"{when_.in_words(job.when)} never comes.")
         said = f"{local(due, zone)} ({away(due - now)})"
         if isinstance(job.when, At) and job.when.moment.tzinfo is None:
             said += _remark(job.when.moment, zone)

@@ -15,7 +15,7 @@ from gateway.scheduling.policy import PAUSE_AFTER, RETRIES
 from gateway.store import outbox_rows, run_rows
 from gateway.store.database import Database
 from gateway.store.outbox_rows import Draft
-from gateway.store.run_rows import JobRow, Run, State
+from gateway.store.run_rows import JobRow, Run, RunStatus
 
 Says = Callable[[Sequence[Run]], Sequence[Draft]]
 
@@ -24,7 +24,7 @@ def _nothing(_: Sequence[Run]) -> Sequence[Draft]:
     return ()
 
 
-class Ledger:
+class RunState:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._clock = clock
@@ -117,12 +117,12 @@ class Ledger:
         if runs or drafts:
             await self._write(runs, drafts=drafts)
 
-    async def ended(self, ends: Sequence[tuple[Run, State]], note: str = "") -> list[Run]:
+    async def ended(self, ends: Sequence[tuple[Run, RunStatus]], note: str = "") -> list[Run]:
         """Runs that did what they should, or were stopped, in one commit; where they did, the failures of their jobs
         are forgotten."""
         now = utc_stamp(self._clock.now())
         over = [dataclasses.replace(run, state=state, error=note, next_try="", ended_at=now) for run, state in ends]
-        well = {run.job for run in over if run.state is not State.STOPPED}
+        well = {run.job for run in over if run.state is not RunStatus.STOPPED}
         jobs = [dataclasses.replace(row, failures=0) for row in self.failing(1) if row.id in well]
         if over:
             await self._write(over, jobs)
@@ -136,10 +136,10 @@ class Ledger:
         failures = job.failures + 1 if job is not None else 1
         if again and 0 < run.attempts <= len(RETRIES) and failures < PAUSE_AFTER:
             next_try = utc_stamp(now + RETRIES[run.attempts - 1])
-            failed = dataclasses.replace(run, state=State.WAITING, error=reason, next_try=next_try)
+            failed = dataclasses.replace(run, state=RunStatus.WAITING, error=reason, next_try=next_try)
         else:
             stamp = utc_stamp(now)
-            failed = dataclasses.replace(run, state=State.FAILED, error=reason, next_try="", ended_at=stamp)
+            failed = dataclasses.replace(run, state=RunStatus.FAILED, error=reason, next_try="", ended_at=stamp)
         return failed, dataclasses.replace(job, failures=failures) if job is not None else None
 
     async def failed(self, run: Run, job: JobRow | None, drafts: Sequence[Draft]) -> None:

@@ -19,16 +19,16 @@ from channels.message import Address, DueJob, Receive
 from gateway.messages.outbox import Outbox
 from gateway.scheduling import policy, reminders
 from gateway.scheduling.builtins import BuiltIn, DueTime, JobFailed
-from gateway.scheduling.job import Job, Kind
+from gateway.scheduling.job import Job, JobKind
 from gateway.scheduling.policy import ALERT_AFTER, PAUSE_AFTER, RETRIES
 from gateway.scheduling.recurrence import At, local
-from gateway.scheduling.run_state import Ledger
-from gateway.scheduling.targets import NoTarget, Reports, Targets
+from gateway.scheduling.run_state import RunState
+from gateway.scheduling.targets import NoTarget, OwnerReports, Targets
 from gateway.store import inbox_rows, outbox_rows
 from gateway.store.database import Database
-from gateway.store.inbox_rows import Fate
+from gateway.store.inbox_rows import MessageStatus
 from gateway.store.outbox_rows import Delivery, Draft
-from gateway.store.run_rows import BY_HAND, Run, State
+from gateway.store.run_rows import BY_HAND, Run, RunStatus
 from gateway.turns.user_message import late_mark, missed_mark
 
 log = logging.getLogger(__name__)
@@ -37,7 +37,7 @@ _SHOWN = 300
 """Characters of an error that the owner is told."""
 
 
-def new_run(job: Job, due: str, now: datetime, what: policy.Run | policy.Missed | None = None) -> Run:
+def new_run(job: Job, due: str, now: datetime, what: policy.PlannedRun | policy.Missed | None = None) -> Run:
     """A run of a job that is taken up now. `what` None: by hand."""
     stamp, is_missed = utc_stamp(now), isinstance(what, policy.Missed)
     return Run(
@@ -46,9 +46,9 @@ def new_run(job: Job, due: str, now: datetime, what: policy.Run | policy.Missed 
         kind=str(job.kind),
         text=job.text,
         address=None,
-        late=isinstance(what, policy.Run) and what.late,
+        late=isinstance(what, policy.PlannedRun) and what.late,
         once=isinstance(job.when, At) and what is not None,
-        state=State.MISSED if is_missed else State.WAITING,
+        state=RunStatus.MISSED if is_missed else RunStatus.WAITING,
         started_at=stamp,
         next_try="" if is_missed else stamp,
         ended_at=stamp if is_missed else "",
@@ -66,9 +66,9 @@ class Runs:
         self,
         database: Database,
         clock: Clock,
-        ledger: Ledger,
+        ledger: RunState,
         outbox: Outbox,
-        reports: Reports,
+        reports: OwnerReports,
         built_ins: Mapping[str, BuiltIn],
     ) -> None:
         self.group: asyncio.TaskGroup | None = None
@@ -83,23 +83,23 @@ class Runs:
         self._working: set[str] = set()
         self._arrived: frozenset[str] = frozenset()
         """Prompts that the inbox has, as `follow_up` saw it last."""
-        self._results: dict[str, str | State] = {}
+        self._results: dict[str, str | RunStatus] = {}
 
     # due times -------------------------------------------------------------------------------------------------
 
     async def take_up(self, runs: Sequence[Run], jobs: Mapping[str, Job]) -> None:
         """Claim due times. Of what was missed, whoever waits for something that comes but once is told."""
         said: list[Draft] = []
-        missed = [run for run in runs if run.state is State.MISSED]
+        missed = [run for run in runs if run.state is RunStatus.MISSED]
         targets = await self._reports.targets() if missed else None
 
         def says(taken: Sequence[Run]) -> Sequence[Draft]:
-            once = [run for run in taken if run.state is State.MISSED and run.once and jobs[run.job].catch_up]
+            once = [run for run in taken if run.state is RunStatus.MISSED and run.once and jobs[run.job].catch_up]
             said[:] = self._of_missed(once, jobs, targets) if targets is not None else ()
             return said
 
         for run in await self._ledger.take_up(runs, says=says):
-            if run.state is State.MISSED:
+            if run.state is RunStatus.MISSED:
                 log.warning("job %s was due %s; that is too long ago now", run.job, run.due)
         self._outbox.wake(said)
 
@@ -127,11 +127,11 @@ class Runs:
             targets = await self._reports.targets()
             await self._attempt([run for run in self._ledger.open if _is_to_begin(run, now)], jobs, targets)
             await self._offer([run for run in self._ledger.open if self._is_to_offer(run)], targets, receive)
-        running = [run for run in self._ledger.open if run.state is State.RUNNING]
-        self._set_to_work([run for run in running if run.kind == Kind.BUILT_IN])
+        running = [run for run in self._ledger.open if run.state is RunStatus.RUNNING]
+        self._set_to_work([run for run in running if run.kind == JobKind.BUILT_IN])
 
     def _is_to_offer(self, run: Run) -> bool:
-        return run.kind == Kind.PROMPT and run.state is State.RUNNING and run.key not in self._arrived
+        return run.kind == JobKind.PROMPT and run.state is RunStatus.RUNNING and run.key not in self._arrived
 
     async def _attempt(self, waiting: Sequence[Run], jobs: Mapping[str, Job], targets: Targets) -> None:
         """All in one commit, but for those that have nowhere to report to."""
@@ -140,9 +140,9 @@ class Runs:
         for run in waiting:
             job = jobs.get(run.job)
             if job is None:
-                await self._ledger.ended([(run, State.STOPPED)], "its job was removed")
+                await self._ledger.ended([(run, RunStatus.STOPPED)], "its job was removed")
                 continue
-            attempt = dataclasses.replace(run, attempts=run.attempts + 1, next_try="", state=State.RUNNING)
+            attempt = dataclasses.replace(run, attempts=run.attempts + 1, next_try="", state=RunStatus.RUNNING)
             try:
                 begun.append(self._addressed(attempt, job, targets))
             except NoTarget as error:
@@ -150,15 +150,15 @@ class Runs:
         for run in begun:
             if run.address is not None:
                 await self._outbox.cut(run.address, run.text)
-            drafts += self._drafts(run, jobs[run.job], targets) if run.state is State.DELIVERING else []
+            drafts += self._drafts(run, jobs[run.job], targets) if run.state is RunStatus.DELIVERING else []
         await self._ledger.change(begun, drafts)
         self._outbox.wake(drafts)
 
     @staticmethod
     def _addressed(run: Run, job: Job, targets: Targets) -> Run:
-        if run.kind == Kind.BUILT_IN:
+        if run.kind == JobKind.BUILT_IN:
             return run
-        state = State.DELIVERING if run.kind == Kind.MESSAGE else run.state
+        state = RunStatus.DELIVERING if run.kind == JobKind.MESSAGE else run.state
         return dataclasses.replace(run, address=targets.find(job.to).address, state=state)
 
     def _drafts(self, run: Run, job: Job, targets: Targets) -> list[Draft]:
@@ -184,11 +184,11 @@ class Runs:
 
     async def work_alone(self, run: Run) -> None:
         """A built-in job that waits, done now and to its end, while nobody else looks after it."""
-        running = dataclasses.replace(run, attempts=run.attempts + 1, next_try="", state=State.RUNNING)
+        running = dataclasses.replace(run, attempts=run.attempts + 1, next_try="", state=RunStatus.RUNNING)
         await self._ledger.change([running])
         await self._work(running)
         result = self._results.pop(running.key)
-        if isinstance(result, State):
+        if isinstance(result, RunStatus):
             await self._ledger.ended([(running, result)])
         else:
             await self._failed(running, result)
@@ -204,7 +204,7 @@ class Runs:
         due = DueTime(self._clock.local(run.moment), run.late, run.due.startswith(BY_HAND))
         try:
             outcome = await self._built_in(run.job).run(due)
-            self._results[run.key] = State.SILENT if outcome.silent else State.DONE
+            self._results[run.key] = RunStatus.SILENT if outcome.silent else RunStatus.DONE
         except JobFailed as error:
             self._results[run.key] = str(error)
         except Exception as error:
@@ -223,19 +223,19 @@ class Runs:
 
     async def follow_up(self) -> None:
         """Learn the ends of what is under way."""
-        ends: list[tuple[Run, State]] = []
+        ends: list[tuple[Run, RunStatus]] = []
         for run in self._ledger.open:
-            if isinstance(result := self._results.pop(run.key, None), State):
+            if isinstance(result := self._results.pop(run.key, None), RunStatus):
                 ends.append((run, result))
             elif result is not None:
                 await self._failed(run, result)
         ends += await self._follow_turns()
         ends += await self._follow_deliveries()
         over = await self._ledger.ended(ends)
-        self.rung += [run for run in over if run.once and run.state is not State.STOPPED]
+        self.rung += [run for run in over if run.once and run.state is not RunStatus.STOPPED]
 
-    async def _fates(self, runs: Sequence[Run]) -> Mapping[str, Fate]:
-        def read(connection: sqlite3.Connection) -> dict[str, Fate]:
+    async def _fates(self, runs: Sequence[Run]) -> Mapping[str, MessageStatus]:
+        def read(connection: sqlite3.Connection) -> dict[str, MessageStatus]:
             addresses = [(run.key, run.address) for run in runs if run.address is not None]
             return {key: inbox_rows.fate(connection, at.channel, at.account, key) for key, at in addresses}
 
@@ -247,10 +247,10 @@ class Runs:
 
         return await self._database.run(read) if runs else []
 
-    async def _follow_turns(self) -> Sequence[tuple[Run, State]]:
+    async def _follow_turns(self) -> Sequence[tuple[Run, RunStatus]]:
         """Prompts whose turn is over: those that have nothing to deliver have ended."""
-        running = [one for one in self._ledger.open if one.kind == Kind.PROMPT and one.state is State.RUNNING]
-        ends: list[tuple[Run, State]] = []
+        running = [one for one in self._ledger.open if one.kind == JobKind.PROMPT and one.state is RunStatus.RUNNING]
+        ends: list[tuple[Run, RunStatus]] = []
         answered: list[Run] = []
         fates = await self._fates(running)
         self._arrived = frozenset(key for key, fate in fates.items() if fate.known)
@@ -260,27 +260,27 @@ class Runs:
                 case "":
                     pass  # it is not over
                 case "reply":
-                    answered.append(dataclasses.replace(run, state=State.DELIVERING))
+                    answered.append(dataclasses.replace(run, state=RunStatus.DELIVERING))
                 case "silence":
-                    ends.append((run, State.SILENT))
+                    ends.append((run, RunStatus.SILENT))
                 case "error":
                     await self._failed(run, reason)
                 case "skipped":
                     await self._failed(run, reason, again=False)
                 case _:
-                    ends.append((run, State.STOPPED))
+                    ends.append((run, RunStatus.STOPPED))
         await self._ledger.change(answered)
         return ends
 
-    async def _follow_deliveries(self) -> Sequence[tuple[Run, State]]:
+    async def _follow_deliveries(self) -> Sequence[tuple[Run, RunStatus]]:
         """A text that was refused, or that may have come, is not sent again: it might be said twice."""
-        sent = [one for one in self._ledger.open if one.state is State.DELIVERING]
-        ends: list[tuple[Run, State]] = []
+        sent = [one for one in self._ledger.open if one.state is RunStatus.DELIVERING]
+        ends: list[tuple[Run, RunStatus]] = []
         for run, delivery in zip(sent, await self._deliveries(sent), strict=True):
             if delivery.failed:
                 await self._failed(run, f"it could not be delivered: {delivery.error}", again=False)
             elif not delivery.waiting:
-                ends.append((run, State.DELIVERED))
+                ends.append((run, RunStatus.DELIVERED))
         return ends
 
     async def _failed(self, run: Run, reason: str, *, again: bool = True) -> None:
@@ -300,7 +300,7 @@ class Runs:
 def _is_to_begin(run: Run, now: datetime) -> bool:
     """A first try waits for nothing but its due time. What is left of a wait is never longer than the longest wait,
     unless the clock was put back: then the wait is over."""
-    if run.state is not State.WAITING or run.is_early(now):
+    if run.state is not RunStatus.WAITING or run.is_early(now):
         return False
     left = datetime.fromisoformat(run.next_try) - now
     return not run.attempts or not timedelta() < left <= RETRIES[-1]
@@ -311,6 +311,6 @@ def _alert(run: Run, failures: int) -> str:
     times = f"Job `{run.job}` has failed" + (f" {failures} times in a row" if failures > 1 else "")
     if failures == PAUSE_AFTER:
         return f"{times} and is paused now; `/jobs resume {run.job}` lets it go on."
-    if run.once and run.state is State.FAILED:
+    if run.once and run.state is RunStatus.FAILED:
         return f"{times}, and I have given it up."
     return f"{times}; I keep trying." if failures == ALERT_AFTER else ""

@@ -20,16 +20,16 @@ from gateway.messages.outbox import Outbox
 from gateway.policy.access import Access
 from gateway.scheduling import policy
 from gateway.scheduling.builtins import BuiltIn, with_absent
-from gateway.scheduling.clock import Clockwork, Waits, clockwork
-from gateway.scheduling.job import Job, Kind
-from gateway.scheduling.job_store import FILE, Jobs, NotChanged
+from gateway.scheduling.clock import ScheduleClock, WaitQueue, open_schedule_clock
+from gateway.scheduling.job import Job, JobKind
+from gateway.scheduling.job_store import FILE, JobStore, NotChanged
 from gateway.scheduling.policy import PAUSE_AFTER, Missed, Quiet, Timing, Wait
 from gateway.scheduling.recurrence import At, next_after
-from gateway.scheduling.run_state import Ledger
+from gateway.scheduling.run_state import RunState
 from gateway.scheduling.runs import Runs, new_run
-from gateway.scheduling.targets import Reports
+from gateway.scheduling.targets import OwnerReports
 from gateway.store.database import Database, StoreUnavailable
-from gateway.store.run_rows import BY_HAND, OFF, JobRow, Run, State
+from gateway.store.run_rows import BY_HAND, OFF, JobRow, Run, RunStatus
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class ScheduleRules:
     """`catch_up`: for how long a run is made up for. `interval`: seconds between two looks at the world."""
 
     catch_up: timedelta = timedelta(hours=12)
@@ -49,7 +49,7 @@ class Rules:
     interval: float = 3.0
 
 
-class Schedule:
+class ScheduleService:
     """`tick` is all that it does; `run` only repeats it."""
 
     def __init__(
@@ -61,18 +61,18 @@ class Schedule:
         outbox: Outbox,
         access: Access,
         channels: Collection[str],
-        rules: Rules,
+        rules: ScheduleRules,
         built_ins: Sequence[BuiltIn] = (),
     ) -> None:
         """`good_file`: where the jobs are kept that held when `schedule.yaml` last could be read."""
         self.clock = clock
-        self.file = Jobs(workspace, clock, good_file)
-        self.ledger = Ledger(database, clock)
-        self.reports = Reports(database, access, outbox, channels)
+        self.file = JobStore(workspace, clock, good_file)
+        self.ledger = RunState(database, clock)
+        self.reports = OwnerReports(database, access, outbox, channels)
         self._built_ins = {one.id: one for one in with_absent(tuple(built_ins))}
         self._runs = Runs(database, clock, self.ledger, outbox, self.reports, self._built_ins)
         self._rules = rules
-        self._waits = Waits()
+        self._waits = WaitQueue()
         self._firsts: dict[str, datetime] = {}
         """First due times that are not settled, where they are known."""
         self._jobs: Mapping[str, Job] | None = None
@@ -83,7 +83,7 @@ class Schedule:
         self._stuck: list[Run] = []
         self._last_tick = _LONG_AGO
         self._lock = asyncio.Lock()
-        self._bell: Clockwork | None = None
+        self._bell: ScheduleClock | None = None
         self._is_loaded = False
         self._is_offered = False
         self._is_edited = True
@@ -106,7 +106,7 @@ class Schedule:
         return "schedule"
 
     async def run(self, receive: Receive) -> None:
-        async with clockwork(self._rules.interval) as bell, asyncio.TaskGroup() as group:
+        async with open_schedule_clock(self._rules.interval) as bell, asyncio.TaskGroup() as group:
             self._bell, self._runs.group = bell, group
             group.create_task(self._ring_for_the_ended())
             while True:
@@ -147,7 +147,7 @@ class Schedule:
         self._gone = dict.fromkeys(self.ledger.known - self.jobs.keys(), _LONG_AGO)
         await self._meet()
         last = await self.ledger.last_runs()
-        well = (State.DELIVERED, State.SILENT)
+        well = (RunStatus.DELIVERED, RunStatus.SILENT)
         # those that rang before the last process could take them out of the file
         await self._take_out([run for run in last.values() if run.once and run.state in well])
         self._is_loaded = True
@@ -188,7 +188,9 @@ class Schedule:
 
     def _listed(self) -> Mapping[str, Job]:
         own = {
-            one.id: Job(one.id, Kind.BUILT_IN, one.text, one.when, enabled=one.enabled and not self.is_paused(one.id))
+            one.id: Job(
+                one.id, JobKind.BUILT_IN, one.text, one.when, enabled=one.enabled and not self.is_paused(one.id)
+            )
             for one in self._built_ins.values()
         }
         paused = {id: dataclasses.replace(self.file.jobs[id], enabled=False) for id in self._paused_here()}
@@ -210,7 +212,7 @@ class Schedule:
 
     def timing(self, job: Job) -> Timing:
         own = self._built_ins.get(job.id)
-        waits = own.heeds_quiet if own is not None else job.kind is Kind.PROMPT
+        waits = own.heeds_quiet if own is not None else job.kind is JobKind.PROMPT
         catch_up = self._rules.catch_up if job.catch_up else timedelta()
         return Timing(job.when, job.zone(self.clock.zone), catch_up, self._rules.quiet if waits else None)
 
@@ -289,7 +291,7 @@ class Schedule:
             if not job.enabled:
                 self._waits.put(job.id, None)
 
-        def planned() -> list[tuple[Job, Wait | policy.Run | Missed]]:
+        def planned() -> list[tuple[Job, Wait | policy.PlannedRun | Missed]]:
             return [(job, policy.plan(timing, settled, now, first)) for job, timing, settled, first in work]
 
         plans = planned() if len(work) < _IN_A_THREAD else await asyncio.to_thread(planned)
@@ -380,8 +382,8 @@ class Schedule:
         await self._meet()
 
     async def _drop_retries(self, id: str) -> None:
-        retries = [run for run in self.ledger.open if run.job == id and run.state is State.WAITING]
-        await self.ledger.ended([(run, State.STOPPED) for run in retries])
+        retries = [run for run in self.ledger.open if run.job == id and run.state is RunStatus.WAITING]
+        await self.ledger.ended([(run, RunStatus.STOPPED) for run in retries])
 
     async def run_now(self, job: Job) -> bool:
         """Run a job by hand, as soon as a gateway runs; at once, and to its end, where none does and none is needed.

@@ -15,7 +15,7 @@ from channels.message import Address, ChatKind, DueJob, InboundMessage, Origin, 
 from channels.terminal import MAIN_CHAT
 from gateway.messages.outbox import Outbox
 from gateway.policy.access import LOCAL_CHANNELS, Access, Admitted, Ignored, Verdict
-from gateway.policy.recipients import Chats, local_chat
+from gateway.policy.recipients import ChatDirectory, local_chat
 from gateway.scheduling.job import OWNER
 from gateway.store import chat_rows
 from gateway.store.chat_rows import KnownChat, language_in
@@ -76,7 +76,7 @@ class Targets:
         address = Address.parse(to)
         if address.channel not in self.channels:
             raise NoTarget(f"{to} cannot be reached: {address.channel} is off")
-        chat = Chats(self.access, self.known).at(address)
+        chat = ChatDirectory(self.access, self.known).at(address)
         if chat is None:
             raise NoTarget(
                 f"I know no chat {address} in which somebody may talk to me; they must write to me there once"
@@ -111,7 +111,7 @@ class Targets:
         mine = [chat for chat in private if self.access.is_owner(chat.address.channel, chat.user_id)]
         yield from (Target.of(chat) for chat in mine if chat.address.channel not in LOCAL_CHANNELS)
         for channel, _, id in (account.partition(":") for account in self.access.owner_accounts):
-            if channel in self.channels and (chat := Chats.of_person(channel, id)):
+            if channel in self.channels and (chat := ChatDirectory.of_person(channel, id)):
                 yield Target.of(chat)
         yield from (Target.of(chat) for chat in mine if chat.address.channel in LOCAL_CHANNELS)
         for channel in sorted(LOCAL_CHANNELS & set(self.channels)):
@@ -124,7 +124,7 @@ class Targets:
 log = logging.getLogger(__name__)
 
 
-class Reports:
+class OwnerReports:
     """`channels`: the names of those that are on."""
 
     def __init__(self, database: Database, access: Access, outbox: Outbox, channels: Collection[str]) -> None:

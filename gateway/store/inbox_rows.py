@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from pydantic import TypeAdapter
 
-from channels.message import InboundMessage, Origin, Unreadable
+from channels.message import InboundMessage, Origin, UnreadableEvent
 from gateway.store import chat_rows, web_rows
 
 _MESSAGE = TypeAdapter(InboundMessage)
@@ -39,7 +39,7 @@ class InboxRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Fate:
+class MessageStatus:
     """`turn` names the turn that answered; the keys of its replies begin with it."""
 
     done: bool = False
@@ -154,7 +154,7 @@ def _drop_old_overheard(connection: sqlite3.Connection, session: str) -> None:
     )
 
 
-def keep_unreadable(connection: sqlite3.Connection, event: Unreadable, at: str) -> None:
+def keep_unreadable(connection: sqlite3.Connection, event: UnreadableEvent, at: str) -> None:
     connection.execute(
         "INSERT OR IGNORE INTO inbox (channel, account, id, state, outcome, session, chat_id, platform_id, message,"
         " received_at) VALUES (?, ?, ?, 'unreadable', ?, '', '', '', ?, ?)",
@@ -266,21 +266,21 @@ def open_rows(connection: sqlite3.Connection) -> tuple[InboxRow, ...]:
     return tuple(_row(row) for row in connection.execute("SELECT * FROM inbox WHERE state = 'waiting' ORDER BY seq"))
 
 
-def fate(connection: sqlite3.Connection, channel: str, account: str, message_id: str) -> Fate:
+def fate(connection: sqlite3.Connection, channel: str, account: str, message_id: str) -> MessageStatus:
     """What became of a message; not done where it is unknown, or where part of its answer is still to be sent."""
     row = connection.execute(
         "SELECT state, outcome, turn, chat_id FROM inbox WHERE channel = ? AND account = ? AND id = ?",
         (channel, account, message_id),
     ).fetchone()
     if row is None:
-        return Fate()
+        return MessageStatus()
     turn = row["turn"] or f"command:{channel}:{message_id}"
     waiting = connection.execute(
         "SELECT 1 FROM outbox WHERE state IN ('waiting', 'sending') AND channel = ? AND chat_id = ?"
         " AND substr(key, 1, ?) = ?",
         (channel, row["chat_id"], len(turn) + 1, f"{turn}:"),
     ).fetchone()
-    return Fate(row["state"] == "done" and waiting is None, row["outcome"], turn, known=True)
+    return MessageStatus(row["state"] == "done" and waiting is None, row["outcome"], turn, known=True)
 
 
 def counts(connection: sqlite3.Connection) -> InboxCounts:

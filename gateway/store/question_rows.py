@@ -13,7 +13,7 @@ from channels.message import Address
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class StoredQuestion:
     """`id` names it in buttons; `kind` says who takes the answer, `subject` is what they need for it. `asked`: the
     platform's id of the only person who may answer. `until`: ISO 8601, UTC. `is_fresh`: nothing else was said by them
     since, so that a bare word answers it."""
@@ -27,7 +27,7 @@ class Question:
     is_fresh: bool = True
 
 
-def add(connection: sqlite3.Connection, question: Question) -> None:
+def add(connection: sqlite3.Connection, question: StoredQuestion) -> None:
     """Write a question down. One of the same id is left as it is."""
     address = question.address
     connection.execute(
@@ -47,12 +47,12 @@ def add(connection: sqlite3.Connection, question: Question) -> None:
     )
 
 
-def open_questions(connection: sqlite3.Connection, now: str) -> tuple[Question, ...]:
+def open_questions(connection: sqlite3.Connection, now: str) -> tuple[StoredQuestion, ...]:
     """Oldest first; what ran out is forgotten."""
     prune(connection, now)
     rows = connection.execute("SELECT * FROM question ORDER BY rowid")
     return tuple(
-        Question(
+        StoredQuestion(
             id=row["id"],
             kind=row["kind"],
             address=Address(row["channel"], row["chat_id"], row["thread_id"], row["account"]),

@@ -42,7 +42,7 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
-class Struck:
+class RedactedText:
     """A field that reads otherwise now."""
 
     table: str
@@ -115,15 +115,15 @@ def fields(connection: sqlite3.Connection, *, on_page: bool = False) -> list[Fie
     ]
 
 
-def struck(fields: Iterable[Field], strike: Strike) -> tuple[Struck, ...]:
+def struck(fields: Iterable[Field], strike: Strike) -> tuple[RedactedText, ...]:
     """What is to be changed so that nothing of it is left in these. Takes a while where they are many."""
     found = ((one, _COLUMNS[one.table, one.column].without(one.stored, strike)) for one in fields)
     return tuple(
-        Struck(one.table, one.column, one.row, one.stored, after) for one, after in found if after != one.stored
+        RedactedText(one.table, one.column, one.row, one.stored, after) for one, after in found if after != one.stored
     )
 
 
-def write(connection: sqlite3.Connection, changes: Iterable[Struck]) -> tuple[Struck, ...]:
+def write(connection: sqlite3.Connection, changes: Iterable[RedactedText]) -> tuple[RedactedText, ...]:
     """Make changes, but where something else stands by now. Returns those that were made."""
     return tuple(
         one
@@ -135,12 +135,12 @@ def write(connection: sqlite3.Connection, changes: Iterable[Struck]) -> tuple[St
     )
 
 
-def back(changes: Sequence[Struck]) -> list[Struck]:
+def back(changes: Sequence[RedactedText]) -> list[RedactedText]:
     """What undoes them."""
     return [dataclasses.replace(one, before=one.after, after=one.before) for one in reversed(changes)]
 
 
-def ids(connection: sqlite3.Connection, changes: Iterable[Struck]) -> frozenset[str]:
+def ids(connection: sqlite3.Connection, changes: Iterable[RedactedText]) -> frozenset[str]:
     """Of the messages on the page that are changed."""
     rows = {one.row for one in changes if one.table == _PAGE}
     found = (connection.execute("SELECT id FROM web_message WHERE number = ?", (row,)).fetchone() for row in rows)

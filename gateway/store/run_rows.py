@@ -22,7 +22,7 @@ OFF = " off"
 """Ends the spec of a job that is not to run."""
 
 
-class State(enum.StrEnum):
+class RunStatus(enum.StrEnum):
     WAITING = "waiting"  # to be begun, or begun again, at `next_try`
     RUNNING = "running"
     DELIVERING = "delivering"
@@ -38,7 +38,7 @@ class State(enum.StrEnum):
         return self in _OPEN
 
 
-_OPEN = (State.WAITING, State.RUNNING, State.DELIVERING)
+_OPEN = (RunStatus.WAITING, RunStatus.RUNNING, RunStatus.DELIVERING)
 _IS_OPEN = "state IN ('waiting', 'running', 'delivering')"
 
 
@@ -74,7 +74,7 @@ class Run:
     address: Address | None
     late: bool
     once: bool
-    state: State
+    state: RunStatus
     started_at: str
     attempts: int = 0
     next_try: str = ""
@@ -101,7 +101,7 @@ class Run:
 
     def is_early(self, now: datetime) -> bool:
         """It waits for a due time that is still to come: the clock was put back after the run was taken up."""
-        return self.state is State.WAITING and not self.due.startswith(BY_HAND) and self.moment > now
+        return self.state is RunStatus.WAITING and not self.due.startswith(BY_HAND) and self.moment > now
 
 
 def jobs(connection: sqlite3.Connection) -> dict[str, JobRow]:
@@ -211,7 +211,7 @@ def _run(row: sqlite3.Row) -> Run:
         address=address,
         late=bool(row["late"]),
         once=bool(row["once"]),
-        state=State(row["state"]),
+        state=RunStatus(row["state"]),
         started_at=row["started_at"],
         attempts=row["attempts"],
         next_try=row["next_try"],

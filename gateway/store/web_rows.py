@@ -7,7 +7,7 @@ import sqlite3
 from pydantic import TypeAdapter
 
 from channels.message import InboundMessage, Origin
-from channels.web.record import Buttons, By, Entry, ShownFile
+from channels.web.record import Buttons, By, ChatEntry, ShownFile
 
 CHANNEL = "web"
 _KEPT = 500
@@ -21,11 +21,11 @@ def said(connection: sqlite3.Connection, message: InboundMessage, at: str) -> No
     if message.address.channel != CHANNEL or message.origin is not Origin.CHAT:
         return
     files = tuple(ShownFile(one.name, one.media_type, handle=one.handle) for one in message.attachments)
-    entry = Entry(0, message.platform_id, message.address.chat_id, By.PERSON, message.text, at, files=files)
+    entry = ChatEntry(0, message.platform_id, message.address.chat_id, By.PERSON, message.text, at, files=files)
     _add(connection, entry)
 
 
-def keep(connection: sqlite3.Connection, entry: Entry) -> Entry:
+def keep(connection: sqlite3.Connection, entry: ChatEntry) -> ChatEntry:
     """Write down what we say, unless it is here already; returns what stands here."""
     _add(connection, entry)
     kept = find(connection, entry.id)
@@ -33,7 +33,7 @@ def keep(connection: sqlite3.Connection, entry: Entry) -> Entry:
     return kept
 
 
-def change(connection: sqlite3.Connection, id: str, text: str, buttons: Buttons) -> Entry | None:
+def change(connection: sqlite3.Connection, id: str, text: str, buttons: Buttons) -> ChatEntry | None:
     """Only what we have said is changed."""
     connection.execute(
         "UPDATE web_message SET text = ?, buttons = ? WHERE id = ? AND by = ?",
@@ -43,12 +43,12 @@ def change(connection: sqlite3.Connection, id: str, text: str, buttons: Buttons)
     return entry if entry is not None and entry.by is By.DAYBOOK else None
 
 
-def find(connection: sqlite3.Connection, id: str) -> Entry | None:
+def find(connection: sqlite3.Connection, id: str) -> ChatEntry | None:
     row = connection.execute("SELECT * FROM web_message WHERE id = ?", (id,)).fetchone()
     return None if row is None else _entry(row)
 
 
-def recent(connection: sqlite3.Connection, chat: str, most: int, before: int | None) -> list[Entry]:
+def recent(connection: sqlite3.Connection, chat: str, most: int, before: int | None) -> list[ChatEntry]:
     rows = connection.execute(
         "SELECT * FROM web_message WHERE chat_id = ? AND number < ? ORDER BY number DESC LIMIT ?",
         (chat, before if before is not None else 2**62, most),
@@ -71,7 +71,7 @@ def logged_out(connection: sqlite3.Connection) -> frozenset[str]:
     return frozenset(row["session"] for row in connection.execute("SELECT session FROM web_logged_out"))
 
 
-def _add(connection: sqlite3.Connection, entry: Entry) -> None:
+def _add(connection: sqlite3.Connection, entry: ChatEntry) -> None:
     connection.execute(
         "INSERT OR IGNORE INTO web_message (id, chat_id, by, text, at, reply_to, turn, is_error, buttons, files)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -95,8 +95,8 @@ def _add(connection: sqlite3.Connection, entry: Entry) -> None:
     )
 
 
-def _entry(row: sqlite3.Row) -> Entry:
-    return Entry(
+def _entry(row: sqlite3.Row) -> ChatEntry:
+    return ChatEntry(
         number=row["number"],
         id=row["id"],
         chat=row["chat_id"],

@@ -19,16 +19,16 @@ from agent.tools.arguments import text, texts
 from agent.tools.base import GONE, Arguments, Effect, EffectKind, Once, Tool, ToolError, ToolResult
 from agent.tools.foreign_text import foreign, unique
 from channels.message import Address, Channel, OutboundFile
-from gateway.messages.outbound_files import Outgoing
+from gateway.messages.outbound_files import OutboundFiles
 from gateway.messages.outbox import Outbox
 from gateway.policy.access import Access
-from gateway.policy.recipients import Addressing, Chats, NotAddressable
-from gateway.policy.sessions import Conversation, Sessions, is_same_audience
+from gateway.policy.recipients import ChatDirectory, RecipientRefused, Recipients
+from gateway.policy.sessions import SessionPolicy, SessionRoute, is_same_audience
 from gateway.store import chat_rows, outbox_rows
 from gateway.store.database import Database, StoreUnavailable
 from gateway.store.inbox_rows import InboxRow
 from gateway.store.outbox_rows import Draft
-from gateway.turns.user_message import said_id
+from gateway.turns.user_message import user_message_id
 
 MOST_FILES = 10
 _LARGEST = 100_000_000
@@ -53,9 +53,9 @@ class MessageTools:
         database: Database,
         clock: Clock,
         access: Access,
-        sessions: Sessions,
+        sessions: SessionPolicy,
         outbox: Outbox,
-        outgoing: Outgoing,
+        outgoing: OutboundFiles,
         channels: Mapping[str, Channel],
     ) -> None:
         self._database = database
@@ -69,7 +69,7 @@ class MessageTools:
     def of_row(self, row: InboxRow) -> tuple[Tool, ...]:
         """For the conversation in which that was said."""
         conversation = self._sessions.of_row(row)
-        turn = f"send:{conversation.session}:{row.turn or said_id(row.message)}"
+        turn = f"send:{conversation.session}:{row.turn or user_message_id(row.message)}"
 
         async def send(arguments: Arguments, call: str) -> ToolResult:
             return ToolResult(await self._send(row, conversation, arguments, f"{turn}:{call}"))
@@ -86,20 +86,20 @@ class MessageTools:
 
         return (Tool(_SPEC, send_unnamed, once=Once(send, fate), effect=effect),)
 
-    async def _effect(self, row: InboxRow, conversation: Conversation, arguments: Arguments) -> Effect | None:
+    async def _effect(self, row: InboxRow, conversation: SessionRoute, arguments: Arguments) -> Effect | None:
         """What goes to another audience than this chat's. Raises `ToolError`."""
         words, paths = text(arguments, "text"), texts(arguments, "files")
         known = await self._database.run(chat_rows.known)
-        addressing = Addressing(self._access, self._channels, known, row.message, conversation)
+        addressing = Recipients(self._access, self._channels, known, row.message, conversation)
         try:
             to = addressing.find(text(arguments, "to"))
             if to == row.message.address:
                 return None
-            chat = Chats(self._access, known).at(to)
+            chat = ChatDirectory(self._access, known).at(to)
             if chat is not None and is_same_audience(self._sessions.in_chat(chat).scope, conversation.scope):
                 return None
             shas = [await asyncio.to_thread(_content, conversation.scope, path) for path in paths]
-        except NotAddressable as error:
+        except RecipientRefused as error:
             raise _not_addressable(error) from error
         except FileError as error:
             raise ToolError(str(error)) from error
@@ -113,7 +113,7 @@ class MessageTools:
             before=" ".join(sha for sha, _ in shas),
         )
 
-    async def _send(self, row: InboxRow, conversation: Conversation, arguments: Arguments, key: str) -> str:
+    async def _send(self, row: InboxRow, conversation: SessionRoute, arguments: Arguments, key: str) -> str:
         words, paths = spoken(text(arguments, "text")), texts(arguments, "files")
         if not words and not paths:
             raise ToolError("there is nothing to send: text is empty and there are no files")
@@ -121,12 +121,12 @@ class MessageTools:
             raise ToolError(f"at most {MOST_FILES} files can go with a message")
         try:
             known = await self._database.run(chat_rows.known)
-            to = Addressing(self._access, self._channels, known, row.message, conversation).find(text(arguments, "to"))
+            to = Recipients(self._access, self._channels, known, row.message, conversation).find(text(arguments, "to"))
             files = await self._kept(conversation.scope, paths, to)
             await self._outbox.cut(to, words)
             drafts = self._outbox.drafts(f"{key}:{{}}", to, words, files=files)
             is_new = await self._database.run(_write_once, drafts, utc_stamp(self._clock.now()))
-        except NotAddressable as error:
+        except RecipientRefused as error:
             raise _not_addressable(error) from error
         except FileError as error:
             raise ToolError(str(error)) from error
@@ -153,7 +153,7 @@ def _content(scope: Scope, path: str) -> tuple[str, str]:
     return (GONE, "") if data is None else (sha_of(data), decoded(data))
 
 
-def _not_addressable(error: NotAddressable) -> ToolError:
+def _not_addressable(error: RecipientRefused) -> ToolError:
     return ToolError(str(error), unique(foreign("the name of a chat", name) for name in error.names))
 
 

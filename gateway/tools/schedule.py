@@ -12,15 +12,15 @@ from agent.memory.provenance import own_mark
 from agent.tools import schema
 from agent.tools.arguments import text
 from agent.tools.base import Arguments, Effect, EffectKind, Tool, ToolError, ToolResult
-from agent.tools.foreign_text import Foreign, foreign, in_text, unique
+from agent.tools.foreign_text import ForeignText, foreign, in_text, unique
 from channels.message import ChatKind
 from gateway.i18n import one_line
 from gateway.policy.access import Role
-from gateway.policy.sessions import Conversation, Sessions, is_same_audience
+from gateway.policy.sessions import SessionPolicy, SessionRoute, is_same_audience
 from gateway.scheduling import recurrence as when_
-from gateway.scheduling.job import OWNER, Job, Kind
+from gateway.scheduling.job import OWNER, Job, JobKind
 from gateway.scheduling.recurrence import local
-from gateway.scheduling.requests import Asker, Book, NotBooked, Row, Wish
+from gateway.scheduling.requests import JobListing, JobRefused, JobRequest, JobService, Requester
 from gateway.store.inbox_rows import InboxRow
 
 T = TypeVar("T")
@@ -34,7 +34,7 @@ _ADD = schema.spec(
     "Add a reminder (message: the text is sent as it is) or a job (prompt: you do what it says, your answer is sent). "
     "Tell the person the exact time that comes back.",
     {
-        "kind": schema.string(enum=(str(Kind.MESSAGE), str(Kind.PROMPT))),
+        "kind": schema.string(enum=(str(JobKind.MESSAGE), str(JobKind.PROMPT))),
         "text": schema.string(),
         "when": {"type": "object", "description": _WHEN},
     },
@@ -48,7 +48,7 @@ _REMOVE = schema.spec("schedule_remove", "Remove a job or reminder.", {"id": sch
 
 
 class ScheduleTools:
-    def __init__(self, book: Book, sessions: Sessions) -> None:
+    def __init__(self, book: JobService, sessions: SessionPolicy) -> None:
         self._book = book
         self._sessions = sessions
 
@@ -59,7 +59,7 @@ class ScheduleTools:
         asker = asker_of(row, self._sessions.of_row(row))
 
         async def add(arguments: Arguments) -> ToolResult:
-            wish = Wish(
+            wish = JobRequest(
                 text=own_mark(text(arguments, "text")),
                 when=_when(arguments),
                 kind=text(arguments, "kind"),
@@ -79,9 +79,9 @@ class ScheduleTools:
             listed = "\n".join(lines) or "There are no jobs or reminders."
             return ToolResult(listed, foreign=await found([row.job for row in rows[:_MOST_LISTED]]))
 
-        async def found(jobs: Sequence[Job]) -> tuple[Foreign, ...]:
+        async def found(jobs: Sequence[Job]) -> tuple[ForeignText, ...]:
             """What of jobs is others' text: theirs, for their chats, and what was made from documents and the like."""
-            chats = {job.to for job in jobs if job.kind is not Kind.BUILT_IN}
+            chats = {job.to for job in jobs if job.kind is not JobKind.BUILT_IN}
             elsewhere = {to for to in chats if not await self._is_here(row, asker, to)}
             others = [foreign(job.to, job.text) for job in jobs if job.to in elsewhere]
             return unique([*others, *(one for job in jobs for one in in_text(job.text))])
@@ -110,7 +110,7 @@ class ScheduleTools:
             Tool(_REMOVE, remove, effect=removing),
         )
 
-    async def _is_here(self, row: InboxRow, asker: Asker, to: str) -> bool:
+    async def _is_here(self, row: InboxRow, asker: Requester, to: str) -> bool:
         """Whether who listens in the chat that a job reports to (empty: this one) listens here too."""
         if not to or to == OWNER:
             return not to or asker.is_owner
@@ -119,11 +119,11 @@ class ScheduleTools:
         return chat is not None and is_same_audience(self._sessions.in_chat(chat).scope, here)
 
     async def _effect(
-        self, act: EffectKind, row: InboxRow, asker: Asker, to: str, kind: str, told: str
+        self, act: EffectKind, row: InboxRow, asker: Requester, to: str, kind: str, told: str
     ) -> Effect | None:
         """Of a job of that kind that reports to that chat: a reminder for who listens here is free."""
         is_here = await self._is_here(row, asker, to)
-        if is_here and kind != Kind.PROMPT:
+        if is_here and kind != JobKind.PROMPT:
             return None
         if not is_here and not asker.is_owner:
             return None  # nobody but the owner can: the book refuses it
@@ -135,11 +135,11 @@ class ScheduleTools:
         return Effect(act, target, told, private=private, this_turn=is_here)
 
 
-def asker_of(row: InboxRow, conversation: Conversation) -> Asker:
+def asker_of(row: InboxRow, conversation: SessionRoute) -> Requester:
     """Whoever said something, as the schedule sees them."""
     private = row.message.kind is ChatKind.PRIVATE
     is_owner = private and conversation.role is Role.OWNER
-    return Asker(row.message.address, conversation.person if private else "", is_owner)
+    return Requester(row.message.address, conversation.person if private else "", is_owner)
 
 
 def _when(arguments: Arguments) -> Mapping[str, str]:
@@ -151,11 +151,11 @@ def _when(arguments: Arguments) -> Mapping[str, str]:
 async def _asked(work: Awaitable[T]) -> T:
     try:
         return await work
-    except NotBooked as error:
+    except JobRefused as error:
         raise ToolError(str(error)) from error
 
 
-def _line(row: Row) -> str:
+def _line(row: JobListing) -> str:
     job = row.job
     next_run = (
         f"next {local(row.next_run, row.zone)}" if row.next_run else "paused" if not job.enabled else "no next run"

@@ -31,9 +31,9 @@ from agent.media.store import FOLDER, Store
 from agent.media.transcribe import Transcriber
 from agent.media.unreadable import Unreadable
 from channels.message import Attachment, Channel, InboundMessage, NotFetched
-from gateway.messages.lanes import Locks
-from gateway.messages.suspects import InHand
-from gateway.turns.user_message import Found, Opened, read_note, said_id, write_note
+from gateway.messages.lanes import KeyedLocks
+from gateway.messages.suspects import ActiveWork
+from gateway.turns.user_message import AttachmentKind, AttachmentResult, read_note, user_message_id, write_note
 
 
 class Slots:
@@ -42,7 +42,7 @@ class Slots:
     def __init__(self, shared: int) -> None:
         self._shared = asyncio.Semaphore(shared)
         self._owners = asyncio.Semaphore(1)
-        self._sessions: Locks[str] = Locks()
+        self._sessions: KeyedLocks[str] = KeyedLocks()
 
     @asynccontextmanager
     async def one(self, session: str, *, is_owners: bool) -> AsyncIterator[None]:
@@ -123,7 +123,7 @@ _SPOKEN = ("voice", "video note")
 
 
 @dataclass(frozen=True, slots=True)
-class Space:
+class MediaLimits:
     """What files may take: `a_day` bytes for each chat that is not a private one of the owner, as long as `least_free`
     stay free on the disk; `free` tells how many are, and blocks."""
 
@@ -132,7 +132,7 @@ class Space:
     free: Callable[[Path], int] = lambda folder: shutil.disk_usage(folder).free
 
 
-class Intake:
+class AttachmentIntake:
     """`most_bytes`: larger files are not fetched; `wait`: seconds before a fetch that failed is tried again, doubled
     for the time after."""
 
@@ -143,10 +143,10 @@ class Intake:
         reader: Reader,
         transcriber: Transcriber | None,
         most_bytes: int,
-        in_hand: InHand,
+        in_hand: ActiveWork,
         clock: Clock,
         wait: float = 1.0,
-        space: Space = Space(),
+        space: MediaLimits = MediaLimits(),
     ) -> None:
         self._channels = channels
         self._store = store
@@ -160,7 +160,7 @@ class Intake:
         self._hearing = Slots(_HEARD_AT_ONCE)
         self._reading = Slots(AT_ONCE - 1)
 
-    async def opened(self, message: InboundMessage, session: str, *, is_owners: bool) -> Mapping[int, Opened]:
+    async def opened(self, message: InboundMessage, session: str, *, is_owners: bool) -> Mapping[int, AttachmentResult]:
         """Every attachment that has bytes, by its place in the message. `session` is where it was said, `is_owners`
         whether that is a private one of the owner. Raises `OSError` where the disk does not do its
         part; then, and where it is cancelled, a later call goes on where this one stopped."""
@@ -184,23 +184,27 @@ class Intake:
         if gone:
             log.info("%d old files that came with messages are deleted: no talk names them any more", gone)
 
-    async def _opened(self, message: InboundMessage, at: int, fetches: asyncio.Semaphore, whose: _Whose) -> Opened:
+    async def _opened(
+        self, message: InboundMessage, at: int, fetches: asyncio.Semaphore, whose: _Whose
+    ) -> AttachmentResult:
         attachment = message.attachments[at]
         note = self._note(message, at)
         known = await asyncio.to_thread(read_note, note, self._store)
-        if known is not None and known.found is not Found.FETCHED:
+        if known is not None and known.found is not AttachmentKind.FETCHED:
             return known
         try:
-            with self._in_hand.working(f"{attachment.kind} {attachment.name!r} ({at}) of message {said_id(message)}"):
+            with self._in_hand.working(
+                f"{attachment.kind} {attachment.name!r} ({at}) of message {user_message_id(message)}"
+            ):
                 if known is None:
                     async with fetches:
                         file = await self._fetched(message, attachment, whose)
                 else:
                     file = known.file
-                await asyncio.to_thread(write_note, note, Opened(Found.FETCHED, file))
+                await asyncio.to_thread(write_note, note, AttachmentResult(AttachmentKind.FETCHED, file))
                 opened = await self._read(attachment, file, whose)
         except NotFetched as problem:
-            opened = Opened(Found.CLOSED, remark=str(problem))
+            opened = AttachmentResult(AttachmentKind.CLOSED, remark=str(problem))
         await asyncio.to_thread(write_note, note, opened)
         return opened
 
@@ -263,22 +267,22 @@ class Intake:
         _, ending = _sniffed(fetched, attachment)
         return self._store.keep(fetched, ending)
 
-    async def _read(self, attachment: Attachment, file: str, whose: _Whose) -> Opened:
+    async def _read(self, attachment: Attachment, file: str, whose: _Whose) -> AttachmentResult:
         place = self._store.place(file)
         kind, _ = await asyncio.to_thread(_sniffed, place, attachment)
         try:
             if kind is Kind.PICTURE:
-                return Opened(Found.PICTURE, file, shown=await self._shrunk(place, whose))
+                return AttachmentResult(AttachmentKind.PICTURE, file, shown=await self._shrunk(place, whose))
             if kind is Kind.AUDIO or (kind is Kind.VIDEO and attachment.kind.endswith(_SPOKEN)):
                 if self._transcriber is None:
-                    return Opened(Found.UNHEARD, file)
+                    return AttachmentResult(AttachmentKind.UNHEARD, file)
                 async with self._hearing.one(whose.session, is_owners=whose.is_owners):
-                    return Opened(Found.SPEECH, file, text=await self._transcriber.transcribe(place))
+                    return AttachmentResult(AttachmentKind.SPEECH, file, text=await self._transcriber.transcribe(place))
             async with self._reading.one(whose.session, is_owners=whose.is_owners):
                 reading = await self._reader.text(place, kind)
         except Unreadable as problem:
-            return Opened(Found.CLOSED, file, remark=str(problem))
-        return Opened(Found.DOCUMENT, file, text=reading.text, remark=reading.remark)
+            return AttachmentResult(AttachmentKind.CLOSED, file, remark=str(problem))
+        return AttachmentResult(AttachmentKind.DOCUMENT, file, text=reading.text, remark=reading.remark)
 
     async def _shrunk(self, picture: Path, whose: _Whose) -> str:
         """Raises `Unreadable`."""
@@ -288,7 +292,7 @@ class Intake:
             return await asyncio.to_thread(self._store.keep, scratch, ending)
 
     def _note(self, message: InboundMessage, at: int) -> Path:
-        key = hashlib.sha256(f"{said_id(message)}\n{at}\n{message.attachments[at].handle}".encode()).hexdigest()
+        key = hashlib.sha256(f"{user_message_id(message)}\n{at}\n{message.attachments[at].handle}".encode()).hexdigest()
         return self._store.root / FOLDER / _NOTES / f"{key}.json"
 
 

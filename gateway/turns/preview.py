@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 
 from agent.silence import SilentFilter, spoken
-from agent.types import Discard, StepDone, Text, TurnEvent
+from agent.types import ReplyText, StepCompleted, TextReset, TurnEvent
 from channels.message import (
     Address,
     AnswerLost,
@@ -59,7 +59,7 @@ def _newest(channel: Channel, text: str) -> str:
     return channel.split("… " + pieces[-1])[0] if len(pieces) > 1 else "".join(pieces)
 
 
-class Reply:
+class StreamedReply:
     """The reply as it is being written: finished steps, the step that streams, and a note on a long wait."""
 
     def __init__(self) -> None:
@@ -70,13 +70,13 @@ class Reply:
 
     def feed(self, event: TurnEvent) -> None:
         match event:
-            case Text(text):
+            case ReplyText(text):
                 self.note = ""
                 self._partial += self._filter.feed(text)
-            case Discard(note):
+            case TextReset(note):
                 self.note = note
                 self._partial, self._filter = "", SilentFilter()
-            case StepDone():
+            case StepCompleted():
                 step = spoken(self._partial + self._filter.finish())
                 self._steps += [step] if step else []
                 self._partial, self._filter = "", SilentFilter()
@@ -96,7 +96,7 @@ class Reply:
         return "\n\n".join(part for part in (self.text, f"_{self.note}_" if self.note else "") if part)
 
 
-class Preview:
+class LivePreview:
     """Keeps a chat up to date with a reply while the `open` block lasts, at the platform's own pace.
 
     message     platform id of the preview's message when there is one to be edited
@@ -135,7 +135,7 @@ class Preview:
         self.uncertain = stood == ""
 
     @asynccontextmanager
-    async def open(self, reply: Reply) -> AsyncIterator[Preview]:
+    async def open(self, reply: StreamedReply) -> AsyncIterator[LivePreview]:
         if self.uncertain:
             await self._ask_again()
         task = asyncio.create_task(self._follow(reply), name=f"preview {self._address}")
@@ -165,7 +165,7 @@ class Preview:
         if not task.cancelled() and (bug := task.exception()):
             log.error("a preview broke", exc_info=bug)
 
-    async def _follow(self, reply: Reply) -> None:
+    async def _follow(self, reply: StreamedReply) -> None:
         wait: float | None = None
         while await self._next_change():
             style = self._channel.pace(self._address).preview

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from channels.message import OutboundMessage, SendError
-from gateway.messages.lanes import Lanes, Locks
+from gateway.messages.lanes import KeyedLocks, Lanes
 from gateway.messages.suspects import ShuttingDown, TrialGate, is_given_up, is_suspect
 from gateway.store.database import StoreUnavailable
 from gateway.store.inbox_rows import InboxRow
-from gateway.turns.turn import ANEW, QueueMode, Rooms, SessionLane, Turn
-from gateway.turns.user_message import said_id
+from gateway.turns.turn import ANEW, QueueMode, SessionLane, Turn, TurnServices
+from gateway.turns.user_message import user_message_id
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ class WasStopped(Exception):
 
 
 @dataclass(slots=True)
-class Running:
+class RunningTurn:
     """`wish`: why the turn is being cancelled from outside; None: it is not."""
 
     turn: Turn
@@ -54,22 +54,24 @@ class Running:
 
 
 @dataclass(frozen=True, slots=True)
-class Stopped:
+class StoppedTurn:
     """What `/stop` has ended: whether a turn or other work ran, and how many messages waited behind it."""
 
     ran: bool
     waiting: int
 
 
-class Turns:
-    def __init__(self, rooms: Rooms, disk_wait: float = 15.0, trial_age: float = 10.0, paste_wait: float = 1.0) -> None:
+class TurnQueue:
+    def __init__(
+        self, rooms: TurnServices, disk_wait: float = 15.0, trial_age: float = 10.0, paste_wait: float = 1.0
+    ) -> None:
         """`disk_wait`: seconds between tries while the disk takes nothing; `trial_age` as of `TrialGate`; `paste_wait`:
         seconds for the rest of a text that the person's client has cut, or of an album."""
         self._rooms = rooms
         self._disk_wait = disk_wait
         self._paste_wait = paste_wait
-        self._running: dict[str, Running] = {}
-        self._locks: Locks[str] = Locks()
+        self._running: dict[str, RunningTurn] = {}
+        self._locks: KeyedLocks[str] = KeyedLocks()
         self._beside: dict[tuple[str, int], asyncio.Task[object]] = {}
         self._told_of_disk: set[str] = set()
         self._gate = TrialGate(trial_age)
@@ -95,21 +97,21 @@ class Turns:
         """Whether `alone` would have to wait."""
         return session in self._locks
 
-    async def stop(self, session: str, before: int) -> Stopped:
+    async def stop(self, session: str, before: int) -> StoppedTurn:
         """End the running turn and other work, and set aside what waits behind it, as far as it came before number
         `before` of the inbox: what a person says after a command is not what the command is about. Raises
         `StoreUnavailable`."""
         ran, seqs = self._halt(session, before)
         await self._set_aside(session, seqs)
-        return Stopped(ran, len(seqs))
+        return StoppedTurn(ran, len(seqs))
 
     @asynccontextmanager
-    async def stopped(self, session: str, before: int) -> AsyncIterator[Stopped]:
+    async def stopped(self, session: str, before: int) -> AsyncIterator[StoppedTurn]:
         """As `stop`; inside, no turn of the session runs, and what was said since waits."""
         ran, seqs = self._halt(session, before)
         async with self.alone(session):  # asked for before anything else is awaited, so before what was said since
             await self._set_aside(session, seqs)
-            yield Stopped(ran, len(seqs))
+            yield StoppedTurn(ran, len(seqs))
 
     async def unless_stopped(self, session: str, seq: int, work: Coroutine[object, object, T]) -> T:
         """Do something else with a session than a turn, as message `seq` asks. Raises `WasStopped` where it was ended
@@ -230,7 +232,7 @@ class Turns:
         turns: dict[int, str] = {}
         while left:
             parts = _one_thing_said(left)
-            turns |= {row.seq: f"{said_id(parts[0].message)}{ANEW}" for row in parts}
+            turns |= {row.seq: f"{user_message_id(parts[0].message)}{ANEW}" for row in parts}
             left = [row for row in left if row.seq not in turns]
         await self._rooms.inbox.separate(turns)
         session = self._rooms.conversation(waiting[0]).session
@@ -279,7 +281,7 @@ class Turns:
         """Run one turn. True: a message in the lane has interrupted it, and the next turn is to answer for both."""
         task = asyncio.create_task(turn.run(), name=f"turn {turn.id}")
         session = turn.rows[0].session
-        running = self._running[session] = Running(turn, task)
+        running = self._running[session] = RunningTurn(turn, task)
         try:
             await asyncio.wait({task})
         finally:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 
 from channels.message import Channel, InboundMessage, Origin
-from gateway.messages.lanes import Locks
+from gateway.messages.lanes import KeyedLocks
 from gateway.store.inbox_rows import InboxRow
 
 
@@ -18,7 +18,7 @@ class Acknowledgement:
         self._channels = channels
         self._signs = signs
         self._spawn = spawn
-        self._under_way: Locks[str] = Locks()
+        self._under_way: KeyedLocks[str] = KeyedLocks()
 
     def kept(self, row: InboxRow) -> None:
         """A message is on disk and waits for its turn."""

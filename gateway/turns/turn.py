@@ -18,26 +18,34 @@ from agent.agent import Agent
 from agent.memory.scope import Audience
 from agent.model.base import Usage
 from agent.tools.base import Tool
-from agent.types import CHAT, JOB, Discard, End, EndKind, Said, StepDone, Text, TurnRequest
+from agent.types import CHAT, JOB, ReplyText, ResultKind, StepCompleted, TextReset, TurnRequest, TurnResult, UserMessage
 from channels.message import Channel, DueJob
 from gateway.messages.inbox import Inbox
 from gateway.messages.lanes import Lane
 from gateway.messages.outbound_files import LongAnswers
 from gateway.messages.outbox import Outbox
-from gateway.messages.suspects import SKIPPED, InHand, is_given_up
+from gateway.messages.suspects import SKIPPED, ActiveWork, is_given_up
 from gateway.policy.approvals import Approvals
-from gateway.policy.display_names import Names
-from gateway.policy.preferences import Choices
-from gateway.policy.sessions import Conversation
+from gateway.policy.display_names import DisplayNames
+from gateway.policy.preferences import Preferences
+from gateway.policy.sessions import SessionRoute
 from gateway.scheduling.job_store import FILE
 from gateway.store import chat_rows, outbox_rows
 from gateway.store.database import Database, StoreUnavailable
 from gateway.store.inbox_rows import InboxRow
 from gateway.store.outbox_rows import Draft
-from gateway.turns.attachments import Intake
-from gateway.turns.preview import Preview, Reply
+from gateway.turns.attachments import AttachmentIntake
+from gateway.turns.preview import LivePreview, StreamedReply
 from gateway.turns.reactions import Acknowledgement
-from gateway.turns.user_message import ADVICE, has_files, late_mark, needs_advice, nothing_to_answer, said, said_id
+from gateway.turns.user_message import (
+    ADVICE,
+    build_user_message,
+    has_files,
+    late_mark,
+    needs_advice,
+    nothing_to_answer,
+    user_message_id,
+)
 
 log = logging.getLogger(__name__)
 
@@ -69,7 +77,7 @@ class QueueRule:
 
 
 @dataclass(frozen=True, slots=True)
-class Rooms:
+class TurnServices:
     """What a turn needs of the house. `conversation` says where a message on disk belongs, as at its arrival;
     `tools` gives those that act on the house for whoever has sent it; `to_owner` what is to be written down to tell the
     owner a text under a key."""
@@ -78,18 +86,18 @@ class Rooms:
     inbox: Inbox
     outbox: Outbox
     long_answers: LongAnswers
-    choices: Choices
-    intake: Intake
+    choices: Preferences
+    intake: AttachmentIntake
     acknowledgement: Acknowledgement
     channels: Mapping[str, Channel]
     agents: Mapping[str, Agent]
     queues: Mapping[str, QueueRule]
-    conversation: Callable[[InboxRow], Conversation]
+    conversation: Callable[[InboxRow], SessionRoute]
     tools: Callable[[InboxRow], tuple[Tool, ...]]
-    in_hand: InHand
+    in_hand: ActiveWork
     to_owner: Callable[[str, str], Awaitable[list[Draft]]]
     approvals: Approvals
-    names: Names
+    names: DisplayNames
 
 
 class Turn:
@@ -102,7 +110,7 @@ class Turn:
 
     def __init__(
         self,
-        rooms: Rooms,
+        rooms: TurnServices,
         lane: SessionLane,
         rows: Sequence[InboxRow],
         interrupted: Turn | None = None,
@@ -116,16 +124,16 @@ class Turn:
         self._lane = lane
         self._shown_up_to = 0
         self._stood: str | None = None
-        self._preview: Preview | None = None
+        self._preview: LivePreview | None = None
         self._conversation = rooms.conversation(first)
         self._agent = rooms.agents[self._conversation.session.agent]
         self._queue = rooms.queues[self._conversation.session.agent]
-        self.id = first.turn or said_id(first.message)
+        self.id = first.turn or user_message_id(first.message)
         self._interrupted = interrupted
         self._said = (*carried, *rows)
         self._advice = ""
         self.rows: list[InboxRow] = [*rows, *carried]
-        self.reply = Reply()
+        self.reply = StreamedReply()
         self.ended = False
         self.is_trial = is_trial
 
@@ -144,14 +152,14 @@ class Turn:
         self._said = tuple(self._rooms.inbox.row(row.seq) for row in self._said)  # an edit may have come until now
         await self._close_interrupted()  # not before: a crash would find its messages with a turn that was stopped
         if note := nothing_to_answer([row.message for row in self._said]):
-            return await self._end(End(EndKind.ERROR, note, Usage()))
+            return await self._end(TurnResult(ResultKind.ERROR, note, Usage()))
         try:
             end = await self._answer()
         except (StoreUnavailable, OSError):
             raise
         except Exception:
             log.exception("turn %s failed", self.id)
-            end = End(EndKind.ERROR, _BUG, Usage())
+            end = TurnResult(ResultKind.ERROR, _BUG, Usage())
         return await self._end(end)
 
     @property
@@ -165,7 +173,7 @@ class Turn:
         by = f"job `{row.message.due.id}`" if row.message.due else f"a message from {row.message.sender.name or '?'}"
         log.error("%s is skipped: the process died or stood still with it again and again", self._name)
         await self._end(
-            End(EndKind.ERROR, SKIPPED, Usage()),
+            TurnResult(ResultKind.ERROR, SKIPPED, Usage()),
             outcome=f"skipped: {SKIPPED}" if row.message.due else "",
             besides=await self._rooms.to_owner(_TO_OWNER.format(by=by, chat=row.message.address), f"skipped:{row.seq}"),
         )
@@ -187,7 +195,7 @@ class Turn:
 
     async def end_stopped(self) -> None:
         """The end of a turn that its person stopped: what was written of the answer stays in the chat."""
-        await self._end(End(EndKind.REPLY, self._cut("Stopped."), Usage()), outcome="stopped")
+        await self._end(TurnResult(ResultKind.REPLY, self._cut("Stopped."), Usage()), outcome="stopped")
 
     async def close_preview(self) -> None:
         """Leave no half-written message of an interrupted turn in the chat: the answer comes in another."""
@@ -201,7 +209,7 @@ class Turn:
         shown = self._preview is not None and self._preview.message
         return "\n\n".join(part for part in (self.reply.text, f"_{why}_" if self.reply.text or shown else "") if part)
 
-    async def _answer(self) -> End:
+    async def _answer(self) -> TurnResult:
         if self._due is not None:
             return await self._work(await self._request())
         address = self.rows[0].message.address
@@ -210,16 +218,16 @@ class Turn:
             await stack.enter_async_context(channel.typing(address))
             request = await self._request()
             is_clear = functools.partial(self._rooms.outbox.is_clear, address)
-            self._preview = Preview(
+            self._preview = LivePreview(
                 self._rooms.database, channel, address, self.id, self._reply_to(), self._stood, is_clear
             )
             preview = await stack.enter_async_context(self._preview.open(self.reply))
             events = await stack.enter_async_context(aclosing(self._agent.turn(request)))
             async for event in events:
                 match event:
-                    case End():
+                    case TurnResult():
                         return event
-                    case Text() | Discard() | StepDone():
+                    case ReplyText() | TextReset() | StepCompleted():
                         self.reply.feed(event)
                         preview.changed()
         raise RuntimeError("a turn ended without saying how")
@@ -228,16 +236,16 @@ class Turn:
     def _due(self) -> DueJob | None:
         return self.rows[0].message.due
 
-    async def _work(self, request: TurnRequest) -> End:
+    async def _work(self, request: TurnRequest) -> TurnResult:
         """A job's turn: nobody waits, so nothing is shown before its end, and of that only the last answer."""
         async with aclosing(self._agent.turn(request)) as events:
             async for event in events:
                 match event:
-                    case End(text=text) if self.reply.last_step and text.endswith(self.reply.last_step):
+                    case TurnResult(text=text) if self.reply.last_step and text.endswith(self.reply.last_step):
                         return replace(event, text=self.reply.last_step)
-                    case End():
+                    case TurnResult():
                         return event
-                    case Text() | Discard() | StepDone():
+                    case ReplyText() | TextReset() | StepCompleted():
                         self.reply.feed(event)
         raise RuntimeError("a turn ended without saying how")
 
@@ -257,15 +265,15 @@ class Turn:
             approvals=self._rooms.approvals.of_row(first, self.id),
         )
 
-    async def _opened(self, row: InboxRow, overheard: Sequence[InboxRow] = ()) -> Said:
+    async def _opened(self, row: InboxRow, overheard: Sequence[InboxRow] = ()) -> UserMessage:
         session, is_owners = self._conversation.session, self._conversation.scope.audience is Audience.OWNER
         opened = await self._rooms.intake.opened(row.message, str(session), is_owners=is_owners)
         if needs_advice(opened):
             self._advice = ADVICE
-        told = said(row.message, self._rooms.names, opened, overheard)
+        told = build_user_message(row.message, self._rooms.names, opened, overheard)
         return replace(told, id=f"{told.id}{ANEW}") if self.id.endswith(ANEW) else told
 
-    async def _arrived(self) -> Sequence[Said]:
+    async def _arrived(self) -> Sequence[UserMessage]:
         """Steering: what was said in this chat since, taken from the lane. What came with a file waits for a turn of
         its own, in which it is read; so does an album, of which more may be on its way; and so does what was said after
         such a message."""
@@ -288,12 +296,12 @@ class Turn:
         await inbox.join(rows, self.id)
         return await self._as_said([inbox.row(row.seq) for row in rows])  # an edit may have come until now
 
-    async def _as_said(self, rows: Sequence[InboxRow]) -> tuple[Said, ...]:
+    async def _as_said(self, rows: Sequence[InboxRow]) -> tuple[UserMessage, ...]:
         """As the model is to see them: in a group, each with what was overheard before it and not shown yet."""
         if self._conversation.is_private or not rows:
             return tuple([await self._opened(row) for row in rows])
         overheard = await self._rooms.inbox.overheard(rows[0].session, max(row.seq for row in rows))
-        shown: list[Said] = []
+        shown: list[UserMessage] = []
         for row in rows:
             before = [one for one in overheard if self._shown_up_to < one.seq < row.seq]
             shown.append(await self._opened(row, before))
@@ -319,7 +327,7 @@ class Turn:
         quotes = self._rooms.channels[message.address.channel].pace(message.address).quotes
         return message.platform_id if quotes or not self._conversation.is_private or len(self._lane) else ""
 
-    async def _end(self, end: End, outcome: str = "", besides: Sequence[Draft] = ()) -> None:
+    async def _end(self, end: TurnResult, outcome: str = "", besides: Sequence[Draft] = ()) -> None:
         """The one end. Where it fails for a reason that will not go away, an error text is the end; where even that
         fails, a mark in the inbox: no message waits for ever for what cannot come."""
         try:
@@ -329,27 +337,27 @@ class Turn:
         except Exception:
             log.exception("the end of turn %s failed", self.id)
             try:
-                await self._end_with(End(EndKind.ERROR, _BUG, Usage()), outcome, besides)
+                await self._end_with(TurnResult(ResultKind.ERROR, _BUG, Usage()), outcome, besides)
             except (StoreUnavailable, OSError):
                 raise
             except Exception:
                 log.exception("turn %s ends without a word", self.id)
-                await self._rooms.inbox.finish(self.rows, outcome or str(EndKind.ERROR))
+                await self._rooms.inbox.finish(self.rows, outcome or str(ResultKind.ERROR))
 
-    async def _end_with(self, end: End, outcome: str, besides: Sequence[Draft]) -> None:
+    async def _end_with(self, end: TurnResult, outcome: str, besides: Sequence[Draft]) -> None:
         """The end of messages and the reply to them, in one commit; then the reply is sent. `besides`: written down for
         others in the same commit; who reads the reply needs no other."""
         self.ended = True
         preview, uncertain = await self._standing_preview()
         if self._due is not None:
             end, outcome = await self._end_of_job(self._due, end, outcome)
-        text = f"{end.text}\n\n{self._advice}" if self._advice and end.kind is EndKind.REPLY else end.text
+        text = f"{end.text}\n\n{self._advice}" if self._advice and end.kind is ResultKind.REPLY else end.text
         if not text and preview:
             text = self.reply.text or "…"
         address = self.rows[0].message.address
         answer = await self._rooms.long_answers.fitted(address, text)
         drafts = self._rooms.outbox.drafts(
-            f"{self.id}:{{}}" + (":error" if end.kind is EndKind.ERROR else ""),
+            f"{self.id}:{{}}" + (":error" if end.kind is ResultKind.ERROR else ""),
             address,
             answer.text,
             reply_to=self._reply_to(),
@@ -364,10 +372,10 @@ class Turn:
         self._rooms.outbox.wake(besides)
         self._rooms.acknowledgement.ended(self.rows)
 
-    async def _end_of_job(self, due: DueJob, end: End, outcome: str) -> tuple[End, str]:
+    async def _end_of_job(self, due: DueJob, end: TurnResult, outcome: str) -> tuple[TurnResult, str]:
         """What went wrong is no news for the chat: the schedule reads it, tries again and tells the owner."""
-        if outcome or end.kind is EndKind.ERROR:
-            return replace(end, text=""), outcome or f"{EndKind.ERROR}: {end.text}"
+        if outcome or end.kind is ResultKind.ERROR:
+            return replace(end, text=""), outcome or f"{ResultKind.ERROR}: {end.text}"
         if not due.late or not end.text:
             return end, outcome
         language = await self._rooms.database.run(chat_rows.language, self.rows[0].message.address)

@@ -16,14 +16,14 @@ from pathlib import Path
 from agent.io.parsing import load_json
 from agent.languages.codes import Language
 from agent.media.store import Store
-from agent.types import Document, ForwardedText, Picture, Said
+from agent.types import AttachedDocument, ForwardedText, Picture, UserMessage
 from channels.message import Attachment, ChatKind, InboundMessage, Quote
-from gateway.i18n import WORDS, one_line
-from gateway.policy.display_names import Names, plain_name
+from gateway.i18n import STRINGS, one_line
+from gateway.policy.display_names import DisplayNames, plain_name
 from gateway.store.inbox_rows import InboxRow
 
 
-class Found(enum.StrEnum):
+class AttachmentKind(enum.StrEnum):
     """What an attachment turned out to be."""
 
     PICTURE = "picture"
@@ -35,29 +35,29 @@ class Found(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class AttachmentResult:
     """`file`: where it is kept, empty where it could not be had; `shown`: a picture as a model takes it; `text` of a
     document or of speech; `remark`: why there is nothing more, as the end of a sentence that begins with its name."""
 
-    found: Found
+    found: AttachmentKind
     file: str = ""
     shown: str = ""
     text: str = ""
     remark: str = ""
 
 
-def read_note(note: Path, store: Store) -> Opened | None:
+def read_note(note: Path, store: Store) -> AttachmentResult | None:
     """What was noted, as long as its files are there. Blocks."""
     try:
-        known = Opened(**load_json(note.read_bytes()))
-        known = replace(known, found=Found(known.found))
+        known = AttachmentResult(**load_json(note.read_bytes()))
+        known = replace(known, found=AttachmentKind(known.found))
         there = all(store.place(path).is_file() for path in (known.file, known.shown) if path)
     except (OSError, ValueError, TypeError):
         return None
     return known if there else None
 
 
-def write_note(note: Path, opened: Opened) -> None:
+def write_note(note: Path, opened: AttachmentResult) -> None:
     """Blocks. Raises `OSError`."""
     note.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     fresh = note.with_suffix(".new")
@@ -86,22 +86,22 @@ _SOMEBODY_ELSES = ("forwarded ", "quoted ")
 """How a channel begins the kind of what its sender only passes on."""
 
 
-def said_id(message: InboundMessage) -> str:
+def user_message_id(message: InboundMessage) -> str:
     """Unlike any other message's of a session, which may have several channels."""
     return ":".join(part for part in (message.address.channel, message.address.account, message.id) if part)
 
 
-def said(
+def build_user_message(
     message: InboundMessage,
-    names: Names,
-    opened: Mapping[int, Opened] | None = None,
+    names: DisplayNames,
+    opened: Mapping[int, AttachmentResult] | None = None,
     overheard: Sequence[InboxRow] = (),
-) -> Said:
+) -> UserMessage:
     """`opened`: what was read of its attachments, by their place."""
     came = [(one, (opened or {}).get(at)) for at, one in enumerate(message.attachments)]
     heard = list(_heard(message, came))
-    return Said(
-        id=said_id(message),
+    return UserMessage(
+        id=user_message_id(message),
         text="\n\n".join(filter(None, [_words(message), *(words for _, words in heard)])),
         sender=names.shown(message),
         channel=message.address.channel.capitalize(),
@@ -112,7 +112,9 @@ def said(
         heard=tuple(name for name, _ in heard),
         documents=tuple(_documents(message, came)),
         pictures=tuple(
-            Picture(_named(one, "picture"), it.shown, it.file) for one, it in came if it and it.found is Found.PICTURE
+            Picture(_named(one, "picture"), it.shown, it.file)
+            for one, it in came
+            if it and it.found is AttachmentKind.PICTURE
         ),
         by=f"{message.address.channel}:{message.sender.id}",
     )
@@ -124,12 +126,12 @@ def _words(message: InboundMessage) -> str:
 
 def late_mark(due: datetime, language: Language) -> str:
     """What stands behind a text that comes long after its time. `due`: in the zone in which it is to be read."""
-    return f"_({WORDS[language].late.format(due=f'{due:%Y-%m-%d %H:%M}')})_"
+    return f"_({STRINGS[language].late.format(due=f'{due:%Y-%m-%d %H:%M}')})_"
 
 
 def missed_mark(missed: Sequence[tuple[str, str, str]], language: Language) -> str:
     """What is said in place of reminders whose time is too long past to ring: when each was due, its text, its id."""
-    words = WORDS[language]
+    words = STRINGS[language]
     lines = [f"- {due}: {one_line(text, _MISSED_CHARS)} (`{id}`)" for due, text, id in missed[:_MISSED_SHOWN]]
     more = [f"- {words.more.format(number=len(missed) - _MISSED_SHOWN)}"] if len(missed) > _MISSED_SHOWN else []
     return "\n".join([words.missed, "", *lines, *more])
@@ -150,27 +152,27 @@ def has_files(message: InboundMessage) -> bool:
     return any(one.handle for one in message.attachments)
 
 
-def needs_advice(opened: Mapping[int, Opened]) -> bool:
+def needs_advice(opened: Mapping[int, AttachmentResult]) -> bool:
     """Whether its sender is to be told how a transcriber is set up."""
-    return any(one.found is Found.UNHEARD for one in opened.values())
+    return any(one.found is AttachmentKind.UNHEARD for one in opened.values())
 
 
-_Came = Sequence[tuple[Attachment, Opened | None]]
+_Came = Sequence[tuple[Attachment, AttachmentResult | None]]
 
 
 def _heard(message: InboundMessage, came: _Came) -> Iterator[tuple[str, str]]:
     """Name and words of each recording of the sender's own speech."""
     for one, it in came:
-        if it and it.found is Found.SPEECH and not _is_somebody_elses(message, one):
+        if it and it.found is AttachmentKind.SPEECH and not _is_somebody_elses(message, one):
             yield _named(one), it.text
 
 
-def _documents(message: InboundMessage, came: _Came) -> Iterator[Document]:
+def _documents(message: InboundMessage, came: _Came) -> Iterator[AttachedDocument]:
     for one, it in came:
-        if it and it.found is Found.DOCUMENT:
-            yield Document(_named(one, "document"), it.text, it.file, it.remark)
-        elif it and it.found is Found.SPEECH and _is_somebody_elses(message, one):
-            yield Document(f"{_named(one)}, as it was heard", it.text, it.file)
+        if it and it.found is AttachmentKind.DOCUMENT:
+            yield AttachedDocument(_named(one, "document"), it.text, it.file, it.remark)
+        elif it and it.found is AttachmentKind.SPEECH and _is_somebody_elses(message, one):
+            yield AttachedDocument(f"{_named(one)}, as it was heard", it.text, it.file)
 
 
 def _is_somebody_elses(message: InboundMessage, attachment: Attachment) -> bool:
@@ -183,9 +185,9 @@ def _enclosed(came: _Came) -> Iterator[str]:
         kept = f"; it is kept at {it.file}" if it and it.file else ""
         if one.words:
             yield f"{one.kind}: {one.words}"
-        if it and it.found is Found.UNHEARD:
+        if it and it.found is AttachmentKind.UNHEARD:
             yield f"{_named(one)}: {_UNHEARD}{kept}"
-        elif it and it.found is Found.CLOSED:
+        elif it and it.found is AttachmentKind.CLOSED:
             yield f"{_named(one)} could not be read: {it.remark}{kept}"
         elif it is None and not one.words:
             yield f"{_named(one)} came with this message; it was not opened"

@@ -23,7 +23,7 @@ from gateway.home import Home, write_private
 from gateway.metrics import prometheus
 from gateway.rpc.protocol import Operation, Params
 from gateway.store.database import StoreUnavailable
-from gateway.supervisor import Supervised
+from gateway.supervisor import SupervisedSource
 
 log = logging.getLogger(__name__)
 
@@ -31,8 +31,8 @@ FRESH_SECONDS = 2.0
 """Who asks more often gets the same figures: anybody on this machine may ask, and counting costs something."""
 
 
-class WebHouse:
-    """`channels.web.protocols.House`. `begun` is set once the page opens, or its first try to listen has failed;
+class GatewayWebHost:
+    """`channels.web.protocols.WebHost`. `begun` is set once the page opens, or its first try to listen has failed;
     `address` is empty while it cannot be opened."""
 
     def __init__(self, token_place: str, now: Callable[[], float] = time.monotonic) -> None:
@@ -43,12 +43,12 @@ class WebHouse:
         self._now = now
         self._ask: Operation | None = None
         self._offer: Operation | None = None
-        self._sources: Sequence[Supervised] = ()
+        self._sources: Sequence[SupervisedSource] = ()
         self._known = ""
         self._known_at = -math.inf
         self._asking = asyncio.Lock()
 
-    def open(self, sources: Sequence[Supervised], status: Operation, offer: Operation | None = None) -> None:
+    def open(self, sources: Sequence[SupervisedSource], status: Operation, offer: Operation | None = None) -> None:
         """Give it what it reports from: it is built before the channels, which need it, and these after them."""
         self._sources, self._ask, self._offer = sources, status, offer
 

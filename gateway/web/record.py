@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Concatenate, ParamSpec, TypeVar
 
-from channels.web.record import Buttons, Entry, NotRecorded
+from channels.web.record import Buttons, ChatEntry, NotRecorded
 from gateway.store import web_rows
 from gateway.store.database import Database, StoreUnavailable
 
@@ -14,23 +14,23 @@ T = TypeVar("T")
 P = ParamSpec("P")
 
 
-class StoredRecord:
-    """`channels.web.record.Record`. What a person says is written by the inbox, in the commit that admits it."""
+class StoredChatRecord:
+    """`channels.web.record.ChatRecord`. What a person says is written by the inbox, in the commit that admits it."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._watchers: list[Callable[[str], Awaitable[None]]] = []
 
-    async def recent(self, chat: str, most: int, before: int | None = None) -> Sequence[Entry]:
+    async def recent(self, chat: str, most: int, before: int | None = None) -> Sequence[ChatEntry]:
         return await self._run(web_rows.recent, chat, most, before)
 
-    async def find(self, id: str) -> Entry | None:
+    async def find(self, id: str) -> ChatEntry | None:
         return await self._run(web_rows.find, id)
 
-    async def keep(self, entry: Entry) -> Entry:
+    async def keep(self, entry: ChatEntry) -> ChatEntry:
         return await self._run(web_rows.keep, entry)
 
-    async def change(self, id: str, text: str, buttons: Buttons) -> Entry | None:
+    async def change(self, id: str, text: str, buttons: Buttons) -> ChatEntry | None:
         return await self._run(web_rows.change, id, text, buttons)
 
     async def log_out(self, session: str, until: int) -> None:

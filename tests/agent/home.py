@@ -16,7 +16,7 @@ from agent.model.base import Json, Message, ToolSpec
 from agent.model.scripted import ScriptedModel, Step
 from agent.settings import AgentSettings, MemorySettings, RecallSettings
 from agent.tools.base import Arguments, Tool, ToolResult
-from agent.types import End, Said, SessionKey, TurnEvent, TurnRequest
+from agent.types import SessionKey, TurnEvent, TurnRequest, TurnResult, UserMessage
 
 OWNER = SessionKey("main", "owner")
 UNHURRIED = MemorySettings(recall=RecallSettings(timeout_ms=60_000))
@@ -43,8 +43,8 @@ class Home:
     def owner(self) -> Scope:
         return Scope(Audience.OWNER, self.workspace)
 
-    def said(self, text: str, id: str = "") -> Said:
-        return Said(id or f"m{next(self.numbers)}", text, "Alice", "Telegram", self.now)
+    def said(self, text: str, id: str = "") -> UserMessage:
+        return UserMessage(id or f"m{next(self.numbers)}", text, "Alice", "Telegram", self.now)
 
     def request(
         self,
@@ -52,11 +52,11 @@ class Home:
         *tools: Tool,
         session: SessionKey = OWNER,
         scope: Scope | None = None,
-        arrived: Callable[[], Sequence[Said]] = tuple,
+        arrived: Callable[[], Sequence[UserMessage]] = tuple,
     ) -> TurnRequest:
         one = self.said(text)
 
-        async def since() -> Sequence[Said]:
+        async def since() -> Sequence[UserMessage]:
             return arrived()
 
         return TurnRequest(f"turn-{one.id}", session, scope or self.owner, (one,), since, tools)
@@ -71,9 +71,9 @@ async def events(agent: Agent, request: TurnRequest) -> list[TurnEvent]:
     return [event async for event in agent.turn(request)]
 
 
-async def end(agent: Agent, request: TurnRequest) -> End:
+async def end(agent: Agent, request: TurnRequest) -> TurnResult:
     *before, last = await events(agent, request)
-    assert isinstance(last, End) and not any(isinstance(event, End) for event in before)
+    assert isinstance(last, TurnResult) and not any(isinstance(event, TurnResult) for event in before)
     return last
 
 

@@ -13,10 +13,10 @@ from agent.compaction.summary import PARTS
 from agent.context.budget import estimate, estimate_blocks, estimate_tools
 from agent.memory.scope import Scope
 from agent.model.base import Json, ModelRequest, Usage
-from agent.model.scripted import Answer, Reply, ScriptedModel, Step
+from agent.model.scripted import Reply, ScriptedAnswer, ScriptedModel, Step
 from agent.settings import AgentSettings, FlushSettings, ModelSettings, SessionSettings
 from agent.tools.base import Tool
-from agent.types import Discard, End, Said, SessionKey, TurnEvent, TurnRequest
+from agent.types import SessionKey, TextReset, TurnEvent, TurnRequest, TurnResult, UserMessage
 from tests.agent.places import morning, owner
 
 OWNER = SessionKey("main", "owner")
@@ -69,16 +69,16 @@ class LongTalk:
         self.agent = Agent(self.settings, self.workspace, self.sessions, self.model, self.watch.clock)
         return self.agent
 
-    async def say(self, text: str = "hi", *tools: Tool, size: int = 0) -> End:
+    async def say(self, text: str = "hi", *tools: Tool, size: int = 0) -> TurnResult:
         """One turn; `size` in tokens, about, of what is said."""
         *_, end = await self.events(text, *tools, size=size)
-        assert isinstance(end, End)
+        assert isinstance(end, TurnResult)
         return end
 
     async def events(self, text: str = "hi", *tools: Tool, size: int = 0) -> list[object]:
         return [event async for event in self.streamed(text, *tools, size=size)]
 
-    async def again(self, text: str, size: int = 0) -> End:
+    async def again(self, text: str, size: int = 0) -> TurnResult:
         """The last turn, asked for once more."""
         self._number -= 1
         return await self.say(text, size=size)
@@ -86,7 +86,7 @@ class LongTalk:
     def streamed(self, text: str = "hi", *tools: Tool, size: int = 0) -> AsyncGenerator[TurnEvent, None]:
         self._number += 1
         words = f"{text} {'word ' * (size * 4 // 5)}".strip()
-        said = Said(f"m{self._number}", words, "Alice", "Telegram", self.watch.clock.now())
+        said = UserMessage(f"m{self._number}", words, "Alice", "Telegram", self.watch.clock.now())
         request = TurnRequest(f"t{self._number}", OWNER, self.scope, (said,), tools=tools)
         return self.agent.turn(request)
 
@@ -131,7 +131,7 @@ class LongTalk:
 
     def _answer(self, request: ModelRequest) -> Reply:
         self.order.append("turn")
-        return Answer("Fine.", usage=counted(request))
+        return ScriptedAnswer("Fine.", usage=counted(request))
 
     def _silent(self, request: ModelRequest) -> Reply:
         self.order.append(request.purpose)
@@ -160,4 +160,4 @@ def in_turn(*replies: Reply) -> Step:
 
 
 def is_note(event: object) -> bool:
-    return isinstance(event, Discard) and bool(event.note)
+    return isinstance(event, TextReset) and bool(event.note)

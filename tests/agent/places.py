@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from agent.clock import Clock
 from agent.memory.scope import Audience, Scope
 from agent.search.engine import MemoryIndex
-from agent.search.results import Found
+from agent.search.results import SearchResult
 
 
 class Watch:
@@ -56,7 +56,7 @@ def search(
     most: int = 40,
     below: str = "",
     deadline: float | None = None,
-) -> Found:
+) -> SearchResult:
     """With an index made for it, as after a start on a new machine."""
     index = unhurried(None)
     try:

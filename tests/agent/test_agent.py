@@ -8,20 +8,20 @@ from datetime import timedelta
 
 from agent.memory.scope import Audience, GroupLogs, Scope
 from agent.model.base import Block, ModelRequest, Usage
-from agent.model.scripted import Answer, Call
-from agent.types import End, EndKind, SessionKey, StepDone, Text
+from agent.model.scripted import Call, ScriptedAnswer
+from agent.types import ReplyText, ResultKind, SessionKey, StepCompleted, TurnResult
 from tests.agent.home import Home, end, events, results, texts, tool
 
 THOUGHT: Block = {"type": "thinking", "thinking": "hm", "signature": "s"}
 
 
 async def test_a_question_is_answered_and_remembered_by_the_next(home: Home) -> None:
-    agent, model = home.agent(Answer(["Hel", "lo."], usage=Usage(100, 20)), "Luna.")
+    agent, model = home.agent(ScriptedAnswer(["Hel", "lo."], usage=Usage(100, 20)), "Luna.")
     assert await events(agent, home.request("My cat is Luna.")) == [
-        Text("Hel"),
-        Text("lo."),
-        StepDone(),
-        End(EndKind.REPLY, "Hello.", Usage(100, 20)),
+        ReplyText("Hel"),
+        ReplyText("lo."),
+        StepCompleted(),
+        TurnResult(ResultKind.REPLY, "Hello.", Usage(100, 20)),
     ]
     assert (await end(agent, home.request("Her name?"))).text == "Luna."
     first, answer, second = model.requests[1].messages
@@ -31,10 +31,12 @@ async def test_a_question_is_answered_and_remembered_by_the_next(home: Home) -> 
 
 
 async def test_what_the_tools_wrote_is_on_disk(home: Home) -> None:
-    agent, model = home.agent(Answer("I'll note it.", (Call("memory_append", {"text": "The cat is Luna."}),)), "Noted.")
+    agent, model = home.agent(
+        ScriptedAnswer("I'll note it.", (Call("memory_append", {"text": "The cat is Luna."}),)), "Noted."
+    )
     done = await events(agent, home.request("Remember: my cat is Luna."))
-    assert done[:2] == [Text("I'll note it."), StepDone(("memory_append",))]
-    assert done[-1] == End(EndKind.REPLY, "I'll note it.\n\nNoted.", Usage(20, 10))
+    assert done[:2] == [ReplyText("I'll note it."), StepCompleted(("memory_append",))]
+    assert done[-1] == TurnResult(ResultKind.REPLY, "I'll note it.\n\nNoted.", Usage(20, 10))
     assert "The cat is Luna." in (home.workspace / "memory" / "2026-11-21.md").read_text()
     assert "Added" in str(results(model.requests[1].messages[-1])[0])
 
@@ -56,7 +58,8 @@ async def test_earlier_messages_are_sent_again_as_they_were(home: Home) -> None:
     asked: list[ModelRequest] = []
     for turn in range(5):
         agent, model = home.agent(
-            Answer("Looking.", (Call("look", {"n": turn}, f"id{turn}"),), (THOUGHT,)), Answer("Seen.", (), (THOUGHT,))
+            ScriptedAnswer("Looking.", (Call("look", {"n": turn}, f"id{turn}"),), (THOUGHT,)),
+            ScriptedAnswer("Seen.", (), (THOUGHT,)),
         )
         await end(agent, home.request(f"turn {turn}", tool("look", lambda arguments: arguments, reads_only=True)))
         asked += model.requests
@@ -66,7 +69,7 @@ async def test_earlier_messages_are_sent_again_as_they_were(home: Home) -> None:
 
 
 async def test_thinking_stays_behind_when_the_model_changes(home: Home) -> None:
-    agent, model = home.agent(Answer("One.", (), (THOUGHT,)), "Two.")
+    agent, model = home.agent(ScriptedAnswer("One.", (), (THOUGHT,)), "Two.")
     await end(agent, home.request())
     await end(agent, replace(home.request(), model="another"))
     assert model.requests[1].model == "another"
@@ -138,7 +141,7 @@ async def test_invariant_08_no_private_byte_in_a_group_s_or_another_person_s_req
     alice = Scope(Audience.PERSON, home.workspace, "alice")
     paths = ("MEMORY.md", "../MEMORY.md", "../../MEMORY.md", "people/bob/USER.md", "memory/2026-11-21.md")
     reads = [Call(name, {"path": path}) for name in ("read_file", "memory_get") for path in paths]
-    calls = Answer(calls=(*reads, Call("memory_search", {"query": "canary"}), Call("list_files", {})))
+    calls = ScriptedAnswer(calls=(*reads, Call("memory_search", {"query": "canary"}), Call("list_files", {})))
     agent, model = home.agent("hello", otherwise=None)
     await end(agent, home.request())
     for key, scope in ((SessionKey("main", "group/telegram--1"), group), (SessionKey("main", "person/alice"), alice)):

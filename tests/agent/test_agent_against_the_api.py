@@ -15,7 +15,7 @@ from agent.clock import Clock
 from agent.memory.scope import Audience, Scope
 from agent.model.anthropic.model import AnthropicModel
 from agent.settings import AgentSettings
-from agent.types import End, EndKind, Said, SessionKey, TurnRequest
+from agent.types import ResultKind, SessionKey, TurnRequest, TurnResult, UserMessage
 from tests.fakes.anthropic import FakeAnthropic
 
 KEY = SessionKey("main", "owner")
@@ -36,19 +36,19 @@ class Talk:
         self.turns = 0
         (root / "workspace").mkdir()
 
-    async def say(self, text: str, model_name: str | None = None) -> End:
+    async def say(self, text: str, model_name: str | None = None) -> TurnResult:
         self.turns += 1
         model = AnthropicModel(self.fake.api_key, self.fake.base_url, window_s=120)
         clock = Clock(ZoneInfo("UTC"))
         agent = Agent(AgentSettings(), self.root / "workspace", self.root / "sessions", model, clock)
-        said = (Said(f"m{self.turns}", text, "Alice", "Telegram", datetime.now(UTC)),)
+        said = (UserMessage(f"m{self.turns}", text, "Alice", "Telegram", datetime.now(UTC)),)
         scope = Scope(Audience.OWNER, self.root / "workspace")
         request = TurnRequest(f"t{self.turns}", KEY, scope, said, model=model_name)
         try:
             *_, end = [event async for event in agent.turn(request)]
         finally:
             await model.aclose()
-        assert isinstance(end, End)
+        assert isinstance(end, TurnResult)
         return end
 
     def thoughts(self) -> int:
@@ -105,7 +105,7 @@ async def test_another_model_or_a_lost_line_costs_the_thinking_not_the_talk(talk
 async def test_a_refused_key_is_said_and_the_talk_goes_on(talk: Talk, fake: FakeAnthropic) -> None:
     fake.fail(401, "authentication_error")
     end = await talk.say("hello")
-    assert end.kind is EndKind.ERROR and end.text and fake.api_key not in end.text
+    assert end.kind is ResultKind.ERROR and end.text and fake.api_key not in end.text
     fake.answer("Hello.")
     assert (await talk.say("again")).text == "Hello."
 

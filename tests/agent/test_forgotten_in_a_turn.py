@@ -13,25 +13,25 @@ import pytest
 
 from agent.agent import Agent
 from agent.clock import Clock
-from agent.memory.forget import Finding
+from agent.memory.forget import ForgetPlan
 from agent.memory.scope import Scope
 from agent.model.base import Json, ModelRequest, TryLater
-from agent.model.client import Resilient
-from agent.model.scripted import Answer, Call, Hold, Reply
-from agent.search.results import Found
+from agent.model.client import ResilientModel
+from agent.model.scripted import Call, Hold, Reply, ScriptedAnswer
+from agent.search.results import SearchResult
 from agent.session.transcript import Transcript
 from agent.settings import MemorySettings, RecallSettings
 from agent.tools import schema
 from agent.tools.base import Tool, ToolResult
 from agent.turn.tool_calls import FORGOTTEN_CALL
-from agent.types import Discard
+from agent.types import TextReset
 from tests.agent.long_talk import OWNER, LongTalk, told
 
 WORD = "Zanzibar"
 
 
 async def forget(talk: LongTalk) -> None:
-    await talk.agent.forget(lambda key: True, talk.scope, "", Finding(WORD, ()))
+    await talk.agent.forget(lambda key: True, talk.scope, "", ForgetPlan(WORD, ()))
 
 
 def memory(talk: LongTalk) -> str:
@@ -55,7 +55,7 @@ async def test_an_answer_that_was_under_way_is_asked_for_anew(tmp_path: Path) ->
         first = len(talk.model.requests) == 2
         call = Call("memory_append", {"text": f"They spoke of {sees(request)}."})
         if first:
-            return Answer(f"I see {sees(request)}.", calls=(call,), hold=hold, hold_at=1)
+            return ScriptedAnswer(f"I see {sees(request)}.", calls=(call,), hold=hold, hold_at=1)
         return f"I see {sees(request)}."
 
     await talk.say(f"My boat lies in {WORD}")
@@ -65,7 +65,7 @@ async def test_an_answer_that_was_under_way_is_asked_for_anew(tmp_path: Path) ->
     await forget(talk)
     hold.released.set()
     events = await turn
-    assert any(isinstance(event, Discard) for event in events)
+    assert any(isinstance(event, TextReset) for event in events)
     assert events[-1].text == "I see nothing of it."  # type: ignore[attr-defined]
     assert WORD not in memory(talk) + as_it_reads(talk)
 
@@ -74,7 +74,7 @@ async def test_an_index_that_cannot_be_purged_keeps_nothing_else_from_being_forg
     (tmp_path / "memory.db").mkdir()
     talk = LongTalk(tmp_path)
     await talk.say(f"My boat lies in {WORD}")
-    removal = await talk.agent.forget(lambda key: True, talk.scope, "", Finding(WORD, ()))
+    removal = await talk.agent.forget(lambda key: True, talk.scope, "", ForgetPlan(WORD, ()))
     assert removal.messages == 1 and WORD not in as_it_reads(talk)
     assert removal.unpurged == "the search index cannot be used (unable to open database file)"
 
@@ -87,7 +87,7 @@ async def test_a_retry_does_not_send_it(tmp_path: Path) -> None:
         await forget(talk)
 
     talk.agent = Agent(
-        talk.settings, talk.workspace, talk.sessions, Resilient(talk.model, sleep=waits), talk.watch.clock
+        talk.settings, talk.workspace, talk.sessions, ResilientModel(talk.model, sleep=waits), talk.watch.clock
     )
     answers: list[Reply] = [TryLater("overloaded"), "Fine."]
     talk.model._otherwise = lambda request: answers.pop(0)
@@ -107,7 +107,7 @@ async def test_results_and_calls_that_may_hold_it_are_not_used(tmp_path: Path, r
 
     tool = Tool(schema.spec("look", "Look.", {}), look, reads_only=reads_only)
     calls = (Call("look", {}), Call("memory_append", {"text": f"The boat lies in {WORD}"}))
-    answers: list[Reply] = [Answer(calls=calls), "Fine."]
+    answers: list[Reply] = [ScriptedAnswer(calls=calls), "Fine."]
     talk.model._otherwise = lambda request: answers.pop(0)
     assert (await talk.say(f"Is there anything on {WORD}?", tool)).text == "Fine."
     assert WORD not in memory(talk) + as_it_reads(talk) + told(talk.model.requests[-1])
@@ -119,7 +119,7 @@ async def test_what_was_recalled_for_a_message_is_looked_for_anew(tmp_path: Path
     log = talk.workspace / "memory/2026-11-01.md"
     log.parent.mkdir()
     log.write_text(f"# 2026-11-01\n\n- 09:00 The sailing boat Albatros lies in {WORD}\n")
-    loop, found = asyncio.get_running_loop(), list[Found]()
+    loop, found = asyncio.get_running_loop(), list[SearchResult]()
 
     def search(
         scope: Scope,
@@ -131,7 +131,7 @@ async def test_what_was_recalled_for_a_message_is_looked_for_anew(tmp_path: Path
         deadline: float | None = None,
         since: date | None = None,
         until: date | None = None,
-    ) -> Found:
+    ) -> SearchResult:
         found.append(agent.index.search(scope, clock, queries, most=most, below=below, deadline=deadline))
         if len(found) == 1:
             asyncio.run_coroutine_threadsafe(forget(talk), loop).result()
@@ -147,7 +147,7 @@ async def test_what_was_recalled_for_a_message_is_looked_for_anew(tmp_path: Path
 
 async def test_what_was_to_be_remembered_and_is_forgotten_is_not_written_down(tmp_path: Path) -> None:
     talk, hold = LongTalk(tmp_path), Hold()
-    answers: list[Reply] = ["Fine.", Answer("NO_REPLY", hold=hold), "NO_REPLY"]
+    answers: list[Reply] = ["Fine.", ScriptedAnswer("NO_REPLY", hold=hold), "NO_REPLY"]
     talk.model._otherwise = lambda request: answers.pop(0)
     turn = asyncio.create_task(talk.say(f"Please remember that my boat lies in {WORD}"))
     await hold.reached.wait()
@@ -159,7 +159,7 @@ async def test_what_was_to_be_remembered_and_is_forgotten_is_not_written_down(tm
 
 async def test_a_stop_does_not_keep_what_was_seen_of_it(tmp_path: Path) -> None:
     talk, hold = LongTalk(tmp_path), Hold()
-    talk.model._otherwise = Answer(f"Your boat lies in {WORD}", hold=hold, hold_at=1)
+    talk.model._otherwise = ScriptedAnswer(f"Your boat lies in {WORD}", hold=hold, hold_at=1)
     turn = asyncio.create_task(talk.say(f"My boat lies in {WORD}"))
     await hold.reached.wait()
     await forget(talk)
@@ -177,7 +177,7 @@ async def test_what_is_said_of_a_day_is_made_anew(tmp_path: Path, reader: str) -
     (talk.workspace / "HEARTBEAT.md").write_text("- Where do I go?\n")
 
     def answer(request: ModelRequest) -> Reply:
-        return Answer(f"Of the day: {sees(request)}", hold=hold if len(talk.model.silent) == 1 else None)
+        return ScriptedAnswer(f"Of the day: {sees(request)}", hold=hold if len(talk.model.silent) == 1 else None)
 
     talk.behind |= {"daily": answer, "heartbeat": answer}
 
@@ -201,7 +201,7 @@ async def test_two_that_read_a_talk_at_once_hold_the_same(tmp_path: Path) -> Non
     slow = Hold()
     await talk.say(f"My boat lies in {WORD}")
     await talk.until("compaction")
-    talk.behind["consolidation"] = lambda request: Answer(
+    talk.behind["consolidation"] = lambda request: ScriptedAnswer(
         calls=(Call("save_memory", {"history_entry": f"They spoke of {sees(request)}.", "memory_update": []}),),
         hold=slow if len(talk.asked_for("consolidation")) == 1 else None,
     )

@@ -18,7 +18,7 @@ from agent.media.store import Store
 from agent.memory.scope import Audience, Scope
 from agent.model.anthropic.model import AnthropicModel
 from agent.settings import AgentSettings, ModelSettings, SessionSettings
-from agent.types import End, EndKind, Picture, Said, SessionKey, TurnRequest
+from agent.types import Picture, ResultKind, SessionKey, TurnRequest, TurnResult, UserMessage
 from tests import files
 from tests.fakes.anthropic import FakeAnthropic
 
@@ -49,16 +49,16 @@ class Talk:
             path = self.store.keep(scratch, "png")
         return Picture(name, path, path)
 
-    async def say(self, text: str, *pictures: Picture) -> End:
+    async def say(self, text: str, *pictures: Picture) -> TurnResult:
         self.turns += 1
-        said = Said(f"m{self.turns}", text, "Alice", "Telegram", datetime.now(UTC), pictures=pictures)
+        said = UserMessage(f"m{self.turns}", text, "Alice", "Telegram", datetime.now(UTC), pictures=pictures)
         request = TurnRequest(f"t{self.turns}", KEY, self.scope, (said,))
         model = AnthropicModel(self.fake.api_key, self.fake.base_url, window_s=120)
         try:
             *_, end = [event async for event in self.agent(model).turn(request)]
         finally:
             await model.aclose()
-        assert isinstance(end, End)
+        assert isinstance(end, TurnResult)
         return end
 
     async def compact(self) -> None:
@@ -92,7 +92,7 @@ async def test_thinking_about_a_picture_stays_valid_until_it_is_words(talk: Talk
     for turn in range(5):
         fake.answer(f"{turn}", thinking="I see.")
         end = await talk.say("Look" if not turn else "and?", *([talk.kept(files.picture())] if not turn else []))
-        assert (end.kind, end.text) == (EndKind.REPLY, f"{turn}")
+        assert (end.kind, end.text) == (ResultKind.REPLY, f"{turn}")
     assert [talk.count("image", at) for at in range(5)] == [1, 1, 1, 0, 0]
     assert [talk.count("thinking", at) for at in range(5)] == [0, 1, 2, 0, 1]
     assert len(fake.bodies) == 5  # nothing was refused and made again
@@ -129,7 +129,7 @@ async def test_a_server_that_takes_no_pictures_at_all_still_answers(talk: Talk, 
 
 async def test_another_refusal_is_still_told(talk: Talk, fake: FakeAnthropic) -> None:
     fake.fail(400, "invalid_request_error", message="something else", times=2)
-    assert (await talk.say("Look", talk.kept(files.picture()))).kind is EndKind.ERROR
+    assert (await talk.say("Look", talk.kept(files.picture()))).kind is ResultKind.ERROR
     fake.answer("Well again.")
     assert (await talk.say("and now?")).text == "Well again."
 

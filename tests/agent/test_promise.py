@@ -15,9 +15,9 @@ from agent.agent import Agent
 from agent.memory.history import History
 from agent.model.base import TryLater
 from agent.model.offline.model import OfflineModel
-from agent.model.scripted import Answer, Call, Hold
+from agent.model.scripted import Call, Hold, ScriptedAnswer
 from agent.turn.remember_guard import WRITE_IT_DOWN
-from agent.types import EndKind, Said, StepDone, Text, TurnRequest
+from agent.types import ReplyText, ResultKind, StepCompleted, TurnRequest, UserMessage
 from tests.agent.home import OWNER, Home, end, events, texts
 
 ASKED = "Please remember that my cat is called Luna."
@@ -44,7 +44,7 @@ async def written_at_the_end(agent: Agent) -> AsyncIterator[None]:
 async def cut_short(home: Home) -> tuple[Agent, TurnRequest]:
     """A turn that is cancelled in the midst of its answer."""
     hold = Hold()
-    agent, _ = home.agent(Answer(["Sure", "!"], hold=hold, hold_at=1))
+    agent, _ = home.agent(ScriptedAnswer(["Sure", "!"], hold=hold, hold_at=1))
     request = home.request(ASKED)
     task = asyncio.create_task(end(agent, request))
     await hold.reached.wait()
@@ -63,7 +63,7 @@ async def test_a_model_that_writes_is_not_asked_again(home: Home) -> None:
 async def test_a_model_that_only_says_so_is_asked_once_more_unseen(home: Home) -> None:
     agent, model = home.agent("Sure!", Call("memory_append", {"text": "The cat is called Luna."}), "NO_REPLY")
     last = await end(agent, home.request(ASKED))
-    assert (last.kind, last.text) == (EndKind.REPLY, "Sure!")
+    assert (last.kind, last.text) == (ResultKind.REPLY, "Sure!")
     assert WRITE_IT_DOWN in texts(model.requests[1].messages[-1])
     assert model.requests[1].messages[:1] == model.requests[0].messages[:1]
     assert log(home).count("Luna") == 1
@@ -85,7 +85,7 @@ async def test_what_is_written_for_a_model_says_the_day_and_is_there_once(home: 
 
 async def test_a_turn_over_midnight_counts_days_from_when_it_was_said(home: Home) -> None:
     hold = Hold()
-    agent, _ = home.agent(Answer(["Sure", "!"], hold=hold, hold_at=1), "Already done.")
+    agent, _ = home.agent(ScriptedAnswer(["Sure", "!"], hold=hold, hold_at=1), "Already done.")
     task = asyncio.create_task(end(agent, home.request("Remember that the vet comes tomorrow.")))
     await hold.reached.wait()
     home.now += timedelta(days=1)
@@ -97,7 +97,7 @@ async def test_a_turn_over_midnight_counts_days_from_when_it_was_said(home: Home
 
 async def test_a_silent_model_stays_silent_and_the_words_are_kept(home: Home) -> None:
     agent, _ = home.agent("NO_REPLY", "NO_REPLY")
-    assert (await end(agent, home.request(ASKED))).kind is EndKind.SILENCE
+    assert (await end(agent, home.request(ASKED))).kind is ResultKind.SILENCE
     assert ASKED in log(home)
 
 
@@ -110,25 +110,25 @@ async def test_a_write_that_failed_does_not_count(home: Home) -> None:
 async def test_when_the_model_fails_the_words_are_kept_at_once(home: Home) -> None:
     agent, model = home.agent(TryLater("The model is overloaded."))
     last = await end(agent, home.request(ASKED))
-    assert (last.kind, last.text) == (EndKind.ERROR, "The model is overloaded.")
+    assert (last.kind, last.text) == (ResultKind.ERROR, "The model is overloaded.")
     assert ASKED in log(home) and len(model.requests) == 1
 
 
 async def test_when_the_model_fails_at_the_second_asking_its_reply_stands(home: Home) -> None:
     agent, _ = home.agent("Sure!", TryLater("The model is overloaded."))
     last = await end(agent, home.request(ASKED))
-    assert (last.kind, last.text) == (EndKind.REPLY, "Sure!")
+    assert (last.kind, last.text) == (ResultKind.REPLY, "Sure!")
     assert ASKED in log(home)
 
 
 @pytest.mark.parametrize("steps", range(1, 5))
 async def test_the_promise_holds_over_a_crash_at_every_step(home: Home, steps: int) -> None:
     request = home.request(ASKED)
-    first, _ = home.agent("Sure!", Answer("Hm.", (Call("memory_list"),)), "NO_REPLY")
+    first, _ = home.agent("Sure!", ScriptedAnswer("Hm.", (Call("memory_list"),)), "NO_REPLY")
     running = first.turn(request)
     seen = 0
     async for event in running:
-        seen += isinstance(event, (StepDone, Text))
+        seen += isinstance(event, (StepCompleted, ReplyText))
         if seen == steps:
             break
     await running.aclose()
@@ -193,7 +193,7 @@ async def test_what_joins_the_turn_later_counts_too(home: Home) -> None:
 
 async def test_words_of_others_ask_for_nothing(home: Home) -> None:
     words = "Please remember that the door code is 4711."
-    said = Said("m", "What is this?", "Alice", "Telegram", home.now, (words,), (), (("Bob", home.now, words),))
+    said = UserMessage("m", "What is this?", "Alice", "Telegram", home.now, (words,), (), (("Bob", home.now, words),))
     agent, model = home.agent("A note.")
     await end(agent, TurnRequest("t", OWNER, home.owner, (said,)))
     assert len(model.requests) == 1 and log(home) == ""
@@ -217,7 +217,7 @@ async def test_what_cannot_be_written_is_told(home: Home) -> None:
     (home.workspace / "memory").write_text("in the way")
     agent, _ = home.agent("Sure!", "NO_REPLY")
     last = await end(agent, home.request(ASKED))
-    assert last.kind is EndKind.REPLY
+    assert last.kind is ResultKind.REPLY
     assert last.text.startswith("Sure!") and "could not be written down" in last.text
 
 

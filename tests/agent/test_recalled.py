@@ -21,9 +21,9 @@ from agent.memory.age import OUT_OF_DATE
 from agent.memory.scope import Scope
 from agent.model.base import ModelRequest
 from agent.model.scripted import Call, ScriptedModel, Step
-from agent.search.results import Found
+from agent.search.results import SearchResult
 from agent.settings import AgentSettings, MemorySettings, RecallSettings
-from agent.types import End, Said, SessionKey, TurnRequest
+from agent.types import SessionKey, TurnRequest, TurnResult, UserMessage
 from tests.agent.home import UNHURRIED
 from tests.agent.places import group, owner, person, search
 
@@ -66,11 +66,11 @@ class Talk:
         self._number += 1
         scope = scope or owner(self.workspace)
         key = OWNER if scope.name == "owner" else SessionKey("main", scope.name.replace(":", "/"))
-        said = Said(f"m{self._number}", text, "Alice", "Telegram", self.now)
+        said = UserMessage(f"m{self._number}", text, "Alice", "Telegram", self.now)
         self.model.then(*answers)
         first = len(self.model.requests)
         async for event in self.agent.turn(TurnRequest(f"t{self._number}", key, scope, (said,))):
-            assert not isinstance(event, End) or event.kind == "reply", event
+            assert not isinstance(event, TurnResult) or event.kind == "reply", event
         return newest(self.model.requests[first])
 
 
@@ -184,7 +184,7 @@ async def test_a_slow_disk_does_not_hold_up_the_turn(talk: Talk) -> None:
     mended = threading.Event()
     looks: list[str] = []
 
-    def stuck(scope: Scope, clock: Clock, queries: Sequence[str], **limits: object) -> Found:
+    def stuck(scope: Scope, clock: Clock, queries: Sequence[str], **limits: object) -> SearchResult:
         looks.append(queries[0])
         mended.wait()
         return search(scope, clock, queries)
@@ -199,7 +199,7 @@ async def test_a_slow_disk_does_not_hold_up_the_turn(talk: Talk) -> None:
 
 
 async def test_a_search_that_breaks_costs_only_the_memories(talk: Talk, caplog: pytest.LogCaptureFixture) -> None:
-    def broken(scope: Scope, clock: Clock, queries: Sequence[str], **limits: object) -> Found:
+    def broken(scope: Scope, clock: Clock, queries: Sequence[str], **limits: object) -> SearchResult:
         raise RuntimeError("no index")
 
     recall = Recall(talk.clock, RecallSettings(timeout_ms=60_000), broken)

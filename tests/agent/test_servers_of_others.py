@@ -17,7 +17,7 @@ from agent.memory.scope import Audience, Scope
 from agent.model.anthropic.model import AnthropicModel
 from agent.report import ContextReport
 from agent.settings import AgentSettings, ModelSettings
-from agent.types import End, EndKind, Said, SessionKey, Text, TurnRequest
+from agent.types import ReplyText, ResultKind, SessionKey, TurnRequest, TurnResult, UserMessage
 from tests.fakes.raw_http import RawServer, ended, http, said, sse, started, text_block
 
 KEY = SessionKey("main", "owner")
@@ -36,12 +36,12 @@ class Talk:
         self._agent = Agent(settings, self.workspace, root / "sessions", self._model, clock)
         self._turns = 0
 
-    async def say(self, text: str) -> End:
+    async def say(self, text: str) -> TurnResult:
         self._turns += 1
-        words = (Said(f"m{self._turns}", text, "Alice", "Telegram", datetime.now(UTC)),)
+        words = (UserMessage(f"m{self._turns}", text, "Alice", "Telegram", datetime.now(UTC)),)
         events = [event async for event in self._agent.turn(TurnRequest(f"t{self._turns}", KEY, self._scope, words))]
-        self.shown = "".join(event.text for event in events if isinstance(event, Text))
-        assert isinstance(events[-1], End)
+        self.shown = "".join(event.text for event in events if isinstance(event, ReplyText))
+        assert isinstance(events[-1], TurnResult)
         return events[-1]
 
     async def report(self) -> ContextReport:
@@ -93,7 +93,7 @@ async def test_an_overflow_that_is_told_without_a_type_compacts(tmp_path: Path, 
         talk = Talk(tmp_path, server)
         for number in range(8):
             ended = await talk.say(f"{number}: " + "a walk in the hills " * 400)
-            assert ended.kind is EndKind.REPLY, ended.text
+            assert ended.kind is ResultKind.REPLY, ended.text
         report = await talk.report()
         assert report.compactions >= 1 and report.budget.window == 9_000
         await talk.aclose()
@@ -105,7 +105,7 @@ async def test_one_message_that_does_not_fit_is_told_which_key_to_set(tmp_path: 
         talk = Talk(tmp_path, server)
         end = await talk.say("Hello")
         await talk.aclose()
-    assert end.kind is EndKind.ERROR
+    assert end.kind is ResultKind.ERROR
     assert "/new" not in end.text and "2,048" in end.text
     assert all(key in end.text for key in ("model.context_window", "model.max_tokens", "session.reserve_tokens"))
 

@@ -9,10 +9,10 @@ from datetime import timedelta
 import pytest
 
 from agent.model.base import Usage
-from agent.model.scripted import Answer, Call, Hold
+from agent.model.scripted import Call, Hold, ScriptedAnswer
 from agent.session.archive import NoSuchSession
 from agent.settings import AgentSettings, MemorySettings
-from agent.types import Document, Picture, SessionKey
+from agent.types import AttachedDocument, Picture, SessionKey
 from tests.agent.home import OWNER, Home, end, texts, tool
 
 
@@ -64,7 +64,7 @@ async def test_the_snapshot_is_of_the_last_fifteen_without_tools(home: Home) -> 
 
 
 async def test_a_talk_as_markdown(home: Home) -> None:
-    agent, _ = home.agent(Answer("Let me see.", (Call("look", {"n": 1}),)), "Yes.")
+    agent, _ = home.agent(ScriptedAnswer("Let me see.", (Call("look", {"n": 1}),)), "Yes.")
     await end(agent, home.request("Is it there?", tool("look", lambda _: "found")))
     text = await agent.export(OWNER)
     assert "**Alice** · 2026-11-21 08:30\n\nIs it there?" in text
@@ -76,7 +76,7 @@ async def test_a_talk_as_markdown(home: Home) -> None:
 async def test_a_talk_as_markdown_names_what_came_along(home: Home) -> None:
     agent, _ = home.agent("Nice.", "Thanks.")
     picture = Picture("photo cat.png", f"media/aa/{'a' * 64}.png", f"media/aa/{'a' * 64}.png")
-    said = replace(home.said("", id="a"), pictures=(picture,), documents=(Document("bill.pdf", "12 EUR"),))
+    said = replace(home.said("", id="a"), pictures=(picture,), documents=(AttachedDocument("bill.pdf", "12 EUR"),))
     await end(agent, replace(home.request(), id="a", said=(said,)))
     await end(agent, replace(home.request(), id="b", said=(replace(said, id="b", text="Look"),)))
     text = await agent.export(OWNER)
@@ -98,7 +98,7 @@ async def test_a_transcript_beyond_use_does_not_stop_the_talk(home: Home) -> Non
 async def test_reports(home: Home) -> None:
     (home.workspace / "MEMORY.md").write_text("".join(f"- fact {number}\n" for number in range(300)))
     agent, _ = home.agent(
-        Answer("", (Call("memory_search", {"query": "fact"}),)), Answer("Seven.", usage=Usage(2_500, 5))
+        ScriptedAnswer("", (Call("memory_search", {"query": "fact"}),)), ScriptedAnswer("Seven.", usage=Usage(2_500, 5))
     )
     early = await agent.context_report(OWNER, home.owner)
     assert early.session == "" and early.messages == 0 and not list(home.sessions.rglob("*.jsonl"))
@@ -117,7 +117,7 @@ async def test_reports(home: Home) -> None:
 
 async def test_chats_do_not_wait_for_one_another(home: Home) -> None:
     hold = Hold()
-    agent, _ = home.agent(Answer("slow", hold=hold), "quick")
+    agent, _ = home.agent(ScriptedAnswer("slow", hold=hold), "quick")
     slow = asyncio.create_task(end(agent, home.request(session=SessionKey("main", "owner/a"))))
     await hold.reached.wait()
     assert (await end(agent, home.request(session=SessionKey("main", "owner/b")))).text == "quick"

@@ -16,7 +16,7 @@ from agent.context.prompt import fixed_part
 from agent.context.skill_list import skill_list
 from agent.memory.scope import Scope
 from agent.settings import MemorySettings
-from agent.skills import Origin, Skill, Skills, parse
+from agent.skills import Skill, SkillOrigin, Skills, parse
 from agent.tools import build
 from agent.tools.base import Tool, ToolError
 from tests.agent.places import group, morning, owner, person, search
@@ -60,7 +60,7 @@ def test_a_skill_is_what_its_file_says(tmp_path: Path) -> None:
 
 def test_the_built_in_skill_teaches_the_files(tmp_path: Path) -> None:
     (skill,) = Skills(tmp_path).every()
-    assert skill.name == "memory" and skill.origin is Origin.BUILT_IN and not skill.problem and not skill.remarks
+    assert skill.name == "memory" and skill.origin is SkillOrigin.BUILT_IN and not skill.problem and not skill.remarks
     for word in ("MEMORY.md", "memory_append", "memory/notes/", "HISTORY.md", "200 lines"):
         assert word in skill.body
 
@@ -70,8 +70,8 @@ def test_the_workspace_stands_before_the_built_in_unless_it_is_broken(tmp_path: 
     assert named(tmp_path, "memory").body == "My own way.\n"
     file.write_text("---\ndescription: [\n---\nx\n")
     good, bad = Skills(tmp_path).every()
-    assert good.origin is Origin.BUILT_IN and not good.problem
-    assert bad.origin is Origin.WORKSPACE and "not valid YAML" in bad.problem
+    assert good.origin is SkillOrigin.BUILT_IN and not good.problem
+    assert bad.origin is SkillOrigin.WORKSPACE and "not valid YAML" in bad.problem
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_the_list_stands_after_the_common_files_and_before_the_scope_s_own(tmp_p
 
 
 def test_a_great_many_skills_stay_within_bounds(tmp_path: Path) -> None:
-    many = tuple(Skill(f"s{n:03}", Origin.WORKSPACE, description="d" * 5_000, body="b") for n in range(100))
+    many = tuple(Skill(f"s{n:03}", SkillOrigin.WORKSPACE, description="d" * 5_000, body="b") for n in range(100))
     text = skill_list(many, LIMITS)
     assert len(text) < 20_000 and "And 40 more: s060" in text
 
@@ -217,7 +217,7 @@ def test_what_lies_beside_an_own_skill_is_named_and_beside_a_shared_one_not(tmp_
     teach(scope.folder, "cards", "description: d")
     (scope.folder / "skills/cards/ace.txt").write_text("x")
     beside = {skill.name: (skill.beside, skill.origin) for skill in Skills(tmp_path).usable(scope)}
-    assert beside["dice"] == ((), Origin.WORKSPACE) and beside["cards"] == (("ace.txt",), Origin.GROUP)
+    assert beside["dice"] == ((), SkillOrigin.WORKSPACE) and beside["cards"] == (("ace.txt",), SkillOrigin.GROUP)
 
 
 def test_a_link_in_a_group_s_folder_is_no_way_to_the_owner_s_skills(tmp_path: Path) -> None:
@@ -243,14 +243,14 @@ fields = st.dictionaries(
 
 @given(st.one_of(heads, heads.map(lambda head: f"---\n{head}\n---\nbody\n"), st.text(max_size=300)))
 def test_any_text_makes_a_skill_or_a_reason(text: str) -> None:
-    skill = parse(Skill("x", Origin.WORKSPACE), text)
+    skill = parse(Skill("x", SkillOrigin.WORKSPACE), text)
     assert bool(skill.problem) != bool(skill.body.strip() and skill.description)
 
 
 @given(fields)
 def test_any_front_matter_makes_a_skill_or_a_reason(head: dict[str, object]) -> None:
     from_json = "---\n" + json.dumps(head) + "\n---\nbody\n"
-    skill = parse(Skill("x", Origin.WORKSPACE), from_json)
+    skill = parse(Skill("x", SkillOrigin.WORKSPACE), from_json)
     assert all(isinstance(name, str) and name for name in (*skill.bins, *skill.env))
     assert skill.always == (head.get("always") is True and not skill.problem)
     assert "\n" not in skill.description

@@ -10,18 +10,18 @@ from dataclasses import replace
 import pytest
 
 from agent.model.base import Usage
-from agent.model.scripted import Answer, Call, Hold
-from agent.session.transcript import NotJournaled
+from agent.model.scripted import Call, Hold, ScriptedAnswer
+from agent.session.transcript import TranscriptNotWritten
 from agent.tools.base import Arguments
 from agent.turn.tool_calls import INTERRUPTED, STOPPED_CALL
-from agent.types import End, EndKind, Said, nothing_said
+from agent.types import ResultKind, TurnResult, UserMessage, nothing_said
 from tests.agent.home import OWNER, Home, end, events, results, texts, tool
 
 
 async def test_what_is_said_meanwhile_joins_between_steps(home: Home) -> None:
-    waiting: list[Said] = []
+    waiting: list[UserMessage] = []
 
-    def arrived() -> list[Said]:
+    def arrived() -> list[UserMessage]:
         taken, waiting[:] = list(waiting), []
         return taken
 
@@ -31,7 +31,7 @@ async def test_what_is_said_meanwhile_joins_between_steps(home: Home) -> None:
 
     agent, model = home.agent(Call("look"), "Two, then.")
     done = await events(agent, home.request("one please", tool("look", say), arrived=arrived))
-    assert done[-1] == End(EndKind.REPLY, "Two, then.", Usage(20, 10))
+    assert done[-1] == TurnResult(ResultKind.REPLY, "Two, then.", Usage(20, 10))
     assert results(model.requests[1].messages[-1]) == ["looked"]
     assert texts(model.requests[1].messages[-1]).endswith("Alice]\nmake it two")
 
@@ -49,7 +49,7 @@ async def test_a_message_that_had_joined_is_not_answered_again_on_its_own(home: 
 
 async def test_a_stopped_turn_is_closed_in_the_journal(home: Home) -> None:
     hold = Hold()
-    agent, model = home.agent(Answer(["Once upon", " a time"], hold=hold, hold_at=1))
+    agent, model = home.agent(ScriptedAnswer(["Once upon", " a time"], hold=hold, hold_at=1))
     request = home.request("tell me a story")
 
     async def consume() -> None:
@@ -68,7 +68,7 @@ async def test_a_stopped_turn_is_closed_in_the_journal(home: Home) -> None:
     await end(agent, home.request("another"))
     assert [message.role for message in model.requests[0].messages] == ["user", "assistant", "user"]
     assert texts(model.requests[0].messages[1]) == "Once upon\n\n[Stopped here by the person]"
-    assert (await end(agent, request)).kind is EndKind.ERROR
+    assert (await end(agent, request)).kind is ResultKind.ERROR
 
 
 async def test_a_turn_stopped_in_a_tool_gives_its_calls_results(home: Home) -> None:
@@ -79,7 +79,7 @@ async def test_a_turn_stopped_in_a_tool_gives_its_calls_results(home: Home) -> N
         await asyncio.Event().wait()
         return "never"
 
-    agent, model = home.agent(Answer("On it.", (Call("look"), Call("hang"), Call("look"))))
+    agent, model = home.agent(ScriptedAnswer("On it.", (Call("look"), Call("hang"), Call("look"))))
     request = home.request("x", tool("look", lambda _: "seen"), tool("hang", hang))
     running = asyncio.create_task(end(agent, request))
     await inside.wait()
@@ -110,8 +110,8 @@ async def test_invariant_04_a_turn_is_taken_up_from_every_step_of_its_journal(ho
     ran: list[int] = []
     look = tool("look", lambda arguments: ran.append(int(str(arguments["n"]))) or f"saw {arguments['n']}")
     agent, _ = home.agent(
-        Answer("First.", (Call("look", {"n": 1}, "a"), Call("look", {"n": 2}, "b"))),
-        Answer("Then.", (Call("look", {"n": 3}, "c"),)),
+        ScriptedAnswer("First.", (Call("look", {"n": 1}, "a"), Call("look", {"n": 2}, "b"))),
+        ScriptedAnswer("Then.", (Call("look", {"n": 3}, "c"),)),
         "Done.",
     )
     request = home.request("go", look)
@@ -124,14 +124,14 @@ async def test_invariant_04_a_turn_is_taken_up_from_every_step_of_its_journal(ho
         path.write_bytes(b"".join(lines[:count]))
         ran.clear()
         answers = [
-            Answer("First.", (Call("look", {"n": 1}, "a"), Call("look", {"n": 2}, "b"))),
-            Answer("Then.", (Call("look", {"n": 3}, "c"),)),
+            ScriptedAnswer("First.", (Call("look", {"n": 1}, "a"), Call("look", {"n": 2}, "b"))),
+            ScriptedAnswer("Then.", (Call("look", {"n": 3}, "c"),)),
             "Done.",
         ]
         made = sum(b'"role":"assistant"' in line for line in lines[1:count])
         agent, model = home.agent(*answers[made:])
         again = await end(agent, request)
-        assert (again.kind, again.text) == (EndKind.REPLY, whole.text)
+        assert (again.kind, again.text) == (ResultKind.REPLY, whole.text)
         assert not set(ran) & set(range(1, finished[count] + 1)), "a tool that had finished is not run again"
         assert len(model.requests) == 3 - made
         entries = home.lines()
@@ -159,5 +159,5 @@ async def test_a_disk_that_takes_nothing_raises_and_loses_nothing(home: Home) ->
 async def test_sessions_that_cannot_be_made_say_so(home: Home) -> None:
     home.sessions.write_text("a file in the way")
     agent, _ = home.agent("ok")
-    with pytest.raises(NotJournaled):
+    with pytest.raises(TranscriptNotWritten):
         await end(agent, home.request())

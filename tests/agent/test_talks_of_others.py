@@ -8,7 +8,7 @@ import pytest
 
 from agent.memory.scope import Audience, Scope
 from agent.session.archive import Archive
-from agent.session.entries import Header, MessageEntry, Meta, RedactionEntry, Seen
+from agent.session.entries import Header, MessageEntry, Meta, RedactionEntry, SeenFile
 from agent.session.transcript import Transcript
 from agent.types import SessionKey
 from tests.agent.home import OWNER, Home, end
@@ -39,7 +39,7 @@ def begun_before(home: Home, key: SessionKey) -> Transcript:
     """As it was written when TOOLS.md and all skills stood in every prompt."""
     archive = Archive(home.sessions, key.agent)
     whole = ((1, 1),)
-    files = {"AGENTS.md": Seen("x", 9, 1, whole, whole), "TOOLS.md": Seen("y", 24, 1, whole, whole)}
+    files = {"AGENTS.md": SeenFile("x", 9, 1, whole, whole), "TOOLS.md": SeenFile("y", 24, 1, whole, whole)}
     header = Header("20261120-073000-000-abcd", key.path, key.agent, "2026-11-20T07:30:00Z", (RULES, TOOLS), files)
     transcript = Transcript.create(archive.path(key, header.id), header)
     archive.make_current(key, header.id)

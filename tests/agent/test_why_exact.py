@@ -22,7 +22,7 @@ from agent.model.anthropic.model import AnthropicModel
 from agent.report import WhyReport
 from agent.session.entries import LineRanges
 from agent.settings import AgentSettings, MemorySettings
-from agent.types import End, EndKind, Said, SessionKey, TurnRequest
+from agent.types import ResultKind, SessionKey, TurnRequest, TurnResult, UserMessage
 from tests.fakes.anthropic import FakeAnthropic
 
 KEY = SessionKey("main", "owner")
@@ -71,10 +71,10 @@ class Talk:
         for tool in tools:
             self.fake.answer(tool=tool)
         self.fake.answer("Good.")
-        said = (Said(f"m{self.turns}", text, "Alice", "Telegram", self.clock.now()),)
+        said = (UserMessage(f"m{self.turns}", text, "Alice", "Telegram", self.clock.now()),)
         request = TurnRequest(f"t{self.turns}", KEY, Scope(Audience.OWNER, self.workspace), said)
         *_, end = [event async for event in self.agent.turn(request)]
-        assert isinstance(end, End) and end.kind is EndKind.REPLY, end
+        assert isinstance(end, TurnResult) and end.kind is ResultKind.REPLY, end
         why = await self.agent.why(KEY)
         assert why is not None
         return why

@@ -18,7 +18,7 @@ from channels.message import (
     OutboundMessage,
     Quote,
     Sender,
-    Unreadable,
+    UnreadableEvent,
     WholeTexts,
 )
 
@@ -32,7 +32,7 @@ def test_no_value_holds_half_a_character(text: str) -> None:
         Sender("1", text),
         Attachment("photo", text, words=text),
         Quote(text, text),
-        Unreadable("1", "telegram", text, text),
+        UnreadableEvent("1", "telegram", text, text),
         Button(text, "/help"),
         OutboundFile(Path("x"), text),
         OutboundMessage(address, text),

@@ -19,7 +19,7 @@ from channels.message import (
     OutcomeUnknown,
     PreviewStyle,
 )
-from channels.terminal import Busy, Final, NotKept, Preview, Shown, TerminalChannel
+from channels.terminal import Busy, Final, Shown, TerminalChannel, TerminalMessageNotKept, TerminalPreview
 
 MAIN = Address("terminal", "main")
 
@@ -78,7 +78,7 @@ async def test_what_cannot_be_kept_is_told_and_the_next_is_taken() -> None:
     terminal, house = TerminalChannel(), House()
     async with running(terminal, house):
         house.failure = OSError("the disk is full")
-        with pytest.raises(NotKept, match="the disk is full"):
+        with pytest.raises(TerminalMessageNotKept, match="the disk is full"):
             await terminal.say("one")
         assert terminal.status.state is Health.DEGRADED and terminal.status.is_connected
         house.failure = None
@@ -100,7 +100,7 @@ async def test_everyone_who_looks_sees_a_reply_and_its_preview() -> None:
         async with terminal.typing(MAIN):
             await terminal.draft(1, OutboundMessage(MAIN, "Hel"))
         final_id = await terminal.send(OutboundMessage(MAIN, "Hello", key="k:0", reply_to="m1"))
-    expected = [Busy(True), Preview("Hel"), Busy(False), Final(final_id, "Hello", "m1", "k:0")]
+    expected = [Busy(True), TerminalPreview("Hel"), Busy(False), Final(final_id, "Hello", "m1", "k:0")]
     assert one.seen == two.seen == expected
     assert other.seen == []
 
@@ -161,9 +161,9 @@ async def test_after_the_close_nothing_is_taken_and_nobody_waits() -> None:
     waiting = asyncio.create_task(terminal.say("too late"))
     await asyncio.sleep(0)
     await terminal.aclose()
-    with pytest.raises(NotKept):
+    with pytest.raises(TerminalMessageNotKept):
         await waiting
-    with pytest.raises(NotKept):
+    with pytest.raises(TerminalMessageNotKept):
         await terminal.say("later still")
 
 

@@ -29,7 +29,7 @@ from gateway.config import Config, ModelConfig, load
 from gateway.home import Home
 from gateway.models import build_model
 from gateway.rpc.server import serve
-from gateway.server import Patience
+from gateway.server import Timeouts
 from gateway.store.database import Database
 from gateway.supervisor import SECONDS, watching
 from gateway.usage import UsageLedger
@@ -82,8 +82,8 @@ def model_of(config: ModelConfig, ledger: UsageLedger, clock: Clock, env_file: s
 async def live(home: Home) -> None:
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
-    usual, given = Patience(), os.environ.get
-    patience = Patience(trial=float(given("TRIAL_S", usual.trial)), paste=float(given("PASTE_S", usual.paste)))
+    usual, given = Timeouts(), os.environ.get
+    patience = Timeouts(trial=float(given("TRIAL_S", usual.trial)), paste=float(given("PASTE_S", usual.paste)))
     async with (
         open_gateway(
             home, load(home, {}).config, channels=True, platforms=platforms, model_of=model_of, patience=patience

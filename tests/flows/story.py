@@ -25,7 +25,7 @@ from gateway.app import open_gateway
 from gateway.config import load
 from gateway.home import Home
 from gateway.models import build_model
-from gateway.server import Gateway, Patience
+from gateway.server import Gateway, Timeouts
 from tests.fakes.anthropic import FakeAnthropic, Received
 from tests.fakes.telegram import FakeTelegram, Message
 
@@ -46,7 +46,7 @@ class Story:
         self.moment: datetime | None = None
         self.gateway: Gateway | None = None
         self.waits: list[float] = []
-        self.patience = Patience()
+        self.patience = Timeouts()
 
     # the house
 

@@ -11,7 +11,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from channels.terminal import Shown
-from gateway.server import Gateway, Patience
+from gateway.server import Gateway, Timeouts
 from tests.flows.diarist import Diarist
 from tests.flows.story import ALICE, BOB, GROUP, ZONE, Story, story
 
@@ -35,7 +35,7 @@ async def a_day(folder: Path, **config: Any) -> AsyncIterator[tuple[Story, Diari
     async with story(folder, **config) as told:
         diarist = told.model.reply = Diarist()
         told.model.beside = lambda _: None
-        told.patience = Patience(tick=0.02)
+        told.patience = Timeouts(tick=0.02)
         at(told, f"{DAY} 08:30")
         yield told, diarist
 

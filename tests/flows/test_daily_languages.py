@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.languages.codes import Language
-from gateway.i18n import WORDS
+from gateway.i18n import STRINGS
 from tests.flows.story import ALICE, GROUP
 from tests.flows.test_daily import DAY, a_day, at, awake, ran, says
 from tests.flows.test_daily_everywhere import Window
@@ -23,7 +23,7 @@ async def test_missed_while_down_it_says_so_in_the_language_of_the_day(tmp_path:
         at(told, "2026-11-22 07:00")
         async with awake(told):
             late = await told.hears("A full day")
-    assert WORDS[language].late.format(due=f"{DAY} 21:00") in late.text
+    assert STRINGS[language].late.format(due=f"{DAY} 21:00") in late.text
     told.no_request_was_refused()
 
 
@@ -40,7 +40,7 @@ async def test_where_nobody_has_spoken_the_day_s_log_tells_the_language(tmp_path
                 async with asyncio.timeout(120):
                     while not window.read:  # noqa: ASYNC110  no bell rings
                         await asyncio.sleep(0)
-    assert WORDS[Language.GERMAN].late.format(due=f"{DAY} 21:00") in window.read[0]
+    assert STRINGS[Language.GERMAN].late.format(due=f"{DAY} 21:00") in window.read[0]
 
 
 async def test_a_german_day_is_asked_for_in_the_language_of_the_chat_from_the_german_log_alone(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, closing
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from agent.journal.progress import Marks
+from agent.journal.progress import JournalProgress
 from tests.agent.journal.diary import BERLIN, DAY, Diary
 from tests.fakes.anthropic import FakeAnthropic
 from tests.fakes.anthropic_answers import Answer, JsonObject
@@ -69,7 +69,7 @@ async def test_killed_between_the_section_and_its_mark(telegram: FakeTelegram, m
     """The marks' file refuses the mark, so that the process stands where it can be killed between the two."""
     async with a_home(telegram, model) as gateway:
         file = gateway.home / "state/journal/main.db"
-        Marks(file).reached()
+        JournalProgress(file).reached()
         with closing(sqlite3.connect(file)) as marks:
             marks.execute("CREATE TRIGGER full BEFORE INSERT ON section BEGIN SELECT RAISE(ABORT, 'full'); END")
             marks.commit()

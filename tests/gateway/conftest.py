@@ -22,7 +22,7 @@ from gateway.app import open_gateway
 from gateway.config import Config
 from gateway.home import Home
 from gateway.scheduling.builtins import BuiltIn
-from gateway.server import Gateway, Patience
+from gateway.server import Gateway, Timeouts
 from gateway.store.database import Database
 
 OWNER = "11111"
@@ -128,7 +128,7 @@ class Daybook:
     chat: ScriptedChannel = field(default_factory=lambda: ScriptedChannel("telegram"))
     others: tuple[ScriptedChannel, ...] = ()
     model: ScriptedModel = field(default_factory=ScriptedModel)
-    patience: Patience = field(default_factory=lambda: Patience(tick=0.02))
+    patience: Timeouts = field(default_factory=lambda: Timeouts(tick=0.02))
     built_ins: Callable[[Config], Sequence[BuiltIn]] = lambda _: ()
     settings: dict[str, object] = field(default_factory=lambda: {"owners": [f"telegram:{OWNER}"]})
 

@@ -16,11 +16,11 @@ from gateway.policy.access import (
     Access,
     Admitted,
     ChannelRules,
+    ContextOnly,
     DmPolicy,
     GroupRule,
     Ignored,
     NoSuchCode,
-    Overheard,
     Role,
     ServerRule,
     Unknown,
@@ -140,7 +140,7 @@ async def test_a_group_hears_all_and_answers_when_called(door: Door, say: Say) -
     called = say("@bot hi", chat=GROUP, sender=STRANGER, group=True)
     talk = say("hi all", chat=GROUP, sender=STRANGER, group=True, calls_bot=False)
     assert access.decide(called) == Admitted(Role.MEMBER, f"telegram-{STRANGER}")
-    assert access.decide(talk) == Overheard()
+    assert access.decide(talk) == ContextOnly()
 
 
 async def test_with_optional_mention_every_message_calls(door: Door, say: Say) -> None:
@@ -153,7 +153,7 @@ async def test_a_groups_list_says_who_may_call(door: Door, say: Say) -> None:
     door.rules = ChannelRules(groups={GROUP: GroupRule(allow=frozenset({ALICE}))})
     access = await door.open()
     assert isinstance(access.decide(say("@bot", chat=GROUP, sender=ALICE, group=True)), Admitted)
-    assert access.decide(say("@bot", chat=GROUP, sender=STRANGER, group=True)) == Overheard()
+    assert access.decide(say("@bot", chat=GROUP, sender=STRANGER, group=True)) == ContextOnly()
 
 
 async def test_a_server_is_listed_with_all_its_channels_or_some(door: Door, say: Say) -> None:
@@ -169,7 +169,7 @@ async def test_a_server_is_listed_with_all_its_channels_or_some(door: Door, say:
     door.rules = ChannelRules(servers={"1": ServerRule(GroupRule(allow=frozenset({ALICE})), frozenset({"20"}))})
     access = await door.open()
     assert isinstance(access.decide(in_server), Ignored)
-    assert access.decide(in_thread) == Overheard()
+    assert access.decide(in_thread) == ContextOnly()
 
 
 async def test_the_rules_of_groups_say_nothing_of_private_chats(door: Door, say: Say) -> None:

@@ -13,7 +13,7 @@ from agent.model.scripted import Call
 from agent.tools.base import EffectKind
 from channels.message import Quote
 from channels.scripted import ScriptedChannel
-from gateway.policy.approval_strings import APPROVAL_WORDS
+from gateway.policy.approval_strings import APPROVAL_STRINGS
 from tests.gateway.approving import (
     FOREIGN,
     PLAIN_SKILL,
@@ -339,7 +339,7 @@ async def test_a_yes_that_a_crash_has_cut_from_its_end_does_it_once(
 
 @pytest.mark.parametrize("language", Language)
 def test_the_owner_is_asked_in_their_language(language: Language) -> None:
-    words = APPROVAL_WORDS[language]
+    words = APPROVAL_STRINGS[language]
     assert set(words.effects) == set(EffectKind)
     for effect in words.effects.values():
         what = effect.format(target="TARGET")

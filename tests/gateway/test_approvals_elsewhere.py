@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.model.scripted import Answer, Call, Hold
+from agent.model.scripted import Call, Hold, ScriptedAnswer
 from tests.gateway.approving import (
     FOREIGN,
     Owner,
@@ -73,7 +73,7 @@ async def test_words_that_somebody_else_adds_to_a_turn_are_foreign_to_it(owner: 
     first = Hold()
     async with home.running() as gateway:
         await heard_by_owner(owner)
-        home.model.then(Answer("First.", hold=first), job("prompt"), "Answer 1.")
+        home.model.then(ScriptedAnswer("First.", hold=first), job("prompt"), "Answer 1.")
         home.chat.say("@bot a", chat=GROUP, sender=OWNER, group=True)
         await first.reached.wait()
         home.chat.say("@bot remind us", chat=GROUP, sender=OWNER, group=True)

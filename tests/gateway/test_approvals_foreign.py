@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.model.scripted import Answer, Call, Hold
+from agent.model.scripted import Call, Hold, ScriptedAnswer
 from channels.message import Attachment
 from tests.gateway.approving import (
     FOREIGN,
@@ -264,7 +264,7 @@ async def test_what_came_with_an_interrupted_message_is_foreign_to_the_turn_that
     home.queue("interrupt")
     begun = Hold()
     async with home.running():
-        home.model.then(Answer(("Let me ", "see"), hold=begun, hold_at=1), job("prompt"), "Both are answered.")
+        home.model.then(ScriptedAnswer(("Let me ", "see"), hold=begun, hold_at=1), job("prompt"), "Both are answered.")
         owner.chat.say("What does it say?", chat=OWNER, sender=OWNER, quote=FOREIGN)
         await begun.reached.wait()
         owner.chat.say("Quickly, please", chat=OWNER, sender=OWNER)

@@ -6,7 +6,7 @@ import pytest
 
 from channels.message import Address, ChatKind
 from gateway.policy.access import Access, ChannelRules, GroupRule
-from gateway.policy.recipients import Chats
+from gateway.policy.recipients import ChatDirectory
 from gateway.store.chat_rows import KnownChat
 from gateway.store.database import Database
 from tests.gateway.conftest import ALICE, GROUP, OWNER, STRANGER, Moment
@@ -17,9 +17,9 @@ ROOM = KnownChat(
 
 
 @pytest.fixture
-def chats(database: Database, moment: Moment) -> Chats:
+def chats(database: Database, moment: Moment) -> ChatDirectory:
     rules = {"telegram": ChannelRules(groups={GROUP: GroupRule()}, allow=frozenset({ALICE}))}
-    return Chats(Access(database, moment.clock, rules, frozenset({f"telegram:{OWNER}"}), {}), [ROOM])
+    return ChatDirectory(Access(database, moment.clock, rules, frozenset({f"telegram:{OWNER}"}), {}), [ROOM])
 
 
 @pytest.mark.parametrize(
@@ -33,25 +33,25 @@ def chats(database: Database, moment: Moment) -> Chats:
     ],
 )
 def test_what_nobody_has_spoken_in_is_told_by_the_configuration(
-    chats: Chats, text: str, kind: ChatKind, user: str
+    chats: ChatDirectory, text: str, kind: ChatKind, user: str
 ) -> None:
     chat = chats.at(Address.parse(text))
     assert chat is not None
     assert (str(chat.address), chat.kind, chat.user_id) == (text, kind, user)
 
 
-def test_a_thread_of_a_known_chat_has_its_account_and_server(chats: Chats) -> None:
+def test_a_thread_of_a_known_chat_has_its_account_and_server(chats: ChatDirectory) -> None:
     chat = chats.at(Address("discord", "500", "3"))
     assert chat is not None
     assert (chat.address, chat.server) == (Address("discord", "500", "3", "bot"), "900")
 
 
 @pytest.mark.parametrize("text", [f"telegram:{STRANGER}", "telegram:-100999", "discord:501", f"discord:{OWNER}"])
-def test_what_is_neither_known_nor_configured_is_no_chat(chats: Chats, text: str) -> None:
+def test_what_is_neither_known_nor_configured_is_no_chat(chats: ChatDirectory, text: str) -> None:
     assert chats.at(Address.parse(text)) is None
 
 
-def test_a_chat_that_moved_is_found_by_its_old_id(chats: Chats) -> None:
+def test_a_chat_that_moved_is_found_by_its_old_id(chats: ChatDirectory) -> None:
     chats.access.chat_moved("telegram", GROUP, "-100777")
     chat = chats.at(Address("telegram", GROUP))
     assert chat is not None

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from agent.model.scripted import Answer, Call, Hold, ScriptedModel
+from agent.model.scripted import Call, Hold, ScriptedAnswer, ScriptedModel
 from channels.scripted import ScriptedChannel
 from tests.gateway.conftest import ALICE, GROUP, OWNER, Daybook
 
@@ -69,7 +69,7 @@ async def test_a_path_is_no_command(daybook: Daybook) -> None:
 
 async def test_a_command_is_answered_while_a_turn_runs(daybook: Daybook) -> None:
     hold = Hold()
-    daybook.model.then(Answer("Done.", hold=hold))
+    daybook.model.then(ScriptedAnswer("Done.", hold=hold))
     async with daybook.running():
         daybook.chat.say("Think")
         await hold.reached.wait()

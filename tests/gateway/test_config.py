@@ -10,7 +10,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.config import Config, ConfigError, Loaded, load, schema, secrets_of, shown
+from gateway.config import Config, ConfigError, LoadedConfig, load, schema, secrets_of, shown
 from gateway.config.loader import parse
 from gateway.home import Home
 
@@ -230,7 +230,7 @@ def test_no_unknown_key_ever_refuses_the_start(keys: dict[str, int | str | None]
 @given(st.text(max_size=200))
 def test_any_text_is_a_configuration_or_an_error_with_words(text: str) -> None:
     try:
-        assert isinstance(parse(text, {}), Loaded)
+        assert isinstance(parse(text, {}), LoadedConfig)
     except ConfigError as error:
         assert all(problem.text for problem in error.problems)
 

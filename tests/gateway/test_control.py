@@ -14,7 +14,7 @@ import pytest
 
 from agent.model.base import Json
 from channels.message import Address, Event, InboundMessage, NotSent, OutboundMessage, OutcomeUnknown
-from channels.terminal import Final, NotKept, Preview, Shown, TerminalChannel
+from channels.terminal import Final, Shown, TerminalChannel, TerminalMessageNotKept, TerminalPreview
 from gateway.rpc.client import NotRunning, connect
 from gateway.rpc.protocol import MAX_REQUEST, OperationError, Params
 from gateway.rpc.server import serve
@@ -227,7 +227,7 @@ async def test_a_talk_goes_both_ways(house: House) -> None:
         await house.terminal.send(OutboundMessage(work, "Hi there", key="t:0", reply_to="m1"))
         assert (await talk.outcome("m1")).turn == "terminal:m1"
     assert [(message.id, message.text, message.address.chat_id) for message in house.kept] == [("m1", "hello", "work")]
-    assert desk.seen[0] == Preview("Hi")
+    assert desk.seen[0] == TerminalPreview("Hi")
     assert isinstance(final := desk.seen[1], Final)
     assert (final.text, final.reply_to, final.key) == ("Hi there", "m1", "t:0")
 
@@ -241,7 +241,7 @@ async def test_messages_of_one_talk_keep_their_order(house: House) -> None:
 async def test_what_cannot_be_kept_is_told_over_the_socket(house: House) -> None:
     house.full = True
     async with connect(house.path) as connection, connection.chat("main", Desk()) as talk:
-        with pytest.raises(NotKept, match="the disk is full"):
+        with pytest.raises(TerminalMessageNotKept, match="the disk is full"):
             await talk.say("hello", "m1")
 
 
@@ -284,7 +284,7 @@ async def test_a_talk_ends_when_the_gateway_does(tmp_path: Path) -> None:
             chat = connection.chat("main", Desk())
             talk = await chat.__aenter__()
         await talk.ended()
-        with pytest.raises(NotKept, match="has stopped"):
+        with pytest.raises(TerminalMessageNotKept, match="has stopped"):
             await talk.say("anybody there?", "m1")
         await chat.__aexit__(None, None, None)
         await context.__aexit__(None, None, None)

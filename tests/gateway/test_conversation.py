@@ -9,11 +9,11 @@ import signal
 
 import pytest
 
-from channels.terminal import Final, NotKept, Preview
-from gateway.cli.repl import Conversation
+from channels.terminal import Final, TerminalMessageNotKept, TerminalPreview
+from gateway.cli.repl import Repl
 from gateway.cli.screen import Screen
-from gateway.cli.stdin import Lines
-from gateway.rpc.protocol import OperationError, Outcome
+from gateway.cli.stdin import InputLines
+from gateway.rpc.protocol import MessageOutcome, OperationError
 
 
 class Gateway:
@@ -21,18 +21,18 @@ class Gateway:
 
     def __init__(self) -> None:
         self.said: asyncio.Queue[tuple[str, str]] = asyncio.Queue()
-        self.outcomes: dict[str, Outcome] = {}
+        self.outcomes: dict[str, MessageOutcome] = {}
         self.gone = asyncio.Event()
 
     async def say(self, text: str, message_id: str) -> None:
         if self.gone.is_set():
-            raise NotKept("the gateway has stopped")
+            raise TerminalMessageNotKept("the gateway has stopped")
         await self.said.put((text, message_id))
 
-    async def outcome(self, message_id: str) -> Outcome:
+    async def outcome(self, message_id: str) -> MessageOutcome:
         if self.gone.is_set():
             raise OperationError("nobody is there")
-        return self.outcomes.get(message_id, Outcome(done=False))
+        return self.outcomes.get(message_id, MessageOutcome(done=False))
 
     async def ended(self) -> None:
         await self.gone.wait()
@@ -50,7 +50,7 @@ class Told(io.StringIO):
         return super().write(text)
 
 
-class Person(Lines):
+class Person(InputLines):
     """Says one thing, and then thinks until the gateway ends."""
 
     def __init__(self, says: str) -> None:
@@ -80,7 +80,7 @@ class Talk:
         self.gateway = Gateway()
         self.told = asyncio.Event()
         self.screen = Screen(io.StringIO(), Told(self.told), live=live)
-        self.conversation = Conversation(self.gateway, self.screen)
+        self.conversation = Repl(self.gateway, self.screen)
 
     async def asked(self, text: str = "hello") -> tuple[asyncio.Task[None], str]:
         """Ask, up to where the gateway has the message; the question and the message's id."""
@@ -100,7 +100,7 @@ class Talk:
 async def test_only_the_reply_is_printed_without_previews() -> None:
     talk = Talk()
     question, message_id = await talk.asked()
-    await talk.screen.show(Preview("Hi"))
+    await talk.screen.show(TerminalPreview("Hi"))
     await talk.screen.show(Final("f", "Hi there", message_id, "t:0"))
     await question
     assert talk.printed == ("Hi there\n", "")
@@ -130,7 +130,7 @@ async def test_an_error_goes_to_stderr_and_counts() -> None:
 async def test_a_recorded_silence_ends_the_waiting() -> None:
     talk = Talk()
     question, message_id = await talk.asked()
-    talk.gateway.outcomes[message_id] = Outcome(True, "silence", "t")
+    talk.gateway.outcomes[message_id] = MessageOutcome(True, "silence", "t")
     await question
     assert talk.printed == ("", "")
     assert not talk.conversation.failed
@@ -139,7 +139,7 @@ async def test_a_recorded_silence_ends_the_waiting() -> None:
 async def test_a_message_that_joined_a_running_turn_is_answered_by_that_turn() -> None:
     talk = Talk()
     question, message_id = await talk.asked()
-    talk.gateway.outcomes[message_id] = Outcome(False, "", "terminal:another")
+    talk.gateway.outcomes[message_id] = MessageOutcome(False, "", "terminal:another")
     await talk.screen.show(Final("f", "Both answered", "another", "terminal:another:0"))
     await question
     assert talk.printed == ("Both answered\n", "")
@@ -149,7 +149,7 @@ async def test_a_gateway_that_goes_away_is_told() -> None:
     talk = Talk()
     question, _ = await talk.asked()
     talk.gateway.gone.set()
-    with pytest.raises(NotKept, match="answered later"):
+    with pytest.raises(TerminalMessageNotKept, match="answered later"):
         await question
 
 
@@ -157,7 +157,7 @@ async def test_a_person_sees_the_reply_grow_and_nothing_twice() -> None:
     talk = Talk(live=True)
     question, message_id = await talk.asked()
     for text in ("He", "Hello", "Hello wor"):
-        await talk.screen.show(Preview(text))
+        await talk.screen.show(TerminalPreview(text))
     await talk.screen.show(Final("f", "Hello world", message_id, "t:0"))
     await question
     assert talk.printed[0] == "Hello world\n"
@@ -165,7 +165,7 @@ async def test_a_person_sees_the_reply_grow_and_nothing_twice() -> None:
 
 async def test_a_reply_that_began_anew_is_printed_anew() -> None:
     talk = Talk(live=True)
-    await talk.screen.show(Preview("One tho"))
+    await talk.screen.show(TerminalPreview("One tho"))
     await talk.screen.show(Final("f", "Another", "", "t:0"))
     assert talk.printed[0] == "One tho\nAnother\n"
 
@@ -191,7 +191,7 @@ async def test_ctrl_c_stops_what_runs_and_else_says_how_to_leave() -> None:
 
 async def test_lines_are_said_one_after_another_and_the_end_is_the_end() -> None:
     talk = Talk()
-    piping = asyncio.create_task(talk.conversation.pipe(Lines(io.StringIO("one\n  \ntwo"), prompt=False)))
+    piping = asyncio.create_task(talk.conversation.pipe(InputLines(io.StringIO("one\n  \ntwo"), prompt=False)))
     for expected in ("one", "two"):
         said, message_id = await talk.gateway.said.get()
         assert said == expected
@@ -207,7 +207,7 @@ async def test_what_arrives_at_the_prompt_stands_below_it_and_the_prompt_is_show
     _, message_id = await talk.gateway.said.get()
     await talk.screen.show(Final("f0", "Hi", message_id, "t:0"))
     await person.thinks.wait()
-    await talk.screen.show(Preview("Take"))
+    await talk.screen.show(TerminalPreview("Take"))
     await talk.screen.show(Final("f1", "Take the tea out", "", "run:0"))
     talk.gateway.gone.set()
     await sitting
@@ -218,7 +218,7 @@ async def test_a_prompt_ends_with_the_gateway() -> None:
     talk = Talk(live=True)
     read, write = os.pipe()
     with os.fdopen(read) as source, os.fdopen(write, "w"):
-        sitting = asyncio.create_task(talk.conversation.at_terminal(Lines(source, prompt=False)))
+        sitting = asyncio.create_task(talk.conversation.at_terminal(InputLines(source, prompt=False)))
         talk.gateway.gone.set()
         await sitting
         os.write(write, b"\n")  # lets the reading thread end

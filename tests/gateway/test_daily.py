@@ -11,8 +11,8 @@ from agent.memory.scope import GroupLogs
 from agent.types import SessionKey
 from channels.scripted import ScriptedChannel
 from gateway.policy.access import Access
-from gateway.policy.sessions import AgentHome, Sessions
-from gateway.routines.daily_summary import told_days
+from gateway.policy.sessions import AgentHome, SessionPolicy
+from gateway.routines.daily_summary import summarized_days
 from gateway.scheduling.builtins import DueTime
 from gateway.store.database import Database
 from tests.gateway.conftest import BERLIN, Daybook, Moment, moved
@@ -31,12 +31,12 @@ from tests.gateway.schedule.test_asking import ask
 )
 def test_which_day_is_told(due: str, days: list[int], by_hand: list[int]) -> None:
     moment = datetime.fromisoformat(due).replace(tzinfo=BERLIN)
-    assert [day.day for day in told_days(DueTime(moment))] == days
-    assert [day.day for day in told_days(DueTime(moment, by_hand=True))] == by_hand
+    assert [day.day for day in summarized_days(DueTime(moment))] == days
+    assert [day.day for day in summarized_days(DueTime(moment, by_hand=True))] == by_hand
 
 
 def test_on_new_years_morning_the_old_year_is_told() -> None:
-    assert told_days(DueTime(datetime(2027, 1, 1, 7, tzinfo=BERLIN)))[0] == date(2026, 12, 31)
+    assert summarized_days(DueTime(datetime(2027, 1, 1, 7, tzinfo=BERLIN)))[0] == date(2026, 12, 31)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_on_new_years_morning_the_old_year_is_told() -> None:
 )
 async def test_for_whose_ears(path: str, scope: str | None, tmp_path: Path, database: Database, moment: Moment) -> None:
     access = Access(database, moment.clock, {}, frozenset(), {})
-    sessions = Sessions(access, {"main": AgentHome(tmp_path, GroupLogs.OWN)}, "main")
+    sessions = SessionPolicy(access, {"main": AgentHome(tmp_path, GroupLogs.OWN)}, "main")
     found = sessions.scope_of(SessionKey("main", path))
     assert (found.name if found else None) == scope
     assert sessions.scope_of(SessionKey("other", path)) is None

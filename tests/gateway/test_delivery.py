@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.types import Discard, StepDone, Text
+from agent.types import ReplyText, StepCompleted, TextReset
 from channels.message import (
     Address,
     AnswerLost,
@@ -26,19 +26,19 @@ from channels.message import (
 from channels.scripted import Drafted, Edited, ScriptedChannel, Sent
 from gateway.store import outbox_rows
 from gateway.store.database import Database
-from gateway.turns.preview import Preview, Reply
+from gateway.turns.preview import LivePreview, StreamedReply
 
 HERE = Address("telegram", "1")
 
 
 def shown_while(pieces: Sequence[str]) -> list[str]:
     """What of a streamed text was to be seen after each piece, and at its end."""
-    reply = Reply()
+    reply = StreamedReply()
     seen = []
     for piece in pieces:
-        reply.feed(Text(piece))
+        reply.feed(ReplyText(piece))
         seen.append(reply.text)
-    reply.feed(StepDone())
+    reply.feed(StepCompleted())
     return [*seen, reply.text]
 
 
@@ -80,24 +80,24 @@ def test_invariant_10_a_token_after_real_text_is_never_seen(text: str, places: l
 
 
 def test_steps_are_paragraphs_and_a_broken_stream_leaves_no_trace() -> None:
-    reply = Reply()
-    reply.feed(Text("Let me look."))
-    reply.feed(StepDone(("memory_search",)))
-    reply.feed(Text("You said th"))
+    reply = StreamedReply()
+    reply.feed(ReplyText("Let me look."))
+    reply.feed(StepCompleted(("memory_search",)))
+    reply.feed(ReplyText("You said th"))
     assert reply.text == "Let me look.\n\nYou said th"
-    reply.feed(Discard("The server is slow; one moment."))
+    reply.feed(TextReset("The server is slow; one moment."))
     assert reply.text == "Let me look."
     assert reply.shown == "Let me look.\n\n_The server is slow; one moment._"
-    reply.feed(Text("You said so."))
-    reply.feed(StepDone())
+    reply.feed(ReplyText("You said so."))
+    reply.feed(StepCompleted())
     assert reply.shown == "Let me look.\n\nYou said so."
 
 
 def test_a_silent_step_leaves_no_empty_paragraph() -> None:
-    reply = Reply()
-    reply.feed(StepDone(("memory_append",)))
-    reply.feed(Text("Noted."))
-    reply.feed(StepDone())
+    reply = StreamedReply()
+    reply.feed(StepCompleted(("memory_append",)))
+    reply.feed(ReplyText("Noted."))
+    reply.feed(StepCompleted())
     assert reply.text == "Noted."
 
 
@@ -113,20 +113,20 @@ class ThreadsOfCutting(ScriptedChannel):
 
 @asynccontextmanager
 async def open_preview(
-    database: Database, chat: ScriptedChannel, reply: Reply, turn: str = "turn-1"
-) -> AsyncIterator[Preview]:
+    database: Database, chat: ScriptedChannel, reply: StreamedReply, turn: str = "turn-1"
+) -> AsyncIterator[LivePreview]:
     stood = await database.run(outbox_rows.preview_of, turn)
-    async with Preview(database, chat, HERE, turn, "", stood, closing=600.0).open(reply) as preview:
+    async with LivePreview(database, chat, HERE, turn, "", stood, closing=600.0).open(reply) as preview:
         yield preview
 
 
-async def write(reply: Reply, preview: Preview, text: str) -> None:
-    reply.feed(Text(text))
+async def write(reply: StreamedReply, preview: LivePreview, text: str) -> None:
+    reply.feed(ReplyText(text))
     preview.changed()
 
 
 async def test_drafts_grow_with_the_reply_and_leave_no_message(database: Database) -> None:
-    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.DRAFT), Reply()
+    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.DRAFT), StreamedReply()
     async with open_preview(database, chat, reply) as preview:
         await write(reply, preview, "Hello")
         await chat.wait_until(lambda: chat.drafts() == ["Hello"])
@@ -138,7 +138,7 @@ async def test_drafts_grow_with_the_reply_and_leave_no_message(database: Databas
 
 
 async def test_a_long_reply_is_cut_beside_the_loop(database: Database) -> None:
-    chat, reply = ThreadsOfCutting("telegram", preview=PreviewStyle.DRAFT, limit=600), Reply()
+    chat, reply = ThreadsOfCutting("telegram", preview=PreviewStyle.DRAFT, limit=600), StreamedReply()
     async with open_preview(database, chat, reply) as preview:
         await write(reply, preview, "word " * 1_000)
         await chat.wait_until(lambda: bool(chat.drafts()))
@@ -146,7 +146,7 @@ async def test_a_long_reply_is_cut_beside_the_loop(database: Database) -> None:
 
 
 async def test_edits_are_of_one_message_which_is_on_disk(database: Database) -> None:
-    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.EDIT), Reply()
+    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.EDIT), StreamedReply()
     async with open_preview(database, chat, reply) as preview:
         await write(reply, preview, "Hello")
         await chat.wait_until(lambda: chat.heard() == ["Hello"])
@@ -158,7 +158,7 @@ async def test_edits_are_of_one_message_which_is_on_disk(database: Database) -> 
 
 
 async def test_a_quick_answer_needs_no_preview_of_its_own(database: Database) -> None:
-    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.EDIT), Reply()
+    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.EDIT), StreamedReply()
     async with open_preview(database, chat, reply) as preview:
         await write(reply, preview, "Hello")
     assert chat.history == []
@@ -166,7 +166,7 @@ async def test_a_quick_answer_needs_no_preview_of_its_own(database: Database) ->
 
 
 async def test_a_channel_without_previews_sees_nothing(database: Database) -> None:
-    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.NONE), Reply()
+    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.NONE), StreamedReply()
     async with open_preview(database, chat, reply) as preview:
         await write(reply, preview, "Hello")
         await asyncio.sleep(0)
@@ -174,7 +174,7 @@ async def test_a_channel_without_previews_sees_nothing(database: Database) -> No
 
 
 async def test_the_same_text_is_not_shown_twice(database: Database) -> None:
-    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.DRAFT), Reply()
+    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.DRAFT), StreamedReply()
     async with open_preview(database, chat, reply) as preview:
         await write(reply, preview, "Hello")
         await chat.wait_until(lambda: chat.drafts() == ["Hello"])
@@ -186,7 +186,7 @@ async def test_the_same_text_is_not_shown_twice(database: Database) -> None:
 
 
 async def test_a_long_preview_shows_its_end(database: Database) -> None:
-    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.DRAFT, limit=40), Reply()
+    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.DRAFT, limit=40), StreamedReply()
     async with open_preview(database, chat, reply) as preview:
         await write(reply, preview, "The beginning of it all.\n\nThe middle of it, too.\n\nThe end.")
         await chat.wait_until(lambda: bool(chat.drafts()))
@@ -196,7 +196,7 @@ async def test_a_long_preview_shows_its_end(database: Database) -> None:
 
 @pytest.mark.parametrize("error", [NotSent("slow down"), Refused("no"), OutcomeUnknown("cut")])
 async def test_a_lost_preview_is_no_matter(database: Database, error: SendError) -> None:
-    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.DRAFT), Reply()
+    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.DRAFT), StreamedReply()
     chat.fail_next(error)
     async with open_preview(database, chat, reply) as preview:
         await write(reply, preview, "Hello")
@@ -207,7 +207,7 @@ async def test_a_lost_preview_is_no_matter(database: Database, error: SendError)
 
 
 async def test_a_preview_of_unknown_outcome_is_neither_repeated_nor_edited(database: Database) -> None:
-    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.EDIT), Reply()
+    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.EDIT), StreamedReply()
     chat.fail_next(OutcomeUnknown("cut"), delivered=True)
     async with open_preview(database, chat, reply) as preview:
         await write(reply, preview, "Hello")
@@ -219,7 +219,7 @@ async def test_a_preview_of_unknown_outcome_is_neither_repeated_nor_edited(datab
 
 
 async def test_a_preview_that_was_certainly_not_sent_leaves_room_for_another(database: Database) -> None:
-    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.EDIT), Reply()
+    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.EDIT), StreamedReply()
     chat.fail_next(Refused("no right to write here"))
     async with open_preview(database, chat, reply) as preview:
         while not chat.heard():
@@ -230,7 +230,7 @@ async def test_a_preview_that_was_certainly_not_sent_leaves_room_for_another(dat
 
 
 async def test_after_a_crash_the_known_preview_is_edited_on(database: Database) -> None:
-    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.EDIT), Reply()
+    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.EDIT), StreamedReply()
     known = await chat.send(OutboundMessage(HERE, "Hel"))
     await database.run(outbox_rows.open_preview, "turn-1", "telegram")
     await database.run(outbox_rows.preview_shown, "turn-1", known)
@@ -241,7 +241,7 @@ async def test_after_a_crash_the_known_preview_is_edited_on(database: Database) 
 
 
 async def test_after_a_crash_in_the_act_no_second_preview_is_made(database: Database) -> None:
-    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.EDIT), Reply()
+    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.EDIT), StreamedReply()
     await database.run(outbox_rows.open_preview, "turn-1", "telegram")
     async with open_preview(database, chat, reply) as preview:
         assert preview.uncertain
@@ -252,7 +252,7 @@ async def test_after_a_crash_in_the_act_no_second_preview_is_made(database: Data
 async def test_after_a_crash_in_the_act_the_preview_is_found_where_the_platform_knows_a_repeat(
     database: Database,
 ) -> None:
-    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.EDIT, repeat_window=120.0), Reply()
+    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.EDIT, repeat_window=120.0), StreamedReply()
     standing = await chat.send(OutboundMessage(HERE, "Hel", key="turn-1:preview"))
     await database.run(outbox_rows.open_preview, "turn-1", "telegram")
     async with open_preview(database, chat, reply) as preview:
@@ -262,7 +262,7 @@ async def test_after_a_crash_in_the_act_the_preview_is_found_where_the_platform_
 
 
 async def test_a_preview_whose_answer_was_lost_is_asked_for_again(database: Database) -> None:
-    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.EDIT, repeat_window=120.0), Reply()
+    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.EDIT, repeat_window=120.0), StreamedReply()
     chat.fail_next(AnswerLost("cut"), delivered=True)
     async with open_preview(database, chat, reply) as preview:
         await write(reply, preview, "Hello")
@@ -274,7 +274,7 @@ async def test_a_preview_whose_answer_was_lost_is_asked_for_again(database: Data
 
 async def test_a_reply_waits_for_the_id_of_its_preview_while_the_platform_is_out_of_order(database: Database) -> None:
     """Else it would come as a message of its own, marked as perhaps a repeat."""
-    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.EDIT, repeat_window=120.0), Reply()
+    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.EDIT, repeat_window=120.0), StreamedReply()
     chat.fail_next(AnswerLost("cut"), delivered=True)
     chat.fail_next(NotSent("out of order"))
     chat.fail_next(AnswerLost("out of order"))
@@ -286,8 +286,8 @@ async def test_a_reply_waits_for_the_id_of_its_preview_while_the_platform_is_out
 
 
 async def test_a_preview_in_flight_is_waited_for_since_its_id_is_wanted(database: Database) -> None:
-    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.EDIT), Reply()
-    preview = Preview(database, chat, HERE, "turn-1", "", None, closing=600.0)
+    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.EDIT), StreamedReply()
+    preview = LivePreview(database, chat, HERE, "turn-1", "", None, closing=600.0)
 
     async def turn() -> None:
         async with preview.open(reply):
@@ -306,14 +306,14 @@ async def test_a_preview_in_flight_is_waited_for_since_its_id_is_wanted(database
 
 
 async def test_no_preview_overtakes_what_waits_to_be_sent(database: Database) -> None:
-    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.EDIT), Reply()
+    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.EDIT), StreamedReply()
     waiting, looked = ["an earlier reply"], asyncio.Event()
 
     def is_clear() -> bool:
         looked.set()
         return not waiting
 
-    async with Preview(database, chat, HERE, "turn-1", "", None, is_clear).open(reply) as preview:
+    async with LivePreview(database, chat, HERE, "turn-1", "", None, is_clear).open(reply) as preview:
         await write(reply, preview, "Hello")
         await looked.wait()
         assert chat.heard() == []
@@ -334,7 +334,7 @@ class _Broken(ScriptedChannel):
 async def test_a_preview_that_breaks_takes_nothing_with_it(
     database: Database, caplog: pytest.LogCaptureFixture
 ) -> None:
-    chat, reply = _Broken(), Reply()
+    chat, reply = _Broken(), StreamedReply()
     async with open_preview(database, chat, reply) as preview:
         await write(reply, preview, "Hello")
         await chat.broke.wait()
@@ -342,7 +342,7 @@ async def test_a_preview_that_breaks_takes_nothing_with_it(
 
 
 async def test_what_fails_inside_comes_out_as_it_is(database: Database) -> None:
-    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.DRAFT), Reply()
+    chat, reply = ScriptedChannel("telegram", preview=PreviewStyle.DRAFT), StreamedReply()
     with pytest.raises(OSError, match="No space left"):
         async with open_preview(database, chat, reply):
             raise OSError("No space left on device")

@@ -14,7 +14,7 @@ from gateway.embedder.fetch import FetchedModel
 from gateway.embedder.offer import QUESTION, EmbedderOffer
 from gateway.home import Home
 from gateway.rpc.protocol import OperationError
-from gateway.supervisor import Spawner
+from gateway.supervisor import BackgroundTasks
 from tests.agent.memory.embedding import tiny_model
 from tests.fakes.embeddings import KEY, MODEL, Embeddings, is_too_slow
 from tests.gateway.conftest import Daybook, Running
@@ -81,7 +81,7 @@ class Shop:
 
 
 async def test_a_yes_fetches_and_what_fails_is_told_and_tried_again(daybook: Daybook) -> None:
-    shop, spawner = Shop(), Spawner()
+    shop, spawner = Shop(), BackgroundTasks()
     shop.problem = NoEmbedding("the model could not be fetched (no network)")
     offer = EmbedderOffer(daybook.home, daybook.config, {}, Embedders(), spawner, shop)
     async with asyncio.TaskGroup() as group:

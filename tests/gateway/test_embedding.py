@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from agent.search.vectors.encoder import NoEmbedding
-from agent.settings import LocalEmbedding, RemoteEmbedding
+from agent.settings import LocalEmbedderSettings, RemoteEmbedderSettings
 from gateway.cli import daybook as daybook_command
 from gateway.config import Config
 from gateway.embedder.build import OLD_MODEL, embedding_of, model_folder
@@ -25,7 +25,7 @@ from tests.fakes.embeddings import KEY, MODEL, Embeddings, is_too_slow
 from tests.gateway.conftest import OWNER, Daybook, Running
 
 
-def meant(home: Home, embedding: object) -> LocalEmbedding | RemoteEmbedding | None:
+def meant(home: Home, embedding: object) -> LocalEmbedderSettings | RemoteEmbedderSettings | None:
     config = Config.model_validate({"memory": {"search": {"embedding": embedding}}})
     return embedding_of(config.memory.search.embedding, home)
 
@@ -33,34 +33,34 @@ def meant(home: Home, embedding: object) -> LocalEmbedding | RemoteEmbedding | N
 def test_the_configuration_says_what_is_meant(tmp_path: Path) -> None:
     home = Home(tmp_path)
     assert meant(home, "auto") is None and meant(home, "none") is None
-    assert meant(home, {"model_dir": "models/small"}) == LocalEmbedding(tmp_path / "models" / "small")
+    assert meant(home, {"model_dir": "models/small"}) == LocalEmbedderSettings(tmp_path / "models" / "small")
     server = {"base_url": "http://127.0.0.1:1/v1", "model": MODEL, "api_key": KEY}
-    assert meant(home, server) == RemoteEmbedding("http://127.0.0.1:1/v1", MODEL, KEY)
+    assert meant(home, server) == RemoteEmbedderSettings("http://127.0.0.1:1/v1", MODEL, KEY)
     assert KEY not in repr(meant(home, server))
     tiny_model.write(model_folder(home))
-    assert meant(home, "auto") == LocalEmbedding(model_folder(home))
+    assert meant(home, "auto") == LocalEmbedderSettings(model_folder(home))
     assert meant(home, "none") is None
 
 
 def test_a_check_says_what_a_model_costs(tmp_path: Path) -> None:
-    found = check(LocalEmbedding(tiny_model.write(tmp_path)))
+    found = check(LocalEmbedderSettings(tiny_model.write(tmp_path)))
     assert (found.size, found.where) == (tiny_model.WIDTH, str(tmp_path))
     assert found.engine.startswith("onnxruntime ")
     assert found.texts_per_s > 0 and found.question_ms > 0
     tiny_model.write(tmp_path / "larger", words=[*tiny_model.ENGLISH, "anna", "met"])
     (tmp_path / "tokenizer.json").write_bytes((tmp_path / "larger" / "tokenizer.json").read_bytes())
     with pytest.raises(NoEmbedding, match="the embedder broke"):
-        check(LocalEmbedding(tmp_path))
+        check(LocalEmbedderSettings(tmp_path))
     with pytest.raises(NoEmbedding, match="there is no folder"):
-        check(LocalEmbedding(tmp_path / "nowhere"))
+        check(LocalEmbedderSettings(tmp_path / "nowhere"))
 
 
 async def test_a_check_asks_a_server(tmp_path: Path) -> None:
     async with Embeddings().serving() as fake:
-        found = await asyncio.to_thread(check, RemoteEmbedding(fake.base_url, MODEL, KEY))
+        found = await asyncio.to_thread(check, RemoteEmbedderSettings(fake.base_url, MODEL, KEY))
         assert (found.size, found.megabytes) == (fake.size, 0.0)
         with pytest.raises(NoEmbedding, match="401"):
-            await asyncio.to_thread(check, RemoteEmbedding(fake.base_url, MODEL, "sk-wrong"))
+            await asyncio.to_thread(check, RemoteEmbedderSettings(fake.base_url, MODEL, "sk-wrong"))
 
 
 def command(home: Path, *arguments: str, stdin: str = "") -> tuple[int, str]:
@@ -136,8 +136,8 @@ async def test_a_model_is_fetched_into_the_home_and_in_place_of_another(tmp_path
     found = await fetch(home, sha256)
     folder = found.folder
     assert found.before is None and not folder.is_symlink() and (tmp_path / "known").exists()
-    assert check(LocalEmbedding(folder)).size == tiny_model.WIDTH
-    assert meant(home, "auto") == LocalEmbedding(model_folder(home))
+    assert check(LocalEmbedderSettings(folder)).size == tiny_model.WIDTH
+    assert meant(home, "auto") == LocalEmbedderSettings(model_folder(home))
     assert [one.name for one in folder.parent.iterdir()] == ["embedding"]
     assert not (folder / "model.safetensors").exists()
 
@@ -165,7 +165,7 @@ async def test_a_fetch_without_a_network_is_told_and_leaves_what_is_there(tmp_pa
     tiny_model.write(model_folder(home))
     with pytest.raises(NoEmbedding, match="could not be fetched"):
         await fetch(home)
-    assert check(LocalEmbedding(model_folder(home))).size == tiny_model.WIDTH
+    assert check(LocalEmbedderSettings(model_folder(home))).size == tiny_model.WIDTH
 
 
 async def test_an_index_that_is_not_there_is_told(tmp_path: Path, shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,17 +14,17 @@ import pytest
 from agent.media.reader import Reader
 from agent.media.store import Store
 from channels.message import Address, Attachment, OutboundFile, Quote
-from channels.web.record import By, Entry, ShownFile
-from gateway.messages.inbox import Arrival, Inbox
-from gateway.messages.outbound_files import Outgoing
-from gateway.messages.suspects import InHand
+from channels.web.record import By, ChatEntry, ShownFile
+from gateway.messages.inbox import AdmittedMessage, Inbox
+from gateway.messages.outbound_files import OutboundFiles
+from gateway.messages.suspects import ActiveWork
 from gateway.routines.housekeeping import Housekeeping
 from gateway.store import outbox_rows, question_rows, redaction_rows, run_rows, web_rows
 from gateway.store.database import Database
 from gateway.store.outbox_rows import Draft
-from gateway.store.question_rows import Question
-from gateway.store.run_rows import Run, State
-from gateway.turns.attachments import Intake
+from gateway.store.question_rows import StoredQuestion
+from gateway.store.run_rows import Run, RunStatus
+from gateway.turns.attachments import AttachmentIntake
 from tests.gateway.conftest import ALICE, GROUP, OWNER, Daybook, Gate, Moment, Say
 
 MARK = "[forgotten 2026-11-21]"
@@ -34,7 +34,7 @@ def without_luna(text: str) -> str:
     return "\n".join("MARK" if "luna" in line.lower() else line for line in text.split("\n"))
 
 
-async def strike(database: Database, place: str = "") -> tuple[redaction_rows.Struck, ...]:
+async def strike(database: Database, place: str = "") -> tuple[redaction_rows.RedactedText, ...]:
     fields = [one for one in await database.run(redaction_rows.fields) if place in str(one.place)]
     return await database.run(redaction_rows.write, redaction_rows.struck(fields, without_luna))
 
@@ -141,15 +141,17 @@ async def test_every_field_loses_its_words_and_gets_them_back(database: Database
         quote=Quote("Bob", "about Luna"),
         attachments=(Attachment("photo", "luna.png", words="Luna's"),),
     )
-    admitted = await inbox.admit([Arrival(message, "main/owner")])
-    (waiting,) = await inbox.admit([Arrival(dataclasses.replace(say("Luna waits"), id="w"), "main/owner")])
+    admitted = await inbox.admit([AdmittedMessage(message, "main/owner")])
+    (waiting,) = await inbox.admit([AdmittedMessage(dataclasses.replace(say("Luna waits"), id="w"), "main/owner")])
     await inbox.finish(admitted, "reply")
     file = OutboundFile(Path("/f"), "luna.txt")
     await database.run(outbox_rows.add, [Draft("a:0", address, "Luna"), Draft("a:1", address, "", file=file)], "t")
-    for state, ended in ((State.DELIVERED, "t"), (State.WAITING, "")):
+    for state, ended in ((RunStatus.DELIVERED, "t"), (RunStatus.WAITING, "")):
         run = Run("luna", ended, "reminder", "Feed Luna", address, False, True, state, "t", ended_at=ended)
         await database.run(run_rows.take_up, run, "t")
-    entry = Entry(0, "a" * 32, "main", By.PERSON, "Luna", "t", files=(ShownFile("luna.png", "image/png", handle="h"),))
+    entry = ChatEntry(
+        0, "a" * 32, "main", By.PERSON, "Luna", "t", files=(ShownFile("luna.png", "image/png", handle="h"),)
+    )
     await database.run(web_rows.keep, entry)
     await database.run(question_rows.add_outcome, "Q", "main/owner", "Your owner said yes: Luna is told.", "t", "")
 
@@ -169,7 +171,7 @@ async def test_every_field_loses_its_words_and_gets_them_back(database: Database
 
 
 async def test_what_was_changed_since_is_not_brought_back(database: Database) -> None:
-    await database.run(web_rows.keep, Entry(0, "a" * 32, "main", By.DAYBOOK, "Forget Luna?", "t"))
+    await database.run(web_rows.keep, ChatEntry(0, "a" * 32, "main", By.DAYBOOK, "Forget Luna?", "t"))
     struck = await strike(database)
     await database.run(web_rows.change, "a" * 32, "Forgotten.", ())
     assert await database.run(redaction_rows.write, redaction_rows.back(struck)) == ()
@@ -178,7 +180,7 @@ async def test_what_was_changed_since_is_not_brought_back(database: Database) ->
 
 
 async def test_a_purge_leaves_no_bytes_of_what_was_overwritten(database: Database) -> None:
-    await database.run(web_rows.keep, Entry(0, "a" * 32, "main", By.DAYBOOK, "Luna", "t"))
+    await database.run(web_rows.keep, ChatEntry(0, "a" * 32, "main", By.DAYBOOK, "Luna", "t"))
     database.purge()
     await database.run(_count, "web_message")
     await strike(database)
@@ -194,8 +196,8 @@ def _bytes(path: Path) -> bytes:
 
 async def test_what_is_old_goes_every_day_while_it_runs(database: Database, moment: Moment, tmp_path: Path) -> None:
     day_over = Gate()
-    intake = Intake({}, Store(tmp_path), Reader(1_000, 10), None, 1_000, InHand(), moment.clock)
-    outgoing = Outgoing(tmp_path / "outgoing")
+    intake = AttachmentIntake({}, Store(tmp_path), Reader(1_000, 10), None, 1_000, ActiveWork(), moment.clock)
+    outgoing = OutboundFiles(tmp_path / "outgoing")
     house = Housekeeping(database, moment.clock, outgoing, intake, tmp_path / "sessions", day_over)
     async with asyncio.timeout(120), asyncio.TaskGroup() as group:
         running = group.create_task(house.run())
@@ -204,7 +206,7 @@ async def test_what_is_old_goes_every_day_while_it_runs(database: Database, mome
         old = (datetime.now(UTC) - timedelta(days=31)).isoformat()
         await database.run(outbox_rows.add, [Draft("a:0", address, "old"), Draft("b:0", address, "waits")], old)
         await database.run(outbox_rows.receipt, 1, "7", old)
-        await database.run(question_rows.add, Question("Q", "forget", address, OWNER, "Luna", old))
+        await database.run(question_rows.add, StoredQuestion("Q", "forget", address, OWNER, "Luna", old))
         kept = outgoing.keep_text("plan.txt", "the plan")
         os.utime(kept.path, (0, 0))
         day_over.opened.set()
@@ -224,7 +226,7 @@ def _count(connection: sqlite3.Connection, table: str) -> int:
 async def test_what_was_overheard_is_context_no_more(database: Database, moment: Moment, say: Say, chat: str) -> None:
     inbox = Inbox(database, moment.clock)
     message = dataclasses.replace(say("Luna ate\nRex slept"), address=Address("telegram", chat))
-    await inbox.admit([Arrival(message, f"main/group/telegram-{chat}", overheard=True)])
+    await inbox.admit([AdmittedMessage(message, f"main/group/telegram-{chat}", overheard=True)])
     await strike(database, GROUP)
     (row,) = await inbox.overheard(f"main/group/telegram-{chat}", 99)
     assert row.message.text == ("MARK\nRex slept" if chat == GROUP else "Luna ate\nRex slept")

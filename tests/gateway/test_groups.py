@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agent.model.scripted import Answer, Call, Hold
-from gateway.server import Patience
+from agent.model.scripted import Call, Hold, ScriptedAnswer
+from gateway.server import Timeouts
 from gateway.turns.queue import LARGEST_ALBUM
 from tests.gateway.conftest import ALICE, GROUP, OWNER, STRANGER, Daybook, asked
 
@@ -31,7 +31,7 @@ async def taken_in(daybook: Daybook) -> None:
 async def test_what_steers_brings_along_what_was_overheard_since(daybook: Daybook) -> None:
     daybook.group()
     hold = Hold()
-    daybook.model.then(Answer(calls=(LOOK,), hold=hold), "Then curry.", "Yes.")
+    daybook.model.then(ScriptedAnswer(calls=(LOOK,), hold=hold), "Then curry.", "Yes.")
     async with daybook.running():
         talk(daybook, "I'd like pizza")
         call(daybook, "what do we eat?")
@@ -57,7 +57,7 @@ async def test_what_steers_brings_along_what_was_overheard_since(daybook: Dayboo
 async def test_what_steered_before_a_crash_is_shown_once(daybook: Daybook) -> None:
     daybook.group()
     first, second = Hold(), Hold()
-    daybook.model.then(Answer(calls=(LOOK,), hold=first), Answer("never", hold=second))
+    daybook.model.then(ScriptedAnswer(calls=(LOOK,), hold=first), ScriptedAnswer("never", hold=second))
     async with daybook.running() as gateway:
         call(daybook, "what do we eat?")
         await first.reached.wait()
@@ -81,7 +81,7 @@ async def test_messages_that_are_answered_together_each_bring_what_came_before_t
     daybook.group()
     daybook.queue("collect")
     hold = Hold()
-    daybook.model.then(Answer("Yes?", hold=hold), "Both.")
+    daybook.model.then(ScriptedAnswer("Yes?", hold=hold), "Both.")
     async with daybook.running():
         call(daybook, "hello")
         await hold.reached.wait()
@@ -133,7 +133,7 @@ def picture(
 
 @pytest.mark.parametrize("killed", [False, True])
 async def test_an_album_is_called_by_a_caption_that_comes_after_its_pictures(daybook: Daybook, killed: bool) -> None:
-    daybook.patience = Patience(paste=600.0) if killed else Patience(turn=600.0, send=600.0)
+    daybook.patience = Timeouts(paste=600.0) if killed else Timeouts(turn=600.0, send=600.0)
     daybook.group()
     daybook.model.then("The left one.", "You're welcome.")
     async with daybook.running() as gateway:
@@ -146,7 +146,7 @@ async def test_an_album_is_called_by_a_caption_that_comes_after_its_pictures(day
         if killed:
             await taken_in(daybook)
             await gateway.kill()
-    daybook.patience = Patience()
+    daybook.patience = Timeouts()
     async with daybook.running():
         assert await daybook.chat.wait_heard(chat=GROUP) == ["The left one."]
         call(daybook, "thanks")
@@ -157,7 +157,7 @@ async def test_an_album_is_called_by_a_caption_that_comes_after_its_pictures(day
 
 
 async def test_an_album_is_called_by_a_caption_that_comes_before_its_pictures(daybook: Daybook) -> None:
-    daybook.patience = Patience(paste=600.0)
+    daybook.patience = Timeouts(paste=600.0)
     daybook.group()
     daybook.model.then("The left one.", "You're welcome.")
     async with daybook.running() as gateway:

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from channels.message import Address, Attachment, ChatKind, InboundMessage, Origin, Quote, Sender, Unreadable
-from gateway.messages.inbox import Arrival, Inbox
+from channels.message import Address, Attachment, ChatKind, InboundMessage, Origin, Quote, Sender, UnreadableEvent
+from gateway.messages.inbox import AdmittedMessage, Inbox
 from gateway.store import inbox_rows
 from gateway.store.database import Database, StoreUnavailable
 from gateway.store.inbox_rows import OVERHEARD_KEPT
@@ -27,8 +27,8 @@ def inbox(database: Database, moment: Moment) -> Inbox:
     return Inbox(database, moment.clock)
 
 
-def to(session: str, *messages: InboundMessage, overheard: bool = False) -> list[Arrival]:
-    return [Arrival(message, session, overheard) for message in messages]
+def to(session: str, *messages: InboundMessage, overheard: bool = False) -> list[AdmittedMessage]:
+    return [AdmittedMessage(message, session, overheard) for message in messages]
 
 
 async def test_invariant_01_a_message_is_on_disk_when_admit_returns(
@@ -77,7 +77,7 @@ async def test_what_has_no_end_comes_back_in_order(database: Database, moment: M
 async def test_what_begins_a_turn_at_once_is_bound_to_it_as_it_comes(
     inbox: Inbox, database: Database, moment: Moment, say: Say
 ) -> None:
-    (row,) = await inbox.admit([Arrival(say("Hello"), SESSION, turn="turn-1")])
+    (row,) = await inbox.admit([AdmittedMessage(say("Hello"), SESSION, turn="turn-1")])
 
     async def on_disk() -> list[tuple[str, int]]:
         return [(one.turn, one.attempts) for one in await database.run(inbox_rows.open_rows)]
@@ -95,7 +95,7 @@ async def test_what_begins_a_turn_at_once_is_bound_to_it_as_it_comes(
 async def test_what_is_in_hand_when_the_process_is_asked_to_end_counts_as_not_tried(
     inbox: Inbox, database: Database, say: Say
 ) -> None:
-    (bound,) = await inbox.admit([Arrival(say("Hello"), SESSION, turn="turn-1")])
+    (bound,) = await inbox.admit([AdmittedMessage(say("Hello"), SESSION, turn="turn-1")])
     (taken, untouched) = await inbox.admit(to(SESSION, say("Hello?"), say("Well?")))
     await inbox.take([taken], "turn-2", alone=True)
     await inbox.forgive()
@@ -151,7 +151,7 @@ async def test_overheard_messages_are_no_work_after_a_restart(inbox: Inbox, say:
 
 
 async def test_an_unreadable_event_is_kept_with_its_raw_text(inbox: Inbox, database: Database) -> None:
-    event = Unreadable("update:5", "telegram", '{"update_id": 5, "mess', "it is no JSON")
+    event = UnreadableEvent("update:5", "telegram", '{"update_id": 5, "mess', "it is no JSON")
     await inbox.admit([], [event, event])
     assert (await inbox.counts()).unreadable == 1
 

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from gateway.messages.lanes import Locks
+from gateway.messages.lanes import KeyedLocks
 
 
 async def soon() -> None:
@@ -19,7 +19,7 @@ class Room:
     """Where tasks are with one key, until they are told to leave."""
 
     def __init__(self) -> None:
-        self.locks: Locks[str] = Locks()
+        self.locks: KeyedLocks[str] = KeyedLocks()
         self.inside: list[str] = []
 
     def enter(self, name: str, leave: asyncio.Event, key: str = "room") -> asyncio.Task[None]:
@@ -71,7 +71,7 @@ async def test_who_gives_up_waiting_leaves_nothing_behind() -> None:
 
 
 async def test_what_breaks_inside_frees_the_key() -> None:
-    locks: Locks[str] = Locks()
+    locks: KeyedLocks[str] = KeyedLocks()
     with pytest.raises(RuntimeError):
         async with locks.alone("room"):
             raise RuntimeError

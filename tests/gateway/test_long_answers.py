@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from agent.model.scripted import Answer, Hold
+from agent.model.scripted import Hold, ScriptedAnswer
 from channels.message import OutboundFile, PreviewStyle
 from channels.scripted import ScriptedChannel
 from gateway.messages.outbound_files import MOST_MESSAGES
@@ -83,7 +83,7 @@ async def test_the_beginning_closes_its_code_and_takes_the_place_of_the_preview(
     daybook.chat = chat = ScriptedChannel("telegram", limit=LIMIT, preview=PreviewStyle.EDIT)
     answer = "```python\n" + "\n".join(f"line_{n:04} = {n}" for n in range(500)) + "\n```"
     hold = Hold()
-    daybook.model.then(Answer((answer[:3000], answer[3000:]), hold=hold, hold_at=1))
+    daybook.model.then(ScriptedAnswer((answer[:3000], answer[3000:]), hold=hold, hold_at=1))
     async with daybook.running() as gateway:
         chat.say("Write it")
         await chat.wait_heard()

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from agent.model.base import Block, InvalidRequest, ModelRequest
-from agent.model.scripted import Answer, Call, Hold
+from agent.model.scripted import Call, Hold, ScriptedAnswer
 from channels.message import Attachment, NotFetched, Quote
 from channels.scripted import ScriptedChannel
-from gateway.server import Patience
-from gateway.turns.attachments import TRIES, Slots, Space
+from gateway.server import Timeouts
+from gateway.turns.attachments import TRIES, MediaLimits, Slots
 from tests import files
 from tests.gateway.conftest import GROUP, Daybook, Gate
 from tests.gateway.test_turns import journal, settled, taken_in, until
@@ -42,7 +42,7 @@ class Counting(ScriptedChannel):
 @pytest.fixture
 def chat(daybook: Daybook) -> Counting:
     daybook.chat = chat = Counting()
-    daybook.patience = Patience(fetch=0.0)
+    daybook.patience = Timeouts(fetch=0.0)
     return chat
 
 
@@ -273,7 +273,10 @@ async def test_stop_works_while_something_is_read(daybook: Daybook, chat: Counti
 async def test_a_file_does_not_steer_a_turn_unread(daybook: Daybook, chat: Counting) -> None:
     hold = Hold()
     daybook.model.then(
-        Answer("Let me see.", calls=(Call("memory_search", {"query": "cat"}),), hold=hold), "Done.", "Seen.", "Yes."
+        ScriptedAnswer("Let me see.", calls=(Call("memory_search", {"query": "cat"}),), hold=hold),
+        "Done.",
+        "Seen.",
+        "Yes.",
     )
     async with daybook.running():
         chat.say("Find the cat")
@@ -309,7 +312,7 @@ async def test_after_a_crash_nothing_is_fetched_or_heard_twice(
     command = ["sh", "-c", f"echo once >> {heard}; echo hello", "{file}"]
     daybook.settings["media"] = {"transcribe": {"command": command}}
     hold = Hold()
-    daybook.model.then(Answer("never", hold=hold), "Hello.")
+    daybook.model.then(ScriptedAnswer("never", hold=hold), "Hello.")
     async with daybook.running() as gateway:
         chat.say("", attachments=[chat.attach(files.OGG, "a", "voice"), chat.attach(b"text", "b")])
         await hold.reached.wait()
@@ -357,7 +360,7 @@ async def test_a_chat_has_a_budget_of_bytes_a_day_and_the_owner_in_private_has_n
     daybook: Daybook, chat: Counting
 ) -> None:
     daybook.group()
-    daybook.patience = Patience(fetch=0.0, space=Space(a_day=1_000))
+    daybook.patience = Timeouts(fetch=0.0, space=MediaLimits(a_day=1_000))
     big = b"Six hundred bytes. " * 32
     group: dict[str, object] = {"chat": GROUP, "group": True}
     async with daybook.running():
@@ -372,7 +375,7 @@ async def test_a_chat_has_a_budget_of_bytes_a_day_and_the_owner_in_private_has_n
 
 async def test_a_restart_does_not_forget_what_a_chat_brought_today(daybook: Daybook, chat: Counting) -> None:
     daybook.group()
-    daybook.patience = Patience(fetch=0.0, space=Space(a_day=1_000))
+    daybook.patience = Timeouts(fetch=0.0, space=MediaLimits(a_day=1_000))
     big = b"Six hundred bytes. " * 32
     async with daybook.running():
         assert "Six hundred" in await sends(daybook, chat, big, "one.txt", chat=GROUP, group=True)
@@ -385,7 +388,7 @@ async def test_files_that_come_together_share_the_budget_before_they_are_fetched
     daybook: Daybook, chat: Counting
 ) -> None:
     daybook.group()
-    daybook.patience = Patience(fetch=0.0, space=Space(a_day=1_000))
+    daybook.patience = Timeouts(fetch=0.0, space=MediaLimits(a_day=1_000))
     daybook.model.then("ok")
     big = b"Six hundred bytes. " * 32
     names = ["one.txt", "two.txt", "three.txt", "four.txt"]
@@ -399,7 +402,7 @@ async def test_files_that_come_together_share_the_budget_before_they_are_fetched
 async def test_a_disk_that_is_nearly_full_keeps_no_files_and_the_words_are_answered(
     daybook: Daybook, chat: Counting
 ) -> None:
-    daybook.patience = Patience(fetch=0.0, space=Space(free=lambda _: 999_999_999))
+    daybook.patience = Timeouts(fetch=0.0, space=MediaLimits(free=lambda _: 999_999_999))
     async with daybook.running():
         asked = await sends(daybook, chat, b"text", "page.txt")
     assert "page.txt could not be read: there is too little room on my disk" in asked and asked.endswith(

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from agent.model.base import ModelRequest
-from agent.model.scripted import Answer, Hold
+from agent.model.scripted import Hold, ScriptedAnswer
 from channels.message import Attachment
 from channels.scripted import ScriptedChannel
 from gateway.home import Home
@@ -55,10 +55,10 @@ async def gateway(home: Home, stage: str) -> None:
         "transcribe": {"command": ["sh", "-c", f"exec 3>>{home.path}.heard; {script}", "{file}"]}
     }
 
-    def answer(request: ModelRequest) -> Answer:
+    def answer(request: ModelRequest) -> ScriptedAnswer:
         print("asked", flush=True)
         assert "the text" in str(request.messages) and "buy milk" in str(request.messages)
-        return Answer("Hello.", hold=Hold() if stage == _MODEL else None)
+        return ScriptedAnswer("Hello.", hold=Hold() if stage == _MODEL else None)
 
     daybook.model.then(answer)
     async with daybook.running():

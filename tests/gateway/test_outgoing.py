@@ -9,7 +9,7 @@ import pytest
 
 from agent.memory.paths import FileError
 from agent.memory.scope import Audience, Scope
-from gateway.messages.outbound_files import Outgoing
+from gateway.messages.outbound_files import OutboundFiles
 
 
 @pytest.fixture
@@ -20,11 +20,11 @@ def scope(tmp_path: Path) -> Scope:
 
 
 @pytest.fixture
-def outgoing(tmp_path: Path) -> Outgoing:
-    return Outgoing(tmp_path / "state" / "outgoing")
+def outgoing(tmp_path: Path) -> OutboundFiles:
+    return OutboundFiles(tmp_path / "state" / "outgoing")
 
 
-def test_the_same_content_is_kept_once(scope: Scope, outgoing: Outgoing) -> None:
+def test_the_same_content_is_kept_once(scope: Scope, outgoing: OutboundFiles) -> None:
     for name in ("a.txt", "b.txt"):
         (scope.folder / name).write_text("the same")
     one, other = (outgoing.keep(scope, name, 100) for name in ("a.txt", "b.txt"))
@@ -35,14 +35,16 @@ def test_the_same_content_is_kept_once(scope: Scope, outgoing: Outgoing) -> None
 
 
 @pytest.mark.parametrize("size", [0, 101])
-def test_what_cannot_be_sent_leaves_nothing_behind(scope: Scope, outgoing: Outgoing, tmp_path: Path, size: int) -> None:
+def test_what_cannot_be_sent_leaves_nothing_behind(
+    scope: Scope, outgoing: OutboundFiles, tmp_path: Path, size: int
+) -> None:
     (scope.folder / "file").write_bytes(b"x" * size)
     with pytest.raises(FileError):
         outgoing.keep(scope, "file", 100)
     assert list((tmp_path / "state" / "outgoing").iterdir()) == []
 
 
-def test_old_copies_go_but_not_what_is_still_to_be_sent(scope: Scope, outgoing: Outgoing) -> None:
+def test_old_copies_go_but_not_what_is_still_to_be_sent(scope: Scope, outgoing: OutboundFiles) -> None:
     kept = []
     for name in ("old", "old and wanted", "new"):
         (scope.folder / name).write_text(name)
@@ -53,7 +55,7 @@ def test_old_copies_go_but_not_what_is_still_to_be_sent(scope: Scope, outgoing: 
     assert [file.exists() for file in kept] == [False, True, True]
 
 
-def test_without_a_folder_there_is_nothing_to_remove(outgoing: Outgoing) -> None:
+def test_without_a_folder_there_is_nothing_to_remove(outgoing: OutboundFiles) -> None:
     outgoing.prune(())
 
 
@@ -68,6 +70,6 @@ def test_without_a_folder_there_is_nothing_to_remove(outgoing: Outgoing) -> None
         (b"<svg xmlns=", False),
     ],
 )
-def test_a_picture_is_known_by_its_bytes(scope: Scope, outgoing: Outgoing, head: bytes, shown: bool) -> None:
+def test_a_picture_is_known_by_its_bytes(scope: Scope, outgoing: OutboundFiles, head: bytes, shown: bool) -> None:
     (scope.folder / "a.png").write_bytes(head)
     assert outgoing.keep(scope, "a.png", 100).is_image is shown

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.model.scripted import Answer, Call, Hold
+from agent.model.scripted import Call, Hold, ScriptedAnswer
 from channels.scripted import ScriptedChannel
 from tests.gateway.conftest import ALICE, OWNER, Daybook
 
@@ -47,7 +47,7 @@ async def test_what_is_said_in_two_chats_is_answered_in_order_where_it_was_said(
     daybook: Daybook, discord: ScriptedChannel
 ) -> None:
     hold = Hold()
-    daybook.model.then(Answer("first", hold=hold), "second", "third")
+    daybook.model.then(ScriptedAnswer("first", hold=hold), "second", "third")
     async with daybook.running():
         daybook.chat.say("one", chat=OWNER)
         await hold.reached.wait()
@@ -63,7 +63,9 @@ async def test_what_is_said_in_two_chats_is_answered_in_order_where_it_was_said(
 
 async def test_only_the_same_chat_steers_a_running_turn(daybook: Daybook, discord: ScriptedChannel) -> None:
     hold = Hold()
-    daybook.model.then(Answer(calls=(Call("memory_append", {"text": "tea"}),), hold=hold), "Tea.", "Coffee, there.")
+    daybook.model.then(
+        ScriptedAnswer(calls=(Call("memory_append", {"text": "tea"}),), hold=hold), "Tea.", "Coffee, there."
+    )
     async with daybook.running():
         daybook.chat.say("Order tea", chat=OWNER)
         await hold.reached.wait()
@@ -77,7 +79,7 @@ async def test_only_the_same_chat_steers_a_running_turn(daybook: Daybook, discor
 async def test_only_the_same_chat_interrupts_a_running_turn(daybook: Daybook, discord: ScriptedChannel) -> None:
     daybook.queue("interrupt")
     hold = Hold()
-    daybook.model.then(Answer("Tea has a long history.", hold=hold), "It is noon.")
+    daybook.model.then(ScriptedAnswer("Tea has a long history.", hold=hold), "It is noon.")
     async with daybook.running():
         daybook.chat.say("Tell me of tea", chat=OWNER)
         await hold.reached.wait()
@@ -92,7 +94,7 @@ async def test_what_an_interruption_carries_on_is_answered_in_its_own_chat(
 ) -> None:
     daybook.queue("interrupt")
     hold = Hold()
-    daybook.model.then(Answer("Tea has a long history.", hold=hold), "In short: leaves.", "It is noon.")
+    daybook.model.then(ScriptedAnswer("Tea has a long history.", hold=hold), "In short: leaves.", "It is noon.")
     async with daybook.running():
         daybook.chat.say("Tell me of tea", chat=OWNER)
         await hold.reached.wait()
@@ -105,7 +107,7 @@ async def test_what_an_interruption_carries_on_is_answered_in_its_own_chat(
 
 async def test_a_turn_goes_on_in_its_chat_after_a_restart(daybook: Daybook, discord: ScriptedChannel) -> None:
     hold = Hold()
-    daybook.model.then(Answer("never", hold=hold))
+    daybook.model.then(ScriptedAnswer("never", hold=hold))
     async with daybook.running() as gateway:
         await said_on(discord, "one", chat="77")
         await hold.reached.wait()
@@ -121,7 +123,7 @@ async def test_a_turn_goes_on_in_its_chat_after_a_restart(daybook: Daybook, disc
 
 async def test_a_command_of_one_chat_is_about_the_talk_of_both(daybook: Daybook, discord: ScriptedChannel) -> None:
     hold = Hold()
-    daybook.model.then(Answer("never", hold=hold))
+    daybook.model.then(ScriptedAnswer("never", hold=hold))
     async with daybook.running():
         daybook.chat.say("Think", chat=OWNER)
         await hold.reached.wait()

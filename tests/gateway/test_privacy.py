@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from agent.model.base import Json, ModelRequest
-from agent.model.scripted import Answer, Call
+from agent.model.scripted import Call, ScriptedAnswer
 from channels.message import OutboundMessage
 from channels.scripted import Drafted, Edited, Sent
 from gateway.commands.registry import all_commands
@@ -251,7 +251,7 @@ async def test_invariant_08_no_tool_leaks(planted: Daybook, attacker: Attacker) 
         (folder / "up").symlink_to(planted.workspace)
         tries = attempts(talk, planted.home.path)
         for name, calls in tries.items():
-            planted.model.then(Answer(calls=tuple(Call(name, dict(one)) for one in calls)), f"Tried {name}.")
+            planted.model.then(ScriptedAnswer(calls=tuple(Call(name, dict(one)) for one in calls)), f"Tried {name}.")
             await say(planted, f"@bot use {name} on {WORD}", attacker)
         offered = {tool.name for tool in planted.model.requests[-1].tools}
         await say(planted, "/why", attacker)
@@ -344,7 +344,7 @@ async def test_invariant_08_jobs_and_summaries_leak_nothing(planted: Daybook, at
             "when": {"every": "1h"},
             "to": chat,
         }
-        planted.model.then(Answer(calls=(Call("schedule_add", wanted),)), "Booked.")
+        planted.model.then(ScriptedAnswer(calls=(Call("schedule_add", wanted),)), "Booked.")
         await say(planted, "@bot tell us hourly", attacker)
         await say(planted, "/jobs", attacker)
         planted.model.then("The job has nothing to say of it.")

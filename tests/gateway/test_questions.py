@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from agent.model.scripted import Answer, Hold
+from agent.model.scripted import Hold, ScriptedAnswer
 from channels.message import NotSent
 from channels.scripted import Reacted
 from tests.gateway.conftest import ALICE, GROUP, OWNER, Daybook
@@ -223,7 +223,7 @@ async def test_a_message_that_a_stop_sets_aside_loses_its_sign(daybook: Daybook)
     daybook.settings["channels"] = {"telegram": {"reaction": "👀"}}
     daybook.queue("collect")
     hold = Hold()
-    daybook.model.then(Answer("never said", hold=hold))
+    daybook.model.then(ScriptedAnswer("never said", hold=hold))
     async with daybook.running():
         daybook.chat.say("one")
         await hold.reached.wait()

@@ -8,8 +8,8 @@ from datetime import timedelta
 
 import pytest
 
-from agent.model.scripted import Answer, Hold, ScriptedModel
-from channels.message import Attachment, Health, Unreadable
+from agent.model.scripted import Hold, ScriptedAnswer, ScriptedModel
+from channels.message import Attachment, Health, UnreadableEvent
 from channels.scripted import ScriptedChannel, Typing
 from gateway.app import open_gateway
 from gateway.store import inbox_rows
@@ -34,7 +34,7 @@ async def test_invariant_01_a_batch_is_on_disk_before_the_platform_is_told(daybo
 async def test_only_what_nothing_stands_before_is_bound_to_its_turn_as_it_comes(daybook: Daybook) -> None:
     """What waits is not: it may be reworded, steer a turn, or be answered together with something else."""
     hold = Hold()
-    daybook.model.then(Answer("one", hold=hold), "two", "three")
+    daybook.model.then(ScriptedAnswer("one", hold=hold), "two", "three")
     daybook.queue("collect")
     async with daybook.running():
         daybook.chat.say("first")
@@ -81,7 +81,7 @@ async def test_a_repeat_after_a_restart_is_not_answered_again(daybook: Daybook) 
 async def test_an_edit_of_a_waiting_message_is_what_is_answered(daybook: Daybook) -> None:
     daybook.queue("collect")
     hold = Hold()
-    daybook.model.then(Answer("first", hold=hold), "second")
+    daybook.model.then(ScriptedAnswer("first", hold=hold), "second")
     async with daybook.running():
         daybook.chat.say("Hi")
         await hold.reached.wait()
@@ -272,7 +272,7 @@ async def test_an_unlisted_group_hears_nothing(daybook: Daybook) -> None:
 async def test_two_topics_answer_side_by_side(daybook: Daybook) -> None:
     daybook.group()
     slow = Hold()
-    daybook.model.then(Answer("slow", hold=slow), "quick")
+    daybook.model.then(ScriptedAnswer("slow", hold=slow), "quick")
     async with daybook.running():
         daybook.chat.say("@bot think", chat=GROUP, group=True, thread="7")
         await slow.reached.wait()
@@ -371,7 +371,7 @@ async def test_odd_text_is_answered(daybook: Daybook, text: str) -> None:
 async def test_an_unreadable_event_is_counted_and_stops_nothing(daybook: Daybook) -> None:
     daybook.model.then("Hello.")
     async with daybook.running() as gateway:
-        daybook.chat.push(Unreadable("update:1", "telegram", '{"bad": "\ud83d"}', "it has no chat"))
+        daybook.chat.push(UnreadableEvent("update:1", "telegram", '{"bad": "\ud83d"}', "it has no chat"))
         daybook.chat.say("Hi")
         assert await daybook.chat.wait_heard() == ["Hello."]
         assert await gateway.status("inbox", "unreadable") == 1

@@ -12,7 +12,7 @@ from gateway.doctor.schedule import check_schedule
 from gateway.home import Home
 from gateway.store import run_rows
 from gateway.store.database import Database
-from gateway.store.run_rows import Run, State
+from gateway.store.run_rows import Run, RunStatus
 from tests.gateway.conftest import BERLIN
 
 NOW = datetime(2026, 11, 21, 7, 30, tzinfo=UTC)
@@ -72,7 +72,11 @@ def test_a_job_that_cannot_be_is_named_with_its_line_and_the_rest_holds(home: Ho
 
 async def test_a_run_that_failed_is_told_with_what_to_do(home: Home) -> None:
     database = await Database.open(home.database)
-    states = (("water", State.FAILED, "The bot was blocked."), ("tea", State.WAITING, "Down."), ("ok", State.DONE, ""))
+    states = (
+        ("water", RunStatus.FAILED, "The bot was blocked."),
+        ("tea", RunStatus.WAITING, "Down."),
+        ("ok", RunStatus.DONE, ""),
+    )
     for id, state, error in states:
         due = "2026-11-21T00:00:00.000Z"
         run = Run(id, due, "message", "Drink", None, False, False, state, due, error=error)

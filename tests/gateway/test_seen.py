@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from channels.discord.last_seen import LastSeen, SeenForNow, newest
-from gateway.factories import StoredSeen
+from channels.discord.last_seen import LastSeen, PositionsInMemory, newest
+from gateway.factories import StoredPositions
 from gateway.store.database import Database
 
 
 async def test_the_newest_message_is_kept_by_number(database: Database) -> None:
-    for seen in (StoredSeen(database, "discord"), SeenForNow()):
+    for seen in (StoredPositions(database, "discord"), PositionsInMemory()):
         await seen.note([LastSeen("1", "", "99"), LastSeen("2", "7", "5")])
         await seen.note([LastSeen("1", "", "100")])
         await seen.note([LastSeen("1", "", "98")])
@@ -19,4 +19,4 @@ async def test_the_newest_message_is_kept_by_number(database: Database) -> None:
         assert newest({one.chat_id: one for one in await seen.load()}) == "100"
         await seen.forget("1")
         assert list(await seen.load()) == [LastSeen("2", "7", "5")]
-    assert list(await StoredSeen(database, "other").load()) == [] and newest({}) == ""
+    assert list(await StoredPositions(database, "other").load()) == [] and newest({}) == ""

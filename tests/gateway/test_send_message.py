@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.model.base import ModelRequest
-from agent.model.scripted import Answer, Call, Hold
+from agent.model.scripted import Call, Hold, ScriptedAnswer
 from channels.message import OutboundFile
 from channels.scripted import ScriptedChannel
 from tests.gateway.conftest import ALICE, GROUP, OWNER, STRANGER, Daybook
@@ -256,8 +256,8 @@ async def test_a_message_that_was_written_before_a_crash_is_sent_once_and_the_mo
 ) -> None:
     hold = Hold()
     daybook.model.then(
-        Answer(calls=(Call("send_message", {"text": "Hello"}), Call("memory_append", {"text": "tea"}))),
-        Answer("never", hold=hold),
+        ScriptedAnswer(calls=(Call("send_message", {"text": "Hello"}), Call("memory_append", {"text": "tea"}))),
+        ScriptedAnswer("never", hold=hold),
     )
     async with daybook.running() as gateway:
         daybook.chat.say("Say hello", chat=OWNER)
@@ -276,8 +276,8 @@ async def test_a_message_that_was_written_before_a_crash_is_sent_once_and_the_mo
 async def test_a_message_that_was_not_written_before_a_crash_is_told_to_be_missing(daybook: Daybook) -> None:
     hold = Hold()
     daybook.model.then(
-        Answer(calls=(Call("memory_append", {"text": "tea"}),)),
-        Answer("never", hold=hold),
+        ScriptedAnswer(calls=(Call("memory_append", {"text": "tea"}),)),
+        ScriptedAnswer("never", hold=hold),
     )
     async with daybook.running() as gateway:
         daybook.chat.say("Say hello", chat=OWNER)

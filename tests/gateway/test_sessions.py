@@ -10,7 +10,7 @@ import pytest
 from agent.memory.scope import Audience, GroupLogs
 from channels.message import Address, InboundMessage
 from gateway.policy.access import Access, Admitted, ChannelRules, DmPolicy, GroupRule
-from gateway.policy.sessions import AgentHome, Conversation, Sessions
+from gateway.policy.sessions import AgentHome, SessionPolicy, SessionRoute
 from gateway.store.database import Database
 from tests.gateway.conftest import ALICE, GROUP, OWNER, Moment, Say
 
@@ -31,9 +31,9 @@ def access(database: Database, moment: Moment) -> Access:
 class Policy:
     def __init__(self, access: Access, workspace: Path) -> None:
         self._access = access
-        self._sessions = Sessions(access, {"main": AgentHome(workspace, GroupLogs.SHARED)}, "main")
+        self._sessions = SessionPolicy(access, {"main": AgentHome(workspace, GroupLogs.SHARED)}, "main")
 
-    def of(self, message: InboundMessage) -> Conversation:
+    def of(self, message: InboundMessage) -> SessionRoute:
         verdict = self._access.decide(message)
         return self._sessions.conversation(message, verdict if isinstance(verdict, Admitted) else None)
 

@@ -9,7 +9,7 @@ import pytest
 
 from channels.message import Event, Health, Receive, SourceFailed
 from channels.scripted import ScriptedChannel
-from gateway.supervisor import Supervised
+from gateway.supervisor import SupervisedSource
 from tests.gateway.conftest import Daybook, Gate, Sleeps
 
 Run = Callable[[Receive], Coroutine[None, None, None]]
@@ -48,7 +48,7 @@ async def cancelled(task: asyncio.Task[None]) -> None:
 @pytest.mark.parametrize("death", [SourceFailed("connection lost"), ZeroDivisionError("a bug"), None])
 async def test_invariant_13_a_source_that_dies_is_started_again(death: Exception | None) -> None:
     source, sleeps = Source(death, death), Sleeps()
-    supervised = Supervised(source, sleeps)
+    supervised = SupervisedSource(source, sleeps)
     task = asyncio.create_task(supervised.run(receive))
     await source.up.wait()
     assert source.starts == 3
@@ -61,8 +61,8 @@ async def test_invariant_13_the_others_live() -> None:
     dying, living, gate = Source(SourceFailed("connection lost")), Source(), Gate()
     async with asyncio.TaskGroup() as group:
         tasks = [
-            group.create_task(Supervised(dying, gate).run(receive)),
-            group.create_task(Supervised(living).run(receive)),
+            group.create_task(SupervisedSource(dying, gate).run(receive)),
+            group.create_task(SupervisedSource(living).run(receive)),
         ]
         await living.up.wait()
         await gate.reached.wait()
@@ -73,7 +73,7 @@ async def test_invariant_13_the_others_live() -> None:
 
 async def test_while_it_is_down_status_says_why() -> None:
     source, gate = Source(ZeroDivisionError("a bug")), Gate()
-    supervised = Supervised(source, gate)
+    supervised = SupervisedSource(source, gate)
     task = asyncio.create_task(supervised.run(receive))
     await gate.reached.wait()
     status = supervised.status
@@ -87,7 +87,7 @@ async def test_while_it_is_down_status_says_why() -> None:
 
 async def test_a_fatal_failure_stays_and_nothing_is_tried_again() -> None:
     source, sleeps = Source(SourceFailed("the token is wrong", fatal=True)), Sleeps()
-    supervised = Supervised(source, sleeps)
+    supervised = SupervisedSource(source, sleeps)
     await supervised.run(receive)
     assert source.starts == 1
     assert sleeps.asked == []
@@ -96,7 +96,7 @@ async def test_a_fatal_failure_stays_and_nothing_is_tried_again() -> None:
 
 async def test_the_waits_grow_and_end_at_a_minute() -> None:
     source, sleeps = Source(*[SourceFailed("no network")] * 10), Sleeps()
-    task = asyncio.create_task(Supervised(source, sleeps).run(receive))
+    task = asyncio.create_task(SupervisedSource(source, sleeps).run(receive))
     await source.up.wait()
     assert 0.8 <= sleeps.asked[0] <= 1.2
     assert sleeps.asked[3] > sleeps.asked[1] > sleeps.asked[0]

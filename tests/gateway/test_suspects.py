@@ -13,17 +13,17 @@ from pathlib import Path
 import pytest
 
 from agent.model.base import ModelRequest
-from agent.model.scripted import Answer, Call, Hold, ScriptedModel
+from agent.model.scripted import Call, Hold, ScriptedAnswer, ScriptedModel
 from channels.message import PreviewStyle
 from channels.scripted import ScriptedChannel
 from gateway.messages.suspects import SKIPPED, TRIED_ALONE_AFTER
-from gateway.server import Patience
+from gateway.server import Timeouts
 from tests.gateway.conftest import ALICE, OWNER, Daybook, Running, asked, full_disk
 from tests.gateway.test_turns import settled, taken_in
 
 BOB = "33333"
-AT_ONCE = Patience(tick=0.02, trial=0.0)
-NEVER = Patience(tick=0.02, trial=3600.0)
+AT_ONCE = Timeouts(tick=0.02, trial=0.0)
+NEVER = Timeouts(tick=0.02, trial=3600.0)
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ async def die(daybook: Daybook, *, asked: str = "") -> None:
     """One life that ends by a kill, as soon as the model is asked."""
     hold = Hold()
     before = len(daybook.model.requests)
-    daybook.model.then(Answer("never said", hold=hold))
+    daybook.model.then(ScriptedAnswer("never said", hold=hold))
     async with daybook.running() as gateway:
         await hold.reached.wait()
         assert len(daybook.model.requests) == before + 1
@@ -94,11 +94,11 @@ async def test_the_owner_reads_of_an_own_message_once(daybook: Daybook) -> None:
 
 
 async def test_graceful_ends_count_as_nothing(daybook: Daybook) -> None:
-    daybook.patience = Patience(turn=0.0, trial=3600.0)
+    daybook.patience = Timeouts(turn=0.0, trial=3600.0)
     daybook.chat.say("Hello")
     for _ in range(TRIED_ALONE_AFTER + 1):
         hold = Hold()
-        daybook.model.then(Answer("never said", hold=hold))
+        daybook.model.then(ScriptedAnswer("never said", hold=hold))
         async with daybook.running() as gateway:
             await hold.reached.wait()
             await gateway.end()
@@ -111,10 +111,10 @@ async def test_graceful_ends_count_as_nothing(daybook: Daybook) -> None:
 async def test_a_graceful_end_of_a_trial_counts_as_nothing(daybook: Daybook) -> None:
     daybook.chat.say("Hello")
     await make_suspect(daybook)
-    daybook.patience = Patience(turn=0.0, trial=0.0)
+    daybook.patience = Timeouts(turn=0.0, trial=0.0)
     for _ in range(5):
         hold = Hold()
-        daybook.model.then(Answer("never said", hold=hold))
+        daybook.model.then(ScriptedAnswer("never said", hold=hold))
         async with daybook.running() as gateway:
             await hold.reached.wait()
             assert on_disk(daybook, "trying_alone") == [(1,)]
@@ -240,20 +240,20 @@ def said_last(request: ModelRequest) -> str:
     return asked(request).splitlines()[-1]
 
 
-def held_answer(holds: Mapping[str, Hold], request: ModelRequest) -> Answer:
-    return Answer("Well.", hold=holds[said_last(request)])
+def held_answer(holds: Mapping[str, Hold], request: ModelRequest) -> ScriptedAnswer:
+    return ScriptedAnswer("Well.", hold=holds[said_last(request)])
 
 
 async def test_messages_of_one_turn_are_tried_one_by_one(daybook: Daybook) -> None:
     daybook.queue("collect")
     first = Hold()
-    daybook.model.then(Answer("Well.", hold=first))
+    daybook.model.then(ScriptedAnswer("Well.", hold=first))
     async with daybook.running() as gateway:
         daybook.chat.say("Begin", chat="2", sender=ALICE)
         await first.reached.wait()
         await taken_in(daybook, "One", "Deadly", "Three", chat="2", sender=ALICE)
         hold = Hold()
-        daybook.model.then(Answer("never said", hold=hold))
+        daybook.model.then(ScriptedAnswer("never said", hold=hold))
         first.released.set()
         await hold.reached.wait()
         await gateway.kill()
@@ -264,7 +264,7 @@ async def test_messages_of_one_turn_are_tried_one_by_one(daybook: Daybook) -> No
     for tries in range(3):
         daybook.model.then(*["One by itself."] * (not tries))
         hold = Hold()
-        daybook.model.then(Answer("never said", hold=hold))
+        daybook.model.then(ScriptedAnswer("never said", hold=hold))
         async with daybook.running() as gateway:
             await hold.reached.wait()
             assert said_last(daybook.model.requests[-1]) == "Deadly"
@@ -278,8 +278,8 @@ async def test_messages_of_one_turn_are_tried_one_by_one(daybook: Daybook) -> No
 async def test_what_joined_as_the_process_died_is_answered_though_its_turn_is_taken_apart(daybook: Daybook) -> None:
     """The talk knows of it and the inbox takes nothing, as in a death between the two."""
     first, step = Hold(), Hold()
-    daybook.model.then(Answer(calls=(Call("memory_search", {"query": "tea"}),), hold=first))
-    daybook.model.then(Answer("never said", hold=step))
+    daybook.model.then(ScriptedAnswer(calls=(Call("memory_search", {"query": "tea"}),), hold=first))
+    daybook.model.then(ScriptedAnswer("never said", hold=step))
     async with daybook.running() as gateway:
         daybook.chat.say("One")
         await first.reached.wait()
@@ -290,7 +290,7 @@ async def test_what_joined_as_the_process_died_is_answered_though_its_turn_is_ta
     for _ in range(TRIED_ALONE_AFTER - 2):
         await die(daybook, asked="Two")
     last = Hold()
-    daybook.model.then(Answer(calls=(Call("memory_search", {"query": "tea"}),), hold=last))
+    daybook.model.then(ScriptedAnswer(calls=(Call("memory_search", {"query": "tea"}),), hold=last))
     async with daybook.running() as gateway:
         await last.reached.wait()
         await taken_in(daybook, "Three")
@@ -309,13 +309,13 @@ async def test_a_preview_of_several_becomes_the_answer_to_the_first_of_them(dayb
     daybook.chat = ScriptedChannel("telegram", preview=PreviewStyle.EDIT)
     daybook.queue("collect")
     first = Hold()
-    daybook.model.then(Answer("Well.", hold=first))
+    daybook.model.then(ScriptedAnswer("Well.", hold=first))
     async with daybook.running() as gateway:
         daybook.chat.say("Begin")
         await first.reached.wait()
         await taken_in(daybook, "One", "Two")
         hold = Hold()
-        daybook.model.then(Answer(("Both ", "never said"), hold=hold, hold_at=1))
+        daybook.model.then(ScriptedAnswer(("Both ", "never said"), hold=hold, hold_at=1))
         first.released.set()
         await daybook.chat.wait_heard(2)
         await hold.reached.wait()
@@ -330,7 +330,7 @@ async def test_a_preview_of_several_becomes_the_answer_to_the_first_of_them(dayb
 
 async def test_what_a_suspect_has_done_is_not_done_again(daybook: Daybook) -> None:
     hold = Hold()
-    daybook.model.then(Call("memory_append", {"text": "Tea at four"}), Answer("never said", hold=hold))
+    daybook.model.then(Call("memory_append", {"text": "Tea at four"}), ScriptedAnswer("never said", hold=hold))
     daybook.chat.say("Note: tea at four")
     async with daybook.running() as gateway:
         await hold.reached.wait()
@@ -356,7 +356,7 @@ async def test_stop_sets_a_suspect_aside_that_waits_for_its_trial(daybook: Daybo
 async def test_a_gateway_that_is_asked_to_end_waits_for_no_trial(daybook: Daybook) -> None:
     daybook.chat.say("Hello")
     await make_suspect(daybook)
-    daybook.patience = Patience(turn=600.0, send=600.0, trial=3600.0)
+    daybook.patience = Timeouts(turn=600.0, send=600.0, trial=3600.0)
     async with daybook.running() as gateway:
         await gateway.end()
     assert on_disk(daybook, "attempts, died_alone") == [(TRIED_ALONE_AFTER, 0)]
@@ -413,7 +413,7 @@ async def test_a_command_that_kills_the_process_is_skipped_in_the_end(daybook: D
     daybook.chat.say("/compact")
     while deaths < 20:
         hold = Hold()
-        daybook.model = ScriptedModel(behind=Answer("never said", hold=hold))
+        daybook.model = ScriptedModel(behind=ScriptedAnswer("never said", hold=hold))
         async with daybook.running() as gateway:
             skipped = asyncio.ensure_future(daybook.chat.wait_until(lambda: SKIPPED in daybook.chat.heard()))
             reached = asyncio.ensure_future(hold.reached.wait())

@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from agent.model.base import TryLater
-from agent.model.scripted import Answer, Call, Hold, ScriptedModel
+from agent.model.scripted import Call, Hold, ScriptedAnswer, ScriptedModel
 from channels.message import NotSent, OutcomeUnknown, PreviewStyle
 from channels.scripted import ScriptedChannel, Sent
 from gateway.messages.outbox import REPEAT_MARK
-from gateway.server import Patience
+from gateway.server import Timeouts
 from gateway.store import outbox_rows
 from gateway.store.outbox_rows import OutboxRow
 from gateway.turns.queue import LARGEST_ALBUM
@@ -89,7 +89,7 @@ async def test_invariant_02_a_message_ends_in_a_reply(daybook: Daybook) -> None:
 
 async def test_invariant_02_or_in_a_recorded_silence(daybook: Daybook) -> None:
     daybook.chat = ScriptedChannel("telegram", preview=PreviewStyle.DRAFT)
-    daybook.model.then(Answer(("NO", "_REP", "LY")))
+    daybook.model.then(ScriptedAnswer(("NO", "_REP", "LY")))
     async with daybook.running() as gateway:
         daybook.chat.say("Thanks")
         await daybook.chat.wait_until(lambda: bool(daybook.model.requests))
@@ -99,9 +99,16 @@ async def test_invariant_02_or_in_a_recorded_silence(daybook: Daybook) -> None:
 
 
 @pytest.mark.parametrize(
-    "answer", [TryLater("The model is overloaded. Please try again."), Answer(""), Answer("No.", stop_reason="refusal")]
+    "answer",
+    [
+        TryLater("The model is overloaded. Please try again."),
+        ScriptedAnswer(""),
+        ScriptedAnswer("No.", stop_reason="refusal"),
+    ],
 )
-async def test_invariant_02_or_in_a_text_that_says_what_to_do(daybook: Daybook, answer: TryLater | Answer) -> None:
+async def test_invariant_02_or_in_a_text_that_says_what_to_do(
+    daybook: Daybook, answer: TryLater | ScriptedAnswer
+) -> None:
     daybook.model = ScriptedModel(otherwise=answer)
     async with daybook.running() as gateway:
         daybook.chat.say("Hello")
@@ -131,7 +138,9 @@ async def test_invariant_02_a_turn_that_fails_by_a_bug_says_so(
 
 async def test_invariant_02_an_answer_with_half_a_character_is_a_reply(daybook: Daybook) -> None:
     """What a model says beside our reading of it: nothing that comes later may fail on it for ever."""
-    daybook.model.then(Answer(["smile \ud83d", " and more \ude00"]), Call("memory_append", {"text": "\ud83d"}), "Done.")
+    daybook.model.then(
+        ScriptedAnswer(["smile \ud83d", " and more \ude00"]), Call("memory_append", {"text": "\ud83d"}), "Done."
+    )
     async with daybook.running() as gateway:
         daybook.chat.say("Hello")
         assert await daybook.chat.wait_heard() == ["smile \ufffd and more \ufffd"]
@@ -192,7 +201,7 @@ async def test_a_token_after_real_text_is_taken_off(daybook: Daybook) -> None:
 
 
 async def test_a_text_that_the_client_has_cut_is_one_message(daybook: Daybook) -> None:
-    daybook.patience = Patience(paste=600.0)
+    daybook.patience = Timeouts(paste=600.0)
     daybook.model.then("Long.")
     async with daybook.running():
         daybook.chat.say("first half,", continues=True)
@@ -218,7 +227,7 @@ def album(daybook: Daybook, *captions: str, name: str = "a1", **said: Any) -> No
 
 
 async def test_an_album_is_one_turn_however_it_arrives(daybook: Daybook) -> None:
-    daybook.patience = Patience(paste=600.0)
+    daybook.patience = Timeouts(paste=600.0)
     daybook.model.then("Nice cats.")
     async with daybook.running() as gateway:
         album(daybook, "")
@@ -256,7 +265,9 @@ async def test_albums_and_people_are_kept_apart(daybook: Daybook) -> None:
 
 async def test_an_album_does_not_steer_a_running_turn_bit_by_bit(daybook: Daybook) -> None:
     hold = Hold()
-    daybook.model.then(Answer(calls=(Call("memory_append", {"text": "tea"}),), hold=hold), "Noted.", "Two cats.")
+    daybook.model.then(
+        ScriptedAnswer(calls=(Call("memory_append", {"text": "tea"}),), hold=hold), "Noted.", "Two cats."
+    )
     async with daybook.running() as gateway:
         daybook.chat.say("Note: tea")
         await hold.reached.wait()
@@ -271,7 +282,7 @@ async def test_an_album_does_not_steer_a_running_turn_bit_by_bit(daybook: Dayboo
 
 
 async def test_an_album_that_was_cut_by_a_restart_is_one_turn(daybook: Daybook) -> None:
-    daybook.patience = Patience(paste=600.0)
+    daybook.patience = Timeouts(paste=600.0)
     async with daybook.running() as gateway:
         album(daybook, "Which cat is fatter?", "")
         await daybook.chat.wait_until(lambda: daybook.chat.offered == 1)
@@ -286,7 +297,7 @@ async def test_an_album_that_was_cut_by_a_restart_is_one_turn(daybook: Daybook) 
 
 
 async def test_a_whole_album_is_not_waited_for(daybook: Daybook) -> None:
-    daybook.patience = Patience(paste=600.0)
+    daybook.patience = Timeouts(paste=600.0)
     daybook.model.then("Ten.")
     async with daybook.running() as gateway:
         album(daybook, "How many?", *[""] * (LARGEST_ALBUM - 1))
@@ -310,7 +321,7 @@ async def test_in_a_group_others_do_not_join_a_paste(daybook: Daybook) -> None:
 
 async def test_what_comes_while_a_turn_runs_steers_it(daybook: Daybook) -> None:
     hold = Hold()
-    daybook.model.then(Answer(calls=(Call("memory_append", {"text": "tea"}),), hold=hold), "Coffee it is.")
+    daybook.model.then(ScriptedAnswer(calls=(Call("memory_append", {"text": "tea"}),), hold=hold), "Coffee it is.")
     async with daybook.running() as gateway:
         daybook.chat.say("Order tea")
         await hold.reached.wait()
@@ -324,7 +335,7 @@ async def test_what_comes_while_a_turn_runs_steers_it(daybook: Daybook) -> None:
 
 async def test_what_comes_too_late_to_steer_is_answered_next(daybook: Daybook) -> None:
     hold = Hold()
-    daybook.model.then(Answer("Tea.", hold=hold), "Coffee.")
+    daybook.model.then(ScriptedAnswer("Tea.", hold=hold), "Coffee.")
     async with daybook.running():
         daybook.chat.say("Order tea")
         await hold.reached.wait()
@@ -336,7 +347,7 @@ async def test_what_comes_too_late_to_steer_is_answered_next(daybook: Daybook) -
 async def test_collect_answers_all_that_waited_at_once(daybook: Daybook) -> None:
     daybook.queue("collect")
     hold = Hold()
-    daybook.model.then(Answer("One.", hold=hold), "Two to four.")
+    daybook.model.then(ScriptedAnswer("One.", hold=hold), "Two to four.")
     async with daybook.running():
         daybook.chat.say("one")
         await hold.reached.wait()
@@ -349,7 +360,7 @@ async def test_collect_answers_all_that_waited_at_once(daybook: Daybook) -> None
 async def test_collect_takes_no_more_than_the_cap_and_drops_nothing(daybook: Daybook) -> None:
     daybook.queue("collect", cap=2)
     hold = Hold()
-    daybook.model.then(Answer("1", hold=hold), "2 and 3", "4")
+    daybook.model.then(ScriptedAnswer("1", hold=hold), "2 and 3", "4")
     async with daybook.running():
         daybook.chat.say("one")
         await hold.reached.wait()
@@ -361,7 +372,7 @@ async def test_collect_takes_no_more_than_the_cap_and_drops_nothing(daybook: Day
 async def test_while_more_waits_than_the_cap_it_is_answered_together(daybook: Daybook) -> None:
     daybook.queue("steer", cap=2)
     hold = Hold()
-    daybook.model.then(Answer("1", hold=hold), "2 and 3", "4", "5")
+    daybook.model.then(ScriptedAnswer("1", hold=hold), "2 and 3", "4", "5")
     async with daybook.running():
         daybook.chat.say("one")
         await hold.reached.wait()
@@ -373,7 +384,7 @@ async def test_while_more_waits_than_the_cap_it_is_answered_together(daybook: Da
 async def test_interrupt_ends_the_running_turn_and_answers_both(daybook: Daybook) -> None:
     daybook.queue("interrupt")
     hold = Hold()
-    daybook.model.then(Answer(("The history of tea ", "begins"), hold=hold, hold_at=1), "It is noon.")
+    daybook.model.then(ScriptedAnswer(("The history of tea ", "begins"), hold=hold, hold_at=1), "It is noon.")
     async with daybook.running() as gateway:
         daybook.chat.say("Tell me of tea")
         await hold.reached.wait()
@@ -385,11 +396,13 @@ async def test_interrupt_ends_the_running_turn_and_answers_both(daybook: Daybook
 
 async def test_what_was_interrupted_is_answered_though_the_process_dies_before_the_next_turn(daybook: Daybook) -> None:
     """The interrupting text may go on, so its turn waits for the rest, and the process dies meanwhile."""
-    daybook.patience = Patience(paste=600.0)
+    daybook.patience = Timeouts(paste=600.0)
     daybook.queue("interrupt")
     daybook.chat = ScriptedChannel("telegram", preview=PreviewStyle.EDIT)
     hold, late = Hold(), Hold()
-    daybook.model.then(Answer(("The history of tea ", "begins"), hold=hold, hold_at=1), Answer("unsaid", hold=late))
+    daybook.model.then(
+        ScriptedAnswer(("The history of tea ", "begins"), hold=hold, hold_at=1), ScriptedAnswer("unsaid", hold=late)
+    )
     async with daybook.running() as gateway:
         daybook.chat.say("Tell me of tea")
         await daybook.chat.wait_heard()
@@ -399,7 +412,7 @@ async def test_what_was_interrupted_is_answered_though_the_process_dies_before_t
     daybook.model = ScriptedModel()
     daybook.model.then("Answered.", "Answered.")
     daybook.queue("steer")
-    daybook.patience = Patience()
+    daybook.patience = Timeouts()
     async with daybook.running() as gateway:
         await settled(gateway)
     assert daybook.chat.heard()[-1] == "Answered."
@@ -411,7 +424,7 @@ async def test_an_interrupted_preview_does_not_stay_half_written(daybook: Dayboo
     daybook.queue("interrupt")
     daybook.chat = ScriptedChannel("telegram", preview=PreviewStyle.EDIT)
     hold = Hold()
-    daybook.model.then(Answer(("The history of tea ", "begins"), hold=hold, hold_at=1), "It is noon.")
+    daybook.model.then(ScriptedAnswer(("The history of tea ", "begins"), hold=hold, hold_at=1), "It is noon.")
     async with daybook.running():
         daybook.chat.say("Tell me of tea")
         await daybook.chat.wait_heard()
@@ -424,7 +437,7 @@ async def test_an_interrupted_preview_does_not_stay_half_written(daybook: Dayboo
 async def test_chats_do_not_wait_for_one_another(daybook: Daybook) -> None:
     daybook.settings["channels"] = {"telegram": {"allow": [ALICE]}}
     slow = Hold()
-    daybook.model.then(Answer("slow", hold=slow), "quick")
+    daybook.model.then(ScriptedAnswer("slow", hold=slow), "quick")
     async with daybook.running():
         daybook.chat.say("think")
         await slow.reached.wait()
@@ -450,7 +463,7 @@ async def test_invariant_14_what_comes_at_the_very_end_of_a_turn_is_answered(day
 
 async def test_stop_ends_a_stream_and_keeps_what_was_written(daybook: Daybook) -> None:
     hold = Hold()
-    daybook.model.then(Answer(("One, two, ", "three"), hold=hold, hold_at=1), "Four.")
+    daybook.model.then(ScriptedAnswer(("One, two, ", "three"), hold=hold, hold_at=1), "Four.")
     async with daybook.running() as gateway:
         daybook.chat.say("Count")
         await hold.reached.wait()
@@ -465,7 +478,7 @@ async def test_stop_ends_a_stream_and_keeps_what_was_written(daybook: Daybook) -
 
 async def test_stop_before_the_first_word_leaves_only_its_own_answer(daybook: Daybook) -> None:
     hold = Hold()
-    daybook.model.then(Answer("never said", hold=hold), "Yes?")
+    daybook.model.then(ScriptedAnswer("never said", hold=hold), "Yes?")
     async with daybook.running() as gateway:
         daybook.chat.say("Think")
         await hold.reached.wait()
@@ -496,7 +509,7 @@ async def test_stop_in_a_tool_leaves_a_valid_talk(daybook: Daybook) -> None:
 async def test_stop_sets_aside_what_waits(daybook: Daybook) -> None:
     daybook.queue("collect")
     hold = Hold()
-    daybook.model.then(Answer("never said", hold=hold))
+    daybook.model.then(ScriptedAnswer("never said", hold=hold))
     async with daybook.running() as gateway:
         daybook.chat.say("one")
         await hold.reached.wait()
@@ -508,7 +521,7 @@ async def test_stop_sets_aside_what_waits(daybook: Daybook) -> None:
 
 
 async def test_stop_while_the_rest_of_a_paste_is_awaited(daybook: Daybook) -> None:
-    daybook.patience = Patience(paste=600.0)
+    daybook.patience = Timeouts(paste=600.0)
     async with daybook.running() as gateway:
         daybook.chat.say("first half,", continues=True)
         await daybook.chat.wait_until(lambda: daybook.chat.offered == 1)
@@ -536,7 +549,7 @@ async def test_what_is_said_after_stop_is_answered_though_it_came_in_one_batch(d
 async def test_stop_after_an_interruption_ends_both(daybook: Daybook) -> None:
     daybook.queue("interrupt")
     hold = Hold()
-    daybook.model.then(Answer("never said", hold=hold))
+    daybook.model.then(ScriptedAnswer("never said", hold=hold))
     async with daybook.running() as gateway:
         daybook.chat.say("one")
         await hold.reached.wait()
@@ -551,7 +564,7 @@ async def test_stop_after_an_interruption_ends_both(daybook: Daybook) -> None:
 
 async def test_new_while_a_turn_runs_ends_it_and_begins_afresh(daybook: Daybook) -> None:
     hold = Hold()
-    daybook.model.then(Answer("never said", hold=hold), "A fresh start.")
+    daybook.model.then(ScriptedAnswer("never said", hold=hold), "A fresh start.")
     async with daybook.running() as gateway:
         daybook.chat.say("An old secret")
         await hold.reached.wait()
@@ -584,7 +597,7 @@ async def test_what_is_said_after_new_belongs_to_the_new_talk(daybook: Daybook) 
 async def test_a_message_that_waited_is_answered_by_the_next_process(daybook: Daybook) -> None:
     hold = Hold()
     daybook.queue("collect")
-    daybook.model.then(Answer("never said", hold=hold))
+    daybook.model.then(ScriptedAnswer("never said", hold=hold))
     async with daybook.running() as gateway:
         daybook.chat.say("one")
         await hold.reached.wait()
@@ -598,7 +611,7 @@ async def test_a_message_that_waited_is_answered_by_the_next_process(daybook: Da
 
 async def test_an_unfinished_turn_goes_on_after_its_last_finished_step(daybook: Daybook) -> None:
     hold = Hold()
-    daybook.model.then(Call("memory_append", {"text": "Tea at four"}), Answer("never said", hold=hold))
+    daybook.model.then(Call("memory_append", {"text": "Tea at four"}), ScriptedAnswer("never said", hold=hold))
     async with daybook.running() as gateway:
         daybook.chat.say("Note: tea at four")
         await hold.reached.wait()
@@ -642,7 +655,7 @@ async def test_a_reply_cut_while_being_sent_is_sent_once_more_and_marked(daybook
 async def test_a_known_preview_becomes_the_reply_after_a_restart(daybook: Daybook) -> None:
     daybook.chat = ScriptedChannel("telegram", preview=PreviewStyle.EDIT)
     hold = Hold()
-    daybook.model.then(Answer(("Hello ", "never said"), hold=hold, hold_at=1))
+    daybook.model.then(ScriptedAnswer(("Hello ", "never said"), hold=hold, hold_at=1))
     async with daybook.running() as gateway:
         daybook.chat.say("Hi")
         await daybook.chat.wait_heard()
@@ -660,7 +673,7 @@ async def test_after_a_preview_whose_id_is_unknown_the_reply_is_marked(daybook: 
     daybook.chat = ScriptedChannel("telegram", preview=PreviewStyle.EDIT)
     daybook.chat.fail_next(OutcomeUnknown("the connection ended"), delivered=True)
     hold = Hold()
-    daybook.model.then(Answer(("Hello ", "to you."), hold=hold, hold_at=1))
+    daybook.model.then(ScriptedAnswer(("Hello ", "to you."), hold=hold, hold_at=1))
     async with daybook.running() as gateway:
         daybook.chat.say("Hi")
         assert await daybook.chat.wait_heard() == ["Hello"]
@@ -671,9 +684,9 @@ async def test_after_a_preview_whose_id_is_unknown_the_reply_is_marked(daybook: 
 
 
 async def test_at_shutdown_a_turn_is_finished_and_its_reply_delivered(daybook: Daybook) -> None:
-    daybook.patience = Patience(turn=600.0, send=600.0)
+    daybook.patience = Timeouts(turn=600.0, send=600.0)
     hold = Hold()
-    daybook.model.then(Answer("Hello.", hold=hold))
+    daybook.model.then(ScriptedAnswer("Hello.", hold=hold))
     async with daybook.running() as gateway:
         daybook.chat.say("Hi")
         await hold.reached.wait()
@@ -687,9 +700,9 @@ async def test_at_shutdown_a_turn_is_finished_and_its_reply_delivered(daybook: D
 async def test_a_turn_that_outlasts_the_grace_goes_on_at_the_next_start(
     daybook: Daybook,
 ) -> None:
-    daybook.patience = Patience(turn=0.0)
+    daybook.patience = Timeouts(turn=0.0)
     hold = Hold()
-    daybook.model.then(Answer("never said", hold=hold))
+    daybook.model.then(ScriptedAnswer("never said", hold=hold))
     async with daybook.running() as gateway:
         daybook.chat.say("Hi")
         await hold.reached.wait()
@@ -703,7 +716,7 @@ async def test_a_turn_that_outlasts_the_grace_goes_on_at_the_next_start(
 
 def test_an_end_waits_less_than_the_thirty_seconds_it_has() -> None:
     """SPEC 10.6; what is not waiting takes a moment, so that this is shown on any machine."""
-    assert Patience().turn + 3 * Patience().send <= 25
+    assert Timeouts().turn + 3 * Timeouts().send <= 25
 
 
 # platform and disk -------------------------------------------------------------------------------------------------
@@ -724,9 +737,9 @@ async def test_a_rate_limit_on_one_chat_lets_another_go_on(daybook: Daybook) -> 
 async def test_a_disk_that_fills_in_a_turn_is_told_and_the_message_answered_later(
     daybook: Daybook,
 ) -> None:
-    daybook.patience = Patience(disk=0.05)
+    daybook.patience = Timeouts(disk=0.05)
     hold = Hold()
-    daybook.model.then(Answer("Hello.", hold=hold))
+    daybook.model.then(ScriptedAnswer("Hello.", hold=hold))
     daybook.model.then("Hello after all.")
     async with daybook.running() as gateway:
         daybook.chat.say("Hi")

@@ -18,20 +18,20 @@ from click.testing import CliRunner
 from agent.model.base import Json
 from channels.message import Address, Attachment, Button, Health, InboundMessage, Origin
 from channels.scripted import ScriptedChannel
-from channels.web.record import By, Entry, NotRecorded
+from channels.web.record import By, ChatEntry, NotRecorded
 from gateway.cli import daybook
 from gateway.config import Config, WebConfig
 from gateway.config.checks import cautions
 from gateway.doctor.examine import examine
 from gateway.factories import build_channels
 from gateway.home import Home
-from gateway.messages.inbox import Arrival, Inbox
+from gateway.messages.inbox import AdmittedMessage, Inbox
 from gateway.metrics import prometheus
 from gateway.store.database import Database, StoreUnavailable
-from gateway.supervisor import Supervised
+from gateway.supervisor import SupervisedSource
 from gateway.web import host as web_token
-from gateway.web.host import FRESH_SECONDS, WebHouse
-from gateway.web.record import StoredRecord
+from gateway.web.host import FRESH_SECONDS, GatewayWebHost
+from gateway.web.record import StoredChatRecord
 from tests.gateway.conftest import Daybook, Moment, Say, full_disk
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -45,12 +45,12 @@ def home(tmp_path: Path) -> Home:
 
 
 @pytest.fixture
-def record(database: Database) -> StoredRecord:
-    return StoredRecord(database)
+def record(database: Database) -> StoredChatRecord:
+    return StoredChatRecord(database)
 
 
-def entry(id: str, text: str = "hello", chat: str = "main") -> Entry:
-    return Entry(0, id, chat, By.DAYBOOK, text, "2026-11-21T12:00:00.000Z")
+def entry(id: str, text: str = "hello", chat: str = "main") -> ChatEntry:
+    return ChatEntry(0, id, chat, By.DAYBOOK, text, "2026-11-21T12:00:00.000Z")
 
 
 def said(say: Say, text: str, **more: object) -> InboundMessage:
@@ -61,7 +61,7 @@ def said(say: Say, text: str, **more: object) -> InboundMessage:
 # the record
 
 
-async def test_a_session_that_was_logged_out_of_is_known_until_it_would_have_ended(record: StoredRecord) -> None:
+async def test_a_session_that_was_logged_out_of_is_known_until_it_would_have_ended(record: StoredChatRecord) -> None:
     now = int(time.time())
     await record.log_out("long past", now - 1)
     await record.log_out("a", now + 60)
@@ -69,7 +69,7 @@ async def test_a_session_that_was_logged_out_of_is_known_until_it_would_have_end
     assert await record.logged_out() == {"a"}
 
 
-async def test_what_we_say_stands_once_and_in_order(record: StoredRecord) -> None:
+async def test_what_we_say_stands_once_and_in_order(record: StoredChatRecord) -> None:
     first = await record.keep(entry("a" * 32, "one"))
     again = await record.keep(entry("a" * 32, "one, but otherwise"))
     second = await record.keep(entry("b" * 32, "two"))
@@ -81,7 +81,7 @@ async def test_what_we_say_stands_once_and_in_order(record: StoredRecord) -> Non
     assert await record.find("d" * 32) is None
 
 
-async def test_what_is_changed_stands_where_it_stood(record: StoredRecord) -> None:
+async def test_what_is_changed_stands_where_it_stood(record: StoredChatRecord) -> None:
     buttons = ((Button("Done", "/jobs done tea"),),)
     kept = await record.keep(dataclasses.replace(entry("a" * 32), buttons=buttons))
     assert kept.buttons == buttons
@@ -92,7 +92,7 @@ async def test_what_is_changed_stands_where_it_stood(record: StoredRecord) -> No
 
 
 async def test_the_admission_of_a_message_writes_it_into_the_record(
-    database: Database, record: StoredRecord, moment: Moment, say: Say
+    database: Database, record: StoredChatRecord, moment: Moment, say: Say
 ) -> None:
     """In one commit: it stands there if and only if it is in the inbox. A press and a due job say nothing."""
     inbox = Inbox(database, moment.clock)
@@ -103,15 +103,15 @@ async def test_the_admission_of_a_message_writes_it_into_the_record(
         said(say, "Tea!", origin=Origin.JOB),
         say("in Telegram"),
     ):
-        await inbox.admit([Arrival(message, "main/owner")])
-        await inbox.admit([Arrival(message, "main/owner")])
+        await inbox.admit([AdmittedMessage(message, "main/owner")])
+        await inbox.admit([AdmittedMessage(message, "main/owner")])
     (only,) = await record.recent("main", 10)
     assert (only.text, only.by, only.files[0].name, only.files[0].handle) == ("hello", By.PERSON, "cat.png", "f" * 32)
     assert await record.handles() == {"f" * 32}
     assert await record.change(only.id, "changed", ()) is None
 
 
-async def test_a_chat_keeps_its_newest_and_no_other_chat_pays_for_it(record: StoredRecord) -> None:
+async def test_a_chat_keeps_its_newest_and_no_other_chat_pays_for_it(record: StoredChatRecord) -> None:
     await record.keep(entry("w" * 32, chat="work"))
     async with asyncio.TaskGroup() as group:  # in order, and many in one commit
         for number in range(520):
@@ -121,7 +121,7 @@ async def test_a_chat_keeps_its_newest_and_no_other_chat_pays_for_it(record: Sto
     assert len(await record.recent("work", 10)) == 1
 
 
-async def test_a_full_disk_is_said(record: StoredRecord) -> None:
+async def test_a_full_disk_is_said(record: StoredChatRecord) -> None:
     await record.keep(entry("a" * 32))
     with full_disk(), pytest.raises(NotRecorded):
         for number in range(500):
@@ -176,7 +176,7 @@ async def test_the_page_can_be_turned_off(database: Database, home: Home) -> Non
     def built(**web: object) -> list[str]:
         config = Config.model_validate({"timezone": "Etc/UTC", "channels": {"web": web}})
         built = build_channels(
-            config, (), database, home=home, web_house=WebHouse(""), web_record=StoredRecord(database)
+            config, (), database, home=home, web_house=GatewayWebHost(""), web_record=StoredChatRecord(database)
         )
         return [one.name for one in built]
 
@@ -184,10 +184,10 @@ async def test_the_page_can_be_turned_off(database: Database, home: Home) -> Non
 
 
 async def test_a_house_tells_how_its_channels_are() -> None:
-    up, down = Supervised(ScriptedChannel("telegram")), Supervised(ScriptedChannel("discord"))
+    up, down = SupervisedSource(ScriptedChannel("telegram")), SupervisedSource(ScriptedChannel("discord"))
     down.failure = dataclasses.replace(up.source.status, state=Health.DOWN)  # type: ignore[attr-defined]
     now, asked = 0.0, 0
-    house = WebHouse("in a file", lambda: now)
+    house = GatewayWebHost("in a file", lambda: now)
 
     async def status(_: object) -> Json:
         nonlocal asked
@@ -206,7 +206,7 @@ async def test_a_house_tells_how_its_channels_are() -> None:
 
 
 async def test_figures_that_cannot_be_read_are_not_made_up() -> None:
-    house = WebHouse("in a file")
+    house = GatewayWebHost("in a file")
 
     async def status(_: object) -> Json:
         raise StoreUnavailable("daybook.db could not be read")
@@ -217,7 +217,7 @@ async def test_figures_that_cannot_be_read_are_not_made_up() -> None:
 
 
 async def test_a_house_tells_where_the_page_is(caplog: pytest.LogCaptureFixture) -> None:
-    house = WebHouse("state/web-token")
+    house = GatewayWebHost("state/web-token")
     with caplog.at_level("INFO"):
         house.listens("http://127.0.0.1:1")
     assert await house.tell_address({}) == {"address": "http://127.0.0.1:1", "why": ""}

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.journal.strings import WORDS as JOURNAL_WORDS
+from agent.journal.strings import JOURNAL_STRINGS as JOURNAL_WORDS
 from agent.languages.codes import Language
 from agent.model.offline.phrases import PHRASES
 from channels.message import Address, InboundMessage, Origin, Quote
 from channels.scripted import ScriptedChannel
-from gateway.i18n import WORDS, ChatLanguage, after
+from gateway.i18n import STRINGS, ChatLanguage, after
 from gateway.store import chat_rows
 from gateway.turns.user_message import late_mark, missed_mark
 from tests.gateway.conftest import ALICE, BERLIN, OWNER, Daybook
@@ -27,7 +27,7 @@ from tests.gateway.schedule.test_schedule import write
 from tests.languages import SAID
 
 LANGUAGES = pytest.mark.parametrize("language", Language)
-TABLES = pytest.mark.parametrize("table", [WORDS, JOURNAL_WORDS, PHRASES], ids=["words", "journal", "offline"])
+TABLES = pytest.mark.parametrize("table", [STRINGS, JOURNAL_WORDS, PHRASES], ids=["words", "journal", "offline"])
 
 
 def message(text: str) -> InboundMessage:
@@ -49,7 +49,7 @@ def test_every_language_has_every_phrase_and_what_is_to_be_put_into_it(table: ob
 
 @LANGUAGES
 def test_labels_fit_on_buttons(language: Language) -> None:
-    words = WORDS[language]
+    words = STRINGS[language]
     assert all(len(label) <= 20 for label in (words.done, words.in_10_minutes, words.in_an_hour, words.tomorrow))
 
 
@@ -62,7 +62,7 @@ async def tells(daybook: Daybook, language: Language, chat: str = OWNER) -> None
 async def test_a_reminder_rings_in_the_language_of_the_chat_after_a_restart_too(
     daybook: Daybook, language: Language
 ) -> None:
-    words = WORDS[language]
+    words = STRINGS[language]
     async with daybook.running():
         await tells(daybook, language)
         await ask(daybook, "/remind in 10 minutes tea")
@@ -85,7 +85,7 @@ async def test_what_comes_late_says_so_in_the_language_of_the_chat(daybook: Dayb
         await tells(daybook, language)
     daybook.moment.pass_(timedelta(hours=2))
     daybook.model.then("1234")
-    mark = f"_({WORDS[language].late.format(due='2026-11-21 09:00')})_"
+    mark = f"_({STRINGS[language].late.format(due='2026-11-21 09:00')})_"
     async with daybook.running():
         heard = await daybook.chat.wait_heard(3, chat=OWNER)
     assert sorted(heard[1:]) == [f"1234\n\n{mark}", f"⏰ Tea\n\n{mark}"]
@@ -106,8 +106,8 @@ async def test_each_chat_is_told_of_what_was_missed_in_its_own_language(daybook:
     async with daybook.running():
         mine = (await daybook.chat.wait_heard(2, chat=OWNER))[1]
         hers = (await daybook.chat.wait_heard(2, chat=ALICE))[1]
-    assert mine.startswith(WORDS[Language.FRENCH].missed) and "Tea (`tea`)" in mine
-    assert hers.startswith(WORDS[Language.GERMAN].missed) and "Cake (`cake`)" in hers
+    assert mine.startswith(STRINGS[Language.FRENCH].missed) and "Tea (`tea`)" in mine
+    assert hers.startswith(STRINGS[Language.GERMAN].missed) and "Cake (`cake`)" in hers
 
 
 @LANGUAGES
@@ -117,7 +117,7 @@ async def test_of_an_empty_day_it_is_said_in_the_language_of_the_chat(daybook: D
         daybook.moment.pass_(timedelta(days=2))
         await ask(daybook, "/daily now")
         empty = (await daybook.chat.wait_heard(3, chat=OWNER))[-1]
-    assert empty == WORDS[language].nothing_said.format(day="2026-11-23")
+    assert empty == STRINGS[language].nothing_said.format(day="2026-11-23")
 
 
 async def test_a_chat_of_which_nothing_is_known_is_told_in_english(daybook: Daybook) -> None:
@@ -188,4 +188,4 @@ def test_marks(language: Language) -> None:
     due = datetime(2026, 11, 21, 9, tzinfo=BERLIN)
     assert re.fullmatch(r"_\(.*2026-11-21 09:00.*\)_", late_mark(due, language))
     missed = missed_mark([("2026-11-21 Sat 09:00", f"Tea {at}", f"tea-{at}") for at in range(23)], language)
-    assert "Tea 19" in missed and "Tea 20" not in missed and WORDS[language].more.format(number=3) in missed
+    assert "Tea 19" in missed and "Tea 20" not in missed and STRINGS[language].more.format(number=3) in missed

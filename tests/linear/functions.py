@@ -25,7 +25,7 @@ from agent.tools import foreign_text
 from channels import split, text
 from channels.discord import format as discord
 from channels.discord import inbound as discord_inbound
-from channels.discord.directory import Directory, Place
+from channels.discord.directory import Directory, DiscordChat
 from channels.telegram import format as telegram
 from channels.telegram import inbound as telegram_inbound
 from channels.web import format as web
@@ -42,7 +42,7 @@ _TODAY = date(2026, 11, 21)
 _PIECE = 7
 """Characters of a stream's piece."""
 _DISCORD = Directory("1")
-_DISCORD_BOT = discord_inbound.BotIdentity("1", "Daybook", frozenset({"help"}))
+_DISCORD_BOT = discord_inbound.DiscordIdentity("1", "Daybook", frozenset({"help"}))
 _REDACTOR = Redactor(["a secret that is long enough"])
 _GROUP = Scope(Audience.GROUP, Path("workspace"), "telegram--1")
 
@@ -59,7 +59,7 @@ def _telegram_message(said: str) -> object:
         "entities": entities,
         "reply_to_message": {"message_id": 2, "date": 1, "from": person, "caption": said},
     }
-    return telegram_inbound.read({"update_id": 1, "message": message}, telegram_inbound.BotIdentity(1, "daybook"))
+    return telegram_inbound.read({"update_id": 1, "message": message}, telegram_inbound.TelegramIdentity(1, "daybook"))
 
 
 def _discord_message(said: str) -> object:
@@ -72,7 +72,7 @@ def _discord_message(said: str) -> object:
         "content": f"<@1> {said}",
         "referenced_message": {"id": "8", "author": author, "content": said},
     }
-    return discord_inbound.read(data, _DISCORD_BOT, Place("9"), _DISCORD)
+    return discord_inbound.read(data, _DISCORD_BOT, DiscordChat("9"), _DISCORD)
 
 
 def _streamed(said: str) -> None:

@@ -20,7 +20,7 @@ import httpx2
 
 from agent.io.parsing import load_json
 from agent.model.anthropic.errors import (
-    ServerWords,
+    ServerMessage,
     quoted,
     redirect,
     refusal,
@@ -154,7 +154,9 @@ class AnthropicClient:
         said = said_in(body)
         return self._refusal(status_of(said), said, request)
 
-    def _refusal(self, status: int, said: ServerWords, request: ModelRequest, wait: float | None = None) -> ModelError:
+    def _refusal(
+        self, status: int, said: ServerMessage, request: ModelRequest, wait: float | None = None
+    ) -> ModelError:
         error = refusal(status, said, model=request.model, secret=self._key, wait=wait)
         if type(error) is InvalidRequest and request.cache != "off" and "cache_control" in said.text:
             cure = "If the server knows no prompt cache, set model.cache: off in config.yaml."

@@ -100,7 +100,7 @@ _SECRET = re.compile(r"\b(sk|key|tok)-[\w-]{6,}")
 
 
 @dataclass(frozen=True, slots=True)
-class ServerWords:
+class ServerMessage:
     """What a server said with a refusal: its words, the types and codes beside them, a window where a field names
     it. `is_error`: in an object that is one; `is_page`: on a web page."""
 
@@ -116,7 +116,7 @@ class ServerWords:
         return f"{self.text} {self.kind} {self.codes}"
 
 
-def said_in(body: Json) -> ServerWords:
+def said_in(body: Json) -> ServerMessage:
     """Read from what came, as JSON or as text that may be JSON."""
     if isinstance(body, str):
         text = body.strip()
@@ -125,12 +125,12 @@ def said_in(body: Json) -> ServerWords:
         except ValueError:
             given = text
         if isinstance(given, str):
-            return _page(text) if text.startswith("<") else ServerWords(_clean(text))
+            return _page(text) if text.startswith("<") else ServerMessage(_clean(text))
         body = given
     error = _error_in(body)
     kind = error.get("type") or (body.get("type") if isinstance(body, Mapping) else "")
     codes = " ".join(str(error.get(key)) for key in ("code", "status", "param") if error.get(key))
-    return ServerWords(
+    return ServerMessage(
         _clean("; ".join(_words_in(body))),
         kind if isinstance(kind, str) and kind != "error" else "",
         whole(codes)[:200],
@@ -139,7 +139,7 @@ def said_in(body: Json) -> ServerWords:
     )
 
 
-def status_of(said: ServerWords) -> int:
+def status_of(said: ServerMessage) -> int:
     """HTTP status for an error that came without one of its own; 500 for one not known."""
     if said.kind in _STATUS_OF_TYPE:
         return _STATUS_OF_TYPE[said.kind]
@@ -147,7 +147,7 @@ def status_of(said: ServerWords) -> int:
     return int(first) if re.fullmatch(r"[45]\d\d", first) else 500
 
 
-def refusal(status: int, said: ServerWords, *, model: str, secret: str = "", wait: float | None = None) -> ModelError:
+def refusal(status: int, said: ServerMessage, *, model: str, secret: str = "", wait: float | None = None) -> ModelError:
     """The error for an answer of this status."""
     because = _because(quoted(said.text, secret))
     if status != 429 and (most := _number_after(_MOST_TOKENS, said.text)):
@@ -182,7 +182,7 @@ def refusal(status: int, said: ServerWords, *, model: str, secret: str = "", wai
     return InvalidRequest(f"The model's server refused the request ({status}){because}.", at=_place(said.text))
 
 
-def unexpected(said: ServerWords, secret: str) -> InvalidRequest:
+def unexpected(said: ServerMessage, secret: str) -> InvalidRequest:
     """The error for an answer, of status 200, that is none."""
     if said.is_page:
         return no_messages_api(f": it shows a web page{_because(quoted(said.text, secret))}")
@@ -271,10 +271,10 @@ def _words_in(body: Json, depth: int = 0) -> Iterator[str]:
                 return
 
 
-def _page(text: str) -> ServerWords:
+def _page(text: str) -> ServerMessage:
     title = _TITLE.search(text[:_MOST_READ])
     words = title[1] if title else _TAG.sub(" ", text[:_MOST_READ])
-    return ServerWords(_clean(html.unescape(words)), is_page=True)
+    return ServerMessage(_clean(html.unescape(words)), is_page=True)
 
 
 def _clean(text: str) -> str:
@@ -292,7 +292,7 @@ def _number_after(patterns: tuple[re.Pattern[str], ...], text: str) -> int | Non
     return None
 
 
-def _is_about_money(said: ServerWords, wait: float | None) -> bool:
+def _is_about_money(said: ServerMessage, wait: float | None) -> bool:
     """A quota alone may be one of a minute; such a server says how long to wait."""
     words = said.all.lower()
     return bool(_CREDIT.search(words)) or ("quota" in words and wait is None and " per " not in words)
@@ -305,7 +305,7 @@ def _is_about_thinking(said: str) -> bool:
     )
 
 
-def _names_model(status: int, said: ServerWords, model: str) -> bool:
+def _names_model(status: int, said: ServerMessage, model: str) -> bool:
     if said.kind == "not_found_error" and status == 404:
         return True
     if not said.is_error or not _UNKNOWN_MODEL.search(said.all):

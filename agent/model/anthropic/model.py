@@ -15,7 +15,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from typing import TYPE_CHECKING
 
 from agent.io.imports import kept_from_the_collector
-from agent.model.anthropic.stream import Assembly
+from agent.model.anthropic.stream import AnswerAssembler
 from agent.model.base import AccessDenied, AnswerTooLong, ModelEvent, ModelNotFound, ModelRequest
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class AnthropicModel:
             return self._client
 
     async def _answer(self, client: AnthropicClient, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        answer = Assembly(request.model, local=self._base_url != ANTHROPIC_URL)
+        answer = AnswerAssembler(request.model, local=self._base_url != ANTHROPIC_URL)
         async with contextlib.aclosing(client.events(request)) as events:
             async for event in events:
                 for told in answer.feed(event):

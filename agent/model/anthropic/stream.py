@@ -41,7 +41,7 @@ _NO_NAME = re.compile(r"[^A-Za-z0-9_-]++")
 _LONGEST_NAME = 64
 
 
-class Assembly:
+class AnswerAssembler:
     """One answer in the making. Unknown events, deltas and block types are no error: blocks are kept as they came.
     `local`: the model may be one that writes thoughts, calls and signs of the end into its text."""
 

@@ -116,7 +116,7 @@ _MOST_QUERY_CHARS = 200
 _TELLING_CHARS = 2_000
 
 
-class Wish(enum.Enum):
+class IntentKind(enum.Enum):
     GREET = enum.auto()
     THANK = enum.auto()
     HELP = enum.auto()
@@ -131,7 +131,7 @@ class Wish(enum.Enum):
 class Intent:
     """`query` is what to look for, for FIND, and the command, for COMMAND."""
 
-    wish: Wish
+    wish: IntentKind
     language: Language
     query: str = ""
 
@@ -146,15 +146,15 @@ def understand(text: str) -> Intent:
     if wish is not None:
         return Intent(wish, language)
     if command := plain_command(text):
-        return Intent(Wish.COMMAND, language, str(command))
+        return Intent(IntentKind.COMMAND, language, str(command))
     if _is_to_be_kept(vocabulary, folded, bare):
-        return Intent(Wish.FILE, language)
+        return Intent(IntentKind.FILE, language)
     asks = _asks(vocabulary, folded, bare)
     if _is_about_today(vocabulary, bare, asks=asks):
-        return Intent(Wish.TODAY, language)
+        return Intent(IntentKind.TODAY, language)
     if asks:
-        return Intent(Wish.FIND, language, _query(vocabulary, text, bare))
-    return Intent(Wish.FILE, language)
+        return Intent(IntentKind.FIND, language, _query(vocabulary, text, bare))
+    return Intent(IntentKind.FILE, language)
 
 
 def language_of(text: str) -> Language:
@@ -203,13 +203,13 @@ def _unspaced_language(text: str) -> Language | None:
     return Language.CHINESE if alone or len(_CHINESE_TOGETHER.intersection(text)) > 1 else None
 
 
-def _whole_messages() -> dict[str, Wish]:
-    listed: dict[str, Wish] = {}
+def _whole_messages() -> dict[str, IntentKind]:
+    listed: dict[str, IntentKind] = {}
     for vocabulary in VOCABULARIES.values():
         for wish, phrases in (
-            (Wish.GREET, vocabulary.greeting),
-            (Wish.THANK, vocabulary.thanks),
-            (Wish.HELP, vocabulary.help),
+            (IntentKind.GREET, vocabulary.greeting),
+            (IntentKind.THANK, vocabulary.thanks),
+            (IntentKind.HELP, vocabulary.help),
         ):
             listed |= {_PUNCTUATION.sub(" ", fold(phrase)): wish for phrase in phrases.split("|")}
     return listed
@@ -218,10 +218,10 @@ def _whole_messages() -> dict[str, Wish]:
 _WHOLE_MESSAGES = _whole_messages()
 
 
-def _whole_message(bare: str) -> Wish | None:
+def _whole_message(bare: str) -> IntentKind | None:
     """Greetings, thanks and calls for help, with or without the bot's name at the end."""
     if not bare:
-        return Wish.NOTHING
+        return IntentKind.NOTHING
     return _WHOLE_MESSAGES.get(bare.removeprefix("/")) or _WHOLE_MESSAGES.get(_BOT_NAME.sub("", bare))
 
 

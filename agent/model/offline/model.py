@@ -26,7 +26,7 @@ from agent.model.base import (
     ToolCallStarted,
     Usage,
 )
-from agent.model.offline.intent import Intent, Wish, language_of, understand
+from agent.model.offline.intent import Intent, IntentKind, language_of, understand
 from agent.model.offline.phrases import PHRASES, Phrases
 from agent.search.result_text import passages_in
 from agent.silence import NO_REPLY
@@ -43,7 +43,7 @@ _NOTHING_THERE = "[Empty"
 """With what `memory_get` answers for a file that is not there, or has nothing in it."""
 _ENCLOSED = re.compile(r"^<daybook-(?:document|enclosed)\b", re.MULTILINE)
 _PATH = re.compile(r"(?<!\S)\S+\.md\b")
-_TOOL_OF = {Wish.FILE: "memory_append", Wish.FIND: "memory_search", Wish.TODAY: "memory_get"}
+_TOOL_OF = {IntentKind.FILE: "memory_append", IntentKind.FIND: "memory_search", IntentKind.TODAY: "memory_get"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +102,9 @@ class OfflineModel:
         if name is None or name not in {tool.name for tool in request.tools}:
             return None
         match intent.wish:
-            case Wish.FILE:
+            case IntentKind.FILE:
                 return _Call(name, {"text": text})
-            case Wish.FIND:
+            case IntentKind.FIND:
                 return _Call(name, {"query": intent.query})
             case _:
                 return _Call(name, {"path": f"memory/{self._clock.today().isoformat()}.md"})
@@ -115,15 +115,15 @@ class OfflineModel:
         for intent in intents:
             phrases = PHRASES[intent.language]
             match intent.wish:
-                case Wish.GREET:
+                case IntentKind.GREET:
                     replies += [phrases.greeting, self._offline(phrases), phrases.abilities]
-                case Wish.HELP:
+                case IntentKind.HELP:
                     replies += [self._offline(phrases), phrases.abilities]
-                case Wish.THANK:
+                case IntentKind.THANK:
                     replies.append(phrases.welcome)
-                case Wish.COMMAND:
+                case IntentKind.COMMAND:
                     replies.append(phrases.command.format(command=intent.query))
-                case Wish.NOTHING:
+                case IntentKind.NOTHING:
                     replies.append(phrases.empty)
                 case _:
                     replies += [phrases.no_tool, self._offline(phrases)]

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from agent.search.results import Limits
 from agent.search.rows import UnitRow, VectorRow
-from agent.search.store import Store
-from agent.search.vectors.store import KeptVectors
+from agent.search.store import IndexStore
+from agent.search.vectors.store import VectorStore
 
 Bytes = NDArray[np.int8]
 Floats = NDArray[np.float32]
@@ -40,7 +40,7 @@ _EMPTY = 4
 """From this part of all rows on, those that are gone are taken out."""
 
 
-class Table:
+class VectorTable:
     """Units of one kind, passages or windows: first and last passage, days and file of each."""
 
     def __init__(self, units: Numbers, width: int) -> None:
@@ -126,12 +126,12 @@ class Table:
         return inside
 
 
-class Mirror:
+class VectorCache:
     """One thread at a time."""
 
     def __init__(self) -> None:
-        self.passages = Table(_numbers([], _COLUMNS), 0)
-        self.windows = Table(_numbers([], _COLUMNS), 0)
+        self.passages = VectorTable(_numbers([], _COLUMNS), 0)
+        self.windows = VectorTable(_numbers([], _COLUMNS), 0)
         self._state: tuple[tuple[int, int], str] | None = None
         self._whole: tuple[int, str, int, int] | None = None
         self._files: dict[int, tuple[int, str]] = {}
@@ -146,7 +146,7 @@ class Mirror:
         """Files in a folder."""
         return [file for file, (_, path) in self._files.items() if path.startswith(f"{folder}/")]
 
-    def follow(self, store: Store, model: str) -> None:
+    def follow(self, store: IndexStore, model: str) -> None:
         """Be as the file is now. Raises as `Store` does."""
         serial, _ = now = store.state
         if self._state == (now, model):
@@ -163,11 +163,11 @@ class Mirror:
             self._number = max(number, self._number)
         self._state = (now, model)
 
-    def _read(self, kept: KeptVectors, model: str, width: int) -> None:
+    def _read(self, kept: VectorStore, model: str, width: int) -> None:
         self._files = kept.files()
         self._number = 0
-        self.passages = Table(_each(kept.sections()), width)
-        self.windows = Table(_numbers(kept.windows(), _COLUMNS), width)
+        self.passages = VectorTable(_each(kept.sections()), width)
+        self.windows = VectorTable(_numbers(kept.windows(), _COLUMNS), width)
         if not width:
             return
         ends, keys = _named(kept)
@@ -178,7 +178,7 @@ class Mirror:
             vectors = _data([vector for _, vector in right], width)
             self._put(ends[_ranges(low, high)], vectors[np.repeat(np.arange(len(right)), high - low)])
 
-    def _catch_up(self, kept: KeptVectors, model: str) -> None:
+    def _catch_up(self, kept: VectorStore, model: str) -> None:
         files = kept.files()
         gone = self._files.keys() - files.keys()
         if gone:
@@ -207,7 +207,7 @@ class Mirror:
         self.windows.put(ends, vectors)
 
 
-def _named(kept: KeptVectors) -> tuple[Numbers, NDArray[np.bytes_]]:
+def _named(kept: VectorStore) -> tuple[Numbers, NDArray[np.bytes_]]:
     """First and last of every text with a key, and the keys, in the order of these."""
     ends, keys = [_numbers([], 2)], [b""]
     for part in kept.named():

@@ -4,10 +4,10 @@ time."""
 from __future__ import annotations
 
 from agent.search.rows import TextRow
-from agent.search.store import Store
+from agent.search.store import IndexStore
 
 
-class Waiting:
+class PendingTexts:
     """Of one index file and one model at a time; to be made anew with another file. Raises as `Store` does."""
 
     def __init__(self) -> None:
@@ -18,7 +18,7 @@ class Waiting:
         last."""
         self._done: tuple[tuple[int, int], str] | None = None
 
-    def next(self, store: Store, model: str, most: int) -> list[TextRow]:
+    def next(self, store: IndexStore, model: str, most: int) -> list[TextRow]:
         """Each text once. Where none waits, what is left of texts that are gone and of other models is dropped."""
         if self._done == (store.state, model):
             return []

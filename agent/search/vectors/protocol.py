@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from agent.search.results import Limits
-from agent.search.store import Store
+from agent.search.store import IndexStore
 from agent.search.vectors.encoder import Vector
 
 if TYPE_CHECKING:
-    from agent.search.scope_index import AudienceIndex
+    from agent.search.scope_index import ScopeIndex
 
 
 CHANGED_SIZE = "the embedder changed its size"
 """Its vectors cannot be compared with those that are kept."""
 
 
-class Likeness(Protocol):
+class Similarity(Protocol):
     """How like a question what is embedded is, within the limits of a search. Cosines; windows by their first and last
     passage."""
 
@@ -41,7 +41,7 @@ class Likeness(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class EmbeddedQuestion:
     """`vector` None: the model does not know the language, or it could not be embedded (`gap`, the reason). `model` is
     the id of what made it."""
 
@@ -50,7 +50,7 @@ class Question:
     gap: str = ""
 
 
-class Meaning(Protocol):
+class SemanticIndex(Protocol):
     """What an embedder adds to an index. Blocks; any thread may call."""
 
     @property
@@ -71,26 +71,28 @@ class Meaning(Protocol):
         """Do not wait any longer after a failure."""
         ...
 
-    def question(self, text: str, deadline: float) -> Question:
+    def question(self, text: str, deadline: float) -> EmbeddedQuestion:
         """Ends by `deadline` (of `time.monotonic`)."""
         ...
 
-    def like(self, name: str, store: Store, question: Question, limits: Limits) -> tuple[Likeness | None, str]:
+    def like(
+        self, name: str, store: IndexStore, question: EmbeddedQuestion, limits: Limits
+    ) -> tuple[Similarity | None, str]:
         """How like a question the texts of the audience `name` are; None, and why, where that cannot be told."""
         ...
 
-    def follow(self, name: str, store: Store) -> None:
+    def follow(self, name: str, store: IndexStore) -> None:
         """Read what `like` compares with, as far as it is new."""
         ...
 
-    def embed(self, index: AudienceIndex, end: float, done: Callable[[int], None] | None = None) -> bool:
+    def embed(self, index: ScopeIndex, end: float, done: Callable[[int], None] | None = None) -> bool:
         """Embed what is not yet, the newest first, until `end` (of `time.monotonic`); whether there may be more. `done`
         is told how many texts were. Raises `NoEmbedding` and `NotStored`."""
         ...
 
 
-class NoMeaning:
-    """As `Meaning`, where an embedder was asked for that cannot be had."""
+class NoSemanticIndex:
+    """As `SemanticIndex`, where an embedder was asked for that cannot be had."""
 
     model = ""
 
@@ -103,14 +105,16 @@ class NoMeaning:
     def retry(self) -> None:
         pass
 
-    def question(self, text: str, deadline: float) -> Question:
-        return Question(gap=self.problem)
+    def question(self, text: str, deadline: float) -> EmbeddedQuestion:
+        return EmbeddedQuestion(gap=self.problem)
 
-    def like(self, name: str, store: Store, question: Question, limits: Limits) -> tuple[Likeness | None, str]:
+    def like(
+        self, name: str, store: IndexStore, question: EmbeddedQuestion, limits: Limits
+    ) -> tuple[Similarity | None, str]:
         return None, question.gap
 
-    def follow(self, name: str, store: Store) -> None:
+    def follow(self, name: str, store: IndexStore) -> None:
         pass
 
-    def embed(self, index: AudienceIndex, end: float, done: Callable[[int], None] | None = None) -> bool:
+    def embed(self, index: ScopeIndex, end: float, done: Callable[[int], None] | None = None) -> bool:
         return False

@@ -26,7 +26,7 @@ class _TextRefused(NoEmbedding):
     """Perhaps for one of the texts."""
 
 
-class Server:
+class RemoteEncoder:
     """`base_url` as OpenAI's clients take it, up to and with `/v1`. The key may be empty."""
 
     batch = 16

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Sequence
 
 from agent.search.results import Limits
 from agent.search.rows import TextRow
-from agent.search.scope_index import AudienceIndex
-from agent.search.store import Store
+from agent.search.scope_index import ScopeIndex
+from agent.search.store import IndexStore
 from agent.search.vectors.encoder import Embedder, NoEmbedding
-from agent.search.vectors.protocol import Likeness, Question
+from agent.search.vectors.protocol import EmbeddedQuestion, Similarity
 from agent.search.vectors.similarity import Vectors, packed
 
 _AT_ONCE = 256
@@ -22,8 +22,8 @@ _MOST_HELD = 64
 """Audiences whose vectors stay in memory."""
 
 
-class Embeddings:
-    """As `Meaning`."""
+class EmbeddingIndex:
+    """As `SemanticIndex`."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
@@ -47,23 +47,25 @@ class Embeddings:
     def retry(self) -> None:
         self._embedder.retry()
 
-    def question(self, text: str, deadline: float) -> Question:
+    def question(self, text: str, deadline: float) -> EmbeddedQuestion:
         try:
             vector, model = self._embedder.question(text, deadline), self.model
         except NoEmbedding as problem:
-            return Question(gap=str(problem))
-        return Question(vector, model) if model else Question(gap="the model is being exchanged")
+            return EmbeddedQuestion(gap=str(problem))
+        return EmbeddedQuestion(vector, model) if model else EmbeddedQuestion(gap="the model is being exchanged")
 
-    def like(self, name: str, store: Store, question: Question, limits: Limits) -> tuple[Likeness | None, str]:
+    def like(
+        self, name: str, store: IndexStore, question: EmbeddedQuestion, limits: Limits
+    ) -> tuple[Similarity | None, str]:
         if question.vector is None:
             return None, question.gap
         return self._of(name).likeness(store, question.model, question.vector, limits)
 
-    def follow(self, name: str, store: Store) -> None:
+    def follow(self, name: str, store: IndexStore) -> None:
         if model := self.model:
             self._of(name).follow(store, model)
 
-    def embed(self, index: AudienceIndex, end: float, done: Callable[[int], None] | None = None) -> bool:
+    def embed(self, index: ScopeIndex, end: float, done: Callable[[int], None] | None = None) -> bool:
         if time.monotonic() > end:
             return True
         encoder = self._embedder.encoder()

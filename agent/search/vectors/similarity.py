@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from agent.search.results import Limits
-from agent.search.store import Store
-from agent.search.vectors.cache import Floats, Mask, Mirror, Numbers, Table
+from agent.search.store import IndexStore
+from agent.search.vectors.cache import Floats, Mask, Numbers, VectorCache, VectorTable
 from agent.search.vectors.encoder import Vector
-from agent.search.vectors.protocol import CHANGED_SIZE, Likeness
+from agent.search.vectors.protocol import CHANGED_SIZE, Similarity
 
 _COVERED = 0.5
 """Part of the passages that must be embedded before meaning counts."""
@@ -37,13 +37,15 @@ class Vectors:
     """Those of one index file. One thread at a time."""
 
     def __init__(self) -> None:
-        self._mirror = Mirror()
+        self._mirror = VectorCache()
 
-    def follow(self, store: Store, model: str) -> None:
+    def follow(self, store: IndexStore, model: str) -> None:
         """Be as the file is now. Raises as `Store` does."""
         self._mirror.follow(store, model)
 
-    def likeness(self, store: Store, model: str, question: Vector, limits: Limits) -> tuple[Likeness | None, str]:
+    def likeness(
+        self, store: IndexStore, model: str, question: Vector, limits: Limits
+    ) -> tuple[Similarity | None, str]:
         """How like a question everything within limits is; None, and the reason, where too little is embedded. It holds
         until the next call."""
         mirror = self._mirror
@@ -85,7 +87,7 @@ class _Found:
 
 
 class Cosines:
-    """As `Likeness`."""
+    """As `Similarity`."""
 
     def __init__(self, passages: _Found, windows: _Found) -> None:
         self._passages = passages
@@ -141,7 +143,7 @@ def _rows(found: _Found, firsts: Numbers) -> Numbers:
     return np.where(there, rows, -1)
 
 
-def _compared(table: Table, question: Floats, limits: Limits, files: Collection[int] | None) -> _Found:
+def _compared(table: VectorTable, question: Floats, limits: Limits, files: Collection[int] | None) -> _Found:
     cosines = table.cosines(question)
     inside = table.within(limits, files)
     cosines[~inside] = _OUTSIDE

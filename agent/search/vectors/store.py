@@ -29,7 +29,7 @@ def key_of(text: str) -> bytes:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-class KeptVectors:
+class VectorStore:
     """As `Store`: one connection, one thread at a time; raises `Damaged` and `NotStored`."""
 
     def __init__(self, db: sqlite3.Connection, *, is_shared: bool) -> None:

@@ -12,14 +12,14 @@ from agent.memory.paths import FileError
 from agent.memory.scope import scope_named
 from agent.memory.undo import restore
 from agent.model.base import Json
-from gateway.commands.context import House
+from gateway.commands.context import Services
 from gateway.rpc.handlers.parameters import named_agent, number, required
 from gateway.rpc.protocol import Operation, OperationError, Params
 from gateway.store.database import StoreUnavailable
 
 
 class HistoryOperations:
-    def __init__(self, house: House) -> None:
+    def __init__(self, house: Services) -> None:
         self._house = house
 
     def table(self) -> Mapping[str, Operation]:

@@ -15,9 +15,9 @@ from agent.memory.scope import Audience, Scope
 from agent.model.base import Json
 from agent.search.database import NotStored
 from agent.search.results import Hit
-from agent.search.scope_index import Status
+from agent.search.scope_index import IndexStatus
 from agent.search.vectors.encoder import NoEmbedding
-from gateway.commands.context import House
+from gateway.commands.context import Services
 from gateway.routines.memory_checks import tested
 from gateway.rpc.handlers.parameters import named_agent, number, required
 from gateway.rpc.protocol import Operation, OperationError, Params
@@ -42,7 +42,7 @@ class _Progress:
 
 
 class MemoryOperations:
-    def __init__(self, house: House) -> None:
+    def __init__(self, house: Services) -> None:
         self._house = house
         self._indexing: dict[tuple[str, str], _Progress] = {}
 
@@ -173,7 +173,7 @@ def _hit_json(hit: Hit) -> dict[str, Json]:
     }
 
 
-def _status_json(scope: Scope, status: Status) -> dict[str, Json]:
+def _status_json(scope: Scope, status: IndexStatus) -> dict[str, Json]:
     return {
         "scope": scope.name,
         "file": status.file.name if status.file is not None else "",

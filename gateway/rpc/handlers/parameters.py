@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from agent.agent import Agent
-from gateway.commands.context import House
+from gateway.commands.context import Services
 from gateway.rpc.protocol import OperationError, Params
 
 
-def named_agent(house: House, parameters: Params) -> Agent:
+def named_agent(house: Services, parameters: Params) -> Agent:
     """Of `{agent?}`: without it, the one that answers where no route says otherwise. Raises `OperationError`."""
     name = parameters.get("agent") or house.default_agent
     try:

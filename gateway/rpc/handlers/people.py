@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from agent.model.base import Json
-from gateway.commands.context import House
+from gateway.commands.context import Services
 from gateway.policy.access import NoSuchCode, Role
 from gateway.rpc.handlers.parameters import required
 from gateway.rpc.protocol import Operation, OperationError, Params
 
 
 class PeopleOperations:
-    def __init__(self, house: House) -> None:
+    def __init__(self, house: Services) -> None:
         self._house = house
 
     def table(self) -> Mapping[str, Operation]:

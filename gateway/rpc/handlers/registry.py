@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gateway.commands.context import House
+from gateway.commands.context import Services
 from gateway.rpc.handlers.history import HistoryOperations
 from gateway.rpc.handlers.memory import MemoryOperations
 from gateway.rpc.handlers.people import PeopleOperations
@@ -13,10 +13,10 @@ from gateway.rpc.handlers.sessions import SessionOperations
 from gateway.rpc.handlers.skills import SkillOperations
 from gateway.rpc.handlers.status import StatusOperations, UsageOperations
 from gateway.rpc.protocol import Operation
-from gateway.scheduling.service import Schedule
+from gateway.scheduling.service import ScheduleService
 
 
-def all_operations(house: House, schedule: Schedule) -> Mapping[str, Operation]:
+def all_operations(house: Services, schedule: ScheduleService) -> Mapping[str, Operation]:
     return {
         **StatusOperations(house).table(),
         **PeopleOperations(house).table(),

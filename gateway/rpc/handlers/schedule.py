@@ -10,9 +10,9 @@ from gateway.rpc.handlers.parameters import number, required
 from gateway.rpc.protocol import Operation, OperationError, Params
 from gateway.scheduling import phrases
 from gateway.scheduling import recurrence as when_
-from gateway.scheduling.recurrence import BadWhen, iso
-from gateway.scheduling.requests import DEFAULT_HISTORY, OPERATOR, Book, NotBooked, Row, Wish
-from gateway.scheduling.service import Schedule
+from gateway.scheduling.recurrence import InvalidWhen, iso
+from gateway.scheduling.requests import DEFAULT_HISTORY, OPERATOR, JobListing, JobRefused, JobRequest, JobService
+from gateway.scheduling.service import ScheduleService
 from gateway.store.run_rows import Run
 
 T = TypeVar("T")
@@ -21,7 +21,7 @@ _WHENS: tuple[str, ...] = ("at", "every", "cron")
 
 
 class ScheduleOperations:
-    def __init__(self, book: Book, schedule: Schedule) -> None:
+    def __init__(self, book: JobService, schedule: ScheduleService) -> None:
         self._book = book
         self._schedule = schedule
 
@@ -47,7 +47,7 @@ class ScheduleOperations:
         when: dict[str, str] = {name: fields[name] for name in _WHENS if name in fields}
         if "when" in fields:
             when.update(self._said(fields["when"]))
-        wish = Wish(
+        wish = JobRequest(
             text=fields.get("text", ""),
             when=when,
             kind=fields.get("kind", "message"),
@@ -61,7 +61,7 @@ class ScheduleOperations:
     def _said(self, text: str) -> Mapping[str, str]:
         try:
             understood = phrases.read(text, self._schedule.clock.now())
-        except BadWhen as error:
+        except InvalidWhen as error:
             raise OperationError(str(error)) from error
         if understood is None or understood.rest:
             raise OperationError(f"{text!r} is not understood; write --at, --every or --cron")
@@ -123,7 +123,7 @@ class ScheduleOperations:
         }
 
 
-def job_json(row: Row) -> Mapping[str, Json]:
+def job_json(row: JobListing) -> Mapping[str, Json]:
     job, last = row.job, row.last
     return {
         "id": job.id,
@@ -140,7 +140,7 @@ def job_json(row: Row) -> Mapping[str, Json]:
     }
 
 
-def jobs_json(rows: Sequence[Row], most: int) -> Json:
+def jobs_json(rows: Sequence[JobListing], most: int) -> Json:
     """The next jobs, for `status`."""
     due = sorted(
         (row for row in rows if row.job.enabled and row.next_run is not None),
@@ -152,5 +152,5 @@ def jobs_json(rows: Sequence[Row], most: int) -> Json:
 async def _done(work: Awaitable[T]) -> T:
     try:
         return await work
-    except NotBooked as error:
+    except JobRefused as error:
         raise OperationError(str(error)) from error

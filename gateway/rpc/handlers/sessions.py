@@ -9,13 +9,13 @@ from agent.agent import Agent
 from agent.clock import utc_stamp
 from agent.model.base import Json
 from agent.session.archive import SessionInfo
-from gateway.commands.context import House
+from gateway.commands.context import Services
 from gateway.rpc.handlers.parameters import required
 from gateway.rpc.protocol import Operation, OperationError, Params
 
 
 class SessionOperations:
-    def __init__(self, house: House) -> None:
+    def __init__(self, house: Services) -> None:
         self._house = house
 
     def table(self) -> Mapping[str, Operation]:

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 
 from agent.model.base import Json
 from agent.skills import Skill
-from gateway.commands.context import House
+from gateway.commands.context import Services
 from gateway.rpc.handlers.parameters import named_agent, required
 from gateway.rpc.protocol import Operation, OperationError, Params
 
 
 class SkillOperations:
-    def __init__(self, house: House) -> None:
+    def __init__(self, house: Services) -> None:
         self._house = house
 
     def table(self) -> Mapping[str, Operation]:

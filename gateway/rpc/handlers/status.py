@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from agent.model.base import Json
 from channels.message import Health
 from channels.terminal import NAME as TERMINAL
-from gateway.commands.context import House
+from gateway.commands.context import Services
 from gateway.rpc.handlers.parameters import number, required
 from gateway.rpc.handlers.schedule import jobs_json
 from gateway.rpc.protocol import Operation, Params
@@ -23,7 +23,7 @@ _NEXT_JOBS = 20
 
 
 class StatusOperations:
-    def __init__(self, house: House) -> None:
+    def __init__(self, house: Services) -> None:
         self._house = house
 
     def table(self) -> Mapping[str, Operation]:
@@ -71,7 +71,7 @@ _DAYS = 7
 
 
 class UsageOperations:
-    def __init__(self, house: House) -> None:
+    def __init__(self, house: Services) -> None:
         self._house = house
 
     def table(self) -> Mapping[str, Operation]:

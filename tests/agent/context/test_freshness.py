@@ -8,10 +8,10 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from agent.clock import Clock
-from agent.context.file_changes import Freshness
+from agent.context.file_changes import FileWatch
 from agent.context.prompt import fixed_part
 from agent.memory.scope import Audience, Scope
-from agent.session.entries import Seen
+from agent.session.entries import SeenFile
 from agent.settings import MemorySettings
 
 LIMITS = MemorySettings()
@@ -24,8 +24,8 @@ class Eyes:
         self.day = datetime(2026, 11, 21, 9, tzinfo=UTC)
         self.scope = Scope(Audience.OWNER, root)
         self.clock = Clock(ZoneInfo("Europe/Berlin"), lambda: self.day)
-        self.seen: dict[str, Seen] = dict(fixed_part(self.scope, self.clock.today(), LIMITS).files)
-        self.freshness = Freshness(self.scope, self.clock, LIMITS, session="mine")
+        self.seen: dict[str, SeenFile] = dict(fixed_part(self.scope, self.clock.today(), LIMITS).files)
+        self.freshness = FileWatch(self.scope, self.clock, LIMITS, session="mine")
 
     def look(self) -> str:
         before = dict(self.seen)

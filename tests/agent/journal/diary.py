@@ -9,17 +9,17 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from agent.clock import Clock, utc_stamp
-from agent.journal.writer import Entered, Journal
+from agent.journal.writer import Journal, JournalReport
 from agent.memory.history import History
-from agent.memory.redaction_lock import Forgettings
+from agent.memory.redaction_lock import RedactionLock
 from agent.memory.scope import Audience, Scope
 from agent.model.base import Json, Model, ModelRequest
-from agent.model.scripted import Answer, Call, ScriptedModel, Step
+from agent.model.scripted import Call, ScriptedAnswer, ScriptedModel, Step
 from agent.session.archive import Archive, new_id
 from agent.session.entries import Header, MessageEntry, Meta, RedactionEntry
 from agent.session.jsonl import entry_line, header_line
 from agent.settings import AgentSettings
-from agent.turn.window import Windows
+from agent.turn.window import ModelWindows
 from agent.types import SessionKey
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -40,7 +40,7 @@ class Diary:
         self.workspace.mkdir()
         self.clock = Clock(BERLIN, lambda: self.now)
         self.archive = Archive(self.folder / "sessions", "main")
-        self.forgettings = Forgettings()
+        self.forgettings = RedactionLock()
         self.talk = ""
         self.new_talk()
 
@@ -88,14 +88,14 @@ class Diary:
         with self.file.open("ab") as file:
             file.write(b'{"id":"e0000\xff\n')
 
-    async def write(self, since: date = DAY, until: date = DAY, model: Model | None = None) -> Entered:
+    async def write(self, since: date = DAY, until: date = DAY, model: Model | None = None) -> JournalReport:
         return await self.journal(model).write(lambda _: self.scope, since, until)
 
     def journal(self, model: Model | None = None) -> Journal:
         """By default with the scripted model."""
         settings, model = AgentSettings(), model or self.model
         history = History(self.folder / "history.db", self.clock)
-        windows = Windows(settings, model, self.clock)
+        windows = ModelWindows(settings, model, self.clock)
         return Journal(settings, self.archive, self.marks, model, windows, history, self.forgettings, self.clock)
 
     def log(self, day: date = DAY) -> str:
@@ -116,4 +116,4 @@ def told(request: ModelRequest) -> Step:
     talk = shown(request).split("<daybook-quoted>")[1]
     lines = [line for line in talk.splitlines() if line[:2].isdigit()]
     entries: list[Json] = [{"time": line[:5], "text": f"told {line.split()[-1]}"} for line in lines]
-    return Answer(calls=(Call("write_journal", {"entries": entries, "promises": [], "closed": []}),))
+    return ScriptedAnswer(calls=(Call("write_journal", {"entries": entries, "promises": [], "closed": []}),))

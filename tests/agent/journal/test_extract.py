@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from agent.journal.day_messages import Spoken
+from agent.journal.day_messages import DayMessage
 from agent.journal.fallback import MOST_LINES, extract
 from agent.session.export import Line
 from tests.agent.journal.diary import BERLIN
 
 
-def talk(*said: str) -> list[Spoken]:
+def talk(*said: str) -> list[DayMessage]:
     start = datetime(2026, 11, 21, 9, tzinfo=BERLIN)
     lines = (text.partition(": ") for text in said)
     return [
-        Spoken(at, Line(start + timedelta(minutes=at), who, text)) for at, (who, _, text) in enumerate(lines, start=1)
+        DayMessage(at, Line(start + timedelta(minutes=at), who, text))
+        for at, (who, _, text) in enumerate(lines, start=1)
     ]
 
 

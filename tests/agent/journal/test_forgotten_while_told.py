@@ -6,8 +6,8 @@ import asyncio
 from datetime import timedelta
 
 from agent.model.base import ContextOverflow, ModelError, ModelRequest, TryLater
-from agent.model.client import Resilient
-from agent.model.scripted import Answer, Hold, ScriptedModel, Step
+from agent.model.client import ResilientModel
+from agent.model.scripted import Hold, ScriptedAnswer, ScriptedModel, Step
 from tests.agent.journal.diary import DAY, Diary, shown, told
 
 LONG = "and so on " * 800
@@ -17,7 +17,7 @@ LONG = "and so on " * 800
 class Slow:
     """Tells what it is shown; its first answer waits, and is `instead` where that is given."""
 
-    def __init__(self, instead: ModelError | Answer | None = None) -> None:
+    def __init__(self, instead: ModelError | ScriptedAnswer | None = None) -> None:
         self.hold = Hold()
         self._instead = instead
         self._first = True
@@ -27,12 +27,12 @@ class Slow:
             return told(request)
         self._first = False
         if isinstance(self._instead, ModelError):
-            return Answer(breaks=self._instead, hold=self.hold)
+            return ScriptedAnswer(breaks=self._instead, hold=self.hold)
         if self._instead is not None:
             return self._instead
         answer = told(request)
-        assert isinstance(answer, Answer)
-        return Answer(calls=answer.calls, hold=self.hold)
+        assert isinstance(answer, ScriptedAnswer)
+        return ScriptedAnswer(calls=answer.calls, hold=self.hold)
 
 
 async def forgotten_meanwhile(diary: Diary, slow: Slow, *ids: str, until: timedelta = timedelta(0)) -> None:
@@ -104,9 +104,9 @@ async def test_a_retry_does_not_send_it_again(diary: Diary) -> None:
     async def waits(seconds: float) -> None:
         await diary.forgets("e000001")
 
-    slow = Slow(Answer(breaks=TryLater("overloaded")))
+    slow = Slow(ScriptedAnswer(breaks=TryLater("overloaded")))
     scripted = ScriptedModel(behind=slow)
-    done = await diary.write(model=Resilient(scripted, sleep=waits))
+    done = await diary.write(model=ResilientModel(scripted, sleep=waits))
     first, second = scripted.silent
     assert "my secret" in shown(first) and "secret" not in shown(second)
     assert done.told == 1 and "secret" not in diary.log() and "told two" in diary.log()

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.journal import open_items
-from agent.journal.open_items import NoSuchPromise, Promise
+from agent.journal.open_items import NoSuchItem, OpenItem
 from tests.agent.journal.diary import BERLIN, Diary
 
-INVOICE = Promise("Alice", "send the invoice", date(2026, 11, 27), date(2026, 11, 21))
-LADDER = Promise("Bob", "bring the ladder", None, date(2026, 11, 21))
+INVOICE = OpenItem("Alice", "send the invoice", date(2026, 11, 27), date(2026, 11, 21))
+LADDER = OpenItem("Bob", "bring the ladder", None, date(2026, 11, 21))
 
 words = st.text(min_size=1).map(open_items.tidy).filter(bool)
 names = words.map(lambda text: text.replace(":", "")[:60].strip()).filter(bool)
@@ -27,7 +27,7 @@ def listed(diary: Diary) -> Path:
 
 @given(names, words, days, days)
 def test_what_is_written_is_read(who: str, what: str, due: date | None, said: date | None) -> None:
-    promise = Promise(who, what, due, said)
+    promise = OpenItem(who, what, due, said)
     read = open_items.read(promise.line)
     assert read is not None and read.id == promise.id
 
@@ -40,14 +40,14 @@ def test_any_line_can_be_read(line: str) -> None:
 
 def test_what_is_promised_twice_is_kept_once(diary: Diary) -> None:
     open_items.keep(diary.scope, diary.clock, [INVOICE, LADDER])
-    again = Promise("alice", "Send the  invoice.", None, date(2026, 11, 22))
+    again = OpenItem("alice", "Send the  invoice.", None, date(2026, 11, 22))
     open_items.keep(diary.scope, diary.clock, [again, LADDER])
     assert open_items.still_open(diary.scope) == (INVOICE, LADDER)
 
 
 def test_a_new_day_moves_it(diary: Diary) -> None:
     open_items.keep(diary.scope, diary.clock, [INVOICE])
-    later = Promise("Alice", "send the invoice", date(2026, 12, 1), date(2026, 11, 22))
+    later = OpenItem("Alice", "send the invoice", date(2026, 12, 1), date(2026, 11, 22))
     open_items.keep(diary.scope, diary.clock, [later])
     assert [one.due for one in open_items.still_open(diary.scope)] == [date(2026, 12, 1)]
 
@@ -76,7 +76,7 @@ def test_what_was_done_may_be_promised_again_on_a_later_day(diary: Diary) -> Non
     for week in range(3):
         day = date(2026, 11, 21) + timedelta(weeks=week)
         diary.now = datetime.combine(day, time(9), tzinfo=BERLIN)
-        report = Promise("Alice", "send the report", day, day)
+        report = OpenItem("Alice", "send the report", day, day)
         for _ in range(2):
             open_items.keep(diary.scope, diary.clock, [report])
             assert open_items.still_open(diary.scope) == (report,)
@@ -114,5 +114,5 @@ def test_found_by_id_or_words(diary: Diary) -> None:
     assert open_items.find(diary.scope, INVOICE.id) == INVOICE
     assert open_items.find(diary.scope, "LADDER bring") == LADDER
     for words in ("the", "nothing like it", " "):
-        with pytest.raises(NoSuchPromise):
+        with pytest.raises(NoSuchItem):
             open_items.find(diary.scope, words)

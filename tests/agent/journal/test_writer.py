@@ -15,7 +15,7 @@ from agent.languages.days_meant import with_days
 from agent.memory.log_writer import append_log
 from agent.model.base import InvalidRequest, Json, ModelRequest, TryLater
 from agent.model.offline.model import NAME as OFFLINE
-from agent.model.scripted import Answer, Call, ScriptedModel, Step
+from agent.model.scripted import Call, ScriptedAnswer, ScriptedModel, Step
 from tests.agent.journal.diary import BERLIN, DAY, Diary, shown, told
 
 LONG = "and so on " * 800
@@ -127,7 +127,13 @@ async def test_an_extract_is_followed_by_the_proper_section(diary: Diary) -> Non
 
 
 @pytest.mark.parametrize(
-    "answer", ["NO_REPLY", Answer(stop_reason="refusal"), InvalidRequest("No."), Answer(calls=(Call("write_journal"),))]
+    "answer",
+    [
+        "NO_REPLY",
+        ScriptedAnswer(stop_reason="refusal"),
+        InvalidRequest("No."),
+        ScriptedAnswer(calls=(Call("write_journal"),)),
+    ],
 )
 async def test_what_a_model_does_not_tell_is_an_extract_for_good(diary: Diary, answer: Step) -> None:
     diary.says("one")
@@ -246,7 +252,7 @@ async def test_what_was_promised_in_an_earlier_piece_of_the_day_is_closed_by_a_l
         closed: list[Json] = [known[1]] if known and "It is sent" in shown(request) else []
         made: list[Json] = [promise] if "I'll send it" in shown(request) else []
         entry = {"time": "09:00", "text": "something"}
-        return Answer(calls=(Call("write_journal", {"entries": [entry], "promises": made, "closed": closed}),))
+        return ScriptedAnswer(calls=(Call("write_journal", {"entries": [entry], "promises": made, "closed": closed}),))
 
     diary.model = ScriptedModel(behind=tells)
     await diary.write()

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from agent import fs
 from agent.memory import files
-from agent.memory.files import MAX_BYTES, NotWritten, Unreadable, read_text, remove, rewrite
+from agent.memory.files import MAX_BYTES, NotWritten, UnreadableFile, read_text, remove, rewrite
 from agent.memory.log_writer import append_history, append_log, append_section
 from agent.memory.paths import FileError
 from tests.agent.places import Watch, group, morning, owner
@@ -70,7 +70,7 @@ def test_what_is_no_text_is_named(tmp_path: Path) -> None:
         "pipe.md": "not a regular file",
         "socket.md": "socket.md",
     }.items():
-        with pytest.raises(Unreadable, match=word) as refusal:
+        with pytest.raises(UnreadableFile, match=word) as refusal:
             read_text(tmp_path / name, tmp_path)
         assert str(tmp_path) not in refusal.value.reason
 

@@ -11,7 +11,7 @@ from typing import ClassVar
 import pytest
 
 from agent import fs
-from agent.memory.forget import Finding, find, forget, speaks_of
+from agent.memory.forget import ForgetPlan, find, forget, speaks_of
 from agent.memory.history import FORGET, SECOND_THOUGHTS
 from agent.memory.paths import FileError
 from agent.memory.undo import NotRestored, restore
@@ -44,7 +44,7 @@ def book(tmp_path: Path) -> Book:
     return Book(tmp_path)
 
 
-def forgotten(book: Book, wanted: str) -> tuple[Finding, tuple[str, ...]]:
+def forgotten(book: Book, wanted: str) -> tuple[ForgetPlan, tuple[str, ...]]:
     finding = find(book.scope, wanted)
     return finding, forget(book.history, book.scope, book.watch.clock, "main/owner", finding).files
 

@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from agent.memory.redaction_lock import Forgettings, Forgotten, Reading
+from agent.memory.redaction_lock import ReadEpoch, RedactionLock, StaleRead
 from agent.model.base import ModelError
 from tests.agent.places import owner, person
 
 
 async def test_what_was_read_before_is_not_written_after(tmp_path: Path) -> None:
-    forgettings = Forgettings()
+    forgettings = RedactionLock()
     mine, theirs = (forgettings.reading(scope) for scope in (owner(tmp_path), person(tmp_path)))
     async with forgettings.forgetting(owner(tmp_path)):
         halfway = forgettings.reading(owner(tmp_path))
         assert mine.is_current()  # nobody was told yet that it is forgotten
     for reading in (mine, halfway):
         assert not reading.is_current()
-        with pytest.raises(Forgotten):
+        with pytest.raises(StaleRead):
             async with reading.writing():
                 raise AssertionError("written")
     async with theirs.writing(), forgettings.reading(owner(tmp_path)).writing():
@@ -28,7 +28,7 @@ async def test_what_was_read_before_is_not_written_after(tmp_path: Path) -> None
 
 
 async def test_a_forgetting_that_failed_halfway_counts(tmp_path: Path) -> None:
-    forgettings = Forgettings()
+    forgettings = RedactionLock()
     reading = forgettings.reading(owner(tmp_path))
     with pytest.raises(OSError, match="full"):
         async with forgettings.forgetting(owner(tmp_path)):
@@ -37,7 +37,7 @@ async def test_a_forgetting_that_failed_halfway_counts(tmp_path: Path) -> None:
 
 
 async def test_a_forgetting_waits_for_a_write_that_nobody_waits_for_any_more(tmp_path: Path) -> None:
-    forgettings, order = Forgettings(), list[str]()
+    forgettings, order = RedactionLock(), list[str]()
     begun, may_end = asyncio.Event(), asyncio.Event()
 
     async def write() -> None:
@@ -64,18 +64,18 @@ async def test_a_forgetting_waits_for_a_write_that_nobody_waits_for_any_more(tmp
 
 
 async def test_a_forgetting_waits_for_what_is_being_written_and_what_comes_then_waits_for_it(tmp_path: Path) -> None:
-    forgettings = Forgettings()
+    forgettings = RedactionLock()
     order: list[str] = []
 
     async def forget() -> None:
         async with forgettings.forgetting(owner(tmp_path)):
             order.append("forgotten")
 
-    async def write(reading: Reading) -> None:
+    async def write(reading: ReadEpoch) -> None:
         try:
             async with reading.writing():
                 order.append("written")
-        except Forgotten:
+        except StaleRead:
             order.append("refused")
 
     async with asyncio.TaskGroup() as group, forgettings.reading(owner(tmp_path)).writing():
@@ -89,10 +89,10 @@ async def test_a_forgetting_waits_for_what_is_being_written_and_what_comes_then_
 
 @pytest.mark.parametrize("outcome", ["made", "failed"])
 async def test_it_is_made_anew_until_nothing_was_forgotten_meanwhile(tmp_path: Path, outcome: str) -> None:
-    forgettings = Forgettings()
+    forgettings = RedactionLock()
     tries = 0
 
-    async def make(reading: Reading) -> str:
+    async def make(reading: ReadEpoch) -> str:
         nonlocal tries
         tries += 1
         if tries < 3:
@@ -106,8 +106,8 @@ async def test_it_is_made_anew_until_nothing_was_forgotten_meanwhile(tmp_path: P
 
 
 async def test_what_fails_of_itself_fails(tmp_path: Path) -> None:
-    async def make(reading: Reading) -> str:
+    async def make(reading: ReadEpoch) -> str:
         raise ModelError("overloaded")
 
     with pytest.raises(ModelError, match="overloaded"):
-        await Forgettings().until_current(owner(tmp_path), make)
+        await RedactionLock().until_current(owner(tmp_path), make)

@@ -10,7 +10,7 @@ import pytest
 
 from agent.memory import files
 from agent.memory.history import History
-from agent.memory.patch import Edit
+from agent.memory.patch import FilePatch
 from agent.memory.scope import Scope
 from agent.settings import MemorySettings
 from agent.tools import build
@@ -34,7 +34,7 @@ class Late(History):
         super().__init__(file, watch.clock)
         self.hand: Callable[[], None] = nobody
 
-    def begin(self, scope: str, session: str, by: str, edit: Edit) -> str:
+    def begin(self, scope: str, session: str, by: str, edit: FilePatch) -> str:
         id = super().begin(scope, session, by, edit)
         hand, self.hand = self.hand, nobody
         hand()

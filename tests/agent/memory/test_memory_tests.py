@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent.search import memory_tests
-from agent.search.memory_tests import MemoryTest, Report
+from agent.search.memory_tests import MemoryTest, MemoryTestReport
 from tests.agent.places import morning, owner, unhurried
 
 CLOCK = morning().clock
@@ -33,7 +33,7 @@ def test_lines_are_read_as_people_write_them() -> None:
     ]
 
 
-def ran(workspace: Path, most: int = 40, max_chars: int = 4_000) -> Report:
+def ran(workspace: Path, most: int = 40, max_chars: int = 4_000) -> MemoryTestReport:
     index = unhurried(None)
     try:
         return memory_tests.run(owner(workspace), CLOCK, index.search, most, max_chars)
@@ -72,7 +72,7 @@ def test_only_what_a_model_would_be_given_counts(tmp_path: Path) -> None:
 
 
 def test_no_file_is_no_test(tmp_path: Path) -> None:
-    assert ran(tmp_path) == Report(())
+    assert ran(tmp_path) == MemoryTestReport(())
 
 
 def test_a_test_is_added_to_the_file(tmp_path: Path) -> None:

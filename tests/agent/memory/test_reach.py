@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from agent.memory.files import entries, read_text, rewrite
-from agent.memory.paths import FileError, OutOfReach, Unreadable, inside
+from agent.memory.paths import FileError, OutOfReach, UnreadableFile, inside
 from agent.memory.scope import Scope
 from tests.agent.places import group, morning, owner, person
 
@@ -49,7 +49,7 @@ def test_invariant_08_no_path_string_reads_the_bytes_of_another(house: Path, pat
             link.symlink_to(house)
         try:
             file = read_text(inside(scope, path), scope.folder)
-        except Unreadable as error:
+        except UnreadableFile as error:
             assert SECRET not in str(error)
             assert str(house) not in str(error)
             assert len(str(error)) < 300
@@ -138,12 +138,12 @@ def test_a_link_swapped_in_after_the_check_is_not_followed(house: Path, monkeypa
         return real
 
     monkeypatch.setattr(os.path, "realpath", swap_after)
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableFile):
         read_text(scope.folder / "memory" / "2026-11-21.md", scope.folder)
 
 
 def test_a_loop_of_links_is_an_answer(tmp_path: Path) -> None:
     (tmp_path / "a").symlink_to("b")
     (tmp_path / "b").symlink_to("a")
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableFile):
         read_text(tmp_path / "a", tmp_path)

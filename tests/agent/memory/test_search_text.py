@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from agent.context import untrusted
 from agent.memory.age import OUT_OF_DATE
 from agent.search.result_text import passages_in, room_for, search_text
-from agent.search.results import Found, Hit
+from agent.search.results import Hit, SearchResult
 from tests.agent.places import owner
 
 TODAY = date(2026, 5, 9)
@@ -24,7 +24,7 @@ def hit(line: int, text: str, path: str = "memory/2026-05-08.md", score: float =
 
 
 def shown(hits: list[Hit], folder: Path, room: int = 4_000) -> str:
-    return search_text(Found(tuple(hits)), owner(folder), TODAY, room).text
+    return search_text(SearchResult(tuple(hits)), owner(folder), TODAY, room).text
 
 
 def test_a_file_has_one_heading(tmp_path: Path) -> None:
@@ -67,14 +67,14 @@ def test_several_queries_get_room_for_each() -> None:
 
 def test_what_was_not_searched_is_told(tmp_path: Path) -> None:
     for hits in ((), (hit(1, "- a"),)):
-        result = search_text(Found(hits, ("a.md is too large.",)), owner(tmp_path), TODAY, 400)
+        result = search_text(SearchResult(hits, ("a.md is too large.",)), owner(tmp_path), TODAY, 400)
         assert result.text.endswith("\nNot searched: a.md is too large.")
 
 
 def test_it_can_be_read_again(tmp_path: Path) -> None:
     context = replace(hit(1, "- tin", "MEMORY.md"), matched={}, parts={"near": 1.0})
     hits = (hit(5, "- tea\n  and more"), hit(9, "- cup"), context)
-    text = search_text(Found(hits, ("a.md is too large.",)), owner(tmp_path), TODAY, 400).text
+    text = search_text(SearchResult(hits, ("a.md is too large.",)), owner(tmp_path), TODAY, 400).text
     assert [(one.place, one.age, one.text.strip(), one.is_context) for one in passages_in(text)] == [
         ("memory/2026-05-08.md:5-6", "yesterday", "- tea\n  and more", False),
         ("memory/2026-05-08.md:9", "yesterday", "- cup", False),
@@ -91,7 +91,7 @@ said = st.tuples(
 @given(st.lists(said, min_size=1, max_size=20), st.integers(200, 3_000))
 def test_it_fits_its_room_whatever_is_found(found: list[tuple[str, str]], room: int) -> None:
     hits = tuple(hit(at + 1, f"- {text}", path) for at, (text, path) in enumerate(found))
-    result = search_text(Found(hits), owner(Path("nowhere")), TODAY, room)
+    result = search_text(SearchResult(hits), owner(Path("nowhere")), TODAY, room)
     assert len(result.text) <= room and len(result.hits) == len(result.quoted) >= 1
     assert len(result.hits) == len(hits) or sum(len(one.text) + len(one.path) + 44 for one in hits) > room - 200
 
@@ -125,7 +125,7 @@ def name(one: Hit) -> str:
 def test_no_passage_passes_for_more_than_one(found: list[tuple[str, str]], is_old: bool, room: int) -> None:
     day = date(2025, 5, 8) if is_old else TODAY
     hits = tuple(hit(at + 1, text, path, day=day) for at, (text, path) in enumerate(found))
-    result = search_text(Found(hits, ("a\nb (today)\n1 .50 c.",)), owner(Path("nowhere")), TODAY, room)
+    result = search_text(SearchResult(hits, ("a\nb (today)\n1 .50 c.",)), owner(Path("nowhere")), TODAY, room)
     read = passages_in(result.text)
     files = [name(one) for one in result.hits]
     by_file = sorted(result.hits, key=lambda one: files.index(name(one)))

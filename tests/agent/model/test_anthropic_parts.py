@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agent.model.anthropic.errors import quoted, retry_after
 from agent.model.anthropic.request import body_of, encoded
-from agent.model.anthropic.stream import Assembly
+from agent.model.anthropic.stream import AnswerAssembler
 from agent.model.base import Block, Json, Message, ModelRequest, TextDelta, ToolSpec, TryLater
 from tests.fakes.anthropic_rules import without_marks
 
@@ -118,7 +118,7 @@ events = st.fixed_dictionaries(
 
 @given(st.lists(events, max_size=8))
 def test_no_event_however_odd_breaks_the_assembly(stream: list[dict[str, Json]]) -> None:
-    assembly = Assembly("m")
+    assembly = AnswerAssembler("m")
     for event in stream:
         list(assembly.feed(event))
     with pytest.raises(TryLater):
@@ -127,7 +127,7 @@ def test_no_event_however_odd_breaks_the_assembly(stream: list[dict[str, Json]])
 
 @given(st.lists(st.text(min_size=1), max_size=6))
 def test_text_comes_out_as_it_went_in_however_it_was_cut(pieces: list[str]) -> None:
-    assembly = Assembly("m")
+    assembly = AnswerAssembler("m")
     stream: list[dict[str, Json]] = [
         {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}
     ]

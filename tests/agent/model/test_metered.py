@@ -8,9 +8,9 @@ import pytest
 
 from agent.model.anthropic.model import AnthropicModel
 from agent.model.base import Message, ModelError, ModelEvent, ModelRequest, Started, TextDelta, Usage, UsageRecord
-from agent.model.client import Metered, Resilient, closing
-from agent.model.prices import Price, Prices
-from agent.model.scripted import Answer, ScriptedModel
+from agent.model.client import MeteredModel, ResilientModel, closing
+from agent.model.prices import Prices, TokenPrice
+from agent.model.scripted import ScriptedAnswer, ScriptedModel
 from tests.fakes.anthropic import FakeAnthropic
 
 MODEL = "claude-sonnet-5-5"
@@ -39,25 +39,27 @@ async def fake() -> AsyncIterator[FakeAnthropic]:
 
 
 @pytest.fixture
-async def metered(fake: FakeAnthropic, book: Book) -> AsyncIterator[Metered]:
-    model = Metered(AnthropicModel(fake.api_key, fake.base_url), book, Prices())
+async def metered(fake: FakeAnthropic, book: Book) -> AsyncIterator[MeteredModel]:
+    model = MeteredModel(AnthropicModel(fake.api_key, fake.base_url), book, Prices())
     yield model
     await model.aclose()
 
 
-async def events_of(model: Metered | Resilient) -> list[ModelEvent]:
+async def events_of(model: MeteredModel | ResilientModel) -> list[ModelEvent]:
     return [event async for event in model.stream(REQUEST)]
 
 
 async def test_a_call_is_recorded_with_purpose_session_and_cost(book: Book) -> None:
     usage = Usage(input=1_000_000, output=100_000, cache_read=1_000_000, cache_write=1_000_000)
-    await events_of(Metered(ScriptedModel(Answer("Hi", usage=usage)), book, Prices()))
+    await events_of(MeteredModel(ScriptedModel(ScriptedAnswer("Hi", usage=usage)), book, Prices()))
     (entry,) = book.entries
     assert (entry.model, entry.purpose, entry.session, entry.usage) == (MODEL, "chat", "owner", usage)
     assert entry.cost == pytest.approx(2.0 + 1.0 + 0.2 + 2.5)
 
 
-async def test_a_broken_call_is_recorded_with_what_it_used(fake: FakeAnthropic, book: Book, metered: Metered) -> None:
+async def test_a_broken_call_is_recorded_with_what_it_used(
+    fake: FakeAnthropic, book: Book, metered: MeteredModel
+) -> None:
     fake.cut(after=3)
     fake.answer("word " * 200, usage={"input_tokens": 500})
     with pytest.raises(ModelError):
@@ -68,7 +70,7 @@ async def test_a_broken_call_is_recorded_with_what_it_used(fake: FakeAnthropic, 
     assert entry.cost is not None and entry.cost > 0
 
 
-async def test_a_stopped_call_is_recorded(fake: FakeAnthropic, book: Book, metered: Metered) -> None:
+async def test_a_stopped_call_is_recorded(fake: FakeAnthropic, book: Book, metered: MeteredModel) -> None:
     fake.hold(after=1)
     fake.answer("one two three", usage={"input_tokens": 500})
     async with closing(metered.stream(REQUEST)) as events:
@@ -78,17 +80,17 @@ async def test_a_stopped_call_is_recorded(fake: FakeAnthropic, book: Book, meter
     assert [entry.usage.input for entry in book.entries] == [500]
 
 
-async def test_each_try_is_recorded_once(fake: FakeAnthropic, book: Book, metered: Metered) -> None:
+async def test_each_try_is_recorded_once(fake: FakeAnthropic, book: Book, metered: MeteredModel) -> None:
     async def at_once(_: float) -> None: ...
 
     fake.cut(after=1)
     fake.fail(529)
     fake.answer("one two three")
-    await events_of(Resilient(metered, sleep=at_once))
+    await events_of(ResilientModel(metered, sleep=at_once))
     assert len(book.entries) == 2, "the refused try cost nothing"
 
 
-async def test_the_counting_event_stays_inside(metered: Metered) -> None:
+async def test_the_counting_event_stays_inside(metered: MeteredModel) -> None:
     assert not any(isinstance(event, Started) for event in await events_of(metered))
 
 
@@ -100,14 +102,16 @@ def test_an_hours_cache_costs_twice_the_input_to_write() -> None:
 
 def test_prices_are_found_by_exact_and_dated_name_only() -> None:
     prices = Prices()
-    assert prices.price("claude-opus-5-5-20261001") == prices.price("claude-opus-5-5") == Price(4.0, 20.0)
+    assert prices.price("claude-opus-5-5-20261001") == prices.price("claude-opus-5-5") == TokenPrice(4.0, 20.0)
     assert prices.price("claude-opus-5") is None
     assert prices.price("claude-opus-5-55") is None
     assert prices.cost(Usage(input=5), "llama3") is None
 
 
 def test_configured_prices_stand_before_the_built_in_ones() -> None:
-    prices = Prices({"claude-opus-5-5": Price(1.0, 2.0, cache_write=3.0, cache_read=4.0), "llama3": Price(0.0, 0.0)})
+    prices = Prices(
+        {"claude-opus-5-5": TokenPrice(1.0, 2.0, cache_write=3.0, cache_read=4.0), "llama3": TokenPrice(0.0, 0.0)}
+    )
     assert prices.cost(Usage(1_000_000, 1_000_000, 1_000_000, 1_000_000), "claude-opus-5-5", "1h") == pytest.approx(
         10.0
     )

@@ -15,14 +15,14 @@ from agent.context.header import rendered
 from agent.languages.codes import Language
 from agent.memory.scope import Audience, Scope
 from agent.model.base import Block, Completed, Message, ModelRequest, TextDelta, ToolCallStarted
-from agent.model.offline.intent import Wish, understand
+from agent.model.offline.intent import IntentKind, understand
 from agent.model.offline.model import OfflineModel
 from agent.model.offline.phrases import PHRASES
 from agent.settings import MemorySettings
 from agent.silence import NO_REPLY
 from agent.tools import build
 from agent.tools.base import Tool, ToolError
-from agent.types import Said
+from agent.types import UserMessage
 from tests.agent.places import search
 
 CLOCK = Clock(ZoneInfo("Europe/Berlin"), lambda: datetime(2026, 11, 21, 7, 30, tzinfo=UTC))
@@ -91,8 +91,8 @@ def _block(text: str) -> Block:
     return {"type": "text", "text": text}
 
 
-def _said(text: str, **context: tuple[str, ...]) -> Said:
-    return Said("1", text, "Alice", "Telegram", CLOCK.now(), **context)  # type: ignore[arg-type]
+def _said(text: str, **context: tuple[str, ...]) -> UserMessage:
+    return UserMessage("1", text, "Alice", "Telegram", CLOCK.now(), **context)  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -228,39 +228,39 @@ async def test_it_is_deterministic_and_counts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "wish", "language"),
     [
-        ("Good morning, Daybook!", Wish.GREET, "en"),
-        ("What can you do?", Wish.HELP, "en"),
-        ("Thanks!", Wish.THANK, "en"),
-        ("Please remember: the key is under the mat", Wish.FILE, "en"),
-        ("Was at the dentist", Wish.FILE, "en"),
-        ("What happened today?", Wish.TODAY, "en"),
-        ("What did Anna say about tea today?", Wish.FIND, "en"),
-        ("find the garage code", Wish.FIND, "en"),
-        ("Do you remember my dog?", Wish.FIND, "en"),
-        ("Guten Morgen", Wish.GREET, "de"),
-        ("Merk dir, dass ich Tee mag", Wish.FILE, "de"),
-        ("Heute war ich beim Zahnarzt", Wish.FILE, "de"),
-        ("Was habe ich heute notiert?", Wish.TODAY, "de"),
-        ("Wann ist mein Zahnarzttermin?", Wish.FIND, "de"),
-        ("¡Buenos días!", Wish.GREET, "es"),
-        ("Recuerda que me gusta el té", Wish.FILE, "es"),
-        ("¿Qué anoté hoy?", Wish.TODAY, "es"),
-        ("¿Cómo se llama mi perro?", Wish.FIND, "es"),
-        ("Bonjour !", Wish.GREET, "fr"),
-        ("Souviens-toi que j'aime le thé", Wish.FILE, "fr"),
-        ("Qu'ai-je noté aujourd'hui ?", Wish.TODAY, "fr"),
-        ("Comment s'appelle mon chien ?", Wish.FIND, "fr"),
-        ("你好！", Wish.GREET, "zh"),
-        ("记住我喜欢喝茶", Wish.FILE, "zh"),
-        ("今天记了什么？", Wish.TODAY, "zh"),
-        ("我的狗叫什么名字？", Wish.FIND, "zh"),
-        ("こんにちは", Wish.GREET, "ja"),
-        ("覚えて：お茶が好きです", Wish.FILE, "ja"),
-        ("今日は何をメモした？", Wish.TODAY, "ja"),
-        ("私の犬の名前は何ですか？", Wish.FIND, "ja"),
+        ("Good morning, Daybook!", IntentKind.GREET, "en"),
+        ("What can you do?", IntentKind.HELP, "en"),
+        ("Thanks!", IntentKind.THANK, "en"),
+        ("Please remember: the key is under the mat", IntentKind.FILE, "en"),
+        ("Was at the dentist", IntentKind.FILE, "en"),
+        ("What happened today?", IntentKind.TODAY, "en"),
+        ("What did Anna say about tea today?", IntentKind.FIND, "en"),
+        ("find the garage code", IntentKind.FIND, "en"),
+        ("Do you remember my dog?", IntentKind.FIND, "en"),
+        ("Guten Morgen", IntentKind.GREET, "de"),
+        ("Merk dir, dass ich Tee mag", IntentKind.FILE, "de"),
+        ("Heute war ich beim Zahnarzt", IntentKind.FILE, "de"),
+        ("Was habe ich heute notiert?", IntentKind.TODAY, "de"),
+        ("Wann ist mein Zahnarzttermin?", IntentKind.FIND, "de"),
+        ("¡Buenos días!", IntentKind.GREET, "es"),
+        ("Recuerda que me gusta el té", IntentKind.FILE, "es"),
+        ("¿Qué anoté hoy?", IntentKind.TODAY, "es"),
+        ("¿Cómo se llama mi perro?", IntentKind.FIND, "es"),
+        ("Bonjour !", IntentKind.GREET, "fr"),
+        ("Souviens-toi que j'aime le thé", IntentKind.FILE, "fr"),
+        ("Qu'ai-je noté aujourd'hui ?", IntentKind.TODAY, "fr"),
+        ("Comment s'appelle mon chien ?", IntentKind.FIND, "fr"),
+        ("你好！", IntentKind.GREET, "zh"),
+        ("记住我喜欢喝茶", IntentKind.FILE, "zh"),
+        ("今天记了什么？", IntentKind.TODAY, "zh"),
+        ("我的狗叫什么名字？", IntentKind.FIND, "zh"),
+        ("こんにちは", IntentKind.GREET, "ja"),
+        ("覚えて：お茶が好きです", IntentKind.FILE, "ja"),
+        ("今日は何をメモした？", IntentKind.TODAY, "ja"),
+        ("私の犬の名前は何ですか？", IntentKind.FIND, "ja"),
     ],
 )
-def test_it_understands_six_languages(text: str, wish: Wish, language: str) -> None:
+def test_it_understands_six_languages(text: str, wish: IntentKind, language: str) -> None:
     intent = understand(text)
     assert (intent.wish, intent.language) == (wish, language)
 
@@ -302,9 +302,9 @@ def test_every_language_says_how_to_connect_a_model() -> None:
 def test_no_words_are_lost_by_being_misread(text: str) -> None:
     """Whatever is not recognised is filed; a question always has something to look for."""
     intent = understand(text)
-    if intent.wish is Wish.FIND:
+    if intent.wish is IntentKind.FIND:
         assert intent.query.strip()
-    if intent.wish is Wish.NOTHING:
+    if intent.wish is IntentKind.NOTHING:
         assert not any(character.isalnum() for character in text)
 
 

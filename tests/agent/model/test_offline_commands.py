@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent.model.offline.intent import Wish, plain_command, understand
+from agent.model.offline.intent import IntentKind, plain_command, understand
 from agent.model.offline.phrases import PHRASES
 
 
@@ -69,5 +69,5 @@ def test_other_words_are_none(text: str) -> None:
 @pytest.mark.parametrize("text", ["Remind me tomorrow to call mum", "Vergiss das Fahrrad", "Deshaz eso", "忘掉自行车"])
 def test_the_offline_assistant_says_which_command_and_files_nothing(text: str) -> None:
     intent = understand(text)
-    assert intent.wish is Wish.COMMAND
+    assert intent.wish is IntentKind.COMMAND
     assert str(plain_command(text)) in PHRASES[intent.language].command.format(command=intent.query)

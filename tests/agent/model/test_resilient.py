@@ -24,8 +24,8 @@ from agent.model.base import (
     ThinkingRejected,
     TryLater,
 )
-from agent.model.client import Resilient, closing, duration, without_thinking
-from agent.model.scripted import Answer, Hold, ScriptedModel
+from agent.model.client import ResilientModel, closing, duration, without_thinking
+from agent.model.scripted import Hold, ScriptedAnswer, ScriptedModel
 from tests.fakes.anthropic import FakeAnthropic
 
 THOUGHT: Block = {"type": "thinking", "thinking": "Hm.", "signature": "s"}
@@ -55,11 +55,11 @@ def patience() -> Patience:
     return Patience()
 
 
-def resilient(model: ScriptedModel, patience: Patience, *fallbacks: str, jitter: float = 1.0) -> Resilient:
-    return Resilient(model, fallbacks, attempts=3, longest_wait=60, sleep=patience, jitter=lambda: jitter)
+def resilient(model: ScriptedModel, patience: Patience, *fallbacks: str, jitter: float = 1.0) -> ResilientModel:
+    return ResilientModel(model, fallbacks, attempts=3, longest_wait=60, sleep=patience, jitter=lambda: jitter)
 
 
-async def events_of(model: Resilient, asked: ModelRequest | None = None) -> list[ModelEvent]:
+async def events_of(model: ResilientModel, asked: ModelRequest | None = None) -> list[ModelEvent]:
     return [event async for event in model.stream(asked or request())]
 
 
@@ -86,7 +86,9 @@ async def test_a_good_answer_passes_through(patience: Patience) -> None:
 
 
 async def test_a_broken_stream_is_made_again_without_doubling(patience: Patience) -> None:
-    model = ScriptedModel(Answer(text=["One ", "two"], breaks=TryLater("The connection broke.")), "One two three")
+    model = ScriptedModel(
+        ScriptedAnswer(text=["One ", "two"], breaks=TryLater("The connection broke.")), "One two three"
+    )
     events = await events_of(resilient(model, patience))
     assert final_text(events) == "One two three"
     assert [(told.wait, told.why) for told in restarts(events)] == [
@@ -178,7 +180,7 @@ async def test_refused_thinking_is_left_out_once(patience: Patience) -> None:
 
 async def test_closing_reaches_the_call(patience: Patience) -> None:
     hold = Hold()
-    inner = ScriptedModel(Answer(text=["One ", "two"], hold=hold, hold_at=1))
+    inner = ScriptedModel(ScriptedAnswer(text=["One ", "two"], hold=hold, hold_at=1))
     ended = asyncio.Event()
 
     class Watched(ScriptedModel):
@@ -189,7 +191,7 @@ async def test_closing_reaches_the_call(patience: Patience) -> None:
             finally:
                 ended.set()
 
-    async with closing(Resilient(Watched()).stream(request())) as events:
+    async with closing(ResilientModel(Watched()).stream(request())) as events:
         assert await anext(events) == TextDelta("One ")
     assert ended.is_set()
 
@@ -200,7 +202,7 @@ async def test_over_http_a_cut_stream_ends_in_one_whole_answer(patience: Patienc
         fake.fail(529)
         fake.answer("one two three four")
         inner = AnthropicModel(fake.api_key, fake.base_url)
-        events = await events_of(Resilient(inner, sleep=patience))
+        events = await events_of(ResilientModel(inner, sleep=patience))
         await inner.aclose()
     assert final_text(events) == "one two three four"
     assert [type(event) for event in events].count(Completed) == 1
@@ -215,7 +217,7 @@ async def test_over_http_signatures_of_another_talk_do_not_lock_the_session(pati
             Message("assistant", (THOUGHT, text("Hi"))),
             Message("user", (text("And?"),)),
         )
-        events = await events_of(Resilient(inner, sleep=patience), request(*history))
+        events = await events_of(ResilientModel(inner, sleep=patience), request(*history))
         await inner.aclose()
     assert final_text(events) == "And?"
 

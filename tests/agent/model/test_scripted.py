@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from agent.model.base import Completed, Message, ModelEvent, ModelRequest, TextDelta, ToolCallStarted, TryLater
-from agent.model.scripted import Answer, Call, Hold, ScriptedModel
+from agent.model.scripted import Call, Hold, ScriptedAnswer, ScriptedModel
 
 REQUEST = ModelRequest("m", (), (Message("user", ({"type": "text", "text": "Hello"},)),), (), 100)
 
@@ -24,7 +24,7 @@ async def test_answers_come_in_order_and_requests_are_kept() -> None:
 
 
 async def test_calls_have_ids_of_their_own_and_garbage_is_told() -> None:
-    model = ScriptedModel(Answer("So:", calls=(Call("a", {"x": 1}), Call("b", "{oops"))))
+    model = ScriptedModel(ScriptedAnswer("So:", calls=(Call("a", {"x": 1}), Call("b", "{oops"))))
     events = await events_of(model)
     done = events[-1]
     assert isinstance(done, Completed)
@@ -36,7 +36,7 @@ async def test_calls_have_ids_of_their_own_and_garbage_is_told() -> None:
 
 
 async def test_errors_are_raised_and_a_break_comes_after_the_text() -> None:
-    model = ScriptedModel(TryLater("Down."), Answer("Half", breaks=TryLater("Cut.")))
+    model = ScriptedModel(TryLater("Down."), ScriptedAnswer("Half", breaks=TryLater("Cut.")))
     with pytest.raises(TryLater, match="Down"):
         await events_of(model)
     seen: list[ModelEvent] = []
@@ -49,7 +49,7 @@ async def test_errors_are_raised_and_a_break_comes_after_the_text() -> None:
 @pytest.mark.parametrize(("at", "before"), [(0, []), (1, ["One "]), (9, ["One ", "two"])])
 async def test_a_held_stream_stands_where_it_was_told_to(at: int, before: list[str]) -> None:
     hold = Hold()
-    model = ScriptedModel(Answer(["One ", "two"], hold=hold, hold_at=at))
+    model = ScriptedModel(ScriptedAnswer(["One ", "two"], hold=hold, hold_at=at))
     seen: list[str] = []
 
     async def listen() -> None:

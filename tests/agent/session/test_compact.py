@@ -12,9 +12,9 @@ from agent.compaction.summary import PARTS, extract
 from agent.context.repair import repair
 from agent.model.base import AccessDenied, ContextOverflow, ModelRequest, TryLater
 from agent.model.offline.model import OfflineModel
-from agent.model.scripted import Answer, Call, Hold, Reply, Step
+from agent.model.scripted import Call, Hold, Reply, ScriptedAnswer, Step
 from agent.turn.window import NOTE
-from agent.types import Discard, End, EndKind
+from agent.types import ResultKind, TextReset, TurnResult
 from tests.agent.home import tool
 from tests.agent.long_talk import OWNER, SUMMARY, LongTalk, LoopClock, counted, in_turn, is_note, told
 
@@ -48,7 +48,7 @@ async def test_a_restart_sends_the_very_same(tmp_path: Path) -> None:
 async def test_yes_do_it_is_understood_after_a_compaction(tmp_path: Path) -> None:
     talk = LongTalk(tmp_path, keep=700)
     await talk.fill(3)
-    talk.model.then(lambda request: Answer("Shall I cancel the flight LH-2041?", usage=counted(request)))
+    talk.model.then(lambda request: ScriptedAnswer("Shall I cancel the flight LH-2041?", usage=counted(request)))
     await talk.say("What about the flight?", size=650)
     await talk.say("Yes, do it", size=0)
     await talk.agent.compact(OWNER, talk.scope)
@@ -81,8 +81,8 @@ async def test_the_summary_is_asked_for_on_the_prefix_of_the_talk(tmp_path: Path
 USELESS: list[tuple[Step, str]] = [
     ("", "empty"),
     ("NO_REPLY", "empty"),
-    (Answer(SUMMARY, stop_reason="max_tokens"), "cut"),
-    (Answer(SUMMARY, stop_reason="refusal"), "declined"),
+    (ScriptedAnswer(SUMMARY, stop_reason="max_tokens"), "cut"),
+    (ScriptedAnswer(SUMMARY, stop_reason="refusal"), "declined"),
     (Call("memory_append", {"text": "x"}), "called a tool"),
     (SUMMARY + " and so on" * 3_000, "lon"),
 ]
@@ -105,7 +105,7 @@ async def test_twice_useless_keeps_the_talk_and_says_so(tmp_path: Path, useless:
     end = await talk.say()
     while not talk.asked_for("compaction"):
         end = await talk.say("more", size=600)
-    assert end.kind is EndKind.REPLY and end.text.startswith("Fine.\n\n_(The model's summary was of no use")
+    assert end.kind is ResultKind.REPLY and end.text.startswith("Fine.\n\n_(The model's summary was of no use")
     assert len(talk.asked_for("compaction")) == 2 and not talk.entries("compaction")
     assert "turn" not in told(talk.model.requests[-1]) and told(talk.model.requests[-1]).count("more word") > 3
 
@@ -188,7 +188,7 @@ async def test_nothing_to_compact_asks_for_nothing_and_says_nothing_before(tmp_p
 
 async def test_one_turn_of_many_steps_is_compacted_by_command(tmp_path: Path) -> None:
     talk = LongTalk(tmp_path)
-    calls = [Answer(calls=(Call("read", {"n": n}),)) for n in range(6)]
+    calls = [ScriptedAnswer(calls=(Call("read", {"n": n}),)) for n in range(6)]
     talk.model.then(*calls)
     await talk.say("Read it all", tool("read", lambda _: "word " * 600))
     assert not talk.entries("compaction")
@@ -231,7 +231,7 @@ async def test_an_overflow_is_survived_in_stages(tmp_path: Path) -> None:
     def strict(request: ModelRequest) -> Reply:
         if counted(request).input + request.max_tokens > real:
             raise ContextOverflow("prompt is too long")
-        return SUMMARY if request.purpose == "compaction" else Answer("Fine.", usage=counted(request))
+        return SUMMARY if request.purpose == "compaction" else ScriptedAnswer("Fine.", usage=counted(request))
 
     talk.behind |= {"compaction": strict, "flush": strict}
     for number in range(25):
@@ -239,7 +239,7 @@ async def test_an_overflow_is_survived_in_stages(tmp_path: Path) -> None:
         talk.model._answers.clear()
         talk.model._otherwise = strict
         end = await talk.say(f"number {number}", size=500)
-        assert end.kind is EndKind.REPLY, end.text
+        assert end.kind is ResultKind.REPLY, end.text
     assert talk.entries("compaction")
 
 
@@ -250,7 +250,7 @@ async def test_an_overflow_within_what_is_kept_word_for_word_keeps_the_newest_tu
         await talk.say(f"number {number}", size=500)
     talk.model.then(ContextOverflow("prompt is too long"), "Here I am.")
     end = await talk.say("and now?")
-    assert (end.kind, end.text) == (EndKind.REPLY, "Here I am.")
+    assert (end.kind, end.text) == (ResultKind.REPLY, "Here I am.")
     assert talk.entries("compaction") and "and now?" in told(talk.model.requests[-1])
     assert "number 3 " not in told(talk.model.requests[-1])
 
@@ -258,7 +258,7 @@ async def test_an_overflow_within_what_is_kept_word_for_word_keeps_the_newest_tu
 async def test_an_answer_that_fills_the_window_is_made_again(tmp_path: Path) -> None:
     talk = LongTalk(tmp_path)
     await talk.fill(4)
-    talk.model.then(Answer("Half an ans", stop_reason="model_context_window_exceeded"), "The whole answer.")
+    talk.model.then(ScriptedAnswer("Half an ans", stop_reason="model_context_window_exceeded"), "The whole answer.")
     assert (await talk.say("go")).text == "The whole answer."
     assert [entry["reason"] for entry in talk.flushes()] == ["overflow"] and talk.entries("compaction")
 
@@ -269,7 +269,7 @@ async def test_at_most_three_retries_then_the_person_is_told(tmp_path: Path) -> 
     asked = len(talk.model.requests)
     talk.model._otherwise = ContextOverflow("prompt is too long")
     end = await talk.say("go")
-    assert end.kind is EndKind.ERROR and "/new" in end.text
+    assert end.kind is ResultKind.ERROR and "/new" in end.text
     assert len(talk.model.requests) - asked <= 4
 
 
@@ -279,13 +279,13 @@ async def test_a_model_that_fails_leaves_the_talk_whole(tmp_path: Path, error: R
     talk.behind |= {"compaction": error, "flush": error}
     while not talk.asked_for("compaction"):
         end = await talk.say("more", size=600)
-    assert end.kind is EndKind.REPLY and not talk.entries("compaction")
+    assert end.kind is ResultKind.REPLY and not talk.entries("compaction")
 
 
 async def test_stopped_within_a_compaction_nothing_is_half_done(tmp_path: Path) -> None:
     talk = LongTalk(tmp_path)
     hold = Hold()
-    talk.behind["compaction"] = Answer(SUMMARY, hold=hold)
+    talk.behind["compaction"] = ScriptedAnswer(SUMMARY, hold=hold)
     task = asyncio.create_task(talk.until("compaction"))
     await hold.reached.wait()
     task.cancel()
@@ -313,11 +313,11 @@ async def test_a_long_step_is_told_after_ten_seconds_and_not_before(
     talk = LongTalk(tmp_path)
     await talk.fill(4)
     hold = Hold()
-    talk.behind[purpose] = Answer("NO_REPLY" if purpose == "flush" else SUMMARY, hold=hold)
+    talk.behind[purpose] = ScriptedAnswer("NO_REPLY" if purpose == "flush" else SUMMARY, hold=hold)
     talk.model.then(
         ContextOverflow("prompt is too long")
         if overflows
-        else lambda request: Answer(calls=(Call("read", {"n": 1}),), usage=counted(request))
+        else lambda request: ScriptedAnswer(calls=(Call("read", {"n": 1}),), usage=counted(request))
     )
     events: list[object] = []
 
@@ -330,11 +330,11 @@ async def test_a_long_step_is_told_after_ten_seconds_and_not_before(
     await loop_clock.pass_(9.99)
     assert not any(map(is_note, events)) and not hold.released.is_set()
     await loop_clock.pass_(0.02)
-    assert [event.note for event in events if isinstance(event, Discard) and event.note] == [NOTE]
+    assert [event.note for event in events if isinstance(event, TextReset) and event.note] == [NOTE]
     hold.released.set()
     await running
     end = events[-1]
-    assert isinstance(end, End) and end.text == "Fine." and len([e for e in events if is_note(e)]) == 1
+    assert isinstance(end, TurnResult) and end.text == "Fine." and len([e for e in events if is_note(e)]) == 1
 
 
 async def test_what_could_not_be_shortened_is_said_the_same_when_the_turn_is_reported_again(tmp_path: Path) -> None:
@@ -356,7 +356,7 @@ async def test_a_server_that_takes_no_summary_at_all_leaves_the_talk_and_the_rep
     talk.behind |= {"compaction": ContextOverflow("413 prompt is too long"), "flush": "NO_REPLY"}
     while not talk.asked_for("compaction"):
         end = await talk.say("more", size=600)
-    assert end.kind is EndKind.REPLY and end.text == f"Fine.\n\n_({TOO_LARGE})_"
+    assert end.kind is ResultKind.REPLY and end.text == f"Fine.\n\n_({TOO_LARGE})_"
     assert not talk.entries("compaction")
 
 
@@ -368,7 +368,7 @@ async def test_the_offline_model_survives_it_all(tmp_path: Path) -> None:
     async with talk.behind_it():
         for number in range(30):
             end = await talk.say(f"Please note: my boat number {number} is called Luna-{number}", size=300)
-            assert end.kind is EndKind.REPLY, end.text
+            assert end.kind is ResultKind.REPLY, end.text
     assert agent is talk.agent and len(talk.entries("compaction")) >= 2
     assert all(part in str(talk.entries("compaction")[-1]["summary"]) for part in PARTS)
     assert "Luna-0" in talk.read("memory/HISTORY.md")

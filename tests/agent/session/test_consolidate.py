@@ -10,14 +10,14 @@ import pytest
 
 from agent.compaction.deferred_work import MOST_TRIES
 from agent.model.base import AccessDenied, ModelRequest
-from agent.model.scripted import Answer, Call, Reply
+from agent.model.scripted import Call, Reply, ScriptedAnswer
 from tests.agent.long_talk import OWNER, LongTalk, told
 from tests.agent.places import group
 
 
 def save(history: str, *edits: tuple[str, str]) -> Reply:
     update = [{"old_text": old, "new_text": new} for old, new in edits]
-    return Answer(calls=(Call("save_memory", {"history_entry": history, "memory_update": update}),))
+    return ScriptedAnswer(calls=(Call("save_memory", {"history_entry": history, "memory_update": update}),))
 
 
 async def ended(talk: LongTalk, words: str = "My boat is called Luna") -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.compaction.deferred_store import Debts, Owed
-from agent.compaction.flush_state import Loss
+from agent.compaction.deferred_store import DeferredStore, DeferredTask
+from agent.compaction.flush_state import ContextLossReason
 from agent.memory.scope import Audience, Scope
 from agent.session.archive import Archive, new_id
 from tests.agent.session.test_archive import DAY, OWNER
@@ -45,8 +45,8 @@ def test_the_choice_of_session(tmp_path: Path, synced: list[tuple[Path, frozense
 
 
 def test_what_is_owed(tmp_path: Path, synced: list[tuple[Path, frozenset[str]]]) -> None:
-    debts = Debts(tmp_path / "sessions", tmp_path)
-    owed = Owed("owner", new_id(DAY), Scope(Audience.OWNER, tmp_path), Loss.NEW, "e1")
+    debts = DeferredStore(tmp_path / "sessions", tmp_path)
+    owed = DeferredTask("owner", new_id(DAY), Scope(Audience.OWNER, tmp_path), ContextLossReason.NEW, "e1")
     for note in (debts.note, debts.failed):
         synced.clear()
         note(owed)

@@ -14,14 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.compaction.flush import MOST_ROUNDS
-from agent.compaction.flush_state import cycle_of
+from agent.compaction.flush_state import flush_state_of
 from agent.context.repair import repair
 from agent.memory.log_writer import append_log
 from agent.model.base import AccessDenied, ContextOverflow, ModelRequest
-from agent.model.scripted import Answer, Call, Hold, Reply, Step
+from agent.model.scripted import Call, Hold, Reply, ScriptedAnswer, Step
 from agent.session.entries import CompactionEntry, Entry, MarkEntry
 from agent.settings import FlushSettings
-from agent.types import EndKind
+from agent.types import ResultKind
 from tests.agent.home import tool
 from tests.agent.long_talk import OWNER, LongTalk, counted, in_turn, told
 
@@ -29,14 +29,14 @@ from tests.agent.long_talk import OWNER, LongTalk, counted, in_turn, told
 async def test_a_flush_writes_what_lasts_and_says_nothing_to_anybody(tmp_path: Path) -> None:
     talk = LongTalk(tmp_path)
     calls = (Call("memory_append", {"text": "Alice sails."}), Call("memory_append", {"text": "Bob rows."}))
-    talk.behind["flush"] = Answer("Noted, Alice!", calls)
+    talk.behind["flush"] = ScriptedAnswer("Noted, Alice!", calls)
     ends = []
     while not talk.flushes():
         ends.append(await talk.say("I sail", size=600))
 
     assert talk.read("memory/2026-11-21.md") == "# 2026-11-21\n\n- 08:30 Alice sails.\n- 08:30 Bob rows.\n"
     assert len(talk.asked_for("flush")) == 1
-    assert {(end.kind, end.text) for end in ends} == {(EndKind.REPLY, "Fine.")}
+    assert {(end.kind, end.text) for end in ends} == {(ResultKind.REPLY, "Fine.")}
     assert [(entry["reason"], entry["cycle"], entry["written"]) for entry in talk.flushes()] == [
         ("threshold", 0, ["memory/2026-11-21.md"])
     ]
@@ -94,7 +94,7 @@ def test_five_cycles_flush_exactly_five_times_each_before_its_compaction(sizes: 
 
 
 def test_the_first_cycle_has_no_flush_yet() -> None:
-    assert cycle_of([]).flushed is None
+    assert flush_state_of([]).flushed is None
 
 
 def test_a_cycle_is_flushed_once_and_the_next_anew() -> None:
@@ -102,19 +102,19 @@ def test_a_cycle_is_flushed_once_and_the_next_anew() -> None:
         return MarkEntry("", "", "flush", {"state": state, "reason": reason})
 
     first = [mark("started"), mark("done")]
-    assert (cycle_of(first).number, cycle_of(first).flushed) == (0, 0)
+    assert (flush_state_of(first).number, flush_state_of(first).flushed) == (0, 0)
     second: list[Entry] = [*first, CompactionEntry("", "", "s", "")]
-    assert (cycle_of(second).number, cycle_of(second).flushed, cycle_of(second).tries) == (1, 0, 0)
-    assert cycle_of([*second, mark("started")]).tries == 1  # cut by a crash
+    assert (flush_state_of(second).number, flush_state_of(second).flushed, flush_state_of(second).tries) == (1, 0, 0)
+    assert flush_state_of([*second, mark("started")]).tries == 1  # cut by a crash
     left = [mark("started", "switch"), mark("done", "switch")]
-    assert (cycle_of(left).number, cycle_of(left).flushed) == (1, 0)
+    assert (flush_state_of(left).number, flush_state_of(left).flushed) == (1, 0)
 
 
 async def test_three_failures_end_it_for_the_cycle_and_hold_up_no_reply(tmp_path: Path) -> None:
     talk = LongTalk(tmp_path)
     talk.behind |= {"flush": AccessDenied("The key is wrong."), "compaction": AccessDenied("The key is wrong.")}
     ends = [await talk.say("on", size=250) for _ in range(18)]
-    assert all(end.text.startswith("Fine.") for end in ends if end.kind is EndKind.REPLY)
+    assert all(end.text.startswith("Fine.") for end in ends if end.kind is ResultKind.REPLY)
     assert [entry["why"] for entry in talk.flushes("failed")] == ["The key is wrong."] * 3
 
 
@@ -160,7 +160,7 @@ async def test_a_flush_searches_as_the_talk_does(tmp_path: Path) -> None:
 
 async def test_a_model_that_never_stops_is_stopped(tmp_path: Path) -> None:
     talk = LongTalk(tmp_path)
-    looks = Answer(calls=(Call("memory_list"), Call("memory_append", {"text": "again"})))
+    looks = ScriptedAnswer(calls=(Call("memory_list"), Call("memory_append", {"text": "again"})))
     talk.behind["flush"] = looks
     await talk.until("flush")
     assert len(talk.asked_for("flush")) == MOST_ROUNDS
@@ -169,7 +169,7 @@ async def test_a_model_that_never_stops_is_stopped(tmp_path: Path) -> None:
 
 async def test_what_failed_is_tried_again_and_what_was_written_is_not(tmp_path: Path) -> None:
     talk = LongTalk(tmp_path)
-    first = Answer(calls=(Call("memory_append", {"text": "Alice sails."}), Call("memory_append", "{cut")))
+    first = ScriptedAnswer(calls=(Call("memory_append", {"text": "Alice sails."}), Call("memory_append", "{cut")))
     talk.behind["flush"] = in_turn(first, Call("memory_append", {"text": "Bob rows."}))
     await talk.until("flush")
     await talk.say()
@@ -341,7 +341,7 @@ async def test_new_waits_for_no_model_and_what_it_owes_survives_a_crash(tmp_path
     talk = LongTalk(tmp_path)
     hold = Hold()
     await talk.say("My boat is called Luna")
-    talk.behind["flush"] = Answer("NO_REPLY", hold=hold)
+    talk.behind["flush"] = ScriptedAnswer("NO_REPLY", hold=hold)
     running = asyncio.create_task(talk.agent.run())
     await talk.agent.new_session(OWNER, talk.scope)
     await hold.reached.wait()

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from agent.agent import Agent
-from agent.memory.forget import Finding
+from agent.memory.forget import ForgetPlan
 from agent.model.base import ModelRequest, TryLater
-from agent.model.client import Resilient
-from agent.model.scripted import Answer, Call, Hold, Reply, Step
+from agent.model.client import ResilientModel
+from agent.model.scripted import Call, Hold, Reply, ScriptedAnswer, Step
 from tests.agent.long_talk import OWNER, SUMMARY, LongTalk, told
 
 WORD = "Zanzibar"
@@ -31,17 +31,17 @@ class Slow:
         waits, self._first = self.hold if self._first else None, False
         match request.purpose:
             case "flush":
-                return Answer(calls=(Call("memory_append", {"text": f"They spoke of {seen}."}),), hold=waits)
+                return ScriptedAnswer(calls=(Call("memory_append", {"text": f"They spoke of {seen}."}),), hold=waits)
             case "consolidation":
                 found = {"history_entry": f"They spoke of {seen}.", "memory_update": []}
-                return Answer(calls=(Call("save_memory", found),), hold=waits)
+                return ScriptedAnswer(calls=(Call("save_memory", found),), hold=waits)
             case _:
                 assert isinstance(SUMMARY, str)
-                return Answer(f"{SUMMARY}\n- {seen}", hold=waits)
+                return ScriptedAnswer(f"{SUMMARY}\n- {seen}", hold=waits)
 
 
 async def forget(talk: LongTalk) -> None:
-    await talk.agent.forget(lambda key: True, talk.scope, "", Finding(WORD, ()))
+    await talk.agent.forget(lambda key: True, talk.scope, "", ForgetPlan(WORD, ()))
 
 
 def written(talk: LongTalk) -> str:
@@ -71,7 +71,7 @@ async def test_a_retry_does_not_send_them(tmp_path: Path, purpose: str) -> None:
     async def waits(seconds: float) -> None:
         await forget(talk)
 
-    model = Resilient(talk.model, sleep=waits)
+    model = ResilientModel(talk.model, sleep=waits)
     talk.agent = Agent(talk.settings, talk.workspace, talk.sessions, model, talk.watch.clock)
     answer = talk.behind.get(purpose, "NO_REPLY")
     overloaded: list[Reply] = [TryLater("overloaded")]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.model.scripted import Answer, Call, Reply
-from agent.types import EndKind
+from agent.model.scripted import Call, Reply, ScriptedAnswer
+from agent.types import ResultKind
 from tests.agent.long_talk import OWNER, LongTalk, in_turn
 
 LINES = b"- likes tea\n- lives in Kiel\n- works as a nurse\n- has two sons\n"
@@ -28,7 +28,9 @@ CLOSED = ("read-only", "a folder", "UTF-16", "binary")
 
 def save(*edits: tuple[str, str]) -> Reply:
     update = [{"old_text": old, "new_text": new} for old, new in edits]
-    return Answer(calls=(Call("save_memory", {"history_entry": "They spoke of a boat.", "memory_update": update}),))
+    return ScriptedAnswer(
+        calls=(Call("save_memory", {"history_entry": "They spoke of a boat.", "memory_update": update}),)
+    )
 
 
 def put(file: Path, kind: str) -> bytes | None:
@@ -54,14 +56,14 @@ async def lived_through(talk: LongTalk) -> None:
     """A talk long enough for a flush and a compaction, and its end."""
     async with talk.behind_it():
         while not talk.entries("compaction"):
-            assert (await talk.say("more", size=600)).kind is EndKind.REPLY
+            assert (await talk.say("more", size=600)).kind is ResultKind.REPLY
         assert (await talk.say("and on")).text == "Fine."
         await talk.agent.new_session(OWNER, talk.scope)
         assert (await talk.say("hello")).text == "Fine."
 
 
 def flushed(text: str) -> Iterator[Reply]:
-    yield Answer(
+    yield ScriptedAnswer(
         calls=(
             Call("memory_append", {"text": text}),
             Call("memory_update", {"old_text": "", "new_text": f"- {text}"}),

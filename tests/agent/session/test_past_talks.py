@@ -14,7 +14,7 @@ from agent.forget import bring_back, redact
 from agent.memory.scope import Scope
 from agent.session.archive import Archive
 from agent.session.entries import CompactionEntry, Entry, Header, MessageEntry, Meta, RedactionEntry
-from agent.session.past_sessions import PastTalks
+from agent.session.past_sessions import PastSessions
 from agent.session.transcript import Transcript
 from agent.settings import MemorySettings
 from agent.tools.base import Arguments
@@ -32,7 +32,7 @@ class Talks:
         self.archive = Archive(home / "sessions", "main")
         self.workspace = home / "workspace"
         self.workspace.mkdir()
-        self.past = PastTalks(self.archive)
+        self.past = PastSessions(self.archive)
         self.index = unhurried(home, talks=self.past)
 
     async def talk(self, path: str, id: str, *entries: Entry, current: bool = False) -> None:
@@ -131,7 +131,7 @@ async def test_a_current_talk_is_read_anew_only_when_a_part_of_it_leaves_or_is_f
     scope, key = owner(talks.workspace), SessionKey("main", "owner")
     await talks.talk("owner", NEW, said(1, "The windmill is red"), said(2, "Hello", "m2"), current=True)
     transcript = Transcript.read(talks.archive.path(key, NEW))
-    past = PastTalks(talks.archive)
+    past = PastSessions(talks.archive)
     assert list(past.sources(scope)) == []
     seen = []
     steps: tuple[Entry, ...] = (
@@ -144,7 +144,7 @@ async def test_a_current_talk_is_read_anew_only_when_a_part_of_it_leaves_or_is_f
     for step in steps:
         await transcript.append(step)
         (source,) = past.sources(scope)
-        assert next(PastTalks(talks.archive).sources(scope)).signature == source.signature
+        assert next(PastSessions(talks.archive).sources(scope)).signature == source.signature
         seen.append(source.signature)
     assert seen[0] == seen[1] == seen[2] and len({*seen}) == 3
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from agent.context.repair import result_block
 from agent.context.replay import context
 from agent.model.base import Block, Json
-from agent.model.scripted import Answer, Call
+from agent.model.scripted import Call, ScriptedAnswer
 from agent.session.entries import Entry, MessageEntry, Meta
 from agent.session.jsonl import entry_line, read_entry
 from agent.session.prune import head_and_tail, older_than, prune_entry
@@ -98,7 +98,7 @@ async def test_a_flush_keeps_the_cache_warm_no_longer_than_an_answer(tmp_path: P
 async def test_pruning_that_suffices_saves_the_compaction(tmp_path: Path) -> None:
     talk = LongTalk(tmp_path, window=12_000, reserve=3_000)
     for _ in range(2):
-        talk.model.then(Call("read", {"n": 1}), lambda request: Answer("Read.", usage=counted(request)))
+        talk.model.then(Call("read", {"n": 1}), lambda request: ScriptedAnswer("Read.", usage=counted(request)))
         await talk.say("read it", tool("read", lambda _: LONG))
     while not talk.entries("prune"):
         await talk.say("more", size=300)

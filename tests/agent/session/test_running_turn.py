@@ -8,8 +8,8 @@ import pytest
 
 from agent.context.repair import INTERRUPTED, repair
 from agent.model.base import ContextOverflow, ModelRequest
-from agent.model.scripted import Answer, Call, Reply, Step
-from agent.types import EndKind
+from agent.model.scripted import Call, Reply, ScriptedAnswer, Step
+from agent.types import ResultKind
 from tests.agent.home import tool
 from tests.agent.long_talk import SUMMARY, LongTalk, counted, told
 
@@ -25,8 +25,8 @@ def working(rounds: int, limit: int = WINDOW) -> Step:
         if counted(request).input + request.max_tokens > limit:
             raise ContextOverflow("prompt is too long")
         if (number := next(left, None)) is None:
-            return Answer("Bob signed it.", usage=counted(request))
-        return Answer(f"Page {number}.", (Call("read", {"n": number}),), usage=counted(request))
+            return ScriptedAnswer("Bob signed it.", usage=counted(request))
+        return ScriptedAnswer(f"Page {number}.", (Call("read", {"n": number}),), usage=counted(request))
 
     return answer
 
@@ -42,7 +42,7 @@ async def test_a_turn_that_reads_more_than_the_window_is_shortened_between_its_s
     await talk.fill(3, size=400)
     talk.model._otherwise = working(30)
     end = await talk.say(QUESTION, tool("read", lambda _: "word " * 700))
-    assert (end.kind, end.text.rpartition("\n\n")[2]) == (EndKind.REPLY, "Bob signed it.")
+    assert (end.kind, end.text.rpartition("\n\n")[2]) == (ResultKind.REPLY, "Bob signed it.")
     assert len([entry for entry in talk.entries("compaction") if entry.get("said")]) >= 2
     assert all(QUESTION in told(request) for request in talk.model.requests[3:])
     assert all(counted(request).input + request.max_tokens <= WINDOW for request in talk.model.requests)
@@ -56,7 +56,7 @@ async def test_a_restart_sends_the_very_same(tmp_path: Path) -> None:
     before = talk.model.requests[-1]
     assert talk.entries("compaction")
     talk.started_anew()
-    talk.model._otherwise = lambda request: Answer("Fine.", usage=counted(request))
+    talk.model._otherwise = lambda request: ScriptedAnswer("Fine.", usage=counted(request))
     await talk.say("and when?", tool("read", lambda _: "word " * 700))
     after = talk.model.requests[-1]
     assert after.messages[: len(before.messages)] == before.messages and after.system == before.system
@@ -120,7 +120,7 @@ async def test_where_nothing_makes_room_the_person_is_told_what_to_do_and_the_ne
     rounds = working(60, limit=10**6)
     talk.model._otherwise = rounds
     end = await talk.say(QUESTION, tool("read", lambda _: "word " * 30), size=200)
-    assert end.kind is EndKind.ERROR and end.text.endswith(
+    assert end.kind is ResultKind.ERROR and end.text.endswith(
         "This talk no longer fits the model's window. Send /new to start a fresh one; what was noted stays in memory."
     )
     talk.behind["compaction"] = SUMMARY

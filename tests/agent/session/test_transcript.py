@@ -19,12 +19,21 @@ from hypothesis import strategies as st
 
 from agent.model.base import Block, Usage
 from agent.search.result_text import QuotedLines
-from agent.session.entries import CompactionEntry, Entry, Header, MarkEntry, MessageEntry, Meta, Recalled, Seen
+from agent.session.entries import (
+    CompactionEntry,
+    Entry,
+    Header,
+    MarkEntry,
+    MessageEntry,
+    Meta,
+    RecalledPassage,
+    SeenFile,
+)
 from agent.session.jsonl import entry_line, read_entry
-from agent.session.transcript import NotJournaled, Transcript, Unusable
+from agent.session.transcript import Transcript, TranscriptNotWritten, TranscriptUnusable
 
 HEADER = Header(
-    "20261121-083000-000-abcd", "owner", "main", "2026-11-21T08:30:00.000Z", ("rules", "own"), {"A": Seen()}
+    "20261121-083000-000-abcd", "owner", "main", "2026-11-21T08:30:00.000Z", ("rules", "own"), {"A": SeenFile()}
 )
 
 texts = st.text(st.characters(), max_size=20)
@@ -36,8 +45,8 @@ json_values = st.recursive(
 blocks = st.dictionaries(texts, json_values, max_size=4)
 pairs = st.tuples(st.integers(1), st.integers(1))
 ranges = st.lists(pairs, max_size=3).map(tuple)
-seen = st.builds(Seen, sha=texts, size=st.integers(0), total=st.integers(0), shown=ranges, known=ranges)
-recalled = st.builds(Recalled, texts, pairs, st.dates(), st.floats(0, 1), texts, is_part=st.booleans())
+seen = st.builds(SeenFile, sha=texts, size=st.integers(0), total=st.integers(0), shown=ranges, known=ranges)
+recalled = st.builds(RecalledPassage, texts, pairs, st.dates(), st.floats(0, 1), texts, is_part=st.booleans())
 quoted = st.builds(QuotedLines, texts, pairs, st.booleans())
 metas = st.builds(
     Meta,
@@ -150,7 +159,7 @@ def test_a_damaged_line_in_the_middle_costs_only_itself(tmp_path: Path, junk: by
 def test_a_file_without_a_header_is_refused_in_words(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "talk.jsonl"
     path.write_bytes(data)
-    with pytest.raises(Unusable, match=r"talk\.jsonl"):
+    with pytest.raises(TranscriptUnusable, match=r"talk\.jsonl"):
         Transcript.read(path)
 
 
@@ -196,7 +205,7 @@ async def test_a_full_disk_is_said_and_leaves_the_file_whole(tmp_path: Path) -> 
     old_handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 1_000, limits[1]))
     try:
-        with pytest.raises(NotJournaled, match="could not be written"):
+        with pytest.raises(TranscriptNotWritten, match="could not be written"):
             await transcript.append(say("x" * 50_000))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
@@ -208,7 +217,7 @@ async def test_a_full_disk_is_said_and_leaves_the_file_whole(tmp_path: Path) -> 
 
 def test_a_transcript_is_never_started_over_another(tmp_path: Path) -> None:
     path = made(tmp_path, say("one"))
-    with pytest.raises(NotJournaled):
+    with pytest.raises(TranscriptNotWritten):
         Transcript.create(path, HEADER)
     assert list(Transcript.read(path).entries) == [say("one")]
 

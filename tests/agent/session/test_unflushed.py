@@ -16,7 +16,7 @@ from agent.compaction.consolidate import UNWRITTEN
 from agent.compaction.cut import cut_point, sparing
 from agent.compaction.flush_state import FLUSH, unflushed
 from agent.model.base import ModelRequest
-from agent.model.scripted import Answer, Call, Reply
+from agent.model.scripted import Call, Reply, ScriptedAnswer
 from agent.session.entries import CompactionEntry, Entry, MarkEntry, MessageEntry, Meta
 from tests.agent.home import tool
 from tests.agent.long_talk import OWNER, LongTalk, counted, told
@@ -72,14 +72,14 @@ def scribe(request: ModelRequest) -> Reply:
     """Writes down all that it was shown in the flush."""
     words = [str(b["text"]) for m in request.messages if m.role == "user" for b in m.content if "text" in b]
     found = codes("\n".join(words))
-    return Answer(calls=(Call("memory_append", {"text": " ".join(found)}),)) if found else "NO_REPLY"
+    return ScriptedAnswer(calls=(Call("memory_append", {"text": " ".join(found)}),)) if found else "NO_REPLY"
 
 
 def consolidated(request: ModelRequest) -> Reply:
     """Names nothing but what nobody has written down."""
     shown = told(request).replace('\\"', '"')
     named = " ".join(codes(shown.partition(f'<daybook-quoted name="{UNWRITTEN}"')[2]))
-    return Answer(calls=(Call("save_memory", {"history_entry": f"A talk. {named}", "memory_update": []}),))
+    return ScriptedAnswer(calls=(Call("save_memory", {"history_entry": f"A talk. {named}", "memory_update": []}),))
 
 
 async def lost(root: Path, prompt: int, turns: Sequence[tuple[int, int]], *, leaves: bool) -> list[str]:
@@ -92,7 +92,7 @@ async def lost(root: Path, prompt: int, turns: Sequence[tuple[int, int]], *, lea
     def answer(request: ModelRequest) -> Reply:
         newest = request.messages[-1].content[-1]
         calls = () if newest["type"] == "tool_result" else (Call("read", {}),)
-        return Answer("Fine.", calls, usage=counted(request))
+        return ScriptedAnswer("Fine.", calls, usage=counted(request))
 
     talk.model._otherwise = answer
     planted: list[str] = []

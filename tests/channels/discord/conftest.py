@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from channels.discord.channel import DiscordChannel
 from channels.discord.intake import Hears
-from channels.discord.last_seen import SeenForNow
+from channels.discord.last_seen import PositionsInMemory
 from channels.message import Address, CommandInfo, Event, InboundMessage
 from tests.fakes.bell import Bell
 from tests.fakes.discord import Channel, FakeDiscord
@@ -76,7 +76,7 @@ class House:
 
     def __init__(self, discord: FakeDiscord) -> None:
         self.discord = discord
-        self.seen = SeenForNow()
+        self.seen = PositionsInMemory()
         self.receiver = Receiver()
         self.pauses = Pauses()
         self.silence = 60.0

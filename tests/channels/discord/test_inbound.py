@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from channels.discord.directory import Directory, Place
-from channels.discord.inbound import BotIdentity, moment, read, read_interaction, snowflake
-from channels.message import Attachment, ChatKind, InboundMessage, Quote, Unreadable
+from channels.discord.directory import Directory, DiscordChat
+from channels.discord.inbound import DiscordIdentity, moment, read, read_interaction, snowflake
+from channels.message import Attachment, ChatKind, InboundMessage, Quote, UnreadableEvent
 
-BOT = BotIdentity("900", "Daybook", frozenset({"status"}))
+BOT = DiscordIdentity("900", "Daybook", frozenset({"status"}))
 SERVER = {
     "id": "1",
     "name": "Home",
@@ -217,11 +217,11 @@ FIELDS += ["message_snapshots", "webhook_id", "data", "token", "user", "message"
 def test_no_event_raises(changed: dict[str, Any], edit: bool) -> None:
     directory = Directory("900")
     directory.server_seen(SERVER)
-    place = Place("10", "1", "general")
+    place = DiscordChat("10", "1", "general")
     event = read(message(content="hi") | changed, BOT, place, directory, edit=edit)
-    assert event is None or isinstance(event, InboundMessage | Unreadable)
+    assert event is None or isinstance(event, InboundMessage | UnreadableEvent)
     command = {"id": "5", "type": 2, "data": {"name": "status"}, "user": {"id": "22"}} | changed
-    assert isinstance(read_interaction(command, place, directory), InboundMessage | Unreadable | None)
+    assert isinstance(read_interaction(command, place, directory), InboundMessage | UnreadableEvent | None)
 
 
 @given(JSON)

@@ -9,7 +9,7 @@ from contextlib import suppress
 import pytest
 
 from channels.discord.errors import seconds_of
-from channels.discord.rate_limit import Halt
+from channels.discord.rate_limit import GlobalRateLimit
 from channels.message import Health, NotSent, OutboundMessage, SourceFailed
 from tests.channels.discord.conftest import House, address
 from tests.fakes.discord import Channel
@@ -129,7 +129,7 @@ def test_the_pause_that_headers_name(headers: dict[str, str], seconds: float) ->
 
 
 def test_what_a_refusal_says_of_other_calls() -> None:
-    halt = Halt()
+    halt = GlobalRateLimit()
     halt.met({"Via": "1.1 google", "Retry-After": "90"})
     assert halt.left("/channels/{channel_id}/messages") == 0 and not halt.shut_out
     halt.met({"Via": "1.1 google", "Retry-After": "90", "X-RateLimit-Global": "true"})

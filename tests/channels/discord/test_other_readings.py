@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from channels.discord.errors import UNKNOWN_CHANNEL
-from channels.discord.rate_limit import Halt
+from channels.discord.rate_limit import GlobalRateLimit
 from channels.message import Address, NotSent, OutboundMessage, Refused
 from tests.channels.discord.conftest import House
 
@@ -82,7 +82,7 @@ async def test_a_wait_that_only_the_body_names(house: House) -> None:
 
 
 def test_whose_429_it_is() -> None:
-    halt = Halt()
+    halt = GlobalRateLimit()
     halt.met({"X-RateLimit-Bucket": "abc", "Retry-After": "9"})
     assert halt.left() == 0.0
     halt.met({"Via": "1.1 google"}, {"retry_after": 90.0, "global": True})

@@ -25,7 +25,7 @@ from channels.message import (
     SendError,
     SourceFailed,
     TooLong,
-    Unreadable,
+    UnreadableEvent,
 )
 from tests.channels.telegram.desk import ALICE, GROUP, Desk
 from tests.fakes.telegram import FakeTelegram
@@ -97,8 +97,8 @@ async def test_a_poison_update_does_not_block_those_behind_it(desk: Desk) -> Non
     async with desk.running():
         first, second, third = await desk.received(3)
         await desk.telegram.wait_for(lambda: not desk.telegram.pending)
-    assert isinstance(first, Unreadable)
-    assert isinstance(second, Unreadable)
+    assert isinstance(first, UnreadableEvent)
+    assert isinstance(second, UnreadableEvent)
     assert '"what?"' in first.raw
     assert isinstance(third, InboundMessage)
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from channels.message import Address, Attachment, ChatKind, InboundMessage, Migrated, Origin, Quote, Unreadable
-from channels.telegram.inbound import BotIdentity, read
+from channels.message import Address, Attachment, ChatKind, InboundMessage, Migrated, Origin, Quote, UnreadableEvent
+from channels.telegram.inbound import TelegramIdentity, read
 
-BOT = BotIdentity(42, "my_bot")
+BOT = TelegramIdentity(42, "my_bot")
 ALICE = {"id": 11111, "is_bot": False, "first_name": "Alice", "last_name": "Arnold"}
 PRIVATE = {"id": 11111, "type": "private", "first_name": "Alice"}
 GROUP = {"id": -1001, "type": "supergroup", "title": "Friends"}
@@ -343,7 +343,7 @@ def test_the_stop_button_of_a_draft_is_a_command() -> None:
 )
 def test_what_cannot_be_read_is_kept(broken: dict[str, Any], word: str) -> None:
     event = read(broken, BOT)
-    assert isinstance(event, Unreadable)
+    assert isinstance(event, UnreadableEvent)
     assert json.loads(event.raw) == broken
     assert word in event.why
     assert read(broken, BOT) == event

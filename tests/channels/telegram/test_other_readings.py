@@ -10,7 +10,7 @@ import pytest
 from telegram.request import HTTPXRequest
 
 from channels.message import Button, InboundMessage, NotSent, OutboundMessage, PreviewStyle, Refused, SendError
-from channels.telegram.inbound import ALLOWED_UPDATES, BotIdentity, read
+from channels.telegram.inbound import ALLOWED_UPDATES, TelegramIdentity, read
 from channels.telegram.poller import Poller
 from tests.channels.telegram.desk import ALICE, GROUP, Desk
 from tests.fakes.telegram import FakeTelegram
@@ -113,7 +113,7 @@ def test_numbers_as_json_has_them() -> None:
         "from": {"id": 11111.0, "first_name": "A"},
         "text": "hi",
     }
-    event = read({"update_id": 7.0, "message": message}, BotIdentity(1, "bot"))
+    event = read({"update_id": 7.0, "message": message}, TelegramIdentity(1, "bot"))
     assert isinstance(event, InboundMessage)
     assert (event.id, event.platform_id, event.address.chat_id) == ("update:7", "5", "11111")
 

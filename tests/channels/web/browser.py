@@ -1,8 +1,7 @@
 """A browser with the page open, as the server sees it: what it sends, and what stands in the chat by what it was told.
 
-It keeps what `page.html` keeps (messages by id, drafts by turn), so a message that came twice would stand twice here
-only if it had two ids.
-"""
+It keeps what `load_page.html` keeps (messages by id, drafts by turn), so a message that came twice would stand twice
+here only if it had two ids."""
 
 from __future__ import annotations
 

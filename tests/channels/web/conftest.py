@@ -15,7 +15,7 @@ import pytest
 from channels.message import Address, ChannelStatus, CommandInfo, Event, Health, InboundMessage, Origin, OutboundMessage
 from channels.web.auth import Now
 from channels.web.channel import Sleep, WebChannel
-from channels.web.record import Buttons, By, Entry, NotRecorded, ShownFile
+from channels.web.record import Buttons, By, ChatEntry, NotRecorded, ShownFile
 from tests.channels.web.browser import Browser, browser
 from tests.chromium import chromium  # noqa: F401  a fixture
 
@@ -36,11 +36,11 @@ class Gate:
 
 
 class RecordForNow:
-    """`channels.web.record.Record` in memory. `failure` is raised by every method while it is set; what `recent` has
-    read waits at the `gate`."""
+    """`channels.web.record.ChatRecord` in memory. `failure` is raised by every method while it is set; what `recent`
+    has read waits at the `gate`."""
 
     def __init__(self) -> None:
-        self.entries: list[Entry] = []
+        self.entries: list[ChatEntry] = []
         self.failure: NotRecorded | None = None
         self.gate: Gate | None = None
         self.ended: set[str] = set()
@@ -48,24 +48,24 @@ class RecordForNow:
     def said(self, message: InboundMessage) -> None:
         files = tuple(ShownFile(one.name, one.media_type, handle=one.handle) for one in message.attachments)
         at = message.sent_at.isoformat()
-        self._add(Entry(0, message.id, message.address.chat_id, By.PERSON, message.text, at, files=files))
+        self._add(ChatEntry(0, message.id, message.address.chat_id, By.PERSON, message.text, at, files=files))
 
-    async def recent(self, chat: str, most: int, before: int | None = None) -> Sequence[Entry]:
+    async def recent(self, chat: str, most: int, before: int | None = None) -> Sequence[ChatEntry]:
         self._check()
         found = [one for one in self.entries if one.chat == chat and (before is None or one.number < before)][-most:]
         if self.gate:
             await self.gate()
         return found
 
-    async def find(self, id: str) -> Entry | None:
+    async def find(self, id: str) -> ChatEntry | None:
         self._check()
         return next((one for one in self.entries if one.id == id), None)
 
-    async def keep(self, entry: Entry) -> Entry:
+    async def keep(self, entry: ChatEntry) -> ChatEntry:
         self._check()
         return self._add(entry)
 
-    async def change(self, id: str, text: str, buttons: Buttons) -> Entry | None:
+    async def change(self, id: str, text: str, buttons: Buttons) -> ChatEntry | None:
         self._check()
         for place, one in enumerate(self.entries):
             if one.id == id and one.by is By.DAYBOOK:
@@ -92,7 +92,7 @@ class RecordForNow:
         self._check()
         return frozenset(file.handle for one in self.entries for file in one.files if file.handle)
 
-    def _add(self, entry: Entry) -> Entry:
+    def _add(self, entry: ChatEntry) -> ChatEntry:
         known = next((one for one in self.entries if one.id == entry.id), None)
         if known is None:
             known = dataclasses.replace(entry, number=len(self.entries) + 1)

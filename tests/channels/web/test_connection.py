@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-from channels.web.clients import Connection
+from channels.web.clients import PageConnection
 
 
-async def shown(connection: Connection, number: int) -> list[str]:
+async def shown(connection: PageConnection, number: int) -> list[str]:
     sent: list[str] = []
     done = asyncio.Event()
 
@@ -24,7 +24,7 @@ async def shown(connection: Connection, number: int) -> list[str]:
 
 
 async def test_in_order_and_of_a_preview_the_newest() -> None:
-    one = Connection("main")
+    one = PageConnection("main")
     for frame, draft in (("a", ""), ("d1", "t"), ("d2", "t"), ("b", ""), ("d3", "t"), ("e1", "u")):
         one.show(frame, draft)
     assert await shown(one, 5) == ["a", "d2", "b", "d3", "e1"]
@@ -32,7 +32,7 @@ async def test_in_order_and_of_a_preview_the_newest() -> None:
 
 async def test_a_page_that_takes_nothing_is_cut_off() -> None:
     for frame, number in (("x", 600), ("x" * 1_000_000, 17)):
-        one = Connection("main")
+        one = PageConnection("main")
         cut = asyncio.create_task(one.cut_off())
         for _ in range(number):
             one.show(frame)
@@ -41,7 +41,7 @@ async def test_a_page_that_takes_nothing_is_cut_off() -> None:
 
 
 async def test_previews_alone_never_cut_anybody_off() -> None:
-    one = Connection("main")
+    one = PageConnection("main")
     cut = asyncio.create_task(one.cut_off())
     for number in range(5_000):
         one.show(f"{number}" * 10_000, "turn")

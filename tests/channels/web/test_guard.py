@@ -7,7 +7,7 @@ import hmac
 
 import pytest
 
-from channels.web.auth import PATH_SECONDS, SESSION_SECONDS, Guard
+from channels.web.auth import PATH_SECONDS, SESSION_SECONDS, Auth
 
 PORT = 8765
 
@@ -20,8 +20,8 @@ class Time:
         return self.now
 
 
-def guard(host: str = "127.0.0.1", token: str = "the-token", time: Time | None = None) -> Guard:
-    return Guard(token, host, [PORT], time or Time())
+def guard(host: str = "127.0.0.1", token: str = "the-token", time: Time | None = None) -> Auth:
+    return Auth(token, host, [PORT], time or Time())
 
 
 @pytest.mark.parametrize("host", ["localhost:8765", "LOCALHOST:8765", "127.0.0.1:8765", "[::1]:8765"])
@@ -74,7 +74,7 @@ def test_who_listens_everywhere_is_called_by_the_address_that_was_reached() -> N
 
 
 def test_a_port_that_is_the_usual_one_need_not_be_named() -> None:
-    assert Guard("t", "127.0.0.1", [80]).is_our_host("localhost")
+    assert Auth("t", "127.0.0.1", [80]).is_our_host("localhost")
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_a_port_that_is_the_usual_one_need_not_be_named() -> None:
     ],
 )
 def test_only_the_page_that_was_given_out_under_that_host_may_ask(origin: str, ours: bool) -> None:
-    assert Guard.is_our_origin(origin, "localhost:8765") is ours
+    assert Auth.is_our_origin(origin, "localhost:8765") is ours
 
 
 def test_a_session_is_known_after_a_restart_and_ends_with_its_time_or_its_token() -> None:

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from gateway.scheduling.job_store import Jobs, NotChanged
+from gateway.scheduling.job_store import JobStore, NotChanged
 from tests.gateway.conftest import Moment
 
 WHEN = "when: {at: '2026-11-21T09:00'}"
 
 
-def looked(folder: Path, moment: Moment, text: str) -> Jobs:
+def looked(folder: Path, moment: Moment, text: str) -> JobStore:
     (folder / "schedule.yaml").write_text(text, "utf-8")
-    jobs = Jobs(folder, moment.clock, folder / "good.yaml")
+    jobs = JobStore(folder, moment.clock, folder / "good.yaml")
     jobs.look()
     return jobs
 

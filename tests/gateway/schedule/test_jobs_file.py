@@ -8,8 +8,16 @@ from hypothesis import strategies as st
 
 from gateway.scheduling import job as job_
 from gateway.scheduling.builtins import RESERVED, summary_of
-from gateway.scheduling.job import BadJob, Job, new_id
-from gateway.scheduling.jobs_file import BadFile, NotEditable, read, switched, with_job, without_job, without_jobs
+from gateway.scheduling.job import InvalidJob, Job, new_id
+from gateway.scheduling.jobs_file import (
+    InvalidJobsFile,
+    NotEditable,
+    read,
+    switched,
+    with_job,
+    without_job,
+    without_jobs,
+)
 
 BY_HAND = """\
 # My jobs.
@@ -145,7 +153,7 @@ def test_what_cannot_be_edited_without_rewriting_it_is_left_alone() -> None:
     ],
 )
 def test_a_broken_file_is_told_with_its_line(text: str, why: str) -> None:
-    with pytest.raises(BadFile, match=why):
+    with pytest.raises(InvalidJobsFile, match=why):
         read(text)
 
 
@@ -188,7 +196,7 @@ def test_words_without_quotes_mean_what_they_say() -> None:
 def test_no_text_breaks_the_reader(text: str) -> None:
     try:
         read(text)
-    except BadFile as error:
+    except InvalidJobsFile as error:
         assert str(error)
 
 
@@ -201,7 +209,7 @@ def test_ids_tell_what_a_job_is_about() -> None:
 
 
 def test_a_text_that_is_too_long_is_refused() -> None:
-    with pytest.raises(BadJob, match="20,000 are allowed"):
+    with pytest.raises(InvalidJob, match="20,000 are allowed"):
         job(text="x" * 20_001)
 
 
@@ -212,7 +220,7 @@ OWN = [*sorted(RESERVED), summary_of("telegram:1"), summary_of("telegram:-1001")
 def test_no_job_takes_the_name_of_one_of_daybooks_own(id: str) -> None:
     """It would stand in the other's place, which would not run any more."""
     fields = {"id": id, "text": "x", "when": {"every": "2h"}}
-    with pytest.raises(BadJob, match=f"'{id}', which is a name of Daybook's own jobs; take another"):
+    with pytest.raises(InvalidJob, match=f"'{id}', which is a name of Daybook's own jobs; take another"):
         job_.read(fields)
     (problem,) = read(f"jobs:\n  - {{id: {id}, text: x, when: {{every: 2h}}}}\n").problems
     assert "Daybook's own" in str(problem)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.scheduling.phrases import read
-from gateway.scheduling.recurrence import BadWhen, fields, next_after
+from gateway.scheduling.recurrence import InvalidWhen, fields, next_after
 
 ZONE = ZoneInfo("Europe/Berlin")
 NOW = datetime(2026, 11, 21, 8, 30, tzinfo=ZONE)
@@ -120,7 +120,7 @@ def test_every_few_days_begins_with_the_next_such_time(said: str, first: str) ->
     "said", ["2026-02-30 10:00 x", "tomorrow 25:00 x", "31.2. 10:00 x", "at 13pm x", "in 0 minutes x"]
 )
 def test_what_cannot_be_is_refused(said: str) -> None:
-    with pytest.raises(BadWhen):
+    with pytest.raises(InvalidWhen):
         read(said, NOW)
 
 
@@ -128,5 +128,5 @@ def test_what_cannot_be_is_refused(said: str) -> None:
 def test_no_words_break_it(text: str, beginning: str) -> None:
     try:
         read(beginning + text, NOW)
-    except BadWhen as error:
+    except InvalidWhen as error:
         assert str(error)

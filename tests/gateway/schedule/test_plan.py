@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from gateway.scheduling.policy import Missed, Quiet, Run, Timing, Wait, next_run, plan
+from gateway.scheduling.policy import Missed, PlannedRun, Quiet, Timing, Wait, next_run, plan
 from gateway.scheduling.recurrence import At, Cron, Every, When
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -21,7 +21,9 @@ def at(text: str) -> datetime:
     return datetime.fromisoformat(text if "T" in text else f"2026-11-21T{text}").replace(tzinfo=BERLIN)
 
 
-def what(when: When, settled: str, now: str, *, hours: float = 12, quiet: Quiet | None = None) -> Wait | Run | Missed:
+def what(
+    when: When, settled: str, now: str, *, hours: float = 12, quiet: Quiet | None = None
+) -> Wait | PlannedRun | Missed:
     return plan(Timing(when, BERLIN, timedelta(hours=hours), quiet), at(settled), at(now))
 
 
@@ -30,8 +32,8 @@ def test_before_its_time_it_waits() -> None:
 
 
 def test_on_time_it_runs() -> None:
-    assert what(EIGHT, "07:00", "08:00") == Run(at("08:00"), late=False)
-    assert what(EIGHT, "07:00", "08:02") == Run(at("08:00"), late=False)
+    assert what(EIGHT, "07:00", "08:00") == PlannedRun(at("08:00"), late=False)
+    assert what(EIGHT, "07:00", "08:02") == PlannedRun(at("08:00"), late=False)
 
 
 def test_what_was_run_is_not_run_again() -> None:
@@ -39,8 +41,8 @@ def test_what_was_run_is_not_run_again() -> None:
 
 
 def test_missed_while_down_runs_once_and_says_so() -> None:
-    assert what(Every(timedelta(hours=2)), "00:00", "11:30") == Run(at("10:00"), late=True)
-    assert what(EIGHT, "2026-11-10T09:00", "12:00") == Run(at("08:00"), late=True)
+    assert what(Every(timedelta(hours=2)), "00:00", "11:30") == PlannedRun(at("10:00"), late=True)
+    assert what(EIGHT, "2026-11-10T09:00", "12:00") == PlannedRun(at("08:00"), late=True)
 
 
 def test_missed_too_long_ago_is_let_go() -> None:
@@ -57,13 +59,13 @@ def test_a_clock_that_is_put_back_runs_nothing_before_its_time() -> None:
     ("due", "now", "expected"),
     [
         ("0 2 * * *", "03:00", Wait(at("07:00"))),
-        ("0 2 * * *", "07:00", Run(at("02:00"), late=False)),
-        ("0 2 * * *", "07:05", Run(at("02:00"), late=True)),
-        ("30 6 * * *", "07:01", Run(at("06:30"), late=False)),
-        ("0 7 * * *", "07:00", Run(at("07:00"), late=False)),
+        ("0 2 * * *", "07:00", PlannedRun(at("02:00"), late=False)),
+        ("0 2 * * *", "07:05", PlannedRun(at("02:00"), late=True)),
+        ("30 6 * * *", "07:01", PlannedRun(at("06:30"), late=False)),
+        ("0 7 * * *", "07:00", PlannedRun(at("07:00"), late=False)),
     ],
 )
-def test_in_quiet_hours_it_waits_for_their_end(due: str, now: str, expected: Wait | Run) -> None:
+def test_in_quiet_hours_it_waits_for_their_end(due: str, now: str, expected: Wait | PlannedRun) -> None:
     assert what(Cron(due), "00:00", now, quiet=NIGHT) == expected
 
 
@@ -97,4 +99,4 @@ def test_a_year_of_minutes_that_passed_is_no_work() -> None:
     now = datetime(2026, 11, 21, tzinfo=UTC)
     timing = Timing(Cron("* * * * *"), BERLIN, timedelta(hours=12))
     for _ in range(20):
-        assert plan(timing, now - timedelta(days=365), now) == Run(now, late=False)
+        assert plan(timing, now - timedelta(days=365), now) == PlannedRun(now, late=False)

@@ -11,16 +11,16 @@ import pytest
 
 from agent.clock import utc_stamp
 from agent.model.base import Json, ModelError
-from agent.model.scripted import Answer, Call, Hold
+from agent.model.scripted import Call, Hold, ScriptedAnswer
 from channels.message import ChatGone
 from gateway.config import Config
 from gateway.rpc.protocol import OperationError
-from gateway.scheduling.builtins import BuiltIn, DueTime, JobFailed, Outcome
+from gateway.scheduling.builtins import BuiltIn, DueTime, JobFailed, JobOutcome
 from gateway.scheduling.recurrence import Cron
-from gateway.scheduling.run_state import Ledger
-from gateway.server import Patience
+from gateway.scheduling.run_state import RunState
+from gateway.server import Timeouts
 from gateway.store.database import Database
-from gateway.store.run_rows import Run, State
+from gateway.store.run_rows import Run, RunStatus
 from tests.gateway.conftest import ALICE, GROUP, OWNER, Daybook, Running
 
 DAILY = "when: {cron: '0 9 * * *'}"
@@ -85,7 +85,7 @@ async def test_a_prompt_is_an_isolated_turn_whose_last_words_are_delivered(daybo
         "daily_summary": {"enabled": False}
     }  # of the same day, it would be heard in between
     write(daybook, WEATHER)
-    looks = Answer("Let me look.", calls=(Call("memory_append", {"text": "asked for rain"}),))
+    looks = ScriptedAnswer("Let me look.", calls=(Call("memory_append", {"text": "asked for rain"}),))
     daybook.model.then("Hello.", looks, "It rains.", "It rains again.")
     async with awake(daybook) as gateway:
         daybook.chat.say("Hi", chat=OWNER)
@@ -400,9 +400,9 @@ async def test_what_was_claimed_while_the_clock_ran_ahead_holds_up_nothing(daybo
         pass
     now, ahead = daybook.moment.now + HALF_HOUR, 7 * DAY
     due, stamp = utc_stamp(now + ahead), utc_stamp(now + ahead + HALF_HOUR)
-    claimed = Run("water", due, "message", "Drink", None, False, False, State.WAITING, stamp, attempts, stamp)
+    claimed = Run("water", due, "message", "Drink", None, False, False, RunStatus.WAITING, stamp, attempts, stamp)
     database = await Database.open(daybook.home.database)
-    ledger = Ledger(database, daybook.moment.clock)
+    ledger = RunState(database, daybook.moment.clock)
     await ledger.load()
     assert await ledger.take_up([claimed])
     await database.aclose()
@@ -422,9 +422,9 @@ async def test_a_wait_that_a_clock_made_before_it_was_put_back_is_over(daybook: 
     async with awake(daybook):
         pass
     due, stamp = utc_stamp(daybook.moment.now), utc_stamp(daybook.moment.now + DAY)
-    failed = Run("water", due, "message", "Drink", None, False, False, State.WAITING, stamp, 1, stamp)
+    failed = Run("water", due, "message", "Drink", None, False, False, RunStatus.WAITING, stamp, 1, stamp)
     database = await Database.open(daybook.home.database)
-    ledger = Ledger(database, daybook.moment.clock)
+    ledger = RunState(database, daybook.moment.clock)
     await ledger.load()
     assert await ledger.take_up([failed])
     await database.aclose()
@@ -436,7 +436,7 @@ async def test_a_slow_job_delays_no_other(daybook: Daybook) -> None:
     hold = Hold()
     write(daybook, WEATHER, f"{{id: news, kind: prompt, text: News, {DAILY}}}", WATER)
     daybook.model.then(
-        *[lambda request: Answer("Slow.", hold=hold) if "weather" in str(request.messages) else "Quick."] * 2
+        *[lambda request: ScriptedAnswer("Slow.", hold=hold) if "weather" in str(request.messages) else "Quick."] * 2
     )
     async with awake(daybook):
         daybook.moment.pass_(HALF_HOUR)
@@ -478,14 +478,14 @@ async def test_killed_at_each_turn_of_the_loop_it_is_said_once(daybook: Daybook)
 class Nightly:
     """A built-in job that is told what to come to."""
 
-    def __init__(self, *results: Outcome | Exception) -> None:
+    def __init__(self, *results: JobOutcome | Exception) -> None:
         self.results = list(results)
         self.dues: list[DueTime] = []
 
     def __call__(self, _: Config) -> Sequence[BuiltIn]:
         return (BuiltIn("journal", Cron("0 9 * * *"), self.run),)
 
-    async def run(self, due: DueTime) -> Outcome:
+    async def run(self, due: DueTime) -> JobOutcome:
         self.dues.append(due)
         result = self.results.pop(0)
         if isinstance(result, Exception):
@@ -494,7 +494,7 @@ class Nightly:
 
 
 async def test_a_built_in_job_stands_in_the_list_and_runs(daybook: Daybook) -> None:
-    nightly = Nightly(Outcome(), JobFailed("there is no model"), Outcome(silent=True))
+    nightly = Nightly(JobOutcome(), JobFailed("there is no model"), JobOutcome(silent=True))
     daybook.built_ins = nightly
     async with awake(daybook) as gateway:
         assert (await listed(gateway, "journal"))["kind"] == "built-in"
@@ -519,10 +519,10 @@ async def test_a_built_in_job_stands_in_the_list_and_runs(daybook: Daybook) -> N
 @pytest.mark.parametrize("operation", ["schedule.list", "schedule.run", "schedule.pause"])
 async def test_a_job_that_was_offered_a_moment_ago_is_a_job_like_others(daybook: Daybook, operation: str) -> None:
     """As `/daily 8:15` offers one; the schedule has not looked at the clock since."""
-    daybook.patience = Patience(tick=60)
+    daybook.patience = Timeouts(tick=60)
     async with awake(daybook) as gateway:
         await gateway.ticks()
-        gateway.gateway.schedule.offer(BuiltIn("news", Cron("15 8 * * *"), Nightly(Outcome()).run))
+        gateway.gateway.schedule.offer(BuiltIn("news", Cron("15 8 * * *"), Nightly(JobOutcome()).run))
         await gateway.ask(operation, **({} if operation == "schedule.list" else {"id": "news"}))
         due = None if operation == "schedule.pause" else "2026-11-22T08:15:00+01:00"
         assert (await listed(gateway, "news"))["next_run"] == due
@@ -555,7 +555,7 @@ async def test_no_job_is_made_by_a_file_tool_inside_a_job(daybook: Daybook, path
         Call("write_file", {"path": path, "content": more}),
         Call("edit_file", {"path": path, "old_text": "# mine", "new_text": "# ours"}),
     )
-    daybook.model.then(Answer(calls=tries), "No more.")
+    daybook.model.then(ScriptedAnswer(calls=tries), "No more.")
     async with awake(daybook) as gateway:
         before = schedule(daybook)
         daybook.moment.pass_(HALF_HOUR)
@@ -563,7 +563,7 @@ async def test_no_job_is_made_by_a_file_tool_inside_a_job(daybook: Daybook, path
         await until(gateway, "weather", "delivered")
         assert schedule(daybook) == before
         assert daybook.asked().count("no job is made, changed or removed from inside a job") == 2
-        daybook.model.then(Answer(calls=tries), "Done.")
+        daybook.model.then(ScriptedAnswer(calls=tries), "Done.")
         daybook.chat.say("Add it to the file", chat=OWNER)
         await daybook.chat.wait_heard(2, chat=OWNER)
     assert schedule(daybook) == more.replace("# mine", "# ours")
@@ -577,7 +577,7 @@ async def test_the_index_is_no_way_to_the_schedule_for_a_job(daybook: Daybook) -
     note = {"name": "More", "description": "x", "type": "user", "content": "More"}
     updates = ({"old_text": "", "new_text": line}, {"old_text": "# mine", "new_text": "# ours"})
     calls = [Call("memory_update", update) for update in updates]
-    daybook.model.then(Answer(calls=(*calls, Call("memory_save", note))), "No more.")
+    daybook.model.then(ScriptedAnswer(calls=(*calls, Call("memory_save", note))), "No more.")
     async with awake(daybook):
         daybook.moment.pass_(HALF_HOUR)
         assert await daybook.chat.wait_heard(1, chat=OWNER) == ["No more."]

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.scheduling.clock import Waits
+from gateway.scheduling.clock import WaitQueue
 
 BEGIN = datetime(2026, 11, 21, tzinfo=UTC)
 ids = st.sampled_from("abcde")
@@ -23,7 +23,7 @@ steps = st.one_of(
 
 @given(st.lists(steps, max_size=200))
 def test_waits_are_as_a_table_of_them_says(taken: list[tuple[str, ...] | tuple[str, str, datetime | None]]) -> None:
-    waits, table, over = Waits(), dict[str, datetime | None](), set[str]()
+    waits, table, over = WaitQueue(), dict[str, datetime | None](), set[str]()
     for what, *arguments in taken:
         match what, arguments:
             case "meet", [str(id)]:

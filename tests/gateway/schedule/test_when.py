@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.scheduling import recurrence
-from gateway.scheduling.recurrence import BadWhen, fields, in_words, parse
+from gateway.scheduling.recurrence import InvalidWhen, fields, in_words, parse
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ from gateway.scheduling.recurrence import BadWhen, fields, in_words, parse
     ],
 )
 def test_what_cannot_be_is_refused_in_a_sentence(written: dict[str, str], why: str) -> None:
-    with pytest.raises(BadWhen, match=why):
+    with pytest.raises(InvalidWhen, match=why):
         parse(written)
 
 
@@ -41,7 +41,7 @@ def test_what_cannot_be_is_refused_in_a_sentence(written: dict[str, str], why: s
 def test_no_text_breaks_it(text: str, key: str) -> None:
     try:
         found = parse({key: text})
-    except BadWhen as error:
+    except InvalidWhen as error:
         assert len(str(error)) < 400
     else:
         assert parse(fields(found)) == found

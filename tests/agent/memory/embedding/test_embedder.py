@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from agent.search.vectors.encoder import REST, Embedder, NoEmbedding, Vector
-from agent.search.vectors.remote import Server
+from agent.search.vectors.remote import RemoteEncoder
 from tests.fakes.embeddings import KEY, MODEL, Embeddings
 
 FAR = 120.0
@@ -220,7 +220,7 @@ def test_an_encoder_that_cannot_be_made_is_tried_again_later() -> None:
 async def asked(
     fake: Embeddings, texts: Sequence[str], key: str = KEY, model: str = MODEL, seconds: float = FAR
 ) -> object:
-    server = Server(fake.base_url, model, key)
+    server = RemoteEncoder(fake.base_url, model, key)
     try:
         return await asyncio.to_thread(server.encode, texts, seconds)
     except NoEmbedding as problem:
@@ -283,5 +283,5 @@ async def test_a_text_that_a_server_refuses_costs_only_its_own_vector() -> None:
 
 
 def test_a_servers_models_have_names_of_their_own() -> None:
-    assert Server("http://a/v1", "x").id == Server("http://a/v1", "x", "key").id
-    assert len({Server(url, model).id for url in ("http://a/v1", "http://b/v1") for model in ("x", "y")}) == 4
+    assert RemoteEncoder("http://a/v1", "x").id == RemoteEncoder("http://a/v1", "x", "key").id
+    assert len({RemoteEncoder(url, model).id for url in ("http://a/v1", "http://b/v1") for model in ("x", "y")}) == 4

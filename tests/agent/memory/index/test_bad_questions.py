@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.search.engine import MemoryIndex
-from agent.search.results import Found
+from agent.search.results import SearchResult
 from tests.agent.places import morning, owner, unhurried
 
 CLOCK = morning().clock
@@ -24,7 +24,7 @@ def index(tmp_path: Path) -> MemoryIndex:
     return unhurried(None)
 
 
-def asked(index: MemoryIndex, tmp_path: Path, *queries: str) -> Found:
+def asked(index: MemoryIndex, tmp_path: Path, *queries: str) -> SearchResult:
     try:
         return index.search(owner(tmp_path), CLOCK, queries)
     finally:

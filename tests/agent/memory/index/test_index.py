@@ -21,7 +21,7 @@ from agent.memory.log_writer import append_log
 from agent.memory.scope import Scope
 from agent.search.database import NotStored
 from agent.search.engine import MOST_OPEN
-from agent.search.results import Found
+from agent.search.results import SearchResult
 from agent.settings import SearchSettings
 from tests.agent.places import group, morning, owner, person, unhurried
 
@@ -57,7 +57,7 @@ class Desk:
         since: date | None = None,
         until: date | None = None,
         below: str = "",
-    ) -> Found:
+    ) -> SearchResult:
         return self.index.search(scope, CLOCK, queries, since=since, until=until, below=below)
 
     def paths(self, query: str, scope: Scope | None = None) -> list[str]:

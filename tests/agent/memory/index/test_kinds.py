@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from agent.search.chunking import passages
-from agent.search.query import Meant, meant
+from agent.search.query import QuestionSubject, subject_of
 from agent.search.results import Hit
-from agent.search.text_kinds import Kind, kind_of
+from agent.search.text_kinds import TextKind, kind_of
 from tests.agent.places import morning, owner, search
 
 CLOCK = morning().clock
 
 
-def kind(text: str) -> Kind:
+def kind(text: str) -> TextKind:
     return kind_of(list(passages(text)))
 
 
@@ -30,25 +30,25 @@ def found(folder: Path, query: str, **files: str) -> list[Hit]:
 @pytest.mark.parametrize(
     ("text", "is_of"),
     [
-        ("- Anna: Tea?\n- Ben: Yes.\n- Anna: Green?\n", Kind.PEOPLE),
-        ("- 09:00 Anna: Tea?\n- 09:01 Ben: Yes.\n", Kind.PEOPLE),
-        ("- User: Which tea is mild?\n- Assistant: White tea.\n", Kind.ASSISTANT),
-        ("09:00 Anna: Which tea is mild?\n\n09:01 Assistant: White tea.\n", Kind.ASSISTANT),
-        ("- 用户：哪种茶比较淡？\n- 助手：白茶。\n", Kind.ASSISTANT),
-        ("- User: Which tea is mild?\n- User: And which is strong?\n", Kind.ASSISTANT),
-        ("- 09:00 Anna: Tea?\n- 09:01 Ben: Yes.\n- 09:02 Clara: No.\n", Kind.PEOPLE),
-        ("- Phone: 4711\n- Birthday: 3 May\n- Shoes: 42\n", Kind.FACTS),
-        ("- Phone: 4711\n- Birthday: 3 May\n", Kind.FACTS),
-        ("- Address: Bonn\n", Kind.FACTS),
-        ("- User: anna_k\n- Password: x\n- Host: a\n", Kind.FACTS),
-        ("- AI: of interest\n- Sport: tennis\n", Kind.FACTS),
-        ("- Me: no meat\n- Anna: no nuts\n- Ben: eats all\n", Kind.FACTS),
-        ("- 09:00 Tea with Anna\n- 10:00 The bike is mended\n", Kind.FACTS),
-        ("We had tea.\n\nThen it rained.\n", Kind.PROSE),
-        ("- a list\n\nWe had tea.\n\nThen it rained.\n", Kind.PROSE),
+        ("- Anna: Tea?\n- Ben: Yes.\n- Anna: Green?\n", TextKind.PEOPLE),
+        ("- 09:00 Anna: Tea?\n- 09:01 Ben: Yes.\n", TextKind.PEOPLE),
+        ("- User: Which tea is mild?\n- Assistant: White tea.\n", TextKind.ASSISTANT),
+        ("09:00 Anna: Which tea is mild?\n\n09:01 Assistant: White tea.\n", TextKind.ASSISTANT),
+        ("- 用户：哪种茶比较淡？\n- 助手：白茶。\n", TextKind.ASSISTANT),
+        ("- User: Which tea is mild?\n- User: And which is strong?\n", TextKind.ASSISTANT),
+        ("- 09:00 Anna: Tea?\n- 09:01 Ben: Yes.\n- 09:02 Clara: No.\n", TextKind.PEOPLE),
+        ("- Phone: 4711\n- Birthday: 3 May\n- Shoes: 42\n", TextKind.FACTS),
+        ("- Phone: 4711\n- Birthday: 3 May\n", TextKind.FACTS),
+        ("- Address: Bonn\n", TextKind.FACTS),
+        ("- User: anna_k\n- Password: x\n- Host: a\n", TextKind.FACTS),
+        ("- AI: of interest\n- Sport: tennis\n", TextKind.FACTS),
+        ("- Me: no meat\n- Anna: no nuts\n- Ben: eats all\n", TextKind.FACTS),
+        ("- 09:00 Tea with Anna\n- 10:00 The bike is mended\n", TextKind.FACTS),
+        ("We had tea.\n\nThen it rained.\n", TextKind.PROSE),
+        ("- a list\n\nWe had tea.\n\nThen it rained.\n", TextKind.PROSE),
     ],
 )
-def test_what_kind_a_section_is(text: str, is_of: Kind) -> None:
+def test_what_kind_a_section_is(text: str, is_of: TextKind) -> None:
     assert kind(text) == is_of
 
 
@@ -62,7 +62,7 @@ def test_what_kind_a_section_is(text: str, is_of: Kind) -> None:
     ],
 )  # fmt: skip
 def test_what_the_assistant_said_is_asked_for(question: str) -> None:
-    assert meant(question, ()) == Meant(assistant=True)
+    assert subject_of(question, ()) == QuestionSubject(assistant=True)
 
 
 @pytest.mark.parametrize(
@@ -75,12 +75,12 @@ def test_what_the_assistant_said_is_asked_for(question: str) -> None:
     ],
 )  # fmt: skip
 def test_what_the_person_said_is_asked_for(question: str) -> None:
-    assert meant(question, ()).person
+    assert subject_of(question, ()).person
 
 
 @pytest.mark.parametrize("question", ["Is it going to rain?", "Wie hoch ist der Brocken?", "天气怎么样？", ""])
 def test_a_question_may_ask_for_nobody(question: str) -> None:
-    assert meant(question, ("anna",)) == Meant()
+    assert subject_of(question, ("anna",)) == QuestionSubject()
 
 
 KNEE = """# 2026-05-08

@@ -14,8 +14,8 @@ import pytest
 
 from agent.memory.scope import Scope
 from agent.search.vectors.encoder import Embedder, NoEmbedding, Vector
-from agent.search.vectors.protocol import NoMeaning
-from agent.search.vectors.semantic import Embeddings
+from agent.search.vectors.protocol import NoSemanticIndex
+from agent.search.vectors.semantic import EmbeddingIndex
 from agent.settings import HybridSettings, SearchSettings
 from tests.agent.places import group, morning, owner, unhurried
 
@@ -69,7 +69,7 @@ class Desk:
     def use(self, model: Alike) -> None:
         """From now on, in another process."""
         self.model = model
-        meaning = Embeddings(Embedder(lambda: model))
+        meaning = EmbeddingIndex(Embedder(lambda: model))
         self.index = unhurried(self.home / "state", settings=self.settings, meaning=meaning)
 
     def write(self, path: str, text: str) -> None:
@@ -190,7 +190,7 @@ def test_another_model_takes_over_without_a_gap_in_answers(desk: Desk) -> None:
 def test_a_model_that_is_exchanged_under_a_running_index_takes_over_as_well(desk: Desk) -> None:
     models = {1: Alike("one"), 2: Alike("two")}
     stamp = [1]
-    meaning = Embeddings(Embedder(lambda: models[stamp[0]], stamp=lambda: stamp[0]))
+    meaning = EmbeddingIndex(Embedder(lambda: models[stamp[0]], stamp=lambda: stamp[0]))
     desk.index.close()
     desk.index = unhurried(desk.home / "state", meaning=meaning)
     desk.embed()
@@ -207,7 +207,7 @@ def test_an_embedder_that_comes_later_embeds_what_is_there(desk: Desk) -> None:
     desk.index = unhurried(desk.home / "state")
     desk.embed()
     assert not desk.index.embeds and desk.gaps() == () and desk.found("vehicle") == []
-    desk.index.use(Embeddings(Embedder(lambda: desk.model)))
+    desk.index.use(EmbeddingIndex(Embedder(lambda: desk.model)))
     desk.embed()
     assert desk.index.embeds and desk.found("vehicle")[0] == CAR.strip()
 
@@ -218,7 +218,7 @@ def test_what_was_indexed_before_there_was_an_embedder_is_counted(desk: Desk) ->
         desk.index = unhurried(desk.home / "state")
         desk.write(f"memory/2026-11-{10 + is_anew}.md", REST + f"- Number {is_anew}.\n")
         desk.index.refresh(desk.scope, CLOCK)
-        meaning = Embeddings(Embedder(lambda: desk.model))
+        meaning = EmbeddingIndex(Embedder(lambda: desk.model))
         if is_anew:
             desk.index.close()
             desk.index = unhurried(desk.home / "state", meaning=meaning)
@@ -231,9 +231,9 @@ def test_what_was_indexed_before_there_was_an_embedder_is_counted(desk: Desk) ->
 
 def test_an_embedder_that_could_not_be_had_makes_room_for_one(desk: Desk) -> None:
     desk.index.close()
-    desk.index = unhurried(desk.home / "state", meaning=NoMeaning("numpy is not installed"))
+    desk.index = unhurried(desk.home / "state", meaning=NoSemanticIndex("numpy is not installed"))
     assert not desk.index.embeds and "numpy is not installed" in desk.gaps()[0]
-    desk.index.use(Embeddings(Embedder(lambda: desk.model)))
+    desk.index.use(EmbeddingIndex(Embedder(lambda: desk.model)))
     desk.embed()
     assert desk.index.embeds and desk.found("vehicle")[0] == CAR.strip()
 
@@ -247,7 +247,7 @@ def test_a_status_does_not_wait_for_a_model_that_loads(desk: Desk) -> None:
         return desk.model
 
     desk.index.close()
-    desk.index = unhurried(desk.home / "state", meaning=Embeddings(Embedder(make)))
+    desk.index = unhurried(desk.home / "state", meaning=EmbeddingIndex(Embedder(make)))
     desk.index.refresh(desk.scope, CLOCK)
     assert "did not answer in time" in desk.index.embedder_problem(desk.scope, 0.01)
     assert begun.wait(60)

@@ -15,12 +15,12 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from agent.search.chunking import Cut, Passage
+from agent.search.chunking import Chunker, Passage
 from agent.search.results import Limits
-from agent.search.scope_index import AudienceIndex
-from agent.search.sources import Source, new_file
-from agent.search.store import Store
-from agent.search.vectors.protocol import Likeness
+from agent.search.scope_index import ScopeIndex
+from agent.search.sources import IndexSource, new_file
+from agent.search.store import IndexStore
+from agent.search.vectors.protocol import Similarity
 from agent.search.vectors.similarity import Vectors, packed
 from tests.agent.places import morning, owner
 
@@ -41,12 +41,12 @@ def vector(text: str, size: int) -> list[float]:
     return [number / math.hypot(*numbers) for number in numbers]
 
 
-def told(vectors: Vectors, store: Store, model: str, size: int) -> list[Told]:
+def told(vectors: Vectors, store: IndexStore, model: str, size: int) -> list[Told]:
     """All that a search can see of them."""
     return [_told(*vectors.likeness(store, model, vector("asked", size), limits)) for limits in LIMITS]
 
 
-def _told(like: Likeness | None, why: str) -> Told:
+def _told(like: Similarity | None, why: str) -> Told:
     if like is None:
         return (why,)
     passages, windows = like.nearest_passages(1_000), like.nearest_windows(1_000)
@@ -59,8 +59,8 @@ def test_a_day_that_comes_twice_in_a_talk_is_two_sections(tmp_path: Path) -> Non
     """A clock that went back: passages of a section follow each other, which whoever reads the index relies on."""
     days = [date(2026, 5, day) for day in (14, 13, 14)]
     said = [Passage(at, at, f"10:00 Anna: {at}", "", day.day, day) for at, day in enumerate(days, 1)]
-    source = Source("sessions/a.jsonl", tmp_path, "a.jsonl", "1 2 3 4", 0.0)
-    new = new_file(source, "sha", "", said, CLOCK, Cut(), lambda: None)
+    source = IndexSource("sessions/a.jsonl", tmp_path, "a.jsonl", "1 2 3 4", 0.0)
+    new = new_file(source, "sha", "", said, CLOCK, Chunker(), lambda: None)
     assert [one.day for one in new.sections] == days
     assert [one.section for one in new.passages] == [0, 1, 2]
 
@@ -72,7 +72,7 @@ class Processes(RuleBasedStateMachine):
         self.workspace = self.home / "workspace"
         self.workspace.mkdir()
         self.indexes = [
-            AudienceIndex(self.home / "memory.db", owner(self.workspace), Cut(), embeds=who != 2) for who in range(3)
+            ScopeIndex(self.home / "memory.db", owner(self.workspace), Chunker(), embeds=who != 2) for who in range(3)
         ]
         self.kept = Vectors()
         self.size = 8
@@ -138,7 +138,7 @@ class Processes(RuleBasedStateMachine):
     def they_are_what_a_fresh_read_gives(self) -> None:
         self.indexes[0].refresh(CLOCK, None)
 
-        def look(store: Store) -> tuple[list[Told], list[Told]]:
+        def look(store: IndexStore) -> tuple[list[Told], list[Told]]:
             return told(self.kept, store, "m", self.size), told(Vectors(), store, "m", self.size)
 
         found, why = self.indexes[0].read(look, time.monotonic() + 10)

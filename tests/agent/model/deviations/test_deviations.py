@@ -17,7 +17,7 @@ from agent.model.base import (
     TextDelta,
     ToolSpec,
 )
-from agent.model.client import Resilient
+from agent.model.client import ResilientModel
 from tests.agent.model.deviations import answers, errors, limits, markup, refusals
 from tests.agent.model.deviations.deviation import Deviation
 from tests.fakes.raw_http import RawServer, http, said, sse
@@ -85,7 +85,7 @@ async def test_where_a_server_knows_no_such_model_the_fallbacks_are_tried() -> N
     (unknown,) = [one for one in refusals.DEVIATIONS if one.name == "LiteLLM: no such model under status 400"]
     async with RawServer([unknown.sends, http(sse(*said("I stand in.")))], unknown.pages) as server:
         model = AnthropicModel("", server.base_url, window_s=120)
-        events = [event async for event in Resilient(model, ["llama-3"]).stream(request(unknown))]
+        events = [event async for event in ResilientModel(model, ["llama-3"]).stream(request(unknown))]
         await model.aclose()
     assert isinstance(events[-1], Completed) and events[-1].text == "I stand in."
     assert [body["model"] for body in server.bodies] == [MODEL, "llama-3"]
