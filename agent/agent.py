@@ -22,9 +22,9 @@ from agent.compaction.compact import Compacted, compact, is_one_turn, made_for
 from agent.compaction.deferred_store import DeferredStore
 from agent.compaction.flush import before_context_loss
 from agent.compaction.flush_state import ContextLossReason
-from agent.context import untrusted
 from agent.context.recall import Recall
 from agent.forget import Removal, bring_back, mentions, redact
+from agent.formats import untrusted
 from agent.heartbeat import heartbeat
 from agent.journal.summary import Summary, SummaryRequest, UpcomingJob, summary
 from agent.journal.writer import Journal
@@ -59,7 +59,7 @@ from agent.turn.remember_guard import RememberGuard
 from agent.turn.tool_calls import STOPPED_CALL, ToolRunner
 from agent.turn.user_input import UserInput
 from agent.turn.window import ContextWindow, ModelWindows
-from agent.types import CHAT, ResultKind, SessionKey, TurnEvent, TurnRequest, TurnResult
+from agent.values import CHAT, ResultKind, SessionKey, TurnEvent, TurnRequest, TurnResult
 
 _log = logging.getLogger(__name__)
 

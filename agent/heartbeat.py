@@ -10,8 +10,8 @@ import logging
 import re
 
 from agent.clock import Clock
-from agent.context import untrusted
 from agent.context.budget import estimate
+from agent.formats import untrusted
 from agent.journal import open_items
 from agent.journal.progress import for_reading
 from agent.memory.daily_log import log_path

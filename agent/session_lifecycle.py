@@ -28,7 +28,7 @@ from agent.session.transcript import Transcript
 from agent.session.turn_journal import turns_of_said
 from agent.sessions import SessionCache
 from agent.settings import AgentSettings
-from agent.types import SessionKey, TurnRequest
+from agent.values import SessionKey, TurnRequest
 
 _log = logging.getLogger(__name__)
 

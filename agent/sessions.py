@@ -34,7 +34,7 @@ from agent.settings import AgentSettings
 from agent.skills import Skills
 from agent.tools.base import Tool
 from agent.turn.window import ModelWindows
-from agent.types import SessionKey
+from agent.values import SessionKey
 
 _log = logging.getLogger(__name__)
 

@@ -14,17 +14,17 @@ from types import ModuleType
 from typing import TYPE_CHECKING, TypeAlias
 
 from agent.languages import terms
+from agent.languages.date_readers import KINDS, SAID
 from agent.search import synonyms, tokenizer
 from agent.search.chunking import Chunker
-from agent.search.date_readers import KINDS, SAID
 from agent.search.ranking import WEIGHTS
 from agent.search.text_kinds import OF_KIND, TextKind, Weights
 
 if TYPE_CHECKING:
     from datetime import date
 
-    from agent.search.date_relations import Mention
-    from agent.search.dates import Span
+    from agent.languages.date_relations import Mention
+    from agent.languages.dates import Span
 
 _AGENT = "agent."
 Change: TypeAlias = tuple[str, str, object]

@@ -38,7 +38,7 @@ from agent.model.client import MeteredModel
 from agent.model.prices import Prices
 from agent.report import ContextReport
 from agent.settings import AgentSettings, ModelSettings
-from agent.types import SessionKey, TurnRequest, UserMessage
+from agent.values import SessionKey, TurnRequest, UserMessage
 from agent.workspace import create
 from benchmarks.figures import table
 from tests.fakes.anthropic import Answer, FakeAnthropic, compose, last_user_text

@@ -34,9 +34,9 @@ from channels.scripted import ScriptedChannel
 from gateway.messages.inbox import AdmittedMessage, Inbox
 from gateway.messages.outbox import REPEAT_MARK, Outbox
 from gateway.policy.access import Access
+from gateway.recurrence import next_after
 from gateway.scheduling import job as job_
 from gateway.scheduling.job import Job
-from gateway.scheduling.recurrence import next_after
 from gateway.scheduling.service import ScheduleRules, ScheduleService
 from gateway.store import run_rows
 from gateway.store.database import Database

@@ -29,6 +29,7 @@ from gateway.factories import (
     summary_rules,
     tokens,
 )
+from gateway.handlers.registry import all_operations
 from gateway.home import Home, shown
 from gateway.messages.confirmations import Confirmations
 from gateway.messages.edited import EditedMessages
@@ -38,7 +39,6 @@ from gateway.messages.outbox import Outbox
 from gateway.messages.suspects import ActiveWork
 from gateway.models import build_model, limited_for_others
 from gateway.policy.access import Access
-from gateway.policy.approvals import Approvals
 from gateway.policy.display_names import DisplayNames
 from gateway.policy.pairing import Pairing
 from gateway.policy.preferences import Preferences
@@ -50,7 +50,6 @@ from gateway.routines.heartbeat import Heartbeat
 from gateway.routines.housekeeping import Housekeeping
 from gateway.routines.journal import JournalRoutine
 from gateway.routines.memory_checks import MemoryChecks
-from gateway.rpc.handlers.registry import all_operations
 from gateway.scheduling.builtins import BuiltIn
 from gateway.scheduling.requests import JobService
 from gateway.scheduling.service import ScheduleService
@@ -59,6 +58,7 @@ from gateway.store import chat_rows
 from gateway.store.database import Database
 from gateway.store.inbox_rows import InboxRow
 from gateway.supervisor import BackgroundTasks
+from gateway.tools.approvals import Approvals
 from gateway.tools.messages import MessageTools
 from gateway.tools.schedule import ScheduleTools
 from gateway.turns.attachments import AttachmentIntake

@@ -25,7 +25,7 @@ from pathlib import Path
 
 from agent.agent import Agent
 from agent.clock import Clock
-from agent.io.imports import kept_from_the_collector
+from agent.formats.imports import kept_from_the_collector
 from agent.media.reader import Reader
 from agent.media.store import Store
 from agent.media.transcribe import Endpoint, Program, Transcriber

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import TextIO
 from urllib.parse import quote
 
-from agent.io.plain_text import whole
+from agent.formats.plain_text import whole
 
 HIDDEN = "***"
 _SHORTEST = 4

@@ -13,7 +13,7 @@ from agent.model.base import SILENT, Completed, Model, ModelEvent, ModelRequest,
 from agent.model.client import MeteredModel, ResilientModel, closing
 from agent.model.offline.model import OfflineModel
 from agent.silence import NO_REPLY
-from agent.types import JOB
+from agent.values import JOB
 from gateway.config.checks import prices_of
 from gateway.config.schema import LimitsConfig, ModelConfig
 from gateway.usage import Account, UsageLedger, account_of

@@ -30,7 +30,7 @@ from agent.forget import Removal
 from agent.memory.forget import ForgetPlan, speaks_of
 from agent.memory.history import SECOND_THOUGHTS
 from agent.memory.scope import Scope
-from agent.types import SessionKey
+from agent.values import SessionKey
 from channels.message import Address
 from gateway.policy.access import Access
 from gateway.policy.recipients import ChatDirectory

@@ -17,10 +17,10 @@ from agent.clock import Clock
 from agent.compaction.cut import Shown
 from agent.compaction.deferred_store import RetryLater
 from agent.compaction.flush_state import unflushed
-from agent.context import untrusted
 from agent.context.budget import estimate, shortened
 from agent.context.replay import id_of, in_context
 from agent.context.request import RequestBuilder
+from agent.formats import untrusted
 from agent.languages.days_meant import with_days
 from agent.memory import files, notes
 from agent.memory.consolidated import CuratedEdit, Findings, keep

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent.compaction.flush_state import ContextLossReason
+from agent.formats.parsing import load_json
 from agent.fs import write_whole
-from agent.io.parsing import load_json
 from agent.memory.scope import Audience, GroupLogs, Scope
 
 _SUFFIX = ".owed"

@@ -34,7 +34,7 @@ from agent.compaction.flush_state import (
 from agent.context.repair import result_block
 from agent.context.replay import id_of, settled
 from agent.context.request import RequestBuilder
-from agent.io.plain_text import slug
+from agent.formats.plain_text import slug
 from agent.memory import notes
 from agent.memory.daily_log import log_path
 from agent.memory.files import FileError, check_writable

@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agent.clock import Clock
-from agent.context import untrusted
 from agent.context.prompt import UNREADABLE, file_block, unreadable_block
 from agent.context.prompt_files import Part, PromptFile, common_places, excerpt, own_places, read
 from agent.context.skill_list import KEY as SKILLS
 from agent.context.skill_list import skill_list, skills_seen
+from agent.formats import untrusted
 from agent.journal.progress import without
 from agent.memory.files import FileText, UnreadableFile
 from agent.memory.limits import text_lines

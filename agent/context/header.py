@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from datetime import date, datetime
 
 from agent.clock import Clock
-from agent.context import untrusted
 from agent.context.budget import estimate, shortened
-from agent.types import AttachedDocument, ForwardedText, Picture, UserMessage
+from agent.formats import untrusted
+from agent.values import AttachedDocument, ForwardedText, Picture, UserMessage
 
 NO_TEXT = "(no text)"
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")

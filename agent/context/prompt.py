@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
-from agent.context import untrusted
 from agent.context.prompt_files import Excerpt, PromptFile, common_places, excerpt, own_places, read
 from agent.context.skill_list import KEY as SKILLS
 from agent.context.skill_list import skill_list, skills_seen
+from agent.formats import untrusted
 from agent.memory.files import UnreadableFile
 from agent.memory.scope import Audience, Scope
 from agent.session.entries import SeenFile

@@ -19,12 +19,12 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import NamedTuple
 
+from agent.languages.dates import days_named, without_days
 from agent.languages.small_talk import is_small_talk, is_small_word
 from agent.languages.terms import fold, folded, is_common, is_unspaced, runs, terms
 from agent.memory import notes
 from agent.search.bm25 import SYNONYM
 from agent.search.chunking import speech
-from agent.search.dates import days_named, without_days
 from agent.search.query import subject_of
 from agent.search.results import Hit
 from agent.search.text_kinds import ASSISTANTS, USERS

@@ -26,7 +26,7 @@ from agent.search.results import Search
 from agent.session.entries import Entry
 from agent.session.transcript import Transcript
 from agent.settings import AgentSettings
-from agent.types import SessionKey, UserMessage
+from agent.values import SessionKey, UserMessage
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
-from agent.context import untrusted
 from agent.context.prompt_files import Part, excerpt
+from agent.formats import untrusted
 from agent.session.entries import SeenFile
 from agent.settings import MemorySettings
 from agent.skills import Skill

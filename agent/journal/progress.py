@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
 
-from agent.io.parsing import load_json
-from agent.io.sqlite import WholeTextConnection
+from agent.formats.parsing import load_json
+from agent.formats.sqlite import WholeTextConnection
 from agent.journal.open_items import OpenItem
 from agent.journal.section_request import SectionText
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
-from agent.context import untrusted
+from agent.formats import untrusted
 from agent.journal.day_messages import DayMessage
 from agent.journal.open_items import OpenItem, tidy
 from agent.languages.days_meant import day_ahead, with_days

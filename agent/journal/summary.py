@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 
-from agent.context import untrusted
 from agent.context.budget import estimate
+from agent.formats import untrusted
 from agent.journal import open_items
 from agent.journal.open_items import OpenItem
 from agent.journal.progress import for_reading

@@ -40,7 +40,7 @@ from agent.session.archive import Archive, SessionInfo
 from agent.session.transcript import Transcript, TranscriptUnusable
 from agent.settings import AgentSettings
 from agent.turn.window import ModelWindows
-from agent.types import SessionKey
+from agent.values import SessionKey
 
 _log = logging.getLogger(__name__)
 

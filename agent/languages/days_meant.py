@@ -23,8 +23,8 @@ from datetime import date, timedelta
 from typing import TypeAlias
 
 from agent.languages import date_words as words
+from agent.languages.dates import written_day
 from agent.languages.terms import folded
-from agent.search.dates import written_day
 
 Days: TypeAlias = tuple[date, ...]
 """One day, or two of which one is meant."""

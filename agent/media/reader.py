@@ -11,7 +11,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent.io.parsing import load_json
+from agent.formats.parsing import load_json
 from agent.media.sniff import Kind
 from agent.media.unreadable import TOO_MUCH, Unreadable
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from agent.io.parsing import load_json
+from agent.formats.parsing import load_json
 from agent.media import kept
 from agent.media.unreadable import Unreadable
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from agent import fs
-from agent.io.plain_text import whole
+from agent.formats.plain_text import whole
 from agent.memory import daily_log
 from agent.memory.history import recorded
 from agent.memory.patch import addition_of, edit_of

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Protocol
 
 from agent.clock import Clock, utc_stamp
-from agent.io.sqlite import WholeTextConnection
+from agent.formats.sqlite import WholeTextConnection
 from agent.memory.patch import FilePatch
 from agent.memory.paths import make_private
 from agent.memory.provenance import sources_in, with_mark

@@ -6,7 +6,7 @@ from datetime import date
 from pathlib import Path
 
 from agent.clock import Clock
-from agent.io.plain_text import slug
+from agent.formats.plain_text import slug
 from agent.memory import daily_log
 from agent.memory.files import NotWritten, append, clean
 from agent.memory.scope import Scope

@@ -20,8 +20,8 @@ from pathlib import Path
 import yaml
 
 from agent.clock import Clock
-from agent.io.parsing import load_yaml
-from agent.io.plain_text import slug
+from agent.formats.parsing import load_yaml
+from agent.formats.plain_text import slug
 from agent.memory import files
 from agent.memory.limits import lines_shown
 from agent.memory.paths import FileError, UnreadableFile

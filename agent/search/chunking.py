@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 
+from agent.languages.dates import written_day
 from agent.languages.terms import fold
 from agent.memory.provenance import sources_in, with_mark
-from agent.search.dates import written_day
 
 _HEADING = re.compile(r"(#{1,6})[ \t]++(.*)")
 _BULLET = re.compile(r"(?:[-*+]|\d{1,9}[.)])[ \t]")

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from agent.io.sqlite import WholeTextConnection
+from agent.formats.sqlite import WholeTextConnection
 from agent.memory.paths import make_private
 
 VERSION = "8"

@@ -10,9 +10,9 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from agent.languages.dates import without_days
 from agent.languages.terms import fold, folded, runs
 from agent.search.aliases import Name, forms_named, other_names
-from agent.search.dates import without_days
 from agent.search.rows import PassageRow, SectionRow
 from agent.search.store import IndexStore
 from agent.search.synonyms import synonyms_of

@@ -27,10 +27,10 @@ from datetime import date
 from itertools import pairwise
 
 from agent.languages.date_words import ANYWHERE, Region
+from agent.languages.dates import Span, days_named
 from agent.search.answer_types import Holds, is_question, sought
 from agent.search.bm25 import BEFORE, BEHIND, SYNONYM, proximity
 from agent.search.chunking import speech
-from agent.search.dates import Span, days_named
 from agent.search.query import Query, build_query, named, subject_of, without_subject
 from agent.search.results import Limits, Ranked
 from agent.search.rows import FoundRow, PassageRow, SectionRow, WindowRow

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from agent.context import untrusted
+from agent.formats import untrusted
 from agent.memory.age import OUT_OF_DATE, age_in_words, may_be_out_of_date
 from agent.memory.files import FileError, read_text
 from agent.memory.scope import Scope

@@ -18,7 +18,7 @@ from pathlib import Path
 from agent.fs import write_whole
 from agent.session.jsonl import read_entry, read_header
 from agent.session.transcript import TranscriptNotWritten
-from agent.types import SessionKey
+from agent.values import SessionKey
 
 _log = logging.getLogger(__name__)
 _ID = re.compile(r"\d{8}-\d{6}-\d{3}-[0-9a-f]{4}")

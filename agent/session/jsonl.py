@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from datetime import date
 from typing import cast
 
-from agent.io.parsing import MOST_DEEP_JSON, load_json
+from agent.formats.parsing import MOST_DEEP_JSON, load_json
 from agent.model.base import Json, Usage
 from agent.search.result_text import QuotedLines
 from agent.session.entries import (

@@ -17,7 +17,7 @@ from agent.session.pictures import path_of
 from agent.session.transcript import Transcript
 from agent.tools.base import Effect
 from agent.tools.foreign_text import ForeignText, foreign, in_blocks, in_memory, in_text, names, unique
-from agent.types import ForwardedText, UserMessage
+from agent.values import ForwardedText, UserMessage
 
 _OF_OTHERS = ("groups/", "people/")
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 
-from agent.context import untrusted
+from agent.formats import untrusted
 from agent.memory.redaction_lock import StaleRead
 from agent.model.base import CUT, FULL, ModelError
 from agent.session.turn_journal import TurnJournal, calls_of
 from agent.turn.model_call import ModelAnswer, ModelCaller
 from agent.turn.outcome import ending, failed, is_blank, is_paused, needs_prompting
 from agent.turn.tool_calls import CUT_CALL, NO_MORE_CALLS, ToolRunner
-from agent.types import StepCompleted, TextReset, TurnEvent
+from agent.values import StepCompleted, TextReset, TurnEvent
 
 GO_ON = "Your answer was paused in the middle. Go on exactly where it stops."
 SAY_SOMETHING = "Your answer was empty. Answer the person in words now, or with NO_REPLY alone."

@@ -32,7 +32,7 @@ from agent.session.pictures import MissingPicture, hide_entry, suspects, with_by
 from agent.session.taint import taint
 from agent.tools.foreign_text import ForeignText
 from agent.turn.window import ContextWindow
-from agent.types import ReplyText, TextReset
+from agent.values import ReplyText, TextReset
 
 _log = logging.getLogger(__name__)
 

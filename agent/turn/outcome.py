@@ -6,7 +6,7 @@ from agent.model.base import CUT, FULL, PAUSED, REFUSED
 from agent.session.entries import MessageEntry
 from agent.session.turn_journal import STOPPED, TurnJournal, calls_of, text_of
 from agent.silence import can_be_seen, spoken
-from agent.types import ResultKind, TurnResult
+from agent.values import ResultKind, TurnResult
 
 CUT_OFF = "_(My answer reached its length limit and stops here. Say “go on” for the rest.)_"
 CUT_EMPTY = "My answer reached its length limit before it said anything. Please ask for something smaller."

@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 
 from agent.clock import Clock
-from agent.context import untrusted
 from agent.context.header import words
+from agent.formats import untrusted
 from agent.languages.days_meant import with_days
 from agent.languages.remember import asks_to_remember
 from agent.memory import daily_log
@@ -28,7 +28,7 @@ from agent.memory.scope import Scope
 from agent.session.entries import MessageEntry
 from agent.session.turn_journal import TurnJournal, text_of
 from agent.silence import spoken
-from agent.types import ReplyText, ResultKind, TextReset, TurnEvent, TurnResult
+from agent.values import ReplyText, ResultKind, TextReset, TurnEvent, TurnResult
 
 WRITE_IT_DOWN = (
     "The person asked you to remember something, and nothing has been written. Write it down now with memory_append, "

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from agent.context.file_changes import FileWatch, seen_by
-from agent.context.untrusted import clean
+from agent.formats.untrusted import clean
 from agent.memory.provenance import written_from
 from agent.memory.redaction_lock import ReadEpoch, StaleRead
 from agent.memory.scope import Scope

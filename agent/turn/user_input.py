@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from typing import ParamSpec, TypeVar
 
 from agent.clock import Clock
-from agent.context import untrusted
 from agent.context.budget import IMAGE_TOKENS
 from agent.context.file_changes import seen_by
 from agent.context.header import rendered
 from agent.context.recall import Recall
+from agent.formats import untrusted
 from agent.memory.redaction_lock import RedactionLock, StaleRead
 from agent.session.entries import RecalledPassage, SeenFile
 from agent.session.pictures import MOST_SHOWN, picture_block
@@ -22,7 +22,7 @@ from agent.session.taint import in_message
 from agent.session.turn_journal import TurnJournal, turns_of_said
 from agent.sessions import OpenSession
 from agent.tools.foreign_text import ForeignText, in_memory, unique
-from agent.types import UserMessage
+from agent.values import UserMessage
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -28,7 +28,7 @@ from agent.session.entries import MessageEntry
 from agent.session.prune import KEPT_TURNS, LONGEST, older_than, prune_entry
 from agent.settings import AgentSettings
 from agent.turn.outcome import TOO_LONG, TOO_SMALL
-from agent.types import TextReset
+from agent.values import TextReset
 
 _log = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from channels.web.auth_middleware import BEARER, FILE, SIGNED_FILE, SOCKET, Auth
 from channels.web.clients import OpenPages
 from channels.web.connection_limiter import ConnectionLimiter
 from channels.web.format import file_name
-from channels.web.html import load_page
+from channels.web.page_file import load_page
 from channels.web.protocols import WebChat, WebHost
 from channels.web.record import ChatRecord, NotRecorded
 from channels.web.uploads import Uploads, picture_type

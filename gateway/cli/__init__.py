@@ -8,7 +8,7 @@ import os
 
 import click
 
-from agent.io.imports import kept_from_the_collector
+from agent.formats.imports import kept_from_the_collector
 from gateway.cli.context import CliContext
 from gateway.home import HomeError, find_home, version
 

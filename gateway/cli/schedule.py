@@ -11,8 +11,8 @@ from gateway.cli.context import CliContext
 from gateway.cli.render import print_json, print_table
 from gateway.cli.rpc import ask, rows
 from gateway.i18n import one_line
+from gateway.recurrence import InvalidWhen, in_words, parse, shown
 from gateway.scheduling.job import InvalidJob, checked_id, checked_text, checked_to, checked_zone
-from gateway.scheduling.recurrence import InvalidWhen, in_words, parse, shown
 
 _JSON = click.option("--json", "as_json", is_flag=True, help="One JSON document.")
 _ID = click.argument("job", metavar="ID")

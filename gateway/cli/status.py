@@ -10,7 +10,7 @@ from agent.model.base import Json
 from gateway.cli.context import CliContext
 from gateway.cli.render import print_json
 from gateway.cli.rpc import ask, rows
-from gateway.scheduling.recurrence import shown
+from gateway.recurrence import shown
 
 _JOBS_SHOWN = 5
 

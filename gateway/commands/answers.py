@@ -12,9 +12,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from channels.message import Button, Origin
 from gateway.commands.context import Command, CommandAudience, CommandContext, CommandError, CommandReply, reason
 from gateway.messages.confirmations import answer_of
-from gateway.policy.approvals import KIND as APPROVAL
 from gateway.store.database import StoreUnavailable
 from gateway.store.question_rows import StoredQuestion
+from gateway.tools.approvals import KIND as APPROVAL
 
 Take = Callable[[CommandContext, StoredQuestion, bool], Awaitable[str]]
 """Acts on an answer; returns what is said to it. It may be called again for the same answer after a crash, and must

@@ -27,7 +27,6 @@ from gateway.messages.outbound_files import OutboundFiles
 from gateway.messages.outbox import Outbox
 from gateway.messages.suspects import SKIPPED, ActiveWork, ShuttingDown, is_given_up, is_suspect
 from gateway.policy.access import Access, Role
-from gateway.policy.approvals import Approvals
 from gateway.policy.pairing import Pairing
 from gateway.policy.preferences import Preferences
 from gateway.policy.sessions import SessionRoute
@@ -39,6 +38,7 @@ from gateway.store.inbox_rows import InboxRow
 from gateway.store.outbox_rows import Buttons, Draft
 from gateway.store.question_rows import StoredQuestion
 from gateway.supervisor import SupervisedSource
+from gateway.tools.approvals import Approvals
 from gateway.turns.queue import TurnQueue
 from gateway.usage import UsageLedger
 

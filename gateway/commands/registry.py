@@ -5,7 +5,7 @@ from __future__ import annotations
 from gateway.commands import answers, daily, general, group, memory, schedule, search, session
 from gateway.commands.context import Command, CommandContext, CommandRunner
 from gateway.messages.edited import KIND as REWORDED
-from gateway.policy.approvals import KIND as APPROVAL
+from gateway.tools.approvals import KIND as APPROVAL
 
 
 def all_commands() -> CommandRunner:

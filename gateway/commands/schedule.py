@@ -8,12 +8,12 @@ from typing import TypeVar
 
 from agent.model.offline.model import NAME as OFFLINE
 from channels.message import Origin
+from gateway import recurrence as when_
 from gateway.commands.context import Command, CommandContext, CommandError, CommandReply, PassToModel
 from gateway.i18n import STRINGS, Strings, one_line
+from gateway.recurrence import At, Cron, InvalidWhen, local, resolved
 from gateway.scheduling import phrases, reminders
-from gateway.scheduling import recurrence as when_
 from gateway.scheduling.job import Job, JobKind
-from gateway.scheduling.recurrence import At, Cron, InvalidWhen, local, resolved
 from gateway.scheduling.requests import JobListing, JobRefused, JobRequest, Requester
 from gateway.store import chat_rows
 from gateway.store.run_rows import RunStatus

@@ -15,7 +15,7 @@ import tzlocal
 from pydantic import AfterValidator, BeforeValidator, PlainSerializer, SecretStr, WithJsonSchema
 
 from gateway.config.errors import did_you_mean
-from gateway.scheduling.recurrence import Every, InvalidWhen, fields, interval
+from gateway.recurrence import Every, InvalidWhen, fields, interval
 
 PLATFORMS = ("telegram", "discord")
 """Platforms whose people have numeric ids."""

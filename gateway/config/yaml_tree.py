@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import yaml
 
-from agent.io.parsing import MOST_DEEP_YAML, compose_yaml
+from agent.formats.parsing import MOST_DEEP_YAML, compose_yaml
 from gateway.config.errors import ConfigError, ConfigPath, ConfigProblem, dotted
 
 Value: TypeAlias = "bool | int | float | str | list[Value] | dict[str, Value] | None"

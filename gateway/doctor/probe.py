@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 
-from agent.io.parsing import load_json
+from agent.formats.parsing import load_json
 from agent.model.base import Json
 from channels.loopback import is_here
 

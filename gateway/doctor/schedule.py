@@ -21,12 +21,12 @@ from gateway.doctor.probe import Finding
 from gateway.home import Home
 from gateway.policy.preferences import DAILY
 from gateway.policy.preferences import OFF as CHOSE_NONE
+from gateway.recurrence import When, local, next_after
 from gateway.scheduling import builtins, jobs_file, policy
 from gateway.scheduling.job import Job, JobKind
 from gateway.scheduling.job_store import FILE
 from gateway.scheduling.jobs_file import InvalidJobsFile
 from gateway.scheduling.policy import Quiet, Timing
-from gateway.scheduling.recurrence import When, local, next_after
 from gateway.store import chat_rows, run_rows
 from gateway.store.database import reading
 from gateway.store.run_rows import JobRow, Run, RunStatus

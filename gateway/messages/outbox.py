@@ -18,7 +18,7 @@ from datetime import datetime, timedelta
 from typing import Concatenate, ParamSpec, TypeVar
 
 from agent.clock import Clock, utc_stamp
-from agent.io.plain_text import whole
+from agent.formats.plain_text import whole
 from channels.message import (
     Address,
     Channel,

@@ -25,7 +25,7 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agent.io.parsing import load_json
+from agent.formats.parsing import load_json
 from gateway.store.inbox_rows import InboxRow
 
 TRIED_ALONE_AFTER = 5

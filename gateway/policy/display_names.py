@@ -10,7 +10,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 
-from agent.context.untrusted import label
+from agent.formats.untrusted import label
 from channels.message import ChatKind, InboundMessage
 from gateway.policy.access import Access
 from gateway.store.chat_rows import KnownChat

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from agent.context.untrusted import label
+from agent.formats.untrusted import label
 from agent.memory.scope import Audience
 from channels.message import Address, ChatKind, InboundMessage
 from gateway.policy.access import LOCAL_CHANNELS, Access, Role

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from agent.memory.scope import Audience, GroupLogs, Scope
-from agent.types import JOBS, SessionKey
+from agent.values import JOBS, SessionKey
 from channels.message import ChatKind, InboundMessage, Sender
 from channels.terminal import MAIN_CHAT
 from gateway.config.schema import Route

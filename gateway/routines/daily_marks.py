@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, time, timedelta
 
 from agent.clock import utc_stamp
-from agent.io.parsing import load_json
+from agent.formats.parsing import load_json
 from gateway.store import chat_rows, outbox_rows
 
 NOON = time(12)

@@ -30,12 +30,12 @@ from gateway.messages.outbox import Outbox
 from gateway.policy.access import Access, Role
 from gateway.policy.preferences import OFF, Preferences
 from gateway.policy.sessions import SessionPolicy, SessionRoute
+from gateway.recurrence import next_after, resolved
 from gateway.routines import daily_marks
 from gateway.routines.daily_marks import NOON
 from gateway.routines.journal import JournalRoutine
 from gateway.scheduling.builtins import DAILY_SUMMARY, BuiltIn, DueTime, JobFailed, JobOutcome, daily_at, summary_of
 from gateway.scheduling.job import OWNER, Job, JobKind
-from gateway.scheduling.recurrence import next_after, resolved
 from gateway.scheduling.service import ScheduleService
 from gateway.scheduling.targets import NoTarget, Target, Targets
 from gateway.store import chat_rows, outbox_rows

@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from agent.agent import Agent
 from agent.clock import Clock
 from agent.memory.scope import Scope
-from agent.types import SessionKey
+from agent.values import SessionKey
 from gateway.policy.sessions import SessionPolicy
 from gateway.scheduling.builtins import JOURNAL, NIGHTLY, BuiltIn, DueTime, JobFailed, JobOutcome
 

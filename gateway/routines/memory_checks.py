@@ -9,7 +9,7 @@ from pathlib import Path
 
 from agent.agent import Agent
 from agent.clock import Clock, utc_stamp
-from agent.io.parsing import load_json
+from agent.formats.parsing import load_json
 from agent.memory.files import FileError
 from agent.memory.scope import Audience, Scope
 from agent.search.memory_tests import FILE, MemoryTestReport, MemoryTestResult, run

@@ -22,7 +22,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent.io.parsing import load_json
+from agent.formats.parsing import load_json
 from agent.model.base import Json
 
 PROTOCOL = 1

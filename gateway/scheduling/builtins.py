@@ -11,8 +11,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 
-from gateway.scheduling.recurrence import Cron, Every, When
-from gateway.scheduling.recurrence import interval as _interval
+from gateway.recurrence import Cron, Every, When
+from gateway.recurrence import interval as _interval
 
 JOURNAL = "journal"
 DAILY_SUMMARY = "daily-summary"

@@ -10,14 +10,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
-from agent.io.plain_text import slug
+from agent.formats.plain_text import slug
 from channels.message import Address
 from channels.registry import CHANNELS
+from gateway import recurrence as when_
 from gateway.config.errors import did_you_mean
 from gateway.policy.access import LOCAL_CHANNELS
-from gateway.scheduling import recurrence as when_
+from gateway.recurrence import InvalidWhen, When
 from gateway.scheduling.builtins import RESERVED, summary_of
-from gateway.scheduling.recurrence import InvalidWhen, When
 
 OWNER = "owner"
 """As `to`: wherever the owner was last seen."""

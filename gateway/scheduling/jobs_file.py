@@ -15,7 +15,7 @@ from functools import lru_cache
 
 import yaml
 
-from agent.io.parsing import compose_yaml
+from agent.formats.parsing import compose_yaml
 from gateway.scheduling import job as job_
 from gateway.scheduling.job import InvalidJob, Job
 

@@ -12,7 +12,7 @@ from calendar import isleap
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 
-from gateway.scheduling.recurrence import At, Cron, Every, InvalidWhen, When, interval
+from gateway.recurrence import At, Cron, Every, InvalidWhen, When, interval
 
 _DAYS = (
     "monday|mon|montag|mo",

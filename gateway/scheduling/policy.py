@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from gateway.scheduling.recurrence import When, last_until, next_after, resolved
+from gateway.recurrence import When, last_until, next_after, resolved
 
 LATE_AFTER = timedelta(minutes=2)
 """What runs later than this after its time says so."""

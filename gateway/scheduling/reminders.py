@@ -15,8 +15,8 @@ from agent.clock import utc_stamp
 from agent.languages.codes import Language
 from channels.message import Button
 from gateway.i18n import STRINGS
+from gateway.recurrence import At, next_after
 from gateway.scheduling.job import Job
-from gateway.scheduling.recurrence import At, next_after
 from gateway.store.outbox_rows import Buttons
 from gateway.store.run_rows import Run
 

@@ -16,14 +16,10 @@ from zoneinfo import ZoneInfo
 
 from channels.message import Address, ChatKind
 from channels.terminal import NAME as TERMINAL
+from gateway import recurrence as when_
 from gateway.policy.access import Access
 from gateway.policy.recipients import ChatDirectory
-from gateway.scheduling import job as job_
-from gateway.scheduling import recurrence as when_
-from gateway.scheduling import reminders
-from gateway.scheduling.job import OWNER, InvalidJob, Job, JobKind
-from gateway.scheduling.job_store import NotChanged
-from gateway.scheduling.recurrence import (
+from gateway.recurrence import (
     At,
     Every,
     InvalidWhen,
@@ -37,6 +33,10 @@ from gateway.scheduling.recurrence import (
     runs_within,
     soon,
 )
+from gateway.scheduling import job as job_
+from gateway.scheduling import reminders
+from gateway.scheduling.job import OWNER, InvalidJob, Job, JobKind
+from gateway.scheduling.job_store import NotChanged
 from gateway.scheduling.reminders import Reminder
 from gateway.scheduling.service import ScheduleService
 from gateway.scheduling.targets import NoTarget

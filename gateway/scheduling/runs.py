@@ -17,11 +17,11 @@ from datetime import datetime, timedelta
 from agent.clock import Clock, utc_stamp
 from channels.message import Address, DueJob, Receive
 from gateway.messages.outbox import Outbox
+from gateway.recurrence import At, local
 from gateway.scheduling import policy, reminders
 from gateway.scheduling.builtins import BuiltIn, DueTime, JobFailed
 from gateway.scheduling.job import Job, JobKind
 from gateway.scheduling.policy import ALERT_AFTER, PAUSE_AFTER, RETRIES
-from gateway.scheduling.recurrence import At, local
 from gateway.scheduling.run_state import RunState
 from gateway.scheduling.targets import NoTarget, OwnerReports, Targets
 from gateway.store import inbox_rows, outbox_rows

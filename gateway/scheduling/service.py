@@ -18,13 +18,13 @@ from agent.clock import Clock, utc_stamp
 from channels.message import Receive
 from gateway.messages.outbox import Outbox
 from gateway.policy.access import Access
+from gateway.recurrence import At, next_after
 from gateway.scheduling import policy
 from gateway.scheduling.builtins import BuiltIn, with_absent
 from gateway.scheduling.clock import ScheduleClock, WaitQueue, open_schedule_clock
 from gateway.scheduling.job import Job, JobKind
 from gateway.scheduling.job_store import FILE, JobStore, NotChanged
 from gateway.scheduling.policy import PAUSE_AFTER, Missed, Quiet, Timing, Wait
-from gateway.scheduling.recurrence import At, next_after
 from gateway.scheduling.run_state import RunState
 from gateway.scheduling.runs import Runs, new_run
 from gateway.scheduling.targets import OwnerReports

@@ -18,7 +18,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from agent.io.sqlite import WholeTextConnection
+from agent.formats.sqlite import WholeTextConnection
 from gateway.store.schema import migrate
 
 T = TypeVar("T")

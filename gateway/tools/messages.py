@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 
 from agent.clock import Clock, utc_stamp
-from agent.context.untrusted import label
+from agent.formats.untrusted import label
 from agent.memory.files import decoded, inside, read_bytes, sha_of
 from agent.memory.paths import FileError
 from agent.memory.private_lines import private_line

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import TypeVar
 
-from agent.context.untrusted import label
+from agent.formats.untrusted import label
 from agent.memory.private_lines import private_line
 from agent.memory.provenance import own_mark
 from agent.tools import schema
@@ -14,12 +14,12 @@ from agent.tools.arguments import text
 from agent.tools.base import Arguments, Effect, EffectKind, Tool, ToolError, ToolResult
 from agent.tools.foreign_text import ForeignText, foreign, in_text, unique
 from channels.message import ChatKind
+from gateway import recurrence as when_
 from gateway.i18n import one_line
 from gateway.policy.access import Role
 from gateway.policy.sessions import SessionPolicy, SessionRoute, is_same_audience
-from gateway.scheduling import recurrence as when_
+from gateway.recurrence import local
 from gateway.scheduling.job import OWNER, Job, JobKind
-from gateway.scheduling.recurrence import local
 from gateway.scheduling.requests import JobListing, JobRefused, JobRequest, JobService, Requester
 from gateway.store.inbox_rows import InboxRow
 

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent.clock import Clock
-from agent.io.parsing import load_json
+from agent.formats.parsing import load_json
 from agent.media.reader import AT_ONCE, Reader
 from agent.media.sniff import HEAD, Kind, sniffed
 from agent.media.store import FOLDER, Store

@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 
 from agent.silence import SilentFilter, spoken
-from agent.types import ReplyText, StepCompleted, TextReset, TurnEvent
+from agent.values import ReplyText, StepCompleted, TextReset, TurnEvent
 from channels.message import (
     Address,
     AnswerLost,

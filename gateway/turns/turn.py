@@ -18,14 +18,23 @@ from agent.agent import Agent
 from agent.memory.scope import Audience
 from agent.model.base import Usage
 from agent.tools.base import Tool
-from agent.types import CHAT, JOB, ReplyText, ResultKind, StepCompleted, TextReset, TurnRequest, TurnResult, UserMessage
+from agent.values import (
+    CHAT,
+    JOB,
+    ReplyText,
+    ResultKind,
+    StepCompleted,
+    TextReset,
+    TurnRequest,
+    TurnResult,
+    UserMessage,
+)
 from channels.message import Channel, DueJob
 from gateway.messages.inbox import Inbox
 from gateway.messages.lanes import Lane
 from gateway.messages.outbound_files import LongAnswers
 from gateway.messages.outbox import Outbox
 from gateway.messages.suspects import SKIPPED, ActiveWork, is_given_up
-from gateway.policy.approvals import Approvals
 from gateway.policy.display_names import DisplayNames
 from gateway.policy.preferences import Preferences
 from gateway.policy.sessions import SessionRoute
@@ -34,6 +43,7 @@ from gateway.store import chat_rows, outbox_rows
 from gateway.store.database import Database, StoreUnavailable
 from gateway.store.inbox_rows import InboxRow
 from gateway.store.outbox_rows import Draft
+from gateway.tools.approvals import Approvals
 from gateway.turns.attachments import AttachmentIntake
 from gateway.turns.preview import LivePreview, StreamedReply
 from gateway.turns.reactions import Acknowledgement

@@ -13,10 +13,10 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from agent.io.parsing import load_json
+from agent.formats.parsing import load_json
 from agent.languages.codes import Language
 from agent.media.store import Store
-from agent.types import AttachedDocument, ForwardedText, Picture, UserMessage
+from agent.values import AttachedDocument, ForwardedText, Picture, UserMessage
 from channels.message import Attachment, ChatKind, InboundMessage, Quote
 from gateway.i18n import STRINGS, one_line
 from gateway.policy.display_names import DisplayNames, plain_name

@@ -16,7 +16,7 @@ from agent.model.base import Json, Message, ToolSpec
 from agent.model.scripted import ScriptedModel, Step
 from agent.settings import AgentSettings, MemorySettings, RecallSettings
 from agent.tools.base import Arguments, Tool, ToolResult
-from agent.types import SessionKey, TurnEvent, TurnRequest, TurnResult, UserMessage
+from agent.values import SessionKey, TurnEvent, TurnRequest, TurnResult, UserMessage
 
 OWNER = SessionKey("main", "owner")
 UNHURRIED = MemorySettings(recall=RecallSettings(timeout_ms=60_000))

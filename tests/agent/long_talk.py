@@ -16,7 +16,7 @@ from agent.model.base import Json, ModelRequest, Usage
 from agent.model.scripted import Reply, ScriptedAnswer, ScriptedModel, Step
 from agent.settings import AgentSettings, FlushSettings, ModelSettings, SessionSettings
 from agent.tools.base import Tool
-from agent.types import SessionKey, TextReset, TurnEvent, TurnRequest, TurnResult, UserMessage
+from agent.values import SessionKey, TextReset, TurnEvent, TurnRequest, TurnResult, UserMessage
 from tests.agent.places import morning, owner
 
 OWNER = SessionKey("main", "owner")

@@ -9,7 +9,7 @@ from datetime import timedelta
 from agent.memory.scope import Audience, GroupLogs, Scope
 from agent.model.base import Block, ModelRequest, Usage
 from agent.model.scripted import Call, ScriptedAnswer
-from agent.types import ReplyText, ResultKind, SessionKey, StepCompleted, TurnResult
+from agent.values import ReplyText, ResultKind, SessionKey, StepCompleted, TurnResult
 from tests.agent.home import Home, end, events, results, texts, tool
 
 THOUGHT: Block = {"type": "thinking", "thinking": "hm", "signature": "s"}

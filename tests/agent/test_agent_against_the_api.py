@@ -15,7 +15,7 @@ from agent.clock import Clock
 from agent.memory.scope import Audience, Scope
 from agent.model.anthropic.model import AnthropicModel
 from agent.settings import AgentSettings
-from agent.types import ResultKind, SessionKey, TurnRequest, TurnResult, UserMessage
+from agent.values import ResultKind, SessionKey, TurnRequest, TurnResult, UserMessage
 from tests.fakes.anthropic import FakeAnthropic
 
 KEY = SessionKey("main", "owner")

@@ -24,7 +24,7 @@ SCRIPT = textwrap.dedent(
     from agent.model.scripted import Answer, Call, ScriptedModel
     from agent.settings import AgentSettings
     from agent.tools.base import Tool, ToolResult
-    from agent.types import End, Said, SessionKey, TurnRequest
+    from agent.values import End, Said, SessionKey, TurnRequest
 
     root, die_at = Path(sys.argv[1]), sys.argv[2]
 
@@ -50,7 +50,7 @@ SCRIPT = textwrap.dedent(
         said = (Said("m1", "count twice", "Alice", "Terminal", datetime.now(UTC)),)
         tool = Tool(ToolSpec("count", "Counts.", {"type": "object", "properties": {}}), count)
         scope = Scope(Audience.OWNER, root / "workspace")
-        async for event in agent.types(TurnRequest("t1", SessionKey("main", "owner"), scope, said, tools=(tool,))):
+        async for event in agent.values(TurnRequest("t1", SessionKey("main", "owner"), scope, said, tools=(tool,))):
             if isinstance(event, End):
                 die("end")
                 print(event.kind, event.text.replace("\\n", " "))

@@ -24,7 +24,7 @@ from agent.settings import MemorySettings, RecallSettings
 from agent.tools import schema
 from agent.tools.base import Tool, ToolResult
 from agent.turn.tool_calls import FORGOTTEN_CALL
-from agent.types import TextReset
+from agent.values import TextReset
 from tests.agent.long_talk import OWNER, LongTalk, told
 
 WORD = "Zanzibar"

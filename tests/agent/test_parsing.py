@@ -13,12 +13,12 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.io import parsing
-from agent.io.parsing import MOST_DEEP_JSON, MOST_DEEP_YAML, compose_yaml, load_json, load_yaml
+from agent.formats import parsing
+from agent.formats.parsing import MOST_DEEP_JSON, MOST_DEEP_YAML, compose_yaml, load_json, load_yaml
 from agent.memory import notes
 
 ROOT = Path(parsing.__file__).parent.parent
-READERS = {"agent/io/parsing.py", "channels/json_fields.py"}
+READERS = {"agent/formats/parsing.py", "channels/json_fields.py"}
 """The only modules that may call what reads YAML or JSON. `channels` knows nothing of `agent`."""
 FORBIDDEN = {
     "yaml": {"load", "safe_load", "full_load", "unsafe_load", "load_all", "safe_load_all", "compose", "compose_all"},
@@ -55,7 +55,7 @@ def test_yaml_that_is_nested_too_deeply_is_refused_with_its_line(text: str, read
     name = getattr(read, "__name__", "")
     code = f"""
 import sys, yaml
-from agent.io.parsing import {name}
+from agent.formats.parsing import {name}
 try:
     {name}("a: 1\\nb:\\n  " + sys.stdin.read())
 except yaml.MarkedYAMLError as error:

@@ -18,7 +18,7 @@ from agent.media.store import Store
 from agent.memory.scope import Audience, Scope
 from agent.model.anthropic.model import AnthropicModel
 from agent.settings import AgentSettings, ModelSettings, SessionSettings
-from agent.types import Picture, ResultKind, SessionKey, TurnRequest, TurnResult, UserMessage
+from agent.values import Picture, ResultKind, SessionKey, TurnRequest, TurnResult, UserMessage
 from tests import files
 from tests.fakes.anthropic import FakeAnthropic
 

@@ -17,7 +17,7 @@ from agent.model.base import TryLater
 from agent.model.offline.model import OfflineModel
 from agent.model.scripted import Call, Hold, ScriptedAnswer
 from agent.turn.remember_guard import WRITE_IT_DOWN
-from agent.types import ReplyText, ResultKind, StepCompleted, TurnRequest, UserMessage
+from agent.values import ReplyText, ResultKind, StepCompleted, TurnRequest, UserMessage
 from tests.agent.home import OWNER, Home, end, events, texts
 
 ASKED = "Please remember that my cat is called Luna."

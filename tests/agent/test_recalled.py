@@ -23,7 +23,7 @@ from agent.model.base import ModelRequest
 from agent.model.scripted import Call, ScriptedModel, Step
 from agent.search.results import SearchResult
 from agent.settings import AgentSettings, MemorySettings, RecallSettings
-from agent.types import SessionKey, TurnRequest, TurnResult, UserMessage
+from agent.values import SessionKey, TurnRequest, TurnResult, UserMessage
 from tests.agent.home import UNHURRIED
 from tests.agent.places import group, owner, person, search
 

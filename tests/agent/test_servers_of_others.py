@@ -17,7 +17,7 @@ from agent.memory.scope import Audience, Scope
 from agent.model.anthropic.model import AnthropicModel
 from agent.report import ContextReport
 from agent.settings import AgentSettings, ModelSettings
-from agent.types import ReplyText, ResultKind, SessionKey, TurnRequest, TurnResult, UserMessage
+from agent.values import ReplyText, ResultKind, SessionKey, TurnRequest, TurnResult, UserMessage
 from tests.fakes.raw_http import RawServer, ended, http, said, sse, started, text_block
 
 KEY = SessionKey("main", "owner")

@@ -12,7 +12,7 @@ from agent.model.base import Usage
 from agent.model.scripted import Call, Hold, ScriptedAnswer
 from agent.session.archive import NoSuchSession
 from agent.settings import AgentSettings, MemorySettings
-from agent.types import AttachedDocument, Picture, SessionKey
+from agent.values import AttachedDocument, Picture, SessionKey
 from tests.agent.home import OWNER, Home, end, texts, tool
 
 

@@ -14,7 +14,7 @@ from agent.model.scripted import Call, Hold, ScriptedAnswer
 from agent.session.transcript import TranscriptNotWritten
 from agent.tools.base import Arguments
 from agent.turn.tool_calls import INTERRUPTED, STOPPED_CALL
-from agent.types import ResultKind, TurnResult, UserMessage, nothing_said
+from agent.values import ResultKind, TurnResult, UserMessage, nothing_said
 from tests.agent.home import OWNER, Home, end, events, results, texts, tool
 
 

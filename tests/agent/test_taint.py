@@ -18,7 +18,7 @@ from agent.session.redaction import redacted
 from agent.session.taint import Taint, taint
 from agent.session.transcript import Transcript
 from agent.tools.foreign_text import ForeignText
-from agent.types import AttachedDocument
+from agent.values import AttachedDocument
 from tests.agent.home import Home, end, results
 from tests.agent.journal.diary import Diary
 from tests.agent.long_talk import LongTalk

@@ -10,7 +10,7 @@ from agent.memory.scope import Audience, Scope
 from agent.session.archive import Archive
 from agent.session.entries import Header, MessageEntry, Meta, RedactionEntry, SeenFile
 from agent.session.transcript import Transcript
-from agent.types import SessionKey
+from agent.values import SessionKey
 from tests.agent.home import OWNER, Home, end
 
 RULES = '<daybook-rules name="AGENTS.md">\nBe kind.\n</daybook-rules>'

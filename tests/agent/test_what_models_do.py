@@ -25,7 +25,7 @@ from agent.tools.base import Arguments, ToolError
 from agent.turn.loop import GO_ON
 from agent.turn.outcome import CUT_OFF, DECLINED, EMPTY, TOO_LONG
 from agent.turn.tool_calls import CUT_CALL, MAX_RESULT_CHARS
-from agent.types import ReplyText, ResultKind, TextReset, TurnResult
+from agent.values import ReplyText, ResultKind, TextReset, TurnResult
 from tests.agent.home import OWNER, Home, end, events, results, texts, tool
 
 THOUGHT: Block = {"type": "thinking", "thinking": "hm", "signature": "s"}

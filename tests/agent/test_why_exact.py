@@ -22,7 +22,7 @@ from agent.model.anthropic.model import AnthropicModel
 from agent.report import WhyReport
 from agent.session.entries import LineRanges
 from agent.settings import AgentSettings, MemorySettings
-from agent.types import ResultKind, SessionKey, TurnRequest, TurnResult, UserMessage
+from agent.values import ResultKind, SessionKey, TurnRequest, TurnResult, UserMessage
 from tests.fakes.anthropic import FakeAnthropic
 
 KEY = SessionKey("main", "owner")

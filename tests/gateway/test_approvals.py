@@ -13,7 +13,7 @@ from agent.model.scripted import Call
 from agent.tools.base import EffectKind
 from channels.message import Quote
 from channels.scripted import ScriptedChannel
-from gateway.policy.approval_strings import APPROVAL_STRINGS
+from gateway.tools.approval_strings import APPROVAL_STRINGS
 from tests.gateway.approving import (
     FOREIGN,
     PLAIN_SKILL,

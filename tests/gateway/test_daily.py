@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.memory.scope import GroupLogs
-from agent.types import SessionKey
+from agent.values import SessionKey
 from channels.scripted import ScriptedChannel
 from gateway.policy.access import Access
 from gateway.policy.sessions import AgentHome, SessionPolicy

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.types import ReplyText, StepCompleted, TextReset
+from agent.values import ReplyText, StepCompleted, TextReset
 from channels.message import (
     Address,
     AnswerLost,

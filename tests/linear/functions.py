@@ -7,10 +7,10 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from agent import heartbeat
-from agent.context import budget, header, recall_gate, untrusted
-from agent.io import parsing, plain_text
+from agent.context import budget, header, recall_gate
+from agent.formats import parsing, plain_text, untrusted
 from agent.journal import open_items, progress
-from agent.languages import days_meant, remember, terms
+from agent.languages import dates, days_meant, remember, terms
 from agent.media import sniff
 from agent.media import text as documents
 from agent.memory import daily_log, notes, provenance, replace
@@ -19,7 +19,7 @@ from agent.model.anthropic import errors
 from agent.model.anthropic.markup import MarkupFilter
 from agent.model.anthropic.stream import EventReader
 from agent.model.offline import intent
-from agent.search import aliases, answer_types, chunking, dates, memory_tests, tokenizer
+from agent.search import aliases, answer_types, chunking, memory_tests, tokenizer
 from agent.silence import SilentFilter, can_be_seen, spoken
 from agent.tools import foreign_text
 from channels import split, text
@@ -139,10 +139,10 @@ FUNCTIONS: Mapping[str, Act] = {
     "gateway.scheduling.phrases.read": lambda said: [
         phrases.read(f"{before}{said}", _NOW) for before in ("", "in 1h", "tomorrow", "every monday")
     ],
-    "agent.context.untrusted.harmless": untrusted.harmless,
-    "agent.context.untrusted.label": untrusted.label,
-    "agent.context.untrusted.block": lambda said: untrusted.block("document", said, name=said),
-    "agent.context.untrusted.without_blocks": untrusted.without_blocks,
+    "agent.formats.untrusted.harmless": untrusted.harmless,
+    "agent.formats.untrusted.label": untrusted.label,
+    "agent.formats.untrusted.block": lambda said: untrusted.block("document", said, name=said),
+    "agent.formats.untrusted.without_blocks": untrusted.without_blocks,
     "agent.context.header.words": header.words,
     "agent.context.header.enclosures": header.enclosures,
     "agent.context.budget.estimate": budget.estimate,
@@ -153,8 +153,8 @@ FUNCTIONS: Mapping[str, Act] = {
     "agent.tools.foreign_text.in_memory": lambda said: foreign_text.in_memory(said, _GROUP),
     "gateway.policy.display_names.plain_name": display_names.plain_name,
     "gateway.policy.display_names.folded": display_names.folded,
-    "agent.io.parsing.load_json": parsing.load_json,
-    "agent.io.parsing.load_yaml": parsing.load_yaml,
+    "agent.formats.parsing.load_json": parsing.load_json,
+    "agent.formats.parsing.load_yaml": parsing.load_yaml,
     "agent.model.offline.intent.plain_command": intent.plain_command,
     "agent.model.offline.intent.told_language": intent.told_language,
     "agent.languages.remember.asks_to_remember": remember.asks_to_remember.__wrapped__,
@@ -182,16 +182,16 @@ FUNCTIONS: Mapping[str, Act] = {
     "agent.model.anthropic.errors.quoted": lambda said: errors.quoted(said, "secret"),
     # What is kept
     "agent.languages.terms.terms": lambda said: terms.terms(terms.fold(said)),
-    "agent.io.plain_text": plain_text.slug,
+    "agent.formats.plain_text": plain_text.slug,
     "agent.context.recall_gate.cue_of": lambda text: recall_gate.cue_of(text, _TODAY),
     "agent.search.tokenizer.tokens": tokenizer.tokens,
     "agent.search.tokenizer.query_terms": tokenizer.query_terms,
     "agent.search.tokenizer.words_asked": tokenizer.words_asked,
     "agent.languages.days_meant.days_meant": lambda said: days_meant.days_meant(said, _TODAY),
     "agent.languages.days_meant.day_ahead": lambda said: days_meant.day_ahead(said, _TODAY),
-    "agent.search.dates.days_named": lambda said: dates.days_named(said, _TODAY),
-    "agent.search.dates.without_days": dates.without_days,
-    "agent.search.dates.written_day": dates.written_day,
+    "agent.languages.dates.days_named": lambda said: dates.days_named(said, _TODAY),
+    "agent.languages.dates.without_days": dates.without_days,
+    "agent.languages.dates.written_day": dates.written_day,
     "agent.search.aliases.aliases_in": lambda said: list(
         aliases.aliases_in(chunking.passages(f"# {said}\n\n- Anna (B, {said})\n- {said}"), ["people", said])
     ),

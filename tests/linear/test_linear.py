@@ -94,7 +94,7 @@ def test_known_patterns_of_the_product_are_among_those_fed() -> None:
     where = {one.where.partition(" ")[0] for one in patterns.everything()}
     assert where >= {
         "agent.media.sniff._SVG",
-        "agent.context.untrusted._HEADER",
+        "agent.formats.untrusted._HEADER",
         "agent.languages.remember.REMEMBER_PHRASES",
         "channels.split._FENCE",
     }

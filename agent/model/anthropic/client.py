@@ -18,7 +18,7 @@ from urllib.parse import quote, urlsplit
 import anthropic
 import httpx2
 
-from agent.io.parsing import load_json
+from agent.formats.parsing import load_json
 from agent.model.anthropic.errors import (
     ServerMessage,
     quoted,

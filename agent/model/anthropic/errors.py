@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from agent.io.parsing import load_json
-from agent.io.plain_text import whole
+from agent.formats.parsing import load_json
+from agent.formats.plain_text import whole
 from agent.model.base import (
     AccessDenied,
     AnswerTooLong,

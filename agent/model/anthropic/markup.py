@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from agent.io.parsing import load_json
+from agent.formats.parsing import load_json
 from agent.model.base import Json
 
 _THOUGHTS = {

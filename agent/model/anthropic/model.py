@@ -14,7 +14,7 @@ import dataclasses
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import TYPE_CHECKING
 
-from agent.io.imports import kept_from_the_collector
+from agent.formats.imports import kept_from_the_collector
 from agent.model.anthropic.stream import AnswerAssembler
 from agent.model.base import AccessDenied, AnswerTooLong, ModelEvent, ModelNotFound, ModelRequest
 

@@ -14,8 +14,8 @@ import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from agent.io.parsing import load_json
-from agent.io.plain_text import whole
+from agent.formats.parsing import load_json
+from agent.formats.plain_text import whole
 from agent.model.anthropic.markup import MarkupFilter, RawCall, input_of
 from agent.model.base import (
     CUT,

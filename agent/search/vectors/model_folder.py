@@ -18,7 +18,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from agent.io.parsing import load_json
+from agent.formats.parsing import load_json
 from agent.search.vectors.encoder import NoEmbedding
 
 GRAPH = Path("onnx", "model.onnx")

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from agent.io.parsing import load_json
+from agent.formats.parsing import load_json
 from agent.search.vectors.encoder import NoEmbedding, Vector
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.clock import Clock
-from agent.context import untrusted
 from agent.context.header import NO_TEXT, enclosures, header, rendered, words
-from agent.types import AttachedDocument, UserMessage
+from agent.formats import untrusted
+from agent.values import AttachedDocument, UserMessage
 
 CLOCK = Clock(ZoneInfo("Europe/Berlin"))
 AT = datetime(2026, 11, 21, 7, 30, tzinfo=UTC)

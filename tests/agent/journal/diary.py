@@ -20,7 +20,7 @@ from agent.session.entries import Header, MessageEntry, Meta, RedactionEntry
 from agent.session.jsonl import entry_line, header_line
 from agent.settings import AgentSettings
 from agent.turn.window import ModelWindows
-from agent.types import SessionKey
+from agent.values import SessionKey
 
 BERLIN = ZoneInfo("Europe/Berlin")
 DAY = date(2026, 11, 21)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.languages.dates import days_named
 from agent.languages.days_meant import day_ahead, days_meant, with_days, without_days_meant
-from agent.search.dates import days_named
 
 TUESDAY = date(2026, 5, 5)
 WEDNESDAY = date(2026, 5, 6)

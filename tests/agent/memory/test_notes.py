@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from agent.io.plain_text import MAX_BYTES, slug
+from agent.formats.plain_text import MAX_BYTES, slug
 from agent.memory import notes
 from agent.memory.paths import FileError
 from tests.agent.places import group, morning, owner

@@ -9,7 +9,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.context import untrusted
+from agent.formats import untrusted
 from agent.memory.age import OUT_OF_DATE
 from agent.search.result_text import passages_in, room_for, search_text
 from agent.search.results import Hit, SearchResult

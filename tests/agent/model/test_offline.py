@@ -22,7 +22,7 @@ from agent.settings import MemorySettings
 from agent.silence import NO_REPLY
 from agent.tools import build
 from agent.tools.base import Tool, ToolError
-from agent.types import UserMessage
+from agent.values import UserMessage
 from tests.agent.places import search
 
 CLOCK = Clock(ZoneInfo("Europe/Berlin"), lambda: datetime(2026, 11, 21, 7, 30, tzinfo=UTC))

@@ -14,7 +14,7 @@ from agent.clock import utc_stamp
 from agent.session.archive import Archive, NoSuchSession, new_id
 from agent.session.entries import Header, MessageEntry
 from agent.session.transcript import Transcript
-from agent.types import SessionKey
+from agent.values import SessionKey
 
 OWNER = SessionKey("main", "owner")
 TOPIC = SessionKey("main", "group/telegram--100/7")

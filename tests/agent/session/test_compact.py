@@ -14,7 +14,7 @@ from agent.model.base import AccessDenied, ContextOverflow, ModelRequest, TryLat
 from agent.model.offline.model import OfflineModel
 from agent.model.scripted import Call, Hold, Reply, ScriptedAnswer, Step
 from agent.turn.window import NOTE
-from agent.types import ResultKind, TextReset, TurnResult
+from agent.values import ResultKind, TextReset, TurnResult
 from tests.agent.home import tool
 from tests.agent.long_talk import OWNER, SUMMARY, LongTalk, LoopClock, counted, in_turn, is_note, told
 

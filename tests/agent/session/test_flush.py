@@ -21,7 +21,7 @@ from agent.model.base import AccessDenied, ContextOverflow, ModelRequest
 from agent.model.scripted import Call, Hold, Reply, ScriptedAnswer, Step
 from agent.session.entries import CompactionEntry, Entry, MarkEntry
 from agent.settings import FlushSettings
-from agent.types import ResultKind
+from agent.values import ResultKind
 from tests.agent.home import tool
 from tests.agent.long_talk import OWNER, LongTalk, counted, in_turn, told
 

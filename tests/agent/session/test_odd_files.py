@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.model.scripted import Call, Reply, ScriptedAnswer
-from agent.types import ResultKind
+from agent.values import ResultKind
 from tests.agent.long_talk import OWNER, LongTalk, in_turn
 
 LINES = b"- likes tea\n- lives in Kiel\n- works as a nurse\n- has two sons\n"

@@ -18,7 +18,7 @@ from agent.session.past_sessions import PastSessions
 from agent.session.transcript import Transcript
 from agent.settings import MemorySettings
 from agent.tools.base import Arguments
-from agent.types import SessionKey
+from agent.values import SessionKey
 from tests.agent.places import group, morning, owner, person, unhurried
 
 CLOCK = morning().clock

@@ -9,7 +9,7 @@ import pytest
 from agent.context.repair import INTERRUPTED, repair
 from agent.model.base import ContextOverflow, ModelRequest
 from agent.model.scripted import Call, Reply, ScriptedAnswer, Step
-from agent.types import ResultKind
+from agent.values import ResultKind
 from tests.agent.home import tool
 from tests.agent.long_talk import SUMMARY, LongTalk, counted, told
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.scheduling.recurrence import At, Cron, Every, exists, is_twice, last_until, next_after, resolved
+from gateway.recurrence import At, Cron, Every, exists, is_twice, last_until, next_after, resolved
 
 ZONES = (
     "Europe/Berlin",

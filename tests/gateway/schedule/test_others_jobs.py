@@ -8,7 +8,7 @@ import pytest
 
 from agent.model.base import Json
 from agent.model.scripted import Call
-from gateway.scheduling.recurrence import cron, runs_within
+from gateway.recurrence import cron, runs_within
 from tests.gateway.conftest import ALICE, OWNER, Daybook
 from tests.gateway.conftest import GROUP as CHAT
 from tests.gateway.schedule.test_asking import ask, result

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.recurrence import InvalidWhen, fields, next_after
 from gateway.scheduling.phrases import read
-from gateway.scheduling.recurrence import InvalidWhen, fields, next_after
 
 ZONE = ZoneInfo("Europe/Berlin")
 NOW = datetime(2026, 11, 21, 8, 30, tzinfo=ZONE)

@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from gateway.recurrence import At, Cron, Every, When
 from gateway.scheduling.policy import Missed, PlannedRun, Quiet, Timing, Wait, next_run, plan
-from gateway.scheduling.recurrence import At, Cron, Every, When
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NIGHT = Quiet(time(23), time(7), BERLIN)

@@ -14,9 +14,9 @@ from agent.model.base import Json, ModelError
 from agent.model.scripted import Call, Hold, ScriptedAnswer
 from channels.message import ChatGone
 from gateway.config import Config
+from gateway.recurrence import Cron
 from gateway.rpc.protocol import OperationError
 from gateway.scheduling.builtins import BuiltIn, DueTime, JobFailed, JobOutcome
-from gateway.scheduling.recurrence import Cron
 from gateway.scheduling.run_state import RunState
 from gateway.server import Timeouts
 from gateway.store.database import Database

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.scheduling import recurrence
-from gateway.scheduling.recurrence import InvalidWhen, fields, in_words, parse
+from gateway import recurrence
+from gateway.recurrence import InvalidWhen, fields, in_words, parse
 
 
 @pytest.mark.parametrize(

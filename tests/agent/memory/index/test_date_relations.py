@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from agent.search.dates import days_named
+from agent.languages.dates import days_named
 
 TODAY = date(2026, 11, 21)  # a Saturday
 NAMED = {

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.languages.date_words import region_of
+from agent.languages.dates import days_named, without_days, written_day
 from agent.languages.feasts import Span
-from agent.search.dates import days_named, without_days, written_day
 
 TODAY = date(2026, 11, 21)  # a Saturday
 

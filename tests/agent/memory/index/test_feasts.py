@@ -6,8 +6,8 @@ from datetime import date
 
 import pytest
 
+from agent.languages.dates import days_named
 from agent.languages.feasts import FEASTS, nth_weekday
-from agent.search.dates import days_named
 
 TODAY = date(2026, 11, 21)
 

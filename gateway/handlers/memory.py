@@ -18,8 +18,8 @@ from agent.search.results import Hit
 from agent.search.scope_index import IndexStatus
 from agent.search.vectors.encoder import NoEmbedding
 from gateway.commands.context import Services
+from gateway.handlers.parameters import named_agent, number, required
 from gateway.routines.memory_checks import tested
-from gateway.rpc.handlers.parameters import named_agent, number, required
 from gateway.rpc.protocol import Operation, OperationError, Params
 
 _EMBED_FOR = 1.0

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from agent.io.plain_text import whole
+from agent.formats.plain_text import whole
 
 
 class WholeTextConnection(sqlite3.Connection):

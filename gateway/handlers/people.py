@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from agent.model.base import Json
 from gateway.commands.context import Services
+from gateway.handlers.parameters import required
 from gateway.policy.access import NoSuchCode, Role
-from gateway.rpc.handlers.parameters import required
 from gateway.rpc.protocol import Operation, OperationError, Params
 
 

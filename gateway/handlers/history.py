@@ -13,7 +13,7 @@ from agent.memory.scope import scope_named
 from agent.memory.undo import restore
 from agent.model.base import Json
 from gateway.commands.context import Services
-from gateway.rpc.handlers.parameters import named_agent, number, required
+from gateway.handlers.parameters import named_agent, number, required
 from gateway.rpc.protocol import Operation, OperationError, Params
 from gateway.store.database import StoreUnavailable
 

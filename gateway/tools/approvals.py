@@ -23,27 +23,27 @@ from pydantic import TypeAdapter
 
 from agent.agent import Agent
 from agent.clock import Clock, utc_stamp
-from agent.context.untrusted import clean, label
-from agent.io.parsing import load_json
+from agent.formats.parsing import load_json
+from agent.formats.untrusted import clean, label
 from agent.languages.codes import Language
 from agent.memory import files
 from agent.memory.paths import FileError
 from agent.memory.scope import Audience
 from agent.tools.base import GONE, Arguments, Effect, EffectKind, EffectRequest, Tool, ToolError
 from agent.tools.foreign_text import ForeignText, visible
-from agent.types import SessionKey
+from agent.values import SessionKey
 from channels.message import Address, Channel, ChatKind, InboundMessage, OutboundFile
 from gateway.messages.confirmations import Confirmations, buttons
 from gateway.messages.outbound_files import OutboundFiles
 from gateway.messages.outbox import Outbox
 from gateway.policy.access import LOCAL_CHANNELS, Access, Role
-from gateway.policy.approval_strings import APPROVAL_STRINGS, ApprovalStrings
 from gateway.policy.sessions import SessionPolicy, SessionRoute
 from gateway.scheduling.targets import NoTarget, OwnerReports
 from gateway.store import chat_rows, outbox_rows, question_rows
 from gateway.store.database import Database, StoreUnavailable
 from gateway.store.inbox_rows import InboxRow
 from gateway.store.question_rows import StoredQuestion
+from gateway.tools.approval_strings import APPROVAL_STRINGS, ApprovalStrings
 
 log = logging.getLogger(__name__)
 

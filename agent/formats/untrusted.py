@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agent.io.plain_text import whole
+from agent.formats.plain_text import whole
 
 _TAG = re.compile(r"<(?=\s*+/?+\s*+daybook-)", re.IGNORECASE)
 _HEADER = re.compile(r"^([^\S\n]*+)\[(?=\s*+\d{4}-\d{2}-\d{2}\b)", re.MULTILINE)

@@ -11,10 +11,10 @@ from datetime import date, timedelta
 from typing import TypeAlias
 
 from agent.languages import date_words as words
+from agent.languages.date_relations import WEEKDAY_RANK
 from agent.languages.date_words import ANYWHERE, Region
 from agent.languages.feasts import FEASTS, Span, nth_weekday
 from agent.languages.terms import folded
-from agent.search.date_relations import WEEKDAY_RANK
 
 _SATURDAY = 5
 _OLDEST, _YOUNGEST = 1_900, 2_200

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gateway.commands.context import Services
-from gateway.rpc.handlers.history import HistoryOperations
-from gateway.rpc.handlers.memory import MemoryOperations
-from gateway.rpc.handlers.people import PeopleOperations
-from gateway.rpc.handlers.schedule import ScheduleOperations
-from gateway.rpc.handlers.sessions import SessionOperations
-from gateway.rpc.handlers.skills import SkillOperations
-from gateway.rpc.handlers.status import StatusOperations, UsageOperations
+from gateway.handlers.history import HistoryOperations
+from gateway.handlers.memory import MemoryOperations
+from gateway.handlers.people import PeopleOperations
+from gateway.handlers.schedule import ScheduleOperations
+from gateway.handlers.sessions import SessionOperations
+from gateway.handlers.skills import SkillOperations
+from gateway.handlers.status import StatusOperations, UsageOperations
 from gateway.rpc.protocol import Operation
 from gateway.scheduling.service import ScheduleService
 

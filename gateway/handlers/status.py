@@ -11,8 +11,8 @@ from agent.model.base import Json
 from channels.message import Health
 from channels.terminal import NAME as TERMINAL
 from gateway.commands.context import Services
-from gateway.rpc.handlers.parameters import number, required
-from gateway.rpc.handlers.schedule import jobs_json
+from gateway.handlers.parameters import number, required
+from gateway.handlers.schedule import jobs_json
 from gateway.rpc.protocol import Operation, Params
 from gateway.scheduling.requests import OPERATOR
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from agent.model.base import Json
 from agent.skills import Skill
 from gateway.commands.context import Services
-from gateway.rpc.handlers.parameters import named_agent, required
+from gateway.handlers.parameters import named_agent, required
 from gateway.rpc.protocol import Operation, OperationError, Params
 
 

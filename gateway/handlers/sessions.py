@@ -10,7 +10,7 @@ from agent.clock import utc_stamp
 from agent.model.base import Json
 from agent.session.archive import SessionInfo
 from gateway.commands.context import Services
-from gateway.rpc.handlers.parameters import required
+from gateway.handlers.parameters import required
 from gateway.rpc.protocol import Operation, OperationError, Params
 
 

@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Mapping, Sequence
 from typing import TypeVar
 
 from agent.model.base import Json
-from gateway.rpc.handlers.parameters import number, required
+from gateway import recurrence as when_
+from gateway.handlers.parameters import number, required
+from gateway.recurrence import InvalidWhen, iso
 from gateway.rpc.protocol import Operation, OperationError, Params
 from gateway.scheduling import phrases
-from gateway.scheduling import recurrence as when_
-from gateway.scheduling.recurrence import InvalidWhen, iso
 from gateway.scheduling.requests import DEFAULT_HISTORY, OPERATOR, JobListing, JobRefused, JobRequest, JobService
 from gateway.scheduling.service import ScheduleService
 from gateway.store.run_rows import Run

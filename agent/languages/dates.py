@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from datetime import date
 
+from agent.languages.date_readers import KINDS, SAID, DatedText, relative_years, written
+from agent.languages.date_relations import Mention, reach, related
 from agent.languages.date_words import ANYWHERE, Region
 from agent.languages.feasts import Span as Span  # what is given here
 from agent.languages.terms import folded
-from agent.search.date_readers import KINDS, SAID, DatedText, relative_years, written
-from agent.search.date_relations import Mention, reach, related
 
 _HEADING = 200
 _OLDEST = 1_900
