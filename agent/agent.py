@@ -22,6 +22,8 @@ from agent.compaction.compact import Compacted, compact, is_one_turn, made_for
 from agent.compaction.deferred_store import DeferredStore
 from agent.compaction.flush import before_context_loss
 from agent.compaction.flush_state import ContextLossReason
+from agent.context.model_windows import ModelWindows
+from agent.context.open_session import OpenSession
 from agent.context.recall import Recall
 from agent.forget import Removal, bring_back, mentions, redact
 from agent.formats import untrusted
@@ -47,7 +49,7 @@ from agent.session.past_sessions import PastSessions
 from agent.session.transcript import Transcript
 from agent.session.turn_journal import TurnJournal, content_of, text_of, turns_of_said
 from agent.session_lifecycle import NewSession, SessionLifecycle
-from agent.sessions import OpenSession, SessionCache
+from agent.sessions import SessionCache
 from agent.settings import AgentSettings
 from agent.silence import spoken
 from agent.skills import Skills
@@ -58,7 +60,7 @@ from agent.turn.outcome import ending
 from agent.turn.remember_guard import RememberGuard
 from agent.turn.tool_calls import STOPPED_CALL, ToolRunner
 from agent.turn.user_input import UserInput
-from agent.turn.window import ContextWindow, ModelWindows
+from agent.turn.window import ContextWindow
 from agent.values import CHAT, ResultKind, SessionKey, TurnEvent, TurnRequest, TurnResult
 
 _log = logging.getLogger(__name__)

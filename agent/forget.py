@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from agent.clock import Clock, utc_stamp
 from agent.context.file_changes import seen_by
 from agent.context.prompt import FixedPart
-from agent.context.replay import system_of
 from agent.memory.forget import ForgetPlan
-from agent.session.entries import RedactionEntry
+from agent.session.entries import RedactionEntry, system_of
 from agent.session.redaction import blocks, open_redactions, places
 from agent.session.transcript import Transcript
 

@@ -1,22 +1,11 @@
-"""Names that are there after a power cut: a file's content is synced, and then the folder that names it. Blocks.
-
-Bytes to the disk: under a lock, whole or not at all, and there after a power cut.
-"""
+"""Names that are there after a power cut: a file's content is synced, and then the folder that names it. Blocks."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import secrets
-import stat
-import sys
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
-
-from agent.memory.paths import Folder
 
 
 def write_whole(place: Path, text: str) -> None:
@@ -55,129 +44,3 @@ def sync_folder(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-_PIECE = 1_000_000
-"""Bytes copied at once."""
-SCRATCH = ".daybook-tmp"
-"""The name under which a new content is written; it stays only where a process was killed."""
-
-if sys.platform == "win32":
-    _one_at_a_time = threading.RLock()
-
-    @contextmanager
-    def locked(folder: Folder) -> Iterator[None]:
-        """Keep other writers of this process out of every folder."""
-        with _one_at_a_time:
-            yield
-else:
-    import fcntl
-
-    @contextmanager
-    def locked(folder: Folder) -> Iterator[None]:
-        """Keep other writers of any process out of the folder. Writers of Daybook only: an editor asks nobody.
-
-        The folder is locked, not the file, for a file is replaced by its edit. A killed process lets go of it.
-        Not to be nested.
-        """
-        assert folder.fd is not None
-        fcntl.flock(folder.fd, fcntl.LOCK_EX)
-        try:
-            yield
-        finally:
-            fcntl.flock(folder.fd, fcntl.LOCK_UN)
-
-
-class NotRegular(OSError):
-    """A folder, a pipe, a device."""
-
-
-def read(folder: Folder, name: str, limit: int) -> bytes:
-    """The first bytes of a regular file, `limit` at most. Never waits (a pipe, a device). Raises `OSError`."""
-    with _opened(folder, name) as file:
-        return file.read(limit)
-
-
-def tail(folder: Folder, name: str, limit: int) -> bytes:
-    """The last bytes of a regular file, `limit` at most. Raises `OSError`."""
-    with _opened(folder, name) as file:
-        file.seek(max(0, os.fstat(file.fileno()).st_size - limit))
-        return file.read(limit)
-
-
-def copy(folder: Folder, name: str, to: BinaryIO, most: int) -> int:
-    """Copy a regular file; returns how many bytes it has. Where those are more than `most`, the copy is cut. Raises
-    `OSError`."""
-    with _opened(folder, name) as file:
-        copied = 0
-        while copied <= most and (piece := file.read(min(_PIECE, most + 1 - copied))):
-            to.write(piece)
-            copied += len(piece)
-        return copied
-
-
-def _opened(folder: Folder, name: str) -> BinaryIO:
-    fd = folder.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
-    mode = os.fstat(fd).st_mode
-    if not stat.S_ISREG(mode):
-        os.close(fd)
-        raise NotRegular(0, "it is a folder" if stat.S_ISDIR(mode) else "it is not a regular file")
-    return os.fdopen(fd, "rb")
-
-
-def append(folder: Folder, name: str, data: bytes) -> None:
-    """Add `data` at the end and wait until the disk has it. To be called under `locked`.
-
-    A failure takes back what was written, so that no half entry stays. Raises `OSError`.
-    """
-    fd = folder.open(name, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-    try:
-        before = os.fstat(fd).st_size
-        written = 0
-        try:
-            while written < len(data):
-                written += os.write(fd, data[written:])
-            os.fsync(fd)
-        except OSError:
-            if os.fstat(fd).st_size == before + written:
-                os.ftruncate(fd, before)
-            raise
-    finally:
-        os.close(fd)
-    if before == 0:
-        folder.sync()
-
-
-def probe(folder: Folder) -> None:
-    """Write and remove a byte, to know whether the folder takes any. To be called under `locked`. Raises `OSError`."""
-    with suppress(FileNotFoundError):
-        folder.remove(SCRATCH)
-    fd = folder.open(SCRATCH, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
-    try:
-        os.write(fd, b"\n")
-        os.fsync(fd)
-    finally:
-        os.close(fd)
-        folder.remove(SCRATCH)
-
-
-def replace(folder: Folder, name: str, data: bytes, mode: int, check: Callable[[], None]) -> None:
-    """Give `name` the content `data` in one step. To be called under `locked`. `check` is called when only that step is
-    left, and may raise. Raises `OSError`; the old file stays."""
-    with suppress(FileNotFoundError):
-        folder.remove(SCRATCH)  # of a process that was killed here
-    fd = folder.open(SCRATCH, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
-    try:
-        with os.fdopen(fd, "wb") as file:
-            file.write(data)
-            if hasattr(os, "fchmod"):
-                os.fchmod(fd, mode)
-            file.flush()
-            os.fsync(fd)
-        check()
-        folder.rename(SCRATCH, name)
-    except BaseException:
-        with suppress(OSError):
-            folder.remove(SCRATCH)
-        raise
-    folder.sync()

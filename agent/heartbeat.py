@@ -10,7 +10,6 @@ import logging
 import re
 
 from agent.clock import Clock
-from agent.context.budget import estimate
 from agent.formats import untrusted
 from agent.journal import open_items
 from agent.journal.progress import for_reading
@@ -21,6 +20,7 @@ from agent.memory.scope import Scope
 from agent.model.base import REFUSED, Message, Model, ModelRequest
 from agent.model.client import ask
 from agent.model.offline.model import NAME as OFFLINE
+from agent.model.tokens import estimate
 from agent.settings import ModelSettings
 from agent.silence import NO_REPLY, spoken
 

@@ -11,14 +11,15 @@ from pathlib import Path
 from agent.clock import Clock
 from agent.compaction.compact import compactions
 from agent.compaction.flush_state import flushes
-from agent.context.budget import Budget, estimate, estimate_tool, is_counted, projected
+from agent.context.budget import Budget, is_counted, projected
 from agent.context.file_changes import seen_by
-from agent.context.replay import in_context, system_of
+from agent.context.replay import in_context
 from agent.context.skill_list import KEY as SKILLS
 from agent.memory.files import FileError, read_bytes, sha_of
 from agent.model.base import ToolSpec
+from agent.model.tokens import estimate, estimate_tool
 from agent.search.result_text import QuotedLines
-from agent.session.entries import Entry, LineRanges, MessageEntry, RecalledPassage, SeenFile
+from agent.session.entries import Entry, LineRanges, MessageEntry, RecalledPassage, SeenFile, system_of
 from agent.session.transcript import Transcript
 from agent.tools.foreign_text import in_text, names
 

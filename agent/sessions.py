@@ -8,7 +8,6 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -18,6 +17,8 @@ from weakref import WeakValueDictionary
 from agent import tools
 from agent.clock import Clock, utc_stamp
 from agent.context.file_changes import FileWatch
+from agent.context.model_windows import ModelWindows
+from agent.context.open_session import OpenSession
 from agent.context.prompt import FixedPart, fixed_part
 from agent.context.request import RequestBuilder
 from agent.forget import take_out_owners
@@ -33,7 +34,6 @@ from agent.session.transcript import Transcript, TranscriptUnusable
 from agent.settings import AgentSettings
 from agent.skills import Skills
 from agent.tools.base import Tool
-from agent.turn.window import ModelWindows
 from agent.values import SessionKey
 
 _log = logging.getLogger(__name__)
@@ -44,18 +44,6 @@ V = TypeVar("V")
 _KEPT_OPEN = 128
 """Sessions held in memory between turns."""
 _NOTHING: Mapping[str, str] = {}
-
-
-@dataclass(frozen=True, slots=True)
-class OpenSession:
-    """A session in memory. `written` collects what its tools write; `sealed` as in `TurnRequest`."""
-
-    transcript: Transcript
-    scope: Scope
-    tools: tuple[Tool, ...]
-    freshness: FileWatch
-    written: set[Path]
-    sealed: Mapping[str, str]
 
 
 class SessionCache:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import enum
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agent.memory.scope import GroupLogs
+
+class GroupLogs(enum.StrEnum):
+    """Which daily logs a group's prompt holds: its own, the owner's too, or none (`memory.group_daily_logs`)."""
+
+    OWN = "own"
+    SHARED = "shared"
+    NONE = "none"
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,9 +24,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
 
-from agent.context.budget import DEFAULT_WINDOW, estimate
+from agent.context.budget import DEFAULT_WINDOW
 from agent.context.recall import Recall
 from agent.memory.scope import Audience, Scope
+from agent.model.tokens import estimate
 from agent.search.engine import MemoryIndex
 from agent.settings import RecallSettings
 from benchmarks.figures import table

@@ -51,6 +51,7 @@ from gateway.routines.housekeeping import Housekeeping
 from gateway.routines.journal import JournalRoutine
 from gateway.routines.memory_checks import MemoryChecks
 from gateway.scheduling.builtins import BuiltIn
+from gateway.scheduling.job_store import FILE
 from gateway.scheduling.requests import JobService
 from gateway.scheduling.service import ScheduleService
 from gateway.server import Gateway, Timeouts
@@ -66,6 +67,9 @@ from gateway.turns.queue import TurnQueue
 from gateway.turns.reactions import Acknowledgement
 from gateway.turns.turn import QueueRule, TurnServices
 from gateway.usage import UsageLedger
+
+_SEALED = {FILE: "no job is made, changed or removed from inside a job. Say in your answer what should be scheduled."}
+"""What a job's turn may not change, and why."""
 
 ModelOf = Callable[[ModelConfig, UsageLedger, Clock, str], tuple[Model, AnthropicModel | None]]
 """As `build_model`."""
@@ -341,8 +345,9 @@ async def _turns(
         in_hand=ground.in_hand,
         to_owner=calendar.schedule.reports.to_owner,
         tools=acting.tools,
-        approvals=acting.approvals,
+        consent=acting.approvals.of_row,
         names=DisplayNames(ground.access, await ground.database.run(chat_rows.known)),
+        sealed_in_jobs=_SEALED,
     )
     patience = ground.patience
     return TurnQueue(rooms, disk_wait=patience.disk, trial_age=patience.trial, paste_wait=patience.paste)

@@ -150,3 +150,7 @@ def one_line(text: str, most: int) -> str:
     """Its words on one line of at most so many characters; what was cut ends in `…`."""
     words = " ".join(text.split())
     return words if len(words) <= most else words[: most - 1].rstrip() + "…"
+
+
+CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+"""Without 0, O, 1 and I, which people mix up."""

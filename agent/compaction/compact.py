@@ -13,11 +13,11 @@ from agent.compaction.cut import cut_at_step, cut_point, said_before, size_of, s
 from agent.compaction.flush_state import unflushed
 from agent.compaction.summarizer import Summarizer, room_of
 from agent.compaction.summary import UnusableSummary, backed, with_identifiers
-from agent.context.budget import estimate
 from agent.context.replay import id_of, in_context
 from agent.context.request import RequestBuilder
 from agent.memory.redaction_lock import StaleRead
 from agent.model.base import ContextOverflow, StaleRequest
+from agent.model.tokens import estimate
 from agent.session.entries import CompactionEntry, Entry, MarkEntry
 
 _log = logging.getLogger(__name__)

@@ -17,7 +17,7 @@ from agent.clock import Clock
 from agent.compaction.cut import Shown
 from agent.compaction.deferred_store import RetryLater
 from agent.compaction.flush_state import unflushed
-from agent.context.budget import estimate, shortened
+from agent.context.budget import shortened
 from agent.context.replay import id_of, in_context
 from agent.context.request import RequestBuilder
 from agent.formats import untrusted
@@ -30,6 +30,7 @@ from agent.memory.redaction_lock import ReadEpoch, StaleRead
 from agent.memory.scope import Scope
 from agent.model.base import REFUSED, Completed, Json, Message, ModelError, ModelRequest, ToolSpec
 from agent.model.client import ask
+from agent.model.tokens import estimate
 from agent.session.entries import CompactionEntry, Entry
 from agent.session.export import lines
 from agent.session.taint import sources_of

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from itertools import accumulate
 
-from agent.context.budget import estimate, estimate_blocks
 from agent.context.replay import id_of, in_context
+from agent.model.tokens import estimate, estimate_blocks
 from agent.session.entries import CompactionEntry, Entry, MessageEntry
 from agent.session.prune import prune_entry
 

@@ -12,7 +12,8 @@ from pathlib import Path
 from agent.compaction.flush_state import ContextLossReason
 from agent.formats.parsing import load_json
 from agent.fs import write_whole
-from agent.memory.scope import Audience, GroupLogs, Scope
+from agent.memory.scope import Audience, Scope
+from agent.settings import GroupLogs
 
 _SUFFIX = ".owed"
 

@@ -31,7 +31,6 @@ from agent.compaction.flush_state import (
     flush_state_of,
     unflushed,
 )
-from agent.context.repair import result_block
 from agent.context.replay import id_of, settled
 from agent.context.request import RequestBuilder
 from agent.formats.plain_text import slug
@@ -40,7 +39,18 @@ from agent.memory.daily_log import log_path
 from agent.memory.files import FileError, check_writable
 from agent.memory.provenance import written_from
 from agent.memory.redaction_lock import StaleRead
-from agent.model.base import CUT, REFUSED, Block, Completed, ContextOverflow, Json, Message, ModelError, StaleRequest
+from agent.model.base import (
+    CUT,
+    REFUSED,
+    Block,
+    Completed,
+    ContextOverflow,
+    Json,
+    Message,
+    ModelError,
+    StaleRequest,
+    result_block,
+)
 from agent.model.client import ask
 from agent.session.entries import Entry, MarkEntry, MessageEntry
 from agent.session.taint import taint

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 
 from agent.compaction.cut import Shown, passes, size_of
 from agent.compaction.summary import UnusableSummary, checked, extract, instruction
-from agent.context.budget import estimate, shortened
+from agent.context.budget import shortened
 from agent.context.replay import settled, summary_block
 from agent.context.request import RequestBuilder
 from agent.memory.redaction_lock import ReadEpoch
 from agent.model.base import THINKING, Block, ContextOverflow, Message
 from agent.model.client import ask
 from agent.model.offline.model import NAME as OFFLINE
+from agent.model.tokens import estimate
 from agent.session.entries import CompactionEntry, MessageEntry
 from agent.session.pictures import in_words
 

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from agent.compaction.cut import Shown
-from agent.context.budget import estimate
 from agent.model.base import CUT, FULL, PAUSED, REFUSED, Completed
+from agent.model.tokens import estimate
 from agent.session.entries import CompactionEntry, MessageEntry
 from agent.session.turn_journal import said_in, text_of
 from agent.silence import spoken

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from agent.context.replay import in_context
-from agent.model.base import Block, Json, ToolSpec
+from agent.model.tokens import (
+    estimate,
+    estimate_blocks,
+)
 from agent.session.entries import CompactionEntry, Entry, MessageEntry, RedactionEntry
 from agent.session.prune import is_prune
 
 DEFAULT_WINDOW = 200_000
 SMALLEST_WINDOW = 1_000
-IMAGE_TOKENS = 1_600
-"""A picture at the size servers scale it to (about 1.15 megapixels)."""
 _FARTHEST = 3
 """A count is not believed that is more than so many times our estimate, or less than that part of it."""
-_MESSAGE_TOKENS = 4
-_NOT_LEADING = bytes(range(0xE0))
-"""Every byte that does not begin a character of three or four bytes in UTF-8."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,27 +42,6 @@ def budget(window: int | None, reserve: int, soft: int, max_tokens: int) -> Budg
     compact_at = size - kept
     flush_at = compact_at - max(1, min(soft, compact_at // 4))
     return Budget(size, kept, flush_at, compact_at, answer=max(1, min(max_tokens, size // 4)))
-
-
-def estimate(text: str) -> int:
-    """Tokens of a text, without a tokenizer: a quarter of its UTF-8 bytes, one for each character of three bytes or
-    more (Chinese, Japanese, Korean). Meant to be a little too high rather than too low."""
-    data = text.encode("utf-8", "replace")
-    wide = 0 if len(data) == len(text) else len(data.translate(None, delete=_NOT_LEADING))
-    return (len(data) + wide + 3) // 4
-
-
-def estimate_blocks(content: Iterable[Block]) -> int:
-    return _MESSAGE_TOKENS + sum(_estimate_block(block) for block in content)
-
-
-def estimate_tools(tools: Sequence[ToolSpec]) -> int:
-    return sum(estimate_tool(tool) for tool in tools)
-
-
-@lru_cache(maxsize=256)
-def estimate_tool(tool: ToolSpec) -> int:
-    return estimate(tool.name + tool.description + json.dumps(tool.schema, ensure_ascii=False))
 
 
 def is_credible(counted: int, estimated: int) -> bool:
@@ -120,21 +95,3 @@ def _changed_since(entries: Sequence[Entry], counted: MessageEntry) -> bool:
         if isinstance(entry, CompactionEntry | RedactionEntry) or is_prune(entry):
             return True
     return False
-
-
-def _estimate_block(block: Block) -> int:
-    match block.get("type"):
-        case "image":
-            return IMAGE_TOKENS
-        case "text":
-            return estimate(str(block.get("text") or ""))
-        case "tool_result":
-            return _MESSAGE_TOKENS + _estimate_json(block.get("content"))
-        case "tool_use":
-            return _MESSAGE_TOKENS + estimate(str(block.get("name"))) + _estimate_json(block.get("input"))
-        case _:
-            return _estimate_json(block)
-
-
-def _estimate_json(value: Json) -> int:
-    return estimate(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))

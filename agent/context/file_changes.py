@@ -21,7 +21,7 @@ from agent.context.prompt_files import Part, PromptFile, common_places, excerpt,
 from agent.context.skill_list import KEY as SKILLS
 from agent.context.skill_list import skill_list, skills_seen
 from agent.formats import untrusted
-from agent.journal.progress import without
+from agent.memory.daily_log import lines_outside_session
 from agent.memory.files import FileText, UnreadableFile
 from agent.memory.limits import text_lines
 from agent.memory.scope import Scope
@@ -216,12 +216,12 @@ class FileWatch:
 
     def _has_own(self, log: str) -> bool:
         lines = text_lines(log)
-        return len(without(lines, self._session)) < len(lines)
+        return len(lines_outside_session(lines, self._session)) < len(lines)
 
     def _added(self, place: PromptFile, before: SeenFile, file: FileText, old: str, added: str) -> tuple[str, SeenFile]:
         """What was added behind the text `old`, but for the journal of this talk, of which it has seen all."""
         lines = text_lines(untrusted.clean(added))
-        kept = without(lines, self._session) if place.part is Part.END else range(len(lines))
+        kept = lines_outside_session(lines, self._session) if place.part is Part.END else range(len(lines))
         others = [lines[at] for at in kept]
         is_all = len(others) == len(lines)
         part = excerpt("".join(others), Part.END, self._settings)

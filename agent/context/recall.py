@@ -17,7 +17,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.clock import Clock
-from agent.context.budget import estimate
 from agent.context.file_changes import holds
 from agent.context.recall_gate import READ_CHARS, Relevant, cue_of, relevant
 from agent.context.replay import in_context
@@ -25,6 +24,7 @@ from agent.formats import untrusted
 from agent.memory.age import OUT_OF_DATE, age_in_words, may_be_out_of_date
 from agent.memory.scope import Scope
 from agent.model.base import Block, Json
+from agent.model.tokens import estimate
 from agent.search.result_text import Quotation, Quotations
 from agent.search.results import Hit, Search
 from agent.session.entries import Entry, MessageEntry, RecalledPassage, SeenFile

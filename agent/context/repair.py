@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from agent.model.base import THINKING, Block, Json, Message
+from agent.model.base import THINKING, Block, Message, result_block
 
 INTERRUPTED = (
     "Interrupted: no result was recorded. The call may or may not have taken effect; check before repeating it."
@@ -28,11 +28,6 @@ def repair(messages: Sequence[Message]) -> tuple[Message, ...]:
     if fixed == given:
         return given
     return _fixed([Message(m.role, tuple(b for b in m.content if b.get("type") not in THINKING)) for m in fixed])
-
-
-def result_block(call_id: str, text: str, *, error: bool = False) -> Block:
-    block: dict[str, Json] = {"type": "tool_result", "tool_use_id": call_id, "content": text}
-    return block | {"is_error": True} if error else block
 
 
 def _fixed(messages: Sequence[Message]) -> tuple[Message, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from agent.model.base import REFUSED, THINKING, Block, Message
-from agent.session.entries import CompactionEntry, Entry, Header, MessageEntry, RedactionEntry, is_reset
+from agent.session.entries import CompactionEntry, Entry, MessageEntry, RedactionEntry, is_reset
 from agent.session.pictures import Pictures
 from agent.session.prune import Shortenings
 
@@ -48,15 +48,6 @@ def context(entries: Sequence[Entry], basis: str, *, pictures: bool = True) -> C
                 prefix.update((entry.id if kept else f"{entry.id}-").encode())
                 parts.append((entry.role, content))
     return Context(tuple(_merged(parts)), _name(prefix))
-
-
-def system_of(header: Header, entries: Sequence[Entry]) -> tuple[str, ...]:
-    """The fixed part as it is sent now: frozen at the start of the session, anew at each compaction, and where
-    something in it was forgotten."""
-    for entry in reversed(entries):
-        if isinstance(entry, CompactionEntry | RedactionEntry) and entry.system:
-            return entry.system
-    return header.system
 
 
 def in_context(entries: Sequence[Entry], *, pictures: bool = True) -> Iterator[MessageEntry | CompactionEntry]:

@@ -13,17 +13,18 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from agent.clock import Clock
-from agent.context.budget import Budget, estimate, estimate_tools, projected
+from agent.context.budget import Budget, projected
 from agent.context.header import header
 from agent.context.prompt import FixedPart
 from agent.context.repair import repair
-from agent.context.replay import Context, context, system_of
+from agent.context.replay import Context, context
 from agent.memory.history import Author
 from agent.memory.redaction_lock import ReadEpoch
 from agent.memory.scope import Scope
 from agent.model.base import Block, Message, Model, ModelRequest, ToolSpec
+from agent.model.tokens import estimate, estimate_tools
 from agent.search.results import Search
-from agent.session.entries import Entry
+from agent.session.entries import Entry, system_of
 from agent.session.transcript import Transcript
 from agent.settings import AgentSettings
 from agent.values import SessionKey, UserMessage

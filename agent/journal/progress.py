@@ -7,7 +7,6 @@ the two is seen from the mark at the section's own end. Blocks.
 from __future__ import annotations
 
 import json
-import re
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -19,9 +18,8 @@ from agent.formats.parsing import load_json
 from agent.formats.sqlite import WholeTextConnection
 from agent.journal.open_items import OpenItem
 from agent.journal.section_request import SectionText
+from agent.memory.daily_log import JOURNAL_MARK
 
-TITLE = "## Journal · "
-"""How a section begins."""
 _BUSY = 5.0
 """Seconds to wait for another process that writes."""
 _KEPT = timedelta(days=90)
@@ -35,7 +33,6 @@ CREATE TABLE IF NOT EXISTS piece (
     source TEXT NOT NULL, told TEXT NOT NULL, PRIMARY KEY (session, day, first)
 );
 """
-_COMMENT = re.compile(r"<!-- journal (\S+) (\d+)-(\d+) (model|extract) -->")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,24 +64,8 @@ class PendingSection:
 
 def in_log(log: str, session: str) -> list[JournalSection]:
     """The sections of a talk that a log says it has."""
-    found = (match for line in log.splitlines() if (match := _COMMENT.fullmatch(line)))
+    found = (match for line in log.splitlines() if (match := JOURNAL_MARK.fullmatch(line)))
     return [JournalSection(int(one[2]), int(one[3]), one[4] == "extract") for one in found if one[1] == session]
-
-
-def without(lines: Sequence[str], session: str) -> list[int]:
-    """Where in a log, or the end of one, the lines stand that are not in a section of that talk. From 0."""
-    kept: list[int] = []
-    section: list[int] = []
-    for at, line in enumerate(lines):
-        if line.startswith("## "):
-            kept, section = kept + section, []
-        if section or line.startswith(TITLE):
-            section.append(at)
-        else:
-            kept.append(at)
-        if match := _COMMENT.fullmatch(line.rstrip("\n")):
-            kept, section = kept if match[1] == session else kept + section, []
-    return kept + section
 
 
 def for_reading(log: str) -> list[str]:
@@ -92,7 +73,7 @@ def for_reading(log: str) -> list[str]:
     parts: list[list[str]] = [[]]
     ends: list[tuple[str, JournalSection] | None] = [None]
     for line in log.splitlines():
-        if match := _COMMENT.fullmatch(line):
+        if match := JOURNAL_MARK.fullmatch(line):
             ends[-1] = (match[1], JournalSection(int(match[2]), int(match[3]), match[4] == "extract"))
             parts.append([])  # what comes behind the mark is somebody else's
             ends.append(None)

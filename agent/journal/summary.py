@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 
-from agent.context.budget import estimate
 from agent.formats import untrusted
 from agent.journal import open_items
 from agent.journal.open_items import OpenItem
@@ -28,6 +27,7 @@ from agent.memory.scope import Scope
 from agent.model.base import REFUSED, Message, Model, ModelError, ModelRequest
 from agent.model.client import ask
 from agent.model.offline.model import NAME as OFFLINE
+from agent.model.tokens import estimate
 from agent.settings import ModelSettings
 from agent.silence import spoken
 

@@ -18,16 +18,16 @@ from datetime import date, timedelta
 from pathlib import Path
 
 from agent.clock import Clock
-from agent.context.budget import estimate
+from agent.context.model_windows import ModelWindows
 from agent.journal import open_items, section_request
 from agent.journal.day_messages import DayConversation, DayMessage
 from agent.journal.day_messages import read as read_day
 from agent.journal.fallback import extract, language_of
-from agent.journal.progress import TITLE, JournalProgress, JournalSection, PendingSection, in_log
+from agent.journal.progress import JournalProgress, JournalSection, PendingSection, in_log
 from agent.journal.section_request import SectionText
 from agent.journal.strings import JOURNAL_STRINGS
 from agent.languages.days_meant import without_days_meant
-from agent.memory.daily_log import heading_line, log_path
+from agent.memory.daily_log import JOURNAL_TITLE, heading_line, log_path
 from agent.memory.files import FileError, clean, read_text
 from agent.memory.history import History
 from agent.memory.log_writer import append_day
@@ -36,10 +36,10 @@ from agent.memory.scope import Scope
 from agent.model.base import ContextOverflow, InvalidRequest, Model, ModelError, StaleRequest
 from agent.model.client import ask
 from agent.model.offline.model import NAME as OFFLINE
+from agent.model.tokens import estimate
 from agent.session.archive import Archive, SessionInfo
 from agent.session.transcript import Transcript, TranscriptUnusable
 from agent.settings import AgentSettings
-from agent.turn.window import ModelWindows
 from agent.values import SessionKey
 
 _log = logging.getLogger(__name__)
@@ -326,9 +326,8 @@ class Journal:
         damaged = work.talked.damage(spoken[0].number - 1, spoken[-1].number)
         if damaged:
             bullets = [*bullets, f"- {JOURNAL_STRINGS[language_of(spoken)].gap_of(damaged)}"]
-        title = (
-            f"{TITLE.removeprefix('## ')}{work.info.key.path} · {spoken[0].line.at:%H:%M}-{spoken[-1].line.at:%H:%M}"
-        )
+        span = f"{spoken[0].line.at:%H:%M}-{spoken[-1].line.at:%H:%M}"
+        title = f"{JOURNAL_TITLE.removeprefix('## ')}{work.info.key.path} · {span}"
         title += f" ({remark})" if remark else ""
         mark = section.comment(work.info.id)
         body = "\n".join([*map(_harmless, bullets), "", mark])

@@ -76,7 +76,7 @@ _HAN_PARTICLES = frozenset(
 
 
 def is_small_talk(term: str) -> bool:
-    """`term` as `words.terms` gives it."""
+    """`term` as `terms.terms` gives it."""
     return term in _SMALL_TALK or (is_unspaced(term) and _is_grammar(term))
 
 

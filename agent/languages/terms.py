@@ -3,7 +3,7 @@
 A mark that is written above, below or around a letter belongs to it: without the vowel signs of Hindi or the points of
 Hebrew there is no word.
 
-Text folded for the index: as `words.fold`, and without what writers of some languages leave out as they like.
+Text folded for the index: as `terms.fold`, and without what writers of some languages leave out as they like.
 """
 
 from __future__ import annotations

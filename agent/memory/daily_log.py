@@ -9,6 +9,7 @@ follows at the end and says whose place it takes.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import date, datetime
 from pathlib import Path
 
@@ -134,3 +135,26 @@ def history_addition(before: str, now: datetime, text: str, source: str, *, extr
         return f"[{now:%Y-%m-%d %H:%M}] {words} (extract of {source})\n"
     instead = f"In place of the extract of {known[1]}: " if known is not None else ""
     return f"[{now:%Y-%m-%d %H:%M}] {instead}{words} ({source})\n"
+
+
+JOURNAL_TITLE = "## Journal · "
+"""How a section begins."""
+
+
+JOURNAL_MARK = re.compile(r"<!-- journal (\S+) (\d+)-(\d+) (model|extract) -->")
+
+
+def lines_outside_session(lines: Sequence[str], session: str) -> list[int]:
+    """Where in a log, or the end of one, the lines stand that are not in a section of that talk. From 0."""
+    kept: list[int] = []
+    section: list[int] = []
+    for at, line in enumerate(lines):
+        if line.startswith("## "):
+            kept, section = kept + section, []
+        if section or line.startswith(JOURNAL_TITLE):
+            section.append(at)
+        else:
+            kept.append(at)
+        if match := JOURNAL_MARK.fullmatch(line.rstrip("\n")):
+            kept, section = kept if match[1] == session else kept + section, []
+    return kept + section

@@ -20,9 +20,8 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from agent import fs
 from agent.formats.plain_text import whole
-from agent.memory import daily_log
+from agent.memory import daily_log, disk
 from agent.memory.history import recorded
 from agent.memory.patch import addition_of, edit_of
 from agent.memory.paths import FileError, Folder, OutOfReach, UnreadableFile, holding, inside, name_below, opened
@@ -140,7 +139,7 @@ def copy_out(path: Path, root: Path, to: BinaryIO, most: int) -> None:
     none, where it is empty and where it is larger."""
     name = name_below(path, root)
     with _reading(name), holding(path, root) as (folder, real_name):
-        size = fs.copy(folder, real_name, to, most)
+        size = disk.copy(folder, real_name, to, most)
     if size > most:
         raise UnreadableFile(f"{name} is larger than {most / 1_000_000:.0f} MB, the most that can be sent there")
     if size == 0:
@@ -154,7 +153,7 @@ def entries(path: Path, root: Path) -> list[FolderEntry]:
     with _reading(name):
         try:
             with opened(path, root) as folder, os.scandir(folder.path if folder.fd is None else folder.fd) as found:
-                seen = [_entry(item) for item in found if item.name != fs.SCRATCH]
+                seen = [_entry(item) for item in found if item.name != disk.SCRATCH]
                 return sorted((entry for entry in seen if entry is not None), key=lambda entry: entry.name)
         except FileNotFoundError:
             return []
@@ -221,7 +220,7 @@ def _changed(
                         folder.sync()
                     else:
                         mode = stat.S_IMODE(known.st_mode) if known is not None else _NEW_FILE
-                        fs.replace(folder, real_name, after, mode, check)
+                        disk.replace(folder, real_name, after, mode, check)
             except _Overtaken:
                 continue
             return _state(after) if after is not None else None
@@ -264,7 +263,7 @@ def check_writable(path: Path, root: Path) -> None:
         known = folder.stat(real_name)
         if known is not None and not stat.S_ISREG(known.st_mode):
             raise NotWritten(f"{name} is no regular file")
-        fs.probe(folder)
+        disk.probe(folder)
 
 
 def clean(text: str) -> str:
@@ -301,7 +300,7 @@ def append(path: Path, root: Path, addition: Callable[[str], str], beginning: st
         for _ in range(_TRIES):
             known = folder.stat(real_name)
             _unless(_protected(name, known))
-            end = fs.tail(folder, real_name, _TAIL_BYTES) if known is not None else b""
+            end = disk.tail(folder, real_name, _TAIL_BYTES) if known is not None else b""
             if b"\0" in end:
                 raise UnreadableFile(f"{name} is a binary file, or UTF-16 text; save it as UTF-8")
             data = _appended(end.decode("utf-8", "replace"), lambda before: carried("", addition(before)), beginning)
@@ -311,7 +310,7 @@ def append(path: Path, root: Path, addition: Callable[[str], str], beginning: st
             try:
                 with recorded(addition_of(name, size, end, data, existed=known is not None)):
                     _not_overtaken(folder, real_name, known)
-                    fs.append(folder, real_name, data)
+                    disk.append(folder, real_name, data)
             except _Overtaken:
                 continue
             return
@@ -344,7 +343,7 @@ def _entry(item: os.DirEntry[str]) -> FolderEntry | None:
 
 
 def _bytes(folder: Folder, real_name: str, name: str, limit: int = MAX_BYTES) -> bytes:
-    data = fs.read(folder, real_name, limit + 1)
+    data = disk.read(folder, real_name, limit + 1)
     if len(data) > limit:
         raise UnreadableFile(f"{name} is larger than {limit // 1_000_000} MB; it can only be made smaller by hand")
     return data
@@ -371,7 +370,7 @@ def _same(known: os.stat_result | None, now: os.stat_result | None) -> bool:
 @contextmanager
 def _writing(path: Path, root: Path, name: str, *, make: bool = True) -> Iterator[tuple[Folder, str]]:
     try:
-        with holding(path, root, make=make) as (folder, real_name), fs.locked(folder):
+        with holding(path, root, make=make) as (folder, real_name), disk.locked(folder):
             yield folder, real_name
     except OSError as error:
         raise NotWritten(f"{name} was not written: {_why(error)}") from error

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from agent.memory.scope import Scope
-from agent.model.base import ModelError
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
@@ -83,7 +82,7 @@ class RedactionLock:
             reading = self.reading(scope)
             try:
                 made = await make(reading)
-            except (StaleRead, ModelError):
+            except Exception:
                 if reading.is_current():
                     raise
             else:

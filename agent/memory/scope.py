@@ -10,6 +10,8 @@ import enum
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent.settings import GroupLogs
+
 FOLDERS_OF_OTHERS = frozenset({"groups", "people"})
 """In an owner's workspace."""
 
@@ -18,14 +20,6 @@ class Audience(enum.StrEnum):
     OWNER = "owner"
     PERSON = "person"
     GROUP = "group"
-
-
-class GroupLogs(enum.StrEnum):
-    """Which daily logs a group's prompt holds: its own, the owner's too, or none (`memory.group_daily_logs`)."""
-
-    OWN = "own"
-    SHARED = "shared"
-    NONE = "none"
 
 
 @dataclass(frozen=True, slots=True)

@@ -227,3 +227,8 @@ class UsageRecord:
 class CallLedger(Protocol):
     def record(self, entry: UsageRecord) -> None:
         """Note a finished or broken-off call. Does not block and does not raise."""
+
+
+def result_block(call_id: str, text: str, *, error: bool = False) -> Block:
+    block: dict[str, Json] = {"type": "tool_result", "tool_use_id": call_id, "content": text}
+    return block | {"is_error": True} if error else block

@@ -25,7 +25,7 @@ from agent.search.text_kinds import ASSISTANTS, USERS
 from agent.search.tokenizer import MOST_CHARS, Term, query_terms, term_of, tokens
 
 Name: TypeAlias = tuple[str, ...]
-"""All forms of one person's name, folded by `words.fold`."""
+"""All forms of one person's name, folded by `terms.fold`."""
 
 MOST_FORMS = 12
 """Of one name."""
@@ -87,7 +87,7 @@ def other_names(query: str, names: Sequence[Name]) -> dict[str, list[Term]]:
 
 
 def forms_named(query: str, names: Sequence[Name]) -> dict[str, int]:
-    """All forms of the names in a question, each with the place of the word (of `words.runs`) where its name stands."""
+    """All forms of the names in a question, each with the place of the word (of `terms.runs`) where its name stands."""
     found: dict[str, int] = {}
     for at, _, name in sorted(_named(query, names)):
         for form in name:

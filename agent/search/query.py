@@ -148,7 +148,7 @@ class QuestionSubject:
 
 
 def subject_of(query: str, speakers: Collection[str] = (), names: Sequence[Name] = ()) -> QuestionSubject:
-    """`speakers`: whoever said something, folded as `words.fold` does; `names`: those of people with other forms."""
+    """`speakers`: whoever said something, folded as `terms.fold` does; `names`: those of people with other forms."""
     text = " ".join(folded(query[:_READ_CHARS]).split())
     assistant = _OF_ASSISTANT.search(text) is not None
     return QuestionSubject(

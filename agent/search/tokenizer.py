@@ -122,5 +122,5 @@ _STOP = frozenset(folded(_QUESTION_WORDS).split()) | frozenset(folded(_UNSPACED_
 
 
 def words_asked(query: str) -> dict[str, str]:
-    """The token that stands for each word of a question, the word as `words.terms` gives it."""
+    """The token that stands for each word of a question, the word as `terms.terms` gives it."""
     return {word: term_of(folded(word)).token for word in dict.fromkeys(terms(fold(query[:MOST_CHARS])))}

@@ -164,3 +164,12 @@ def is_reset(entry: Entry) -> bool:
 
 
 Entry: TypeAlias = MessageEntry | CompactionEntry | RedactionEntry | MarkEntry
+
+
+def system_of(header: Header, entries: Sequence[Entry]) -> tuple[str, ...]:
+    """The fixed part as it is sent now: frozen at the start of the session, anew at each compaction, and where
+    something in it was forgotten."""
+    for entry in reversed(entries):
+        if isinstance(entry, CompactionEntry | RedactionEntry) and entry.system:
+            return entry.system
+    return header.system

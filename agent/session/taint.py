@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from agent.context.replay import system_of
 from agent.memory.provenance import Provenance, marked_lines
 from agent.memory.scope import Audience, Scope
 from agent.model.base import Block, text_in
-from agent.session.entries import CompactionEntry, Entry, MessageEntry, is_reset
+from agent.session.entries import CompactionEntry, Entry, MessageEntry, is_reset, system_of
 from agent.session.pictures import path_of
 from agent.session.transcript import Transcript
 from agent.tools.base import Effect

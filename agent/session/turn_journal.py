@@ -7,9 +7,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from agent.clock import Clock, utc_stamp
-from agent.context.header import NO_TEXT, enclosures, words
-from agent.context.repair import result_block
-from agent.model.base import REFUSED, Block, Completed, Usage, text_in
+from agent.formats.message_text import NO_TEXT, enclosures, text_of_person
+from agent.model.base import REFUSED, Block, Completed, Usage, result_block, text_in
 from agent.search.result_text import QuotedLines
 from agent.session.entries import Entry, MessageEntry, Meta, RecalledPassage, SeenFile
 from agent.session.pictures import name_of, path_of
@@ -179,7 +178,7 @@ def said_in(entry: MessageEntry) -> str:
     """What a person said in a message, with the names of what came along."""
     came = [f"[{name}]" for name in enclosures(text_of(entry))]
     came += [f"[{name_of(block)}]" for block in entry.content if path_of(block)]
-    spoken = words(text_of(entry))
+    spoken = text_of_person(text_of(entry))
     return "\n".join(came if spoken == NO_TEXT and came else [spoken, *came])
 
 

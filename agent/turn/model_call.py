@@ -11,7 +11,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from agent.clock import utc_stamp
-from agent.context.budget import estimate_blocks, is_credible
+from agent.context.budget import is_credible
 from agent.media.store import Store
 from agent.memory.redaction_lock import ReadEpoch
 from agent.model.base import (
@@ -28,6 +28,7 @@ from agent.model.base import (
     ThinkingRejected,
 )
 from agent.model.client import closing
+from agent.model.tokens import estimate_blocks
 from agent.session.pictures import MissingPicture, hide_entry, suspects, with_bytes
 from agent.session.taint import taint
 from agent.tools.foreign_text import ForeignText

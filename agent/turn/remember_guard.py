@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 
 from agent.clock import Clock
-from agent.context.header import words
 from agent.formats import untrusted
+from agent.formats.message_text import text_of_person
 from agent.languages.days_meant import with_days
 from agent.languages.remember import asks_to_remember
 from agent.memory import daily_log
@@ -81,7 +81,7 @@ class RememberGuard:
         """What people asked to have remembered and no tool has written since, each with the day it was said on."""
         owed: list[tuple[str, date]] = []
         for entry in self.steps.entries:
-            if entry.meta.said and asks_to_remember(text := words(text_of(entry))):
+            if entry.meta.said and asks_to_remember(text := text_of_person(text_of(entry))):
                 owed.append((text, self.clock.local(datetime.fromisoformat(entry.ts)).date()))
             elif entry.meta.tool in self.remembering and not entry.meta.error:
                 owed.clear()

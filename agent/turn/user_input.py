@@ -10,17 +10,17 @@ from dataclasses import dataclass, field
 from typing import ParamSpec, TypeVar
 
 from agent.clock import Clock
-from agent.context.budget import IMAGE_TOKENS
 from agent.context.file_changes import seen_by
 from agent.context.header import rendered
+from agent.context.open_session import OpenSession
 from agent.context.recall import Recall
 from agent.formats import untrusted
 from agent.memory.redaction_lock import RedactionLock, StaleRead
+from agent.model.tokens import IMAGE_TOKENS
 from agent.session.entries import RecalledPassage, SeenFile
 from agent.session.pictures import MOST_SHOWN, picture_block
 from agent.session.taint import in_message
 from agent.session.turn_journal import TurnJournal, turns_of_said
-from agent.sessions import OpenSession
 from agent.tools.foreign_text import ForeignText, in_memory, unique
 from agent.values import UserMessage
 

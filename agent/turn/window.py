@@ -15,18 +15,17 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from datetime import datetime, timedelta
 
-from agent.clock import Clock, utc_stamp
+from agent.clock import utc_stamp
 from agent.compaction.compact import Compacted, NotCompacted, NothingToCompact, compact, failure_of, uncompacted_entry
 from agent.compaction.cut import tight
 from agent.compaction.flush import before_context_loss
 from agent.compaction.flush_state import ContextLossReason, ends_a_flush
-from agent.context.budget import DEFAULT_WINDOW, Budget, budget
+from agent.context.budget import Budget
 from agent.context.replay import in_context
 from agent.context.request import RequestBuilder
-from agent.model.base import ContextOverflow, Model, ModelError
+from agent.model.base import ContextOverflow, ModelError
 from agent.session.entries import MessageEntry
 from agent.session.prune import KEPT_TURNS, LONGEST, older_than, prune_entry
-from agent.settings import AgentSettings
 from agent.turn.outcome import TOO_LONG, TOO_SMALL
 from agent.values import TextReset
 
@@ -207,48 +206,3 @@ class ContextWindow:
         finally:
             task.cancel()
             await asyncio.wait({task})
-
-
-_ASK_AGAIN = timedelta(minutes=10)
-_LEAST_SHARE = 8
-"""A window is not taken for smaller than this part of what was said of it: one odd refusal must not lock a talk."""
-
-
-class ModelWindows:
-    def __init__(self, settings: AgentSettings, model: Model, clock: Clock) -> None:
-        self._settings = settings
-        self._model = model
-        self._clock = clock
-        self._said: dict[str, tuple[int | None, datetime]] = {}
-        self._overflowed: dict[str, int] = {}
-        self._named: dict[str, int] = {}
-
-    async def budget(self, model: str) -> Budget:
-        window = self._settings.model.context_window or await self._asked(model)
-        smaller = self._overflowed.get(model)
-        if smaller is not None:
-            stated = window or DEFAULT_WINDOW
-            window = min(stated, max(smaller, stated // _LEAST_SHARE))
-        if (named := self._named.get(model)) is not None:
-            window = min(window or named, named)
-        session = self._settings.session
-        return budget(
-            window, session.reserve_tokens, session.flush_soft_threshold_tokens, self._settings.model.max_tokens
-        )
-
-    async def overflowed(self, model: str, tokens: int, named: int | None = None) -> Budget:
-        """The server refused a request of so many tokens: its window is smaller than it or the configuration says, and
-        it is `named` tokens where the refusal says so. Known until the process ends. Gives the budget from now on."""
-        if named is not None:
-            self._named[model] = named
-        else:
-            self._overflowed[model] = min(tokens, self._overflowed.get(model, tokens))
-        return await self.budget(model)
-
-    async def _asked(self, model: str) -> int | None:
-        """As the server says; one that did not say is asked again only after a while."""
-        window, ask_again = self._said.get(model, (None, None))
-        if window is None and (ask_again is None or self._clock.instant() >= ask_again):
-            window = await self._model.context_window(model)
-            self._said[model] = (window, self._clock.instant() + _ASK_AGAIN)
-        return window

@@ -22,7 +22,7 @@ from pydantic import (
     model_validator,
 )
 
-from agent.memory.scope import GroupLogs
+from agent.settings import GroupLogs
 from gateway.config.values import (
     AgentName,
     AnyId,

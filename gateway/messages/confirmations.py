@@ -16,7 +16,7 @@ from datetime import timedelta
 from agent.clock import Clock, utc_stamp
 from agent.languages.terms import fold
 from channels.message import Address, Button, InboundMessage
-from gateway.policy.access import CODE_LETTERS
+from gateway.i18n import CODE_LETTERS
 from gateway.store import question_rows
 from gateway.store.database import Database
 from gateway.store.outbox_rows import Buttons

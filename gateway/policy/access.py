@@ -14,12 +14,11 @@ from datetime import UTC, datetime, timedelta
 
 from agent.clock import Clock, utc_stamp
 from channels.message import ChatKind, InboundMessage, Origin
+from gateway.i18n import CODE_LETTERS
 from gateway.store import access_rows, inbox_rows
 from gateway.store.access_rows import Approved, PairingRequest
 from gateway.store.database import Database
 
-CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
-"""Without 0, O, 1 and I, which people mix up."""
 CODE_LENGTH = 8
 CODE_LIFETIME = timedelta(hours=1)
 OPEN_CODES_PER_CHANNEL = 3

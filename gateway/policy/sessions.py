@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from agent.memory.scope import Audience, GroupLogs, Scope
+from agent.memory.scope import Audience, Scope
+from agent.settings import GroupLogs
 from agent.values import JOBS, SessionKey
 from channels.message import ChatKind, InboundMessage, Sender
 from channels.terminal import MAIN_CHAT

@@ -17,7 +17,7 @@ from typing import Literal
 from agent.agent import Agent
 from agent.memory.scope import Audience
 from agent.model.base import Usage
-from agent.tools.base import Tool
+from agent.tools.base import OwnerConsent, Tool
 from agent.values import (
     CHAT,
     JOB,
@@ -38,12 +38,10 @@ from gateway.messages.suspects import SKIPPED, ActiveWork, is_given_up
 from gateway.policy.display_names import DisplayNames
 from gateway.policy.preferences import Preferences
 from gateway.policy.sessions import SessionRoute
-from gateway.scheduling.job_store import FILE
 from gateway.store import chat_rows, outbox_rows
 from gateway.store.database import Database, StoreUnavailable
 from gateway.store.inbox_rows import InboxRow
 from gateway.store.outbox_rows import Draft
-from gateway.tools.approvals import Approvals
 from gateway.turns.attachments import AttachmentIntake
 from gateway.turns.preview import LivePreview, StreamedReply
 from gateway.turns.reactions import Acknowledgement
@@ -68,9 +66,6 @@ ANEW = ":anew"
 """How the id of a turn ends whose message had shared a turn with others. The session's journal knows the message from
 there, so it is said to the agent under an id that ends so, too."""
 
-_SEALED = {FILE: "no job is made, changed or removed from inside a job. Say in your answer what should be scheduled."}
-"""What a job's turn may not change."""
-
 QueueMode = Literal["steer", "collect", "interrupt"]
 
 SessionLane = Lane[str, int]
@@ -90,7 +85,7 @@ class QueueRule:
 class TurnServices:
     """What a turn needs of the house. `conversation` says where a message on disk belongs, as at its arrival;
     `tools` gives those that act on the house for whoever has sent it; `to_owner` what is to be written down to tell the
-    owner a text under a key."""
+    owner a text under a key; `sealed_in_jobs` names the files that a job's turn may not change, with the reason."""
 
     database: Database
     inbox: Inbox
@@ -106,8 +101,9 @@ class TurnServices:
     tools: Callable[[InboxRow], tuple[Tool, ...]]
     in_hand: ActiveWork
     to_owner: Callable[[str, str], Awaitable[list[Draft]]]
-    approvals: Approvals
+    consent: Callable[[InboxRow, str], OwnerConsent | None]
     names: DisplayNames
+    sealed_in_jobs: Mapping[str, str]
 
 
 class Turn:
@@ -271,8 +267,8 @@ class Turn:
             model=self._rooms.choices.model(first.session),
             purpose=JOB if self._due else CHAT,
             fresh=self._due is not None,
-            sealed=_SEALED if self._due else {},
-            approvals=self._rooms.approvals.of_row(first, self.id),
+            sealed=self._rooms.sealed_in_jobs if self._due else {},
+            approvals=self._rooms.consent(first, self.id),
         )
 
     async def _opened(self, row: InboxRow, overheard: Sequence[InboxRow] = ()) -> UserMessage:

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from agent.agent import Agent
 from agent.compaction.summary import PARTS
-from agent.context.budget import estimate, estimate_blocks, estimate_tools
 from agent.memory.scope import Scope
 from agent.model.base import Json, ModelRequest, Usage
 from agent.model.scripted import Reply, ScriptedAnswer, ScriptedModel, Step
+from agent.model.tokens import estimate, estimate_blocks, estimate_tools
 from agent.settings import AgentSettings, FlushSettings, ModelSettings, SessionSettings
 from agent.tools.base import Tool
 from agent.values import SessionKey, TextReset, TurnEvent, TurnRequest, TurnResult, UserMessage

@@ -6,9 +6,10 @@ import itertools
 from dataclasses import replace
 from datetime import timedelta
 
-from agent.memory.scope import Audience, GroupLogs, Scope
+from agent.memory.scope import Audience, Scope
 from agent.model.base import Block, ModelRequest, Usage
 from agent.model.scripted import Call, ScriptedAnswer
+from agent.settings import GroupLogs
 from agent.values import ReplyText, ResultKind, SessionKey, StepCompleted, TurnResult
 from tests.agent.home import Home, end, events, results, texts, tool
 

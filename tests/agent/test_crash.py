@@ -21,10 +21,10 @@ SCRIPT = textwrap.dedent(
     from agent.clock import Clock
     from agent.memory.scope import Audience, Scope
     from agent.model.base import ModelRequest, ToolSpec
-    from agent.model.scripted import Answer, Call, ScriptedModel
+    from agent.model.scripted import ScriptedAnswer, Call, ScriptedModel
     from agent.settings import AgentSettings
     from agent.tools.base import Tool, ToolResult
-    from agent.values import End, Said, SessionKey, TurnRequest
+    from agent.values import SessionKey, TurnRequest, TurnResult, UserMessage
 
     root, die_at = Path(sys.argv[1]), sys.argv[2]
 
@@ -32,10 +32,11 @@ SCRIPT = textwrap.dedent(
         if moment == die_at:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    def answer(request: ModelRequest) -> Answer:
+    def answer(request: ModelRequest) -> ScriptedAnswer:
         made = sum(message.role == "assistant" for message in request.messages)
         die(f"model {made}")
-        return (Answer("Counting.", (Call("count", {}, "a"), Call("count", {}, "b"))), Answer("Counted."))[made]
+        first = ScriptedAnswer("Counting.", (Call("count", {}, "a"), Call("count", {}, "b")))
+        return (first, ScriptedAnswer("Counted."))[made]
 
     async def count(_) -> str:
         with (root / "counted").open("a") as file:
@@ -47,11 +48,11 @@ SCRIPT = textwrap.dedent(
     async def main() -> None:
         agent = Agent(AgentSettings(), root / "workspace", root / "sessions", ScriptedModel(otherwise=answer),
                       Clock(ZoneInfo("UTC")))
-        said = (Said("m1", "count twice", "Alice", "Terminal", datetime.now(UTC)),)
+        said = (UserMessage("m1", "count twice", "Alice", "Terminal", datetime.now(UTC)),)
         tool = Tool(ToolSpec("count", "Counts.", {"type": "object", "properties": {}}), count)
         scope = Scope(Audience.OWNER, root / "workspace")
-        async for event in agent.values(TurnRequest("t1", SessionKey("main", "owner"), scope, said, tools=(tool,))):
-            if isinstance(event, End):
+        async for event in agent.turn(TurnRequest("t1", SessionKey("main", "owner"), scope, said, tools=(tool,))):
+            if isinstance(event, TurnResult):
                 die("end")
                 print(event.kind, event.text.replace("\\n", " "))
 

@@ -16,7 +16,7 @@ SCRIPT = textwrap.dedent(
     import asyncio, os, signal, sys
     from pathlib import Path
 
-    from agent.model.scripted import Answer, Call
+    from agent.model.scripted import ScriptedAnswer, Call
     from tests.agent.long_talk import SUMMARY, LongTalk
 
     root, die_at = Path(sys.argv[1]), sys.argv[2]
@@ -32,7 +32,7 @@ SCRIPT = textwrap.dedent(
         rounds += 1
         die(f"flush {rounds}")
         calls = Call("memory_append", {"text": "Alice sails."}), Call("memory_list")
-        return Answer(calls=calls) if rounds == 1 else "NO_REPLY"
+        return ScriptedAnswer(calls=calls) if rounds == 1 else "NO_REPLY"
 
     def summary(request):
         die("compaction")

@@ -15,12 +15,12 @@ import pytest
 
 from agent.agent import Agent
 from agent.clock import Clock
-from agent.context.budget import estimate
 from agent.context.recall import INTRODUCTION, Recall
 from agent.memory.age import OUT_OF_DATE
 from agent.memory.scope import Scope
 from agent.model.base import ModelRequest
 from agent.model.scripted import Call, ScriptedModel, Step
+from agent.model.tokens import estimate
 from agent.search.results import SearchResult
 from agent.settings import AgentSettings, MemorySettings, RecallSettings
 from agent.values import SessionKey, TurnRequest, TurnResult, UserMessage

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.memory.scope import GroupLogs
+from agent.settings import GroupLogs
 from agent.values import SessionKey
 from channels.scripted import ScriptedChannel
 from gateway.policy.access import Access

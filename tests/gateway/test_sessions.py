@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.memory.scope import Audience, GroupLogs
+from agent.memory.scope import Audience
+from agent.settings import GroupLogs
 from channels.message import Address, InboundMessage
 from gateway.policy.access import Access, Admitted, ChannelRules, DmPolicy, GroupRule
 from gateway.policy.sessions import AgentHome, SessionPolicy, SessionRoute

@@ -7,14 +7,15 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from agent import heartbeat
-from agent.context import budget, header, recall_gate
-from agent.formats import parsing, plain_text, untrusted
+from agent.context import budget, recall_gate
+from agent.formats import message_text, parsing, plain_text, untrusted
 from agent.journal import open_items, progress
 from agent.languages import dates, days_meant, remember, terms
 from agent.media import sniff
 from agent.media import text as documents
 from agent.memory import daily_log, notes, provenance, replace
 from agent.memory.scope import Audience, Scope
+from agent.model import tokens
 from agent.model.anthropic import errors
 from agent.model.anthropic.markup import MarkupFilter
 from agent.model.anthropic.stream import EventReader
@@ -143,9 +144,9 @@ FUNCTIONS: Mapping[str, Act] = {
     "agent.formats.untrusted.label": untrusted.label,
     "agent.formats.untrusted.block": lambda said: untrusted.block("document", said, name=said),
     "agent.formats.untrusted.without_blocks": untrusted.without_blocks,
-    "agent.context.header.words": header.words,
-    "agent.context.header.enclosures": header.enclosures,
-    "agent.context.budget.estimate": budget.estimate,
+    "agent.formats.message_text.text_of_person": message_text.text_of_person,
+    "agent.formats.message_text.enclosures": message_text.enclosures,
+    "agent.model.tokens.estimate": tokens.estimate,
     "agent.context.budget.shortened": lambda said: budget.shortened(said, 500),
     "agent.tools.foreign_text.foreign": lambda said: foreign_text.foreign(said, said),
     "agent.tools.foreign_text.in_text": lambda said: foreign_text.in_text(_marked(said)),
@@ -215,7 +216,7 @@ FUNCTIONS: Mapping[str, Act] = {
     "agent.memory.replace.edited": lambda said: replace.edited(said.encode(), "words that are not there", "x", "a.md"),
     "agent.memory.replace.added": lambda said: replace.added(said.encode(), said, "a.md"),
     "agent.journal.progress.for_reading": progress.for_reading,
-    "agent.journal.progress.without": lambda said: progress.without(said, "a"),
+    "agent.memory.daily_log.lines_outside_session": lambda said: daily_log.lines_outside_session(said, "a"),
     "agent.journal.open_items.read": open_items.read,
     "agent.journal.open_items.tidy": open_items.tidy,
     "gateway.config.dotenv.parse": lambda said: dotenv.parse(said),

@@ -12,8 +12,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.clock import Clock
-from agent.context.budget import estimate, estimate_blocks, estimate_tools
-from agent.context.header import NO_TEXT, day_of, words
+from agent.formats.message_text import NO_TEXT, day_in_header, text_of_person
 from agent.languages.days_meant import with_days
 from agent.model.base import (
     Block,
@@ -28,6 +27,7 @@ from agent.model.base import (
 )
 from agent.model.offline.intent import Intent, IntentKind, language_of, understand
 from agent.model.offline.phrases import PHRASES, Phrases
+from agent.model.tokens import estimate, estimate_blocks, estimate_tools
 from agent.search.result_text import passages_in
 from agent.silence import NO_REPLY
 
@@ -194,7 +194,11 @@ def _extract(messages: Sequence[Message]) -> str:
 def _dated_lines(message: Message) -> list[str]:
     """What is said under headers, a line each, with the days that it means: the headers do not stay with it."""
     texts = [_text_of(block.get("text")) for block in message.content if block.get("type") == "text"]
-    headed = ((day, words(text)) for text in texts if message.role == "user" and (day := day_of(text)) is not None)
+    headed = (
+        (day, text_of_person(text))
+        for text in texts
+        if message.role == "user" and (day := day_in_header(text)) is not None
+    )
     return [with_days(_one_line(said), day) for day, said in headed if said != NO_TEXT]
 
 
@@ -215,7 +219,7 @@ def _said(message: Message) -> list[str]:
     if message.role != "user":
         return []
     texts = [_text_of(block.get("text")) for block in message.content if block.get("type") == "text"]
-    said = list(map(words, texts))
+    said = list(map(text_of_person, texts))
     return ["" if text == NO_TEXT else text for text in said if text]
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.context.budget import DEFAULT_WINDOW, SMALLEST_WINDOW, budget, estimate, projected, shortened
+from agent.context.budget import DEFAULT_WINDOW, SMALLEST_WINDOW, budget, projected, shortened
 from agent.model.base import Usage
+from agent.model.tokens import estimate
 from agent.session.entries import CompactionEntry, MessageEntry, Meta
 
 sizes = st.integers(-10, 3_000_000)

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from agent import workspace
 from agent.clock import Clock
-from agent.context.budget import estimate, estimate_tools
 from agent.context.prompt import fixed_part
-from agent.memory.scope import Audience, GroupLogs, Scope
-from agent.settings import MemorySettings
+from agent.memory.scope import Audience, Scope
+from agent.model.tokens import estimate, estimate_tools
+from agent.settings import GroupLogs, MemorySettings
 from agent.skills import Skills
 from agent.tools import build
 from tests.agent.places import search

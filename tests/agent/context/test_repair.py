@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.context.repair import INTERRUPTED, repair, result_block
-from agent.model.base import Block, Message
+from agent.context.repair import INTERRUPTED, repair
+from agent.model.base import Block, Message, result_block
 
 
 def as_text(words: str) -> Block:

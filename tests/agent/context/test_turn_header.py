@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.clock import Clock
-from agent.context.header import NO_TEXT, enclosures, header, rendered, words
+from agent.context.header import header, rendered
 from agent.formats import untrusted
+from agent.formats.message_text import NO_TEXT, enclosures, text_of_person
 from agent.values import AttachedDocument, UserMessage
 
 CLOCK = Clock(ZoneInfo("Europe/Berlin"))
@@ -72,7 +73,7 @@ def test_nothing_said_passes_for_a_header_or_leaves_its_mark(text: str, quoted: 
 def test_words_takes_the_header_and_the_marks_off_again(text: str) -> None:
     message = said(text, quoted=("q\nr",), overheard=(("Bob", AT, "lunch?"),))
     plain = untrusted.harmless(text).strip() or NO_TEXT
-    assert words(rendered(message, CLOCK, ROOM, [untrusted.block("changed", "x", name="MEMORY.md")])) == plain
+    assert text_of_person(rendered(message, CLOCK, ROOM, [untrusted.block("changed", "x", name="MEMORY.md")])) == plain
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\n", "\r\n"])
@@ -102,5 +103,5 @@ def test_documents_are_data_and_named_where_only_words_are_wanted() -> None:
     assert text.count("<daybook-document ") == text.count("\n</daybook-document>\n") == 2
     assert 'kept="media/a.pdf" note="only its first page is shown">' in text
     assert text.count("\n[2026") == 0
-    assert words(text) == "What is it?"
+    assert text_of_person(text) == "What is it?"
     assert enclosures(text) == ["a kept= x .pdf", "b"]

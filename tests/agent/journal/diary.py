@@ -9,6 +9,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from agent.clock import Clock, utc_stamp
+from agent.context.model_windows import ModelWindows
 from agent.journal.writer import Journal, JournalReport
 from agent.memory.history import History
 from agent.memory.redaction_lock import RedactionLock
@@ -19,7 +20,6 @@ from agent.session.archive import Archive, new_id
 from agent.session.entries import Header, MessageEntry, Meta, RedactionEntry
 from agent.session.jsonl import entry_line, header_line
 from agent.settings import AgentSettings
-from agent.turn.window import ModelWindows
 from agent.values import SessionKey
 
 BERLIN = ZoneInfo("Europe/Berlin")

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from agent.compaction.consolidate import concerned
 from agent.compaction.cut import Shown, boundaries, cut_at_step, cut_point, fitted, passes, said_before, size_of
-from agent.context.repair import INTERRUPTED, repair, result_block
+from agent.context.repair import INTERRUPTED, repair
 from agent.context.replay import context, in_context
-from agent.model.base import Block
+from agent.model.base import Block, result_block
 from agent.session.entries import CompactionEntry, MessageEntry, Meta
 
 _WORDS = st.text(alphabet="ab 漢字", min_size=1, max_size=400).map(str.strip).filter(bool)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agent.context.repair import result_block
 from agent.context.replay import context
-from agent.model.base import Block, Json
+from agent.model.base import Block, Json, result_block
 from agent.model.scripted import Call, ScriptedAnswer
 from agent.session.entries import Entry, MessageEntry, Meta
 from agent.session.jsonl import entry_line, read_entry

@@ -1,0 +1,35 @@
+"""Parts of a message as the model reads it (written by `context.header`): its day, its words, its documents."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+
+from agent.formats import untrusted
+
+NO_TEXT = "(no text)"
+
+
+_DOCUMENT = re.compile(r'^<daybook-document name="([^"]*)"', re.MULTILINE)
+
+
+_HEADER = re.compile(r"\A\[(\d{4}-\d{2}-\d{2}) \w{3} \d{2}:\d{2} [^\n]*\]\n")
+
+
+def day_in_header(text: str) -> date | None:
+    """The day that a message's header names; None where it has no header."""
+    match = _HEADER.match(text)
+    try:
+        return date.fromisoformat(match[1]) if match else None
+    except ValueError:
+        return None
+
+
+def text_of_person(text: str) -> str:
+    """What the person said, out of a text made by `rendered`."""
+    return untrusted.without_blocks(_HEADER.sub("", text, count=1)).strip()
+
+
+def enclosures(text: str) -> list[str]:
+    """Names of the documents that came along in a text made by `rendered`."""
+    return _DOCUMENT.findall(text)
