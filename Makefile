@@ -37,7 +37,7 @@ clean:
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { $(NO_VENV); }
 	$(PYTHON) -m venv --clear .venv
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || { rm -rf .venv; $(NO_VENV); }
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt hatchling
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade -c constraints.txt pip setuptools hatchling
 	touch $@
 
 # What is installed, by who needs it. Editable: a change in the sources needs no step in between.
