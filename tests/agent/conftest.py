@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.agent.home import Home
-from tests.agent.long_talk import LoopClock
+from tests.agent.long_conversation import LoopClock
 
 
 @pytest.fixture

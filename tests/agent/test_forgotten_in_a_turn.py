@@ -25,7 +25,7 @@ from agent.tools import schema
 from agent.tools.base import Tool, ToolResult
 from agent.turn.tool_calls import FORGOTTEN_CALL
 from agent.values import TextReset
-from tests.agent.long_talk import OWNER, LongTalk, told
+from tests.agent.long_conversation import OWNER, LongTalk, told
 
 WORD = "Zanzibar"
 

@@ -21,7 +21,7 @@ from agent.media.reader import Reader, Reading
 from agent.media.sniff import HEAD, Kind, sniffed
 from agent.media.unreadable import TOO_MUCH, Unreadable
 from tests import files
-from tests.agent.long_talk import LoopClock
+from tests.agent.long_conversation import LoopClock
 
 
 @pytest.fixture

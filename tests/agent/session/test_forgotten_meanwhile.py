@@ -12,7 +12,7 @@ from agent.memory.forget import ForgetPlan
 from agent.model.base import ModelRequest, TryLater
 from agent.model.client import ResilientModel
 from agent.model.scripted import Call, Hold, Reply, ScriptedAnswer, Step
-from tests.agent.long_talk import OWNER, SUMMARY, LongTalk, told
+from tests.agent.long_conversation import OWNER, SUMMARY, LongTalk, told
 
 WORD = "Zanzibar"
 

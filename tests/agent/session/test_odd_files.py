@@ -10,7 +10,7 @@ import pytest
 
 from agent.model.scripted import Call, Reply, ScriptedAnswer
 from agent.values import ResultKind
-from tests.agent.long_talk import OWNER, LongTalk, in_turn
+from tests.agent.long_conversation import OWNER, LongTalk, in_turn
 
 LINES = b"- likes tea\n- lives in Kiel\n- works as a nurse\n- has two sons\n"
 BIG = b"".join(b"- line %d of a long memory\n" % number for number in range(70_000))

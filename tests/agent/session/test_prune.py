@@ -11,7 +11,7 @@ from agent.session.entries import Entry, MessageEntry, Meta
 from agent.session.jsonl import entry_line, read_entry
 from agent.session.prune import head_and_tail, older_than, prune_entry
 from tests.agent.home import tool
-from tests.agent.long_talk import OWNER, LongTalk, counted, told
+from tests.agent.long_conversation import OWNER, LongTalk, counted, told
 
 LONG = "head " + "x" * 9_000 + " tail"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.agent.conversation import Talk
 from tests.agent.places import group, owner
-from tests.agent.talk import Talk
 
 
 async def test_lines_are_numbered_and_long_files_read_on(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from agent.memory.private_lines import private_line
 from agent.memory.scope import Audience, Scope
 from agent.tools.guard import Guarded, guarded
-from tests.agent.talk import Talk
+from tests.agent.conversation import Talk
 
 KINDS = {
     "AGENTS.md": Guarded.COMMON,

@@ -13,8 +13,8 @@ from agent.model.base import Json
 from agent.settings import MemorySettings
 from agent.tools import build
 from agent.tools.base import Tool, ToolError
+from tests.agent.conversation import Talk
 from tests.agent.places import group, morning, owner, person, search
-from tests.agent.talk import Talk
 
 NAMES = (
     "memory_append memory_save memory_update memory_search memory_get memory_list memory_delete "

@@ -1,0 +1,48 @@
+"""The journal's own words, and the summary's request, in the language of the talk."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.journal.fallback import extract
+from agent.journal.strings import JOURNAL_STRINGS, language_of_day
+from agent.languages.codes import Language
+from agent.model.scripted import ScriptedModel
+from tests.agent.journal.diary import Diary
+from tests.agent.journal.test_fallback import talk
+from tests.languages import SAID
+
+LANGUAGES = pytest.mark.parametrize("language", Language)
+
+
+@LANGUAGES
+def test_what_an_extract_leaves_out_is_said_in_the_language_of_the_talk(language: Language) -> None:
+    said = [f"Alice: {SAID[language]}"] * 30
+    assert extract(talk(*said))[-1] == f"- {JOURNAL_STRINGS[language].left_out.format(number=10)}"
+    answered = extract(talk(f"Alice: {SAID[language]}", ": Bob Bob Bob Bob"))
+    assert answered[-1] == f"- 09:02 {JOURNAL_STRINGS[language].assistant}: Bob Bob Bob Bob"
+
+
+@LANGUAGES
+async def test_a_gap_is_said_in_the_language_of_the_talk(diary: Diary, language: Language) -> None:
+    diary.model = ScriptedModel(behind="- 09:00 Nothing.")
+    diary.says(SAID[language])
+    diary.breaks()
+    diary.breaks()
+    diary.says(SAID[language])
+    await diary.write()
+    assert f"- {JOURNAL_STRINGS[language].gap_of(2)}\n" in diary.log()
+
+
+@LANGUAGES
+def test_the_language_of_most_lines_is_that_of_the_day(language: Language) -> None:
+    said = [f"- 09:00 Alice: {SAID[language]}", "- 09:01 Alice: 12", f"- 09:02 Alice: {SAID[language]}"]
+    assert language_of_day(said) is language
+    for other in set(Language) - {language}:
+        assert language_of_day([*said, SAID[other]]) is language
+        assert language_of_day([SAID[language], SAID[other]]) is None
+
+
+def test_of_a_day_without_words_none_is_known() -> None:
+    assert language_of_day([]) is None
+    assert language_of_day(["- 09:00 4711", "…"]) is None
