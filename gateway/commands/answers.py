@@ -1,9 +1,5 @@
-"""`/answer ID yes|no`: what a button under a question of ours says, and what a bare yes or no becomes.
-
-`/approvals`: what waits for the owner's yes; and what becomes of the answer.
-
-What becomes of the answer to "Shall I answer the new wording?".
-"""
+"""`/answer ID yes|no` (what a button or a bare yes or no becomes), `/approvals`, and the answers to an edited
+message."""
 
 from __future__ import annotations
 
@@ -24,7 +20,7 @@ _GONE = "That question is no longer open: it is answered, too old, or was put to
 
 
 def command(takers: Mapping[str, Take]) -> Command:
-    """`takers`: by the kind of question."""
+    """The command `/answer`; `takers` by the kind of question."""
 
     async def answer(ask: CommandContext) -> CommandReply:
         id, _, word = ask.words.partition(" ")

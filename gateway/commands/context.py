@@ -1,6 +1,6 @@
 """Commands: a name, a sentence, a small async function. One table serves text, the platforms' menus and `/help`.
 
-They are answered at once, beside whatever turn is running, and never wait for a model; `/compact` does, and says so.
+They are answered at once, beside a running turn, and never wait for a model, except `/compact`, which says so.
 """
 
 from __future__ import annotations
@@ -56,30 +56,30 @@ _BROKEN = "That command broke inside Daybook; the log has the details. Nothing w
 
 
 class CommandAudience(enum.Enum):
-    """Whose command it is. What tells of the owner's affairs is for the owner's private chats only."""
+    """Who may give a command. What tells of the owner's affairs is for the owner's private chats only."""
 
     EVERYONE = enum.auto()
     OWNER_IN_PRIVATE = enum.auto()
 
 
 class CommandError(Exception):
-    """The command could not do it; the text says why and what to do."""
+    """The command could not be carried out; the text says why and what to do."""
 
 
 def reason(problem: Exception) -> str:
-    """What people are told of a failure. The system's own words name a path of this machine, which is nothing for a
-    group or for anybody but the owner; the log has it."""
+    """A failure in words for people. The system's own words may name a path of this machine; they go to the log
+    only."""
     return problem.strerror or "the disk refuses" if isinstance(problem, OSError) else str(problem)
 
 
 class PassToModel(Exception):
-    """The command leaves what was said to the model, as a request like any other."""
+    """The command leaves the message to the model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What commands may ask of the gateway. `default_agent` answers where no route says otherwise; `to_owner`
-    is as of `TurnServices`; `dispatch` sends what is in the inbox on its way, to a command or to a turn."""
+    """What commands may use. `default_agent` answers where no route says otherwise; `to_owner` as in `TurnServices`;
+    `dispatch` starts a command or turn for a message in the inbox."""
 
     database: Database
     clock: Clock
@@ -108,8 +108,8 @@ class Services:
 
 @dataclass(frozen=True, slots=True)
 class CommandContext:
-    """A command as somebody gave it. `words`: what stood after its name. `until_answered`: what is entered into it is
-    left when the answer is written down, so that what is said next is answered behind it."""
+    """One command as it was given. `words`: the text after its name. `until_answered` is left when the answer is on
+    disk, so that a later message is answered after it."""
 
     words: str
     row: InboxRow
@@ -123,34 +123,34 @@ class CommandContext:
 
     @property
     def name(self) -> str:
-        """Of the command that was given, the same over restarts."""
+        """The id of this command, the same over restarts."""
         return f"command:{self.row.message.address.channel}:{self.row.message.id}"
 
     async def begin(self, *, alone: bool = False) -> None:
-        """Count an attempt at what may be cut by a crash; `alone`: while no turn runs. Raises `StoreUnavailable`."""
+        """Counts an attempt that a crash may cut off; `alone`: waits until no turn runs. Raises `StoreUnavailable`."""
         await self.house.inbox.take([self.row], self.name, alone=alone)
 
     async def tell(self, text: str) -> None:
-        """Say something before the answer; once, however often the command is taken up. Raises `StoreUnavailable`."""
+        """Sends a text before the answer, once over restarts. Raises `StoreUnavailable`."""
         message = self.row.message
         key = f"{self.name}:before:{{}}"
         drafts = self.house.outbox.drafts(key, message.address, text, answer_with=message.answer_with)
         await self.house.outbox.write(drafts)
 
     async def chosen_model(self) -> str | None:
-        """The model that this talk was given with `/model`, None for the configured one."""
+        """The model chosen with `/model`, None for the configured one."""
         return self.house.choices.model(str(self.conversation.session))
 
     async def context_report(self) -> ContextReport:
-        """As the next turn of this talk would begin."""
+        """The context with which the next turn would begin."""
         conversation = self.conversation
         return await self.agent.context_report(conversation.session, conversation.scope, await self.chosen_model())
 
 
 @dataclass(frozen=True, slots=True)
 class CommandReply:
-    """What a command says. `replaces`: platform id of the message of ours that it takes the place of; `settles`: the
-    question that is closed with it; `files` go with it."""
+    """The reply to a command. `replaces`: platform id of our message that it replaces; `settles`: the question that it
+    closes; `files` are attached."""
 
     text: str
     buttons: Buttons = ()
@@ -161,8 +161,8 @@ class CommandReply:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """`run` returns the answer as Markdown, or raises `CommandError` or `PassToModel`. `is_listed`: people are told of
-    it."""
+    """`run` returns the reply as Markdown, or raises `CommandError` or `PassToModel`. `is_listed`: shown in `/help` and
+    menus."""
 
     name: str
     usage: str
@@ -174,7 +174,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class ParsedCommand:
-    """A command's name, perhaps of none that there is, and what stood after it."""
+    """A command's name, perhaps unknown, and the text after it."""
 
     name: str
     words: str
@@ -198,8 +198,8 @@ class CommandRunner:
         )
 
     def find(self, message: InboundMessage, agent: str) -> ParsedCommand | None:
-        """What a message to an agent asks for, `/new now` as (`new`, `now`); a bare yes or no to what was just asked is
-        an /answer. Where no model is connected, plain words ask for it too. None: it is said to the model."""
+        """The command in a message, `/new now` as (`new`, `now`), or None. A bare yes or no to an open question is an
+        `/answer`; where no model is connected, plain words count too."""
         assert self._house is not None
         question = self._house.questions.answered_by(message)
         if match := _COMMAND.match(message.text.strip()):
@@ -212,7 +212,7 @@ class CommandRunner:
         return ParsedCommand(plain.name, plain.words) if plain is not None else None
 
     async def answer(self, wanted: ParsedCommand, ask: CommandContext) -> CommandReply:
-        """Do what a message asks for; the answer, whatever happens. Raises `PassToModel`."""
+        """Carries out a command and returns its reply, whatever happens. Raises `PassToModel`."""
         conversation = ask.conversation
         command = self._table.get(wanted.name)
         if command is None:
@@ -233,7 +233,7 @@ class CommandRunner:
         return said if isinstance(said, CommandReply) else CommandReply(said)
 
     async def run(self, wanted: ParsedCommand, row: InboxRow, conversation: SessionRoute) -> None:
-        """Answer a command and write its end down, in one commit; or let the model answer it."""
+        """Carries out a command and commits its reply and end together, or leaves it to the model."""
         assert self._house is not None
         async with AsyncExitStack() as until_answered:
             ask = CommandContext(wanted.words, row, conversation, self._house, until_answered)
@@ -251,7 +251,7 @@ class CommandRunner:
             return await self._write_down(ask, answer)
 
     async def _skip(self, ask: CommandContext) -> None:
-        """Tell its giver and the owner."""
+        """Gives up on a command, and tells its sender and the owner."""
         message = ask.row.message
         log.error("%s is skipped: the process died or stood still with it again and again", ask.name)
         text = _TO_OWNER.format(by=message.sender.name or "?", chat=message.address)
@@ -259,7 +259,7 @@ class CommandRunner:
         await self._write_down(ask, CommandReply(SKIPPED), [one for one in besides if one.address != message.address])
 
     async def _take_up_again(self, ask: CommandContext) -> None:
-        """Count another attempt at a command that a process has died with; after several, with nothing beside it.
+        """Counts another attempt at a command during which a process died; after several, nothing runs beside it.
         Raises `ShuttingDown`."""
         if not ask.house.inbox.is_left_over(ask.row):
             return None
@@ -274,7 +274,7 @@ class CommandRunner:
                 await asyncio.sleep(_DISK_WAIT)
 
     async def _write_down(self, ask: CommandContext, answer: CommandReply, besides: Sequence[Draft] = ()) -> None:
-        """`besides`: for others than its giver, in the same commit."""
+        """Commits the reply. `besides`: messages to others, in the same commit."""
         row, message, conversation, house = ask.row, ask.row.message, ask.conversation, ask.house
         channel = house.channels[message.address.channel]
         quotes = channel.pace(message.address).quotes or not conversation.is_private
@@ -302,7 +302,7 @@ class CommandRunner:
                 await asyncio.sleep(_DISK_WAIT)
 
     async def _leave_to_model(self, ask: CommandContext) -> None:
-        """The answer will stand in the chat; where the platform owes one to the giver alone, they hear so."""
+        """Leaves the message to the model; where the platform expects an answer to the sender alone, they are told."""
         try:
             if ask.row.message.answer_with:
                 await ask.tell(_FOR_THE_MODEL)

@@ -1,4 +1,4 @@
-"""`/daily`: when this chat is told the day, and the day so far. `/done`: what was promised, and that it is done."""
+"""`/daily`: when this chat gets its summary, and the day so far. `/done`: closes an open item."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def daily(ask: CommandContext) -> str | CommandReply:
 
 
 async def _now(ask: CommandContext) -> CommandReply:
-    """Says at once that it takes a moment; until it is told the command is open in the inbox."""
+    """Says at once that it takes a moment; the command stays open in the inbox until the summary is made."""
     await ask.begin()
     await ask.tell(_LOOKING)
     work = ask.house.daily.now(ask.conversation, ask.row.message.address)

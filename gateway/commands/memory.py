@@ -1,4 +1,4 @@
-"""Commands that change what is remembered."""
+"""Commands that change memory."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ async def forget_(ask: CommandContext) -> CommandReply:
 
 
 async def take_forget(ask: CommandContext, question: StoredQuestion, said: bool) -> str:
-    """On a yes, forget what was shown, and what the journal or a flush has written of it since."""
+    """Takes the answer: on a yes, forgets what was shown and what the journal or a flush has written of it since."""
     if not said:
         return "Nothing was forgotten."
     try:
@@ -155,7 +155,7 @@ async def _forget(ask: CommandContext, shown: ForgetPlan) -> str:
 
 
 def _kept(removed: Removal) -> str:
-    """What could not be struck or looked into, and why; empty where all could."""
+    """What could not be redacted or read, and why; empty where all could."""
     kept, finding = dict(removed.kept), removed.finding
     still = [why.replace(path, _unspoken((path,), finding)[0]) for path, why in kept.items()]
     unread = [f"Not looked into: {why}" for why in finding.unread if not why.startswith(tuple(kept))]
@@ -166,7 +166,7 @@ def _kept(removed: Removal) -> str:
 
 
 def _unspoken(files: tuple[str, ...], finding: ForgetPlan) -> tuple[str, ...]:
-    """Their names, but where a name itself says what was forgotten."""
+    """The names of files, except where a name itself contains what was forgotten."""
     holds = speaks_of(finding)
     return tuple(f"{PurePosixPath(file).parent}/…" if holds(file) else file for file in files)
 

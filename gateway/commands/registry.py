@@ -1,4 +1,4 @@
-"""All commands, in the order in which people are shown them."""
+"""All commands, in the order in which people see them."""
 
 from __future__ import annotations
 

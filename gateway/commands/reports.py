@@ -1,4 +1,4 @@
-"""What `/context` and `/why` say, in words."""
+"""`/context` and `/why` in words."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _file(file: FileShown, clock: Clock) -> str:
 
 
 def _by_file(quoted: Sequence[QuotedLines]) -> list[str]:
-    """What tools showed, a line for each file and whether it was shown whole."""
+    """What tools showed: a line for each file, and whether it was shown whole."""
     found: dict[tuple[str, bool], list[tuple[int, int]]] = {}
     for one in quoted:
         found.setdefault((one.path, one.is_part), []).append(one.lines)
@@ -81,6 +81,6 @@ def _by_file(quoted: Sequence[QuotedLines]) -> list[str]:
 
 
 def _where(path: str, ranges: Sequence[tuple[int, int]], *, is_part: bool = False) -> str:
-    """`path:1-20, 31`; where not all of these lines was shown, it says so."""
+    """`path:1-20, 31`, with a remark where only a part of these lines was shown."""
     lines = ", ".join(f"{first}" if first == last else f"{first}-{last}" for first, last in ranges)
     return f"a part of `{path}:{lines}`" if is_part else f"`{path}:{lines}`"

@@ -1,4 +1,4 @@
-"""/remind and /jobs."""
+"""`/remind` and `/jobs`."""
 
 from __future__ import annotations
 
@@ -109,8 +109,8 @@ async def _words(ask: CommandContext) -> Strings:
 
 
 def _answered(ask: CommandContext, reminder: str, said: str) -> CommandReply:
-    """Where a button was pressed, the reminder's message says from now on what was chosen. One so long that it may be
-    several messages stays."""
+    """After a button was pressed, the reminder's message shows what was chosen; one long enough for several messages
+    stays as it is."""
     pressed = ask.row.message.platform_id if ask.row.message.origin is Origin.COMMAND else ""
     if pressed and len(reminder) <= _ONE_MESSAGE:
         return CommandReply(f"{reminders.shown(reminder)}\n\n_{said}_", replaces=pressed)
@@ -139,7 +139,7 @@ def _asker(ask: CommandContext) -> Requester:
 
 
 def _said_at(ask: CommandContext) -> datetime:
-    """When it was said, on the user's clock, so that a command that is run once more after a crash means the same."""
+    """When the command was sent, on the user's clock: a command that is repeated after a crash means the same."""
     clock, sent_at = ask.house.clock, ask.row.message.sent_at
     return clock.local(sent_at) if timedelta() <= clock.instant() - sent_at <= _BELATED else clock.now()
 
@@ -167,7 +167,7 @@ def _line(row: JobListing) -> str:
 
 
 def _when(row: JobListing) -> str:
-    """Of what comes once, the one time."""
+    """The time of a job; for one that comes once, that time."""
     job = row.job
     if isinstance(job.when, At) and job.enabled and row.next_run is not None:
         return f"once, {local(row.next_run, row.zone)}"

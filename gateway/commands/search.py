@@ -1,6 +1,7 @@
-"""`/memory QUERY`: what is remembered, found without a model, in this chat's own scope.
+"""`/memory QUERY`: searches memory without a model, in this chat's own scope.
 
-What holds nothing of the question, or next to nothing, is left out: nobody could see why it was found."""
+Hits that share next to nothing with the question are left out: people could not see why they were found.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +41,7 @@ async def memory(ask: CommandContext) -> str:
 
 
 async def _test(ask: CommandContext, rest: str) -> str:
-    """Run the memory tests of this chat's scope, with the new one where one was given."""
+    """Runs the memory tests of this chat's scope, after adding a new one where one was given."""
     scope, clock = ask.conversation.scope, ask.house.clock
     try:
         if rest.strip():

@@ -1,4 +1,4 @@
-"""Commands about the talk itself."""
+"""Commands about the conversation itself."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ async def new(ask: CommandContext) -> str:
 
 
 async def compact(ask: CommandContext) -> str:
-    """Says at once that it takes a while, where it does; its answer is the outcome. Until then the command is open in
-    the inbox: after a crash the next process takes it up, and finds in the talk whether the summary was made."""
+    """Says at once that it takes a while; its reply is the outcome. Until then the command is open in the inbox: after
+    a crash the next process goes on, and sees in the transcript whether the summary was made."""
     turns, session = ask.house.turns, str(ask.conversation.session)
     try:
         await ask.begin()

@@ -1,4 +1,4 @@
-"""From configuration to what knows which texts mean alike, where there is such a thing."""
+"""Builds the embedder that the configuration asks for."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _REMOTE = ("numpy",)
 
 
 def embedding_of(config: Embedding, home: Home) -> LocalEmbedderSettings | RemoteEmbedderSettings | None:
-    """What is meant; with `auto`, a model that is in the home and can run here."""
+    """The embedder's settings; with `auto`, those of a model in the home that can run here."""
     match config:
         case "none":
             return None
@@ -45,7 +45,7 @@ def embedding_of(config: Embedding, home: Home) -> LocalEmbedderSettings | Remot
 
 
 def model_folder(home: Home) -> Path:
-    """Where a model of the home is put, by `daybook memory embedder --fetch` or by hand."""
+    """The folder of the home's model, filled by `daybook memory embedder --fetch` or by hand."""
     return home.state / "models" / "embedding"
 
 
@@ -54,7 +54,7 @@ def is_there(home: Home) -> bool:
 
 
 def has_old_model(home: Home) -> bool:
-    """As it was fetched before models were run by their graphs."""
+    """True where the home has a model in the layout of an earlier version."""
     try:
         return (model_folder(home) / "model.safetensors").is_file() and not is_there(home)
     except OSError:
@@ -62,7 +62,7 @@ def has_old_model(home: Home) -> bool:
 
 
 def unreadable(home: Home) -> str:
-    """A sentence without its stop where something lies in the place of a model that is none, else empty."""
+    """Why the home's model cannot be read, a sentence without its full stop; empty where it can or there is none."""
     if is_there(home) or has_old_model(home) or not _lies_there(home):
         return ""
     try:
@@ -82,7 +82,7 @@ def _lies_there(home: Home) -> bool:
 
 
 def missing(libraries: tuple[str, ...] = _LOCAL) -> str:
-    """A sentence without its stop where a library is not installed that a local model needs, else empty."""
+    """Which library that a local model needs is not installed, a sentence without its full stop; else empty."""
     absent = [name for name in libraries if find_spec(name) is None]
     if not absent:
         return ""
@@ -90,19 +90,19 @@ def missing(libraries: tuple[str, ...] = _LOCAL) -> str:
 
 
 def needs(settings: LocalEmbedderSettings | RemoteEmbedderSettings) -> str:
-    """As `missing`, of what those settings need."""
+    """`missing` for these settings."""
     return missing(_LOCAL if isinstance(settings, LocalEmbedderSettings) else _REMOTE)
 
 
 def encoder(settings: LocalEmbedderSettings | RemoteEmbedderSettings) -> Encoder:
-    """Blocks. Raises `NoEmbedding`."""
+    """The encoder of these settings. Blocks. Raises `NoEmbedding`."""
     if isinstance(settings, RemoteEmbedderSettings):
         return RemoteEncoder(settings.base_url, settings.model, settings.api_key)
     return local_encoder(settings)
 
 
 def local_encoder(settings: LocalEmbedderSettings) -> LocalModel:
-    """As `encoder`."""
+    """The local model of these settings. Blocks. Raises `NoEmbedding`."""
     if absent := missing():
         raise NoEmbedding(absent)
     from agent.search.vectors.local import LocalModel  # noqa: PLC0415 (70 MB, only for a local model)
@@ -111,7 +111,7 @@ def local_encoder(settings: LocalEmbedderSettings) -> LocalModel:
 
 
 class Embedders:
-    """One for each model: agents share what takes memory."""
+    """One encoder for each model, shared by agents to save memory."""
 
     def __init__(self) -> None:
         self._known: dict[LocalEmbedderSettings | RemoteEmbedderSettings, Embedder] = {}

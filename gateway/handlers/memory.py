@@ -1,4 +1,4 @@
-"""The search of memory: the operations behind `daybook memory search`, `status`, `index` and `test`."""
+"""Search in memory: the operations behind `daybook memory search`, `status`, `index` and `test`."""
 
 from __future__ import annotations
 
@@ -34,8 +34,6 @@ _SEARCH_WAITS = 30.0
 
 @dataclass(slots=True)
 class _Progress:
-    """Of one build that runs."""
-
     of_what: str = "files"
     done: int = 0
     of: int = 0
@@ -57,8 +55,8 @@ class MemoryOperations:
 
     async def search(self, parameters: Params) -> Json:
         """`{query, scope?, agent?, n?, now?, for_people?}`: a list of `{path, start_line, end_line, date, score,
-        text}`; with `now` as of that day: nothing of later days (what bears no day counts always);
-        with `for_people` `{hits, gaps}`: only what is worth their time, with its `strength`."""
+        text}`. `now` leaves out what is dated later; `for_people` returns `{hits, gaps}` without weak hits, each with
+        its `strength`."""
         agent, scope = self._asked_of(parameters)
         clock, until = self._house.clock, None
         if day := parameters.get("now"):
@@ -86,7 +84,8 @@ class MemoryOperations:
         return {**_status_json(scope, status), "embedder_problem": problem}
 
     async def index(self, parameters: Params) -> Json:
-        """`{scope?, agent?, force?}`: indexes what changed, with `force` everything anew; then as `memory.status`."""
+        """`{scope?, agent?, force?}`: indexes what changed, or everything with `force`; returns what `memory.status`
+        does."""
         agent, scope = self._asked_of(parameters)
         work = agent.index.rebuild if parameters.get("force") is True else agent.index.refresh
         place = (agent.settings.name, scope.name)
@@ -114,8 +113,8 @@ class MemoryOperations:
         return await self.status(parameters)
 
     async def progress(self, parameters: Params) -> Json:
-        """`{scope?, agent?}`: `{what, done, of}` of a `memory.index` that is running: its `files`, then the `texts`
-        that are embedded; 0 of 0 where none is."""
+        """`{scope?, agent?}`: `{what, done, of}` of a running `memory.index`: first its `files`, then the `texts` that
+        are embedded; 0 of 0 where none runs."""
         agent, scope = self._asked_of(parameters)
         known = self._indexing.get((agent.settings.name, scope.name), _Progress())
         return {"what": known.of_what, "done": known.done, "of": known.of}
@@ -188,7 +187,7 @@ def _status_json(scope: Scope, status: IndexStatus) -> dict[str, Json]:
 
 
 def _clock_of(day: str, clock: Clock) -> Clock:
-    """The clock as it stands at the end of another day."""
+    """A clock at the end of another day."""
     try:
         moment = datetime.combine(date.fromisoformat(day), time(23, 59, 59), clock.zone)
     except ValueError as error:

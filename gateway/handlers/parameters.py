@@ -1,4 +1,4 @@
-"""What an operation is asked for."""
+"""Parameters of operations, checked."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from gateway.rpc.protocol import OperationError, Params
 
 
 def named_agent(house: Services, parameters: Params) -> Agent:
-    """Of `{agent?}`: without it, the one that answers where no route says otherwise. Raises `OperationError`."""
+    """The agent of `{agent?}`, else the default one. Raises `OperationError`."""
     name = parameters.get("agent") or house.default_agent
     try:
         return house.agents[str(name)]
@@ -25,6 +25,6 @@ def required(parameters: Params, name: str) -> str:
 
 
 def number(parameters: Params, name: str) -> int | None:
-    """A number of at least 1; None where it is missing, or is none."""
+    """A number of at least 1; None where it is missing or no such number."""
     value = parameters.get(name)
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None

@@ -1,4 +1,4 @@
-"""Who may talk to it: the operations behind `daybook pair`."""
+"""Access: the operations behind `daybook pair`."""
 
 from __future__ import annotations
 

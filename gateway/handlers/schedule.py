@@ -1,4 +1,4 @@
-"""Jobs: the operations behind `daybook schedule`, and what `status` says of them."""
+"""Jobs: the operations behind `daybook schedule`, and the jobs in `status`."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class ScheduleOperations:
         return [job_json(row) for row in await self._book.rows(OPERATOR)]
 
     async def add(self, parameters: Params) -> Json:
-        """`{text, at | every | cron | when, kind?, to?, timezone?, id?}`, where `when` is said as in `/remind`: the job
-        and a `message`."""
+        """`{text, at | every | cron | when, kind?, to?, timezone?, id?}`, with `when` in the words of `/remind`: the
+        job and a `message`."""
         fields = {name: str(value) for name, value in parameters.items() if value is not None}
         when: dict[str, str] = {name: fields[name] for name in _WHENS if name in fields}
         if "when" in fields:
@@ -87,7 +87,7 @@ class ScheduleOperations:
         return {"id": job.id, "message": f"{job.id} {await self._running(job.id)}."}
 
     async def _running(self, id: str) -> str:
-        """What has become of a run that was asked for just now."""
+        """The state of a run that was just started by hand."""
         if self._schedule.is_running:
             return "runs now"
         (run,) = await self._schedule.ledger.history(id, 1)

@@ -1,4 +1,4 @@
-"""The transcripts of talks: the operations behind `daybook sessions`."""
+"""Transcripts: the operations behind `daybook sessions`."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class SessionOperations:
         return {"removed": [info.id for info in removed]}
 
     async def _find(self, session: str) -> tuple[Agent, SessionInfo]:
-        """By its id, its key, or the path that a search gives."""
+        """The session of an id, a key, or the path that a search shows."""
         session = session.removeprefix("sessions/").removesuffix(".jsonl")
         for agent in self._house.agents.values():
             for info in await agent.sessions():

@@ -1,4 +1,4 @@
-"""What it has learnt to do: the operations behind `daybook skills`."""
+"""Skills: the operations behind `daybook skills`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""How the gateway is, and what became of something said.
-
-Tokens and cost: the operation behind `daybook usage`.
-"""
+"""The state of the gateway, the outcome of a message from the terminal, and the usage behind `daybook usage`."""
 
 from __future__ import annotations
 
@@ -62,7 +59,7 @@ class StatusOperations:
         }
 
     async def outcome(self, parameters: Params) -> Json:
-        """What became of something said in the terminal: `{done, outcome, turn}`."""
+        """`{id}`: `{done, outcome, turn}` of a message from the terminal."""
         known = await self._house.inbox.fate(TERMINAL, "", required(parameters, "id"))
         return {"done": known.done, "outcome": known.outcome, "turn": known.turn}
 

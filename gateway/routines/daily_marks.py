@@ -1,7 +1,7 @@
-"""From when on the next daily summary tells: all before it stands in summaries that were sent, or is before the first.
+"""Up to when each target's daily summaries have reported.
 
-Kept for each target as it is configured (`owner`, or a chat), so that an owner who changes platforms is told on from
-where they were. A summary moves it in the commit that writes its messages; one that is never delivered moved nothing.
+Marks are kept by target as configured (`owner`, or a chat), so that an owner who changes platforms misses nothing. A
+summary moves its mark in the commit that writes its messages; one that is never delivered moves nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _NAME = "daily-since"
 
 @dataclass(frozen=True, slots=True)
 class _Mark:
-    """`since`: told up to here, in any case. `until`: up to here where the summary `key` was delivered. UTC stamps."""
+    """UTC stamps. Reported up to `since` in any case, and up to `until` where the summary `key` was delivered."""
 
     since: str
     key: str = ""
@@ -30,7 +30,7 @@ class _Mark:
 
 
 def begin(connection: sqlite3.Connection, targets: Mapping[str, datetime]) -> None:
-    """Give a mark to every target that has none, and forget those of whoever is no target any more."""
+    """Gives a mark to each target without one, and drops those of former targets."""
     known = chat_rows.chosen(connection, _NAME)
     for target in known.keys() - targets.keys():
         chat_rows.choose(connection, target, _NAME, None)
@@ -39,7 +39,7 @@ def begin(connection: sqlite3.Connection, targets: Mapping[str, datetime]) -> No
 
 
 def inherit(connection: sqlite3.Connection, target: str, other: str, first: datetime) -> None:
-    """Give a target that has no mark that of another; `first` where that has none either."""
+    """Gives a target without a mark that of another, or `first` where that has none either."""
     known = chat_rows.chosen(connection, _NAME)
     if target not in known:
         chat_rows.choose(connection, target, _NAME, known.get(other) or _text(_Mark(utc_stamp(first))))
@@ -50,7 +50,7 @@ def drop(connection: sqlite3.Connection, target: str) -> None:
 
 
 def since(connection: sqlite3.Connection, target: str) -> datetime | None:
-    """None: it has no mark."""
+    """The mark of a target; None where it has none."""
     text = chat_rows.chosen(connection, _NAME).get(target)
     if text is None:
         return None
@@ -60,14 +60,14 @@ def since(connection: sqlite3.Connection, target: str) -> datetime | None:
 
 
 def told(connection: sqlite3.Connection, target: str, key: str, until: datetime) -> None:
-    """A summary was written down, whose messages have `key` with a number behind it."""
+    """Records that a summary was written; the ids of its messages are `key` and a number."""
     before = since(connection, target)
     _write(connection, target, _Mark(utc_stamp(before or until), key, utc_stamp(until)))
 
 
 def first_since(now: datetime, at: time) -> datetime:
-    """Where a target begins that gets its summary at this time of the user's clock from now on: where the one before
-    would have ended."""
+    """The mark of a new target whose summary comes at this time of the user's clock: when the one before would have
+    ended."""
     due = datetime.combine(now.date(), at, now.tzinfo)
     if due > now:
         due = datetime.combine(now.date() - timedelta(days=1), at, now.tzinfo)

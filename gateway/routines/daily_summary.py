@@ -1,11 +1,9 @@
 """The daily summary: to whom, when, and once (SPEC 8).
 
-A target is a chat. Its summary is made of its own scope alone, and has a name in the outbox made of the chat, the day
-and what it was made of, so that whatever a crash cuts off, a day is told once. By hand it is told again, where there is
-something new to tell. In the morning the day that is told is the one before. What was said on earlier days since the
-last summary that was sent stands above it (`daily_marks`).
-
-What is due in a chat on one day. Pure.
+A target is a chat. Its summary is made of its own scope alone. Its name in the outbox consists of the chat, the day and
+what it was made of, so that a day is sent once whatever a crash cuts off. By hand it is sent again if there is
+something new. In the morning it covers the day before. Messages of earlier days since the last sent summary come first
+(`daily_marks`).
 """
 
 from __future__ import annotations
@@ -47,8 +45,8 @@ _INSTANT = timedelta(microseconds=1)
 
 
 def agenda(jobs: Iterable[Job], to: Collection[str], day: date, zone: ZoneInfo) -> Sequence[tuple[datetime, Job]]:
-    """The first due time of each job that reports to one of `to`, on that day of `zone`, earliest first. Not those of
-    Daybook's own, nor what is paused."""
+    """The first due time on that day of `zone` of each job that reports to one of `to`, earliest first. Without
+    Daybook's own jobs and paused ones. Pure."""
     start, end = (resolved(datetime.combine(one, time()), zone) for one in (day, day + timedelta(days=1)))
     found: list[tuple[datetime, Job]] = []
     for job in jobs:
@@ -83,7 +81,7 @@ class SummaryRules:
 
 @dataclass(frozen=True, slots=True)
 class PreparedSummary:
-    """`language`: in which it is told. `basis`: as in `Summary`. `is_empty`: it only says that there was nothing."""
+    """A summary before it is sent. `basis` as in `Summary`; `is_empty`: it only says that there was nothing."""
 
     text: str
     language: Language
@@ -94,7 +92,7 @@ class PreparedSummary:
 
 @dataclass(frozen=True, slots=True)
 class _Name:
-    """Of a summary in the outbox: which day was to be told, by which run, and made of what."""
+    """The name of a summary in the outbox: its day, its run, and what it was made of."""
 
     day: date
     run: str
@@ -130,7 +128,7 @@ class DailySummary:
     # when ------------------------------------------------------------------------------------------------------
 
     async def built_ins(self) -> Sequence[BuiltIn]:
-        """The summary of those for whom it is configured, and one for each chat that chose a time of its own."""
+        """The job of the configured targets, and one for each chat that chose a time of its own."""
         chosen = {chat: at for chat, choice in self._choices.dailies.items() if (at := _time(choice)) is not None}
         times = dict.fromkeys(map(self._marked_as, self._rules.to), self._rules.at) if self._rules.enabled else {}
         now = self._clock.now()
@@ -139,7 +137,7 @@ class DailySummary:
         return (await self._usual(), *(self._built_in(chat, at) for chat, at in chosen.items()))
 
     async def _usual(self) -> BuiltIn:
-        """Off where everybody for whom it is configured chose for themselves."""
+        """The job of the configured targets, off where all of them chose for themselves."""
         found, gone = self._configured(await self._schedule.reports.targets())
         times = {summary_of(chat): time.fromisoformat(at) for chat, at in self._choices.dailies.items() if at != OFF}
         enabled = self._rules.enabled and bool(found or gone)
@@ -168,15 +166,15 @@ class DailySummary:
         return self._rules.at if any(one.address == address for one in found.values()) else None
 
     def _name(self, address: Address) -> str:
-        """A chat's address by the first id that it had: a group may get another one."""
+        """A chat's address by its first id: a group may get another one."""
         return str(replace(address, chat_id=self._access.first_chat_id(address.channel, address.chat_id)))
 
     def _marked_as(self, to: str) -> str:
-        """The name of a target, as it is configured, in `daily_marks`."""
+        """The name of a target in `daily_marks`: as it is configured."""
         return OWNER if to == OWNER else self._name(Address.parse(to))
 
     async def choose(self, address: Address, at: time | None) -> None:
-        """A chat gets its summary at this time from now on, also where that was paused; None: not at all. Raises
+        """Sets when a chat gets its summary from now on, also where that was paused; None: not at all. Raises
         `StoreUnavailable`."""
         chat = self._name(address)
         usual = self._configured(await self._schedule.reports.targets())[0].items()
@@ -196,8 +194,7 @@ class DailySummary:
     # to whom ---------------------------------------------------------------------------------------------------
 
     async def run(self, due: DueTime) -> JobOutcome:
-        """To every chat for which it is configured, but for those that chose a time of their own; by hand to them
-        too."""
+        """Sends the summary to every configured target that did not choose a time of its own; by hand to those too."""
         known = await self._schedule.reports.targets()
         targets, gone = self._configured(known)
         if due.by_hand:
@@ -220,8 +217,7 @@ class DailySummary:
         return JobOutcome(silent=not await self._deliver(chat, target, due))
 
     def _configured(self, targets: Targets) -> tuple[Mapping[str, Target], Sequence[tuple[str, str]]]:
-        """Those that can be reached, each once and by its name in `daily_marks`; and those that cannot, with the
-        reason."""
+        """The reachable targets, each once, by their names in `daily_marks`; and the others with the reason."""
         found: dict[str, Target] = {}
         gone: list[tuple[str, str]] = []
         for to in self._rules.to:
@@ -236,7 +232,7 @@ class DailySummary:
         return found, gone
 
     def _chosen(self, targets: Targets) -> Mapping[str, Target]:
-        """Those that chose a time and can be reached."""
+        """The reachable targets that chose a time."""
         found: dict[str, Target] = {}
         for chat, choice in self._choices.dailies.items():
             if choice != OFF:
@@ -245,7 +241,7 @@ class DailySummary:
         return found
 
     def _chose(self, targets: Targets, target: Target, *, is_owner: bool) -> bool:
-        """Whether a chat has chosen for itself; for `owner`, any private chat of theirs."""
+        """True where a chat has chosen for itself; for `owner`, where any private chat of theirs has."""
         for chat in self._choices.dailies:
             if chat == self._name(target.address):
                 return True
@@ -261,8 +257,8 @@ class DailySummary:
     # what ------------------------------------------------------------------------------------------------------
 
     async def _deliver(self, name: str, target: Target, due: DueTime) -> bool:
-        """Write a day's summary into the outbox, unless it is there. Whether there was anything to tell. `name`: that
-        of the target in `daily_marks`."""
+        """Writes a day's summary into the outbox unless it is there, and returns whether there was anything to report.
+        `name` as in `daily_marks`."""
         days = summarized_days(due)
         run = utc_stamp(due.moment) if due.by_hand else _BY_THE_CLOCK
         async with self._one_at_a_time:
@@ -286,18 +282,18 @@ class DailySummary:
             return True
 
     def _key(self, address: Address, day: date) -> str:
-        """With what the names of a day's summaries begin."""
+        """The beginning of the names of a day's summaries."""
         return f"daily:{self._name(address)}:{day.isoformat()}:"
 
     async def _names_of(self, address: Address, day: date) -> Sequence[_Name]:
-        """Of the summaries of a day that were written into the outbox."""
+        """The names of a day's summaries in the outbox."""
         prefix = self._key(address, day)
         known = await self._database.run(outbox_rows.known_below, prefix)
         found = [key.removeprefix(prefix).rsplit(":", 2) for key in known]
         return [_Name(day, parts[0], parts[1]) for parts in found if len(parts) == _PARTS]
 
     async def now(self, conversation: SessionRoute, address: Address) -> PreparedSummary:
-        """The day so far, for whoever asks; in the morning, where there is nothing yet, the day before."""
+        """The day so far, on request; in the morning, where there is nothing yet, the day before."""
         async with self._one_at_a_time:
             return await self._first_told(
                 conversation, address, summarized_days(DueTime(self._clock.now(), by_hand=True))
@@ -306,8 +302,8 @@ class DailySummary:
     async def _first_told(
         self, conversation: SessionRoute, address: Address, days: Sequence[date], since: datetime | None = None
     ) -> PreparedSummary:
-        """The first of the days on which there was anything, under its date where it is another than the one that is
-        expected; else that there was nothing on the first. `since`: from when on what was said before is told too."""
+        """The summary of the first of the days with anything in it, under its date where another day is expected; else
+        a sentence that there was nothing. `since`: earlier messages from then on are included."""
         first, *others = days
         told = nothing = await self._told(conversation, address, first, since)
         for day in others:
@@ -320,8 +316,8 @@ class DailySummary:
     async def _told(
         self, conversation: SessionRoute, address: Address, day: date, since: datetime | None = None
     ) -> PreparedSummary:
-        """The journal comes first, so that all that was said is in the log. In the language of the day's log; where
-        that tells none, in the chat's."""
+        """One day's summary. The journal runs first, so that the log is complete. In the language of the day's log,
+        else of the chat."""
         session, scope = conversation.session, conversation.scope
         try:
             await self._journaling.of_scope(session.agent, scope, day)
@@ -336,7 +332,7 @@ class DailySummary:
         return PreparedSummary(summary.text, summary.language or language, summary.basis, _buttons(summary.open))
 
     async def _coming(self, conversation: SessionRoute, address: Address, day: date) -> Sequence[UpcomingJob]:
-        """What is due on the next day in this chat; the owner's private chats have what is for the owner too."""
+        """What is due in this chat on the next day; the owner's private chats include what is for the owner."""
         await self._schedule.load()
         to = {str(address), self._name(address)}
         if conversation.is_private and conversation.role is Role.OWNER:
@@ -348,8 +344,8 @@ class DailySummary:
 
 
 def summarized_days(due: DueTime) -> Sequence[date]:
-    """The days that a summary may tell, the one to begin with first. In the evening the day that ends. In the morning
-    the one that has ended, and the new one where that was empty; by hand the other way round."""
+    """The days that a summary may cover, in order of preference: in the evening the ending day; in the morning the one
+    that ended, then the new one; by hand the other way round."""
     today = due.moment.date()
     if due.moment.time() >= NOON:
         return (today,)

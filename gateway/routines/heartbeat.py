@@ -1,4 +1,4 @@
-"""When the heartbeat beats, and where what it says is sent. Off unless `schedule.heartbeat` is set."""
+"""When the heartbeat runs, and where its message goes. Off unless `schedule.heartbeat` is set."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class HeartbeatRules:
 
 
 class Heartbeat:
-    """Asks `agent`, and tells the owner."""
+    """Runs `agent`'s heartbeat and sends its message to the owner."""
 
     def __init__(
         self,

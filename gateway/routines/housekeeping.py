@@ -1,4 +1,4 @@
-"""What is kept for a time only is deleted when its time is over: at a start, and every day while the gateway runs."""
+"""Deletes what is kept for a limited time: at the start, and daily."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Sleep = Callable[[float], Awaitable[None]]
 
 
 class Housekeeping:
-    """`transcripts`: the folder of all sessions, which name the files that are still wanted."""
+    """`transcripts`: the folder of all sessions, which name the files that are still needed."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class Housekeeping:
         self._sleep = sleep
 
     async def run(self) -> None:
-        """Until cancelled. What the disk refuses is tried again the next day."""
+        """Runs until cancelled. What the disk refuses is tried again the next day."""
         while True:
             try:
                 await self._clean()

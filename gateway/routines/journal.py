@@ -1,4 +1,4 @@
-"""When the journal is written, and of which talks: each night, and before each summary."""
+"""When the journal is written, and for which sessions: each night, and before each summary."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class JournalRoutine:
 
     @property
     def built_in(self) -> BuiltIn:
-        """Delivers nothing, so that quiet hours are no hindrance."""
+        """The nightly job. It delivers nothing, so quiet hours do not matter."""
         text = "Write the day's talks into their logs"
         return BuiltIn(
             JOURNAL, NIGHTLY, self.run, enabled=bool(self._agents), heeds_quiet=False, text=text, reports=False
         )
 
     async def run(self, due: DueTime) -> JobOutcome:
-        """Of all talks, up to the end of the day before; by hand, up to now."""
+        """Writes the journal of all sessions up to the end of the day before; by hand, up to now."""
         until = self._clock.today() if due.by_hand else due.moment.date() - timedelta(days=1)
         since = until - timedelta(days=DAYS_BACK)
         told, extracts, problems = 0, 0, list[str]()
@@ -49,7 +49,7 @@ class JournalRoutine:
         return JobOutcome(silent=not note, note=note)
 
     async def of_scope(self, agent: str, scope: Scope, until: date) -> None:
-        """What the logs of one scope lack, up to a day. Raises `OSError`; a log that cannot be written is logged."""
+        """Completes the logs of one scope up to a day. Raises `OSError`; a log that cannot be written is logged."""
 
         def scope_of(key: SessionKey) -> Scope | None:
             found = self._sessions.scope_of(key)

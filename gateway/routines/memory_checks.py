@@ -1,4 +1,4 @@
-"""Memory tests, run every night: a test that passed and does not any more is told to the owner."""
+"""Memory tests, run every night: the owner hears of a test that passed before and fails now."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ Tell = Callable[[str, str], Awaitable[None]]
 
 
 async def tested(agent: Agent, scope: Scope, clock: Clock) -> MemoryTestReport:
-    """Raises `FileError`."""
+    """Runs the memory tests of a scope. Raises `FileError`."""
     search = agent.settings.memory.search
     return await asyncio.to_thread(run, scope, clock, agent.index.search, search.max_results, search.max_chars)
 
 
 def shown(result: MemoryTestResult) -> str:
-    """One line of Markdown."""
+    """One result as a line of Markdown."""
     if result.passed:
         return f"- {result.test.question} – found in `{result.where}`"
     return f"- **{result.test.question}** – missing: {', '.join(result.missing)}"
 
 
 class MemoryChecks:
-    """`passed`: a file that remembers which tests passed when they were last run; without it, nothing is told anew."""
+    """`passed`: a file with the tests that passed at the last run; without it, nothing is reported as new."""
 
     def __init__(self, agents: Mapping[str, Agent], clock: Clock, passed: Path, tell: Tell) -> None:
         self._agents = agents

@@ -1,4 +1,4 @@
-"""The other end of the socket: asking a running gateway, and talking to it."""
+"""A client of the local socket: asks a running gateway, and chats with it."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _PARTED_WITHIN = 2.0
 
 
 class NotRunning(Exception):
-    """No gateway listens at this socket (it may be left over from one that was killed)."""
+    """No gateway listens at this socket; it may be left over from one that was killed."""
 
 
 @contextlib.asynccontextmanager
 async def connect(path: Path) -> AsyncIterator[RpcConnection]:
-    """Raises `NotRunning`, or `OperationError` where something listens that cannot be talked to."""
+    """A connection to a running gateway. Raises `NotRunning`, or `OperationError` where something else listens."""
     with short_path(path) as short:
         try:
             reader, writer = await asyncio.open_unix_connection(short, limit=MAX_ANSWER)
@@ -65,7 +65,7 @@ async def _greeted(reader: asyncio.StreamReader, path: Path) -> None:
 
 
 class RpcConnection:
-    """One connection; a question at a time, or one chat."""
+    """One connection: one question at a time, or one chat."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, path: Path) -> None:
         self._reader = reader
@@ -73,7 +73,7 @@ class RpcConnection:
         self._path = path
 
     async def call(self, operation: str, params: Params) -> Json:
-        """Ask. Raises `OperationError`."""
+        """Calls an operation and returns its result. Raises `OperationError`."""
         try:
             await write_line(self._writer, {"call": operation, "params": params})
             answer = await read_line(self._reader)
@@ -87,7 +87,7 @@ class RpcConnection:
 
     @contextlib.asynccontextmanager
     async def chat(self, session: str, listener: Listener) -> AsyncIterator[RemoteChat]:
-        """Talk in a session while inside: what comes is shown to `listener`, and acknowledged when it has it."""
+        """A chat in a session: what the gateway shows goes to `listener` and is acknowledged after that."""
         await write_line(self._writer, {"chat": session})
         talk = RemoteChat(self._reader, self._writer, self._path)
         async with asyncio.TaskGroup() as group:
@@ -99,7 +99,7 @@ class RpcConnection:
 
 
 class RemoteChat:
-    """A talk with a gateway in another process. See `gateway.cli.repl.ChatConnection`."""
+    """A chat with a gateway in another process. Implements `gateway.cli.repl.ChatConnection`."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, path: Path) -> None:
         self._reader = reader
@@ -126,11 +126,11 @@ class RemoteChat:
             return MessageOutcome.read(await connection.call("chat.outcome", {"id": message_id}))
 
     async def ended(self) -> None:
-        """Wait until the gateway has gone."""
+        """Waits until the gateway is gone."""
         await self._ended.wait()
 
     async def leave(self, listening: asyncio.Task[None]) -> None:
-        """Part in order: what was shown is acknowledged, and nothing more is sent to us."""
+        """Closes in order: what was shown is acknowledged, and nothing more is sent."""
         try:
             await write_line(self._writer, {"leave": True})
             await asyncio.wait({listening}, timeout=_PARTED_WITHIN)
@@ -140,7 +140,7 @@ class RemoteChat:
             listening.cancel()
 
     async def listen(self, listener: Listener) -> None:
-        """Pass on what the gateway shows until it ends."""
+        """Passes on what the gateway shows until the connection ends."""
         try:
             while (line := await read_line(self._reader)) is not None:
                 await self._pass_on(line, listener)

@@ -1,4 +1,4 @@
-"""The language of the socket: one JSON object a line, each way.
+"""The protocol of the local socket: one JSON object a line, each way.
 
 server   {"daybook": 1, "version": "…", "pid": 7}          at once, to greet
 client   {"call": "status", "params": {…}}                 server  {"result": …} or {"error": "…"}
@@ -7,8 +7,6 @@ client   {"say": "…", "id": "…"}                           server  {"said": 
 server   {"preview": "…"}  {"busy": true}
 server   {"final": "…", "id": "…", "reply_to": "…", "key": "…"}      client  {"seen": "id"}
 client   {"leave": true}                                   server closes when what it sent has been seen
-
-What can be asked of a gateway, over the socket or in the same process.
 """
 
 from __future__ import annotations
@@ -34,7 +32,7 @@ _LONGEST_PATH = 100
 
 
 class ProtocolError(Exception):
-    """The other side does not speak this language. The text says how."""
+    """The other side does not speak this protocol; the text says how."""
 
 
 async def read_line(reader: asyncio.StreamReader) -> Mapping[str, Json] | None:
@@ -55,14 +53,14 @@ async def read_line(reader: asyncio.StreamReader) -> Mapping[str, Json] | None:
 
 
 async def write_line(writer: asyncio.StreamWriter, value: Mapping[str, Json]) -> None:
-    """Raises `ConnectionError` where the other side has gone."""
+    """Writes one object. Raises `ConnectionError` where the other side is gone."""
     writer.write(json.dumps(value).encode("ascii") + b"\n")
     await writer.drain()
 
 
 @contextlib.contextmanager
 def short_path(socket: Path) -> Iterator[str]:
-    """A path to the socket that the system takes while inside: through a link in a private folder where its own is too
+    """A path to the socket that the system accepts: a link in a private folder where the socket's own path is too
     long."""
     if len(os.fsencode(socket)) <= _LONGEST_PATH:
         yield str(socket)
@@ -74,7 +72,7 @@ def short_path(socket: Path) -> Iterator[str]:
 
 
 def _short_temporary() -> str | None:
-    """macOS's own temporary folder is long already."""
+    """A short temporary folder on macOS, whose own is too long already."""
     return "/tmp" if Path("/tmp").is_dir() else None
 
 
@@ -84,12 +82,12 @@ Operation = Callable[[Params], Awaitable[Json]]
 
 
 class OperationError(Exception):
-    """What was asked for failed. One sentence for the person, without secrets."""
+    """The operation failed. One sentence for the person, without secrets."""
 
 
 @dataclass(frozen=True, slots=True)
 class MessageOutcome:
-    """What became of something said.
+    """The outcome of a message from the terminal.
 
     done    its turn has ended; `end` is then reply, silence, error, stopped…
     turn    names the turn: keys of the messages that it sent begin with it
@@ -101,7 +99,7 @@ class MessageOutcome:
 
     @classmethod
     def read(cls, value: Json) -> MessageOutcome:
-        """From the operation `chat.outcome {id}`: `{done, outcome, turn}`."""
+        """Reads the result of the operation `chat.outcome {id}`: `{done, outcome, turn}`."""
         fields = value if isinstance(value, Mapping) else {}
         return cls(bool(fields.get("done")), str(fields.get("outcome") or ""), str(fields.get("turn") or ""))
 

@@ -1,4 +1,4 @@
-"""The gateway's end of the socket."""
+"""The server of the local socket."""
 
 from __future__ import annotations
 
@@ -35,9 +35,8 @@ _PREVIEW_BACKLOG = 100_000
 
 @contextlib.asynccontextmanager
 async def serve(path: Path, operations: Mapping[str, Operation], terminal: TerminalChannel) -> AsyncIterator[None]:
-    """Listen at `path` (0600) while inside; the home's lock must be held, for a socket that is there is a dead one.
-    Connections end with the block. Where the system or the file system has no such sockets, this is logged, and the
-    gateway goes on without."""
+    """Listens at `path` (0600). The caller holds the home's lock, so a socket that is there is a dead one. Where the
+    system has no such sockets, this is logged and the gateway runs without."""
     try:
         listening = await asyncio.to_thread(_listen, path)
     except (OSError, AttributeError) as error:
@@ -63,7 +62,7 @@ async def serve(path: Path, operations: Mapping[str, Operation], terminal: Termi
 
 
 def _listen(path: Path) -> socket.socket:
-    """Nobody can connect between `bind` and `listen`, so the permissions are right from the first connection on."""
+    """A listening socket. Its permissions are set between `bind` and `listen`, when nobody can connect yet."""
     path.unlink(missing_ok=True)
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
@@ -90,8 +89,6 @@ async def _converse(peer: _Peer) -> None:
 
 
 class _Peer:
-    """One connection."""
-
     def __init__(
         self,
         reader: asyncio.StreamReader,
@@ -160,7 +157,7 @@ class _Peer:
 
 
 class _Screen:
-    """A terminal at the other end, as the channel sees it."""
+    """The terminal at the other end, as the channel sees it."""
 
     def __init__(self, writer: asyncio.StreamWriter) -> None:
         self._writer = writer
@@ -197,7 +194,7 @@ class _Screen:
         return bool(self._shown)
 
     def seen(self, line: Mapping[str, Json]) -> None:
-        """Take an acknowledgement."""
+        """Takes an acknowledgement."""
         seen = self._shown.pop(str(line.get("seen", "")), None)
         if seen and not seen.done():
             seen.set_result(None)

@@ -1,1 +1,1 @@
-"""Tools that act on the gateway, made for each conversation (SPEC 6). The agent's own are `agent/tools`."""
+"""Tools that act on the gateway, made for each conversation (SPEC 6). Those of the agent are in `agent/tools`."""

@@ -1,4 +1,4 @@
-"""What the owner is asked before an effect that text of others may be the reason of, in the languages of chats."""
+"""The questions to the owner before an effect that text of others may have caused, in the languages of chats."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from agent.tools.base import EffectKind
 
 @dataclass(frozen=True, slots=True)
 class ApprovalStrings:
-    """`effects` by kind take {target}; `because` {source}, `because_line` {source} and {line}, `private` {line},
-    `asked_in` {chat}. What is asked, done and so on takes {what}. `yes` and `no` stand on buttons."""
+    """Sentences and their parameters: `effects` by kind take {target}; `because` {source}, `because_line` {source} and
+    {line}, `private` {line}, `asked_in` {chat}; the others {what}. `yes` and `no` are labels of buttons."""
 
     effects: Mapping[EffectKind, str]
     question: str

@@ -1,7 +1,4 @@
-"""What the web page's server may know of the gateway, and what the gateway knows of it: where the page is.
-
-The token of the web page: configured, or made at the first start and kept where only its owner reads it.
-"""
+"""The gateway as the web page's server sees it, the page's address, and its token."""
 
 from __future__ import annotations
 
@@ -32,8 +29,8 @@ FRESH_SECONDS = 2.0
 
 
 class GatewayWebHost:
-    """`channels.web.protocols.WebHost`. `begun` is set once the page opens, or its first try to listen has failed;
-    `address` is empty while it cannot be opened."""
+    """Implements `channels.web.protocols.WebHost`. `begun` is set once the page opens, or its first try to listen
+    failed; `address` is empty while the page is closed."""
 
     def __init__(self, token_place: str, now: Callable[[], float] = time.monotonic) -> None:
         """`token_place`: where a person finds the token; `now`: seconds since any moment."""
@@ -49,14 +46,14 @@ class GatewayWebHost:
         self._asking = asyncio.Lock()
 
     def open(self, sources: Sequence[SupervisedSource], status: Operation, offer: Operation | None = None) -> None:
-        """Give it what it reports from: it is built before the channels, which need it, and these after them."""
+        """Sets what it reports from: the channels need the host, and these are built after the channels."""
         self._sources, self._ask, self._offer = sources, status, offer
 
     def table(self) -> Mapping[str, Operation]:
         return {"web.address": self.tell_address}
 
     async def tell_address(self, _: Params) -> Json:
-        """`{address, why}`; the first is empty while the page cannot be opened, and the other says why."""
+        """`{address, why}`: `address` is empty while the page cannot be opened, and `why` is the reason."""
         states = (one.status for one in self._sources if one.source.name == "web")
         return {"address": self.address, "why": "" if self.address else next((it.last_error for it in states), "")}
 
@@ -87,8 +84,8 @@ class GatewayWebHost:
 
 
 def read(config: WebConfig, home: Home) -> str:
-    """Made where there is none yet. Blocks. Raises `OSError`, and `ValueError` with a sentence where what stands in the
-    file is no token: an empty one would let in everybody."""
+    """The page's token, made where there is none. Blocks. Raises `OSError`, and `ValueError` with a sentence where the
+    file holds no token: an empty one would admit everybody."""
     if config.token is not None:
         return _sound(config.token.get_secret_value(), "channels.web.token", "set another, or null to have one made")
     if not home.web_token.exists():
@@ -98,13 +95,13 @@ def read(config: WebConfig, home: Home) -> str:
 
 
 def place(config: WebConfig, home: Home) -> str:
-    """Where a person finds it."""
+    """The place where a person finds the token."""
     where = "channels.web.token in config.yaml" if config.token is not None else str(home.web_token)
     return f"{where}; `daybook web` shows it"
 
 
 def _make(file: Path) -> None:
-    """It appears whole, whatever happens meanwhile; where another process was faster, its token stays."""
+    """Writes a new token whole. Where another process was faster, its token stays."""
     scratch = file.with_name(f"{file.name}.{secrets.token_hex(4)}.new")
     write_private(scratch, f"{secrets.token_urlsafe(32)}\n")
     try:

@@ -1,4 +1,4 @@
-"""What stands in the web page's chats, in the database."""
+"""The messages of the web page's chats, in the database."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ P = ParamSpec("P")
 
 
 class StoredChatRecord:
-    """`channels.web.record.ChatRecord`. What a person says is written by the inbox, in the commit that admits it."""
+    """Implements `channels.web.record.ChatRecord`. A person's message is written by the inbox, in the commit that
+    admits it."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -46,7 +47,7 @@ class StoredChatRecord:
         self._watchers.append(changed)
 
     async def changed(self, ids: Collection[str]) -> None:
-        """Have open pages show how these messages read now."""
+        """Shows open pages the new text of these messages."""
         for id in ids:
             for watcher in self._watchers:
                 await watcher(id)
