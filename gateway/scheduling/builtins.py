@@ -1,8 +1,8 @@
-"""Daybook's own jobs: they stand in every list, and run by name, but in no file.
+"""Daybook's own jobs: they are in every list and run by name, but are in no file.
 
-What they do is given at construction: a name, when, and an async function of the due time. They are the only jobs that
-may run a second time for one due time, after a crash in the midst of it: what they do must be idempotent per due time
-(a message's outbox key made of it, an entry found again before it is written).
+Each has a name, a time, and an async function of the due time. After a crash they may run a second time for one due
+time, unlike other jobs, so what they do must be idempotent per due time: an outbox key made of it, or an entry that is
+looked for before it is written.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _HEARTBEAT_OFF = timedelta(minutes=30)
 
 
 def beating(every: timedelta | None) -> Every:
-    """When the heartbeat beats; None: as it would if it were on."""
+    """How often the heartbeat runs; None: as it would by default."""
     return Every(every or _HEARTBEAT_OFF)
 
 
@@ -39,12 +39,12 @@ def daily_at(at: time) -> Cron:
 
 
 def summary_of(chat: str) -> str:
-    """The job's id of a chat that chose a time of its own for its daily summary."""
+    """The id of the job of a chat that chose a time of its own for its daily summary."""
     return f"{DAILY_SUMMARY}-{chat.replace(':', '-')}"
 
 
 class JobFailed(Exception):
-    """The job could not do it now. One sentence for the owner; it is tried again like any other."""
+    """The job failed for now. One sentence for the owner; it is tried again like any other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +70,12 @@ def _always() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class BuiltIn:
-    """`run` raises `JobFailed`; any other exception is a bug, told like a failure. `heeds_quiet`: waits in quiet hours.
-    `is_of_use`: whether it stands in lists now; blocks for no longer than a look at the disk. `instead`: ids of jobs
-    that do its work while it is off; its next run is the first of theirs. `reports`: what it has to say goes to a
-    chat, so that it needs a gateway.
+    """`run` raises `JobFailed`; any other exception is a bug and reported like a failure. `heeds_quiet`: waits in quiet
+    hours. `is_of_use`: whether lists show it now; blocks for one look at the disk. `instead`: ids of jobs that do its
+    work while it is off; its next run is the first of theirs. `reports`: it sends to a chat, so it needs a gateway.
 
-    A job that is not `enabled` still runs by name."""
+    A job that is not `enabled` still runs by name.
+    """
 
     id: str
     when: When
@@ -93,7 +93,7 @@ async def _nothing_yet(_: DueTime) -> JobOutcome:
 
 
 def with_absent(given: tuple[BuiltIn, ...]) -> tuple[BuiltIn, ...]:
-    """All built-in jobs, off where nobody has given them anything to do."""
+    """All built-in jobs; those without anything to do are off."""
     known = {one.id: one for one in given}
     absent = Every(_interval("1d"))
     return tuple(known.get(name) or BuiltIn(name, absent, _nothing_yet, enabled=False) for name in NAMES) + tuple(

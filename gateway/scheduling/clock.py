@@ -1,9 +1,7 @@
-"""Wakes the schedule: at the next due time, and every few seconds to look whether something has changed.
+"""Wakes the schedule at the next due time, and every few seconds to look for changes.
 
-APScheduler is the clock only: one job, in memory. It reckons by the wall clock, so a clock that is put back would make
-it sleep for as long; and timers stand still while a laptop is suspended. Neither lasts longer than one interval here.
-
-Until when each job waits. Who asks what is over pays for that alone, however many others wait.
+APScheduler is the clock only: one job, in memory. It follows the wall clock, so it would oversleep when the clock is
+put back or a laptop was suspended; here neither lasts longer than one interval.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ _SHORTEST = timedelta(milliseconds=1)
 
 
 class ScheduleClock:
-    """Made by `clockwork`. `interval`: seconds."""
+    """Made by `open_schedule_clock`. `interval`: seconds."""
 
     def __init__(self, scheduler: AsyncIOScheduler, interval: float) -> None:
         self._scheduler = scheduler
@@ -36,11 +34,11 @@ class ScheduleClock:
         self._rung = asyncio.Event()
 
     def ring(self) -> None:
-        """End the present or the next wait at once."""
+        """Ends the present or the next wait at once."""
         self._rung.set()
 
     async def wait(self, most: timedelta | None) -> None:
-        """Until `most` from now has passed, but for no longer than an interval, or until it rings."""
+        """Waits until `most` from now, for at most one interval, or until `ring`."""
         usual = timedelta(seconds=self._interval)
         pause = usual if most is None else max(_SHORTEST, min(most, usual))
         self._scheduler.add_job(
@@ -64,7 +62,7 @@ class ScheduleClock:
 
 @asynccontextmanager
 async def open_schedule_clock(interval: float) -> AsyncIterator[ScheduleClock]:
-    """A clockwork that runs inside the block."""
+    """A clock that runs inside the block."""
     from apscheduler.schedulers.asyncio import AsyncIOScheduler  # noqa: PLC0415  0.1 s that only a gateway needs
 
     logging.getLogger("apscheduler").setLevel(logging.CRITICAL)  # its one job cannot fail, only be cut off at the end
@@ -77,7 +75,8 @@ async def open_schedule_clock(interval: float) -> AsyncIterator[ScheduleClock]:
 
 
 class WaitQueue:
-    """A job is looked at from the moment it is `met`, until it is `put` to wait."""
+    """Until when each job waits. A job is due for a look from `meet` on, until `put` makes it wait; asking costs only
+    what is over."""
 
     def __init__(self) -> None:
         self._until: dict[str, datetime | None] = {}
@@ -86,16 +85,16 @@ class WaitQueue:
         """Every wait that has an end, and some that hold no longer."""
 
     def __getitem__(self, id: str) -> datetime | None:
-        """None: it is to be looked at, or waits for ever."""
+        """When the job's wait ends; None: it is due for a look, or waits for ever."""
         return self._until.get(id)
 
     def meet(self, id: str) -> None:
-        """A job is new or other than before: it is to be looked at."""
+        """A job is new or has changed: it is due for a look."""
         self._until.pop(id, None)
         self._over.add(id)
 
     def put(self, id: str, until: datetime | None) -> None:
-        """None: for ever."""
+        """Makes a job wait; None: for ever."""
         self._over.discard(id)
         self._until[id] = until
         if until is not None:
@@ -104,19 +103,19 @@ class WaitQueue:
             self._build()
 
     def drop(self, ids: Iterable[str]) -> None:
-        """They are no more."""
+        """Removes jobs."""
         for id in ids:
             self._until.pop(id, None)
             self._over.discard(id)
 
     def end(self) -> None:
-        """No wait holds any more: all are to be looked at."""
+        """Ends all waits."""
         self._over.update(self._until)
         self._until.clear()
         self._heap.clear()
 
     def over(self, now: datetime) -> Sequence[str]:
-        """Jobs that are to be looked at now, in no order."""
+        """The jobs that are due for a look now, in no order."""
         while self._heap and self._heap[0][0] <= now:
             until, id = heapq.heappop(self._heap)
             if self._until.get(id) == until:

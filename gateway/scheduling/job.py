@@ -1,4 +1,4 @@
-"""A job as `schedule.yaml` says it: values, and what is wrong with them in a sentence."""
+"""A job of `schedule.yaml`: its values, and what is wrong with them in a sentence."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ class JobKind(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """`to`: `owner` or a chat address; `timezone` empty: the user's; `catch_up`: made up for when it was missed."""
+    """`to`: `owner` or a chat address; `timezone` empty: the user's; `catch_up`: for how long a missed run is made up
+    for."""
 
     id: str
     kind: JobKind
@@ -64,7 +65,7 @@ class Job:
         return ZoneInfo(self.timezone) if self.timezone else default
 
     def off_channel(self, on: Collection[str]) -> str:
-        """The name of the channel that it reports to where that is not among those that are `on`, else empty."""
+        """The channel that it reports to, where that is not in `on`; else empty."""
         channel = "" if self.to == OWNER else Address.parse(self.to).channel
         return "" if channel in on else channel
 
@@ -75,7 +76,7 @@ class Job:
 
 
 def read(fields: Fields) -> Job:
-    """Raises `InvalidJob`."""
+    """A job from its fields. Raises `InvalidJob`."""
     if unknown := [key for key in fields if key not in _KEYS]:
         if unknown[0] in _WHENS:
             raise InvalidJob(f"`{unknown[0]}` belongs below `when`; {_WHEN_FORMS}")
@@ -106,7 +107,7 @@ def read(fields: Fields) -> Job:
 
 
 def written(job: Job) -> dict[str, str | dict[str, str]]:
-    """As `read` takes it; what has its default is left out."""
+    """The fields of a job, as `read` takes them, without defaults."""
     fields: dict[str, str | dict[str, str]] = {"id": job.id, "kind": str(job.kind), "text": job.text}
     fields |= {"when": when_.fields(job.when), "to": job.to}
     fields |= {"timezone": job.timezone} if job.timezone else {}
@@ -115,7 +116,7 @@ def written(job: Job) -> dict[str, str | dict[str, str]]:
 
 
 def new_id(text: str, taken: Collection[str]) -> str:
-    """An id that tells what the job is about and that no other has."""
+    """A free id made of the job's text."""
     plain = unicodedata.normalize("NFKD", slug(text)).encode("ascii", "ignore").decode()
     words = [word for word in plain.split("-") if word][:4]
     base = "-".join(words)[:40].strip("-") or "job"
@@ -129,7 +130,7 @@ def _numbered(base: str, number: int) -> str:
 
 
 def checked_id(id: str) -> str:
-    """Raises `InvalidJob`."""
+    """The id, checked. Raises `InvalidJob`."""
     if _is_reserved(id):
         raise InvalidJob(f"`id` is {id[:80]!r}, which is a name of Daybook's own jobs; take another")
     if not _ID.fullmatch(id):
@@ -142,7 +143,7 @@ def _is_reserved(id: str) -> bool:
 
 
 def checked_text(text: str) -> str:
-    """Raises `InvalidJob`."""
+    """The text, checked. Raises `InvalidJob`."""
     if not text.strip():
         raise InvalidJob("`text` is empty; say what is to be sent or done")
     if len(text) > LONGEST_TEXT:
@@ -151,7 +152,7 @@ def checked_text(text: str) -> str:
 
 
 def checked_to(to: str) -> str:
-    """Raises `InvalidJob`."""
+    """The target, checked. Raises `InvalidJob`."""
     if to == OWNER:
         return to
     try:
@@ -165,7 +166,7 @@ def checked_to(to: str) -> str:
 
 
 def checked_zone(name: str) -> str:
-    """Raises `InvalidJob`."""
+    """The zone's name, checked. Raises `InvalidJob`."""
     if not name:
         return ""
     try:

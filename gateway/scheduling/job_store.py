@@ -1,6 +1,6 @@
-"""The jobs of a workspace, as `schedule.yaml` says now: picked up when it changes, and changed for people.
+"""The jobs of a workspace, as `schedule.yaml` has them now: read when it changes, and edited for people.
 
-Everything here blocks. A file that cannot be read changes nothing: what it said last goes on, over a restart too.
+Blocks. A file that cannot be read changes nothing: the last readable jobs remain, over a restart too.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class NotChanged(Exception):
 
 
 class JobStore:
-    """`jobs` is what holds now. `trouble`: what is wrong with the file, and what holds nevertheless, once it was seen
-    twice (an editor may be in the midst of writing); empty where nothing is."""
+    """`jobs`: those in effect. `trouble`: what is wrong with the file and what remains in effect, once it was seen
+    twice (an editor may be writing); else empty."""
 
     def __init__(self, workspace: Path, clock: Clock, good: Path) -> None:
-        """`good`: where the jobs are kept that held when the file last could be read."""
+        """`good`: where the jobs of the last readable file are kept."""
         self.path = workspace / FILE
         self.jobs: dict[str, Job] = {}
         self.trouble = ""
@@ -41,7 +41,7 @@ class JobStore:
         self._is_first = True
 
     def look(self) -> bool:
-        """Read the file if it has changed. Whether jobs, or what is wrong with them, are other than before."""
+        """Reads the file if it has changed; returns whether jobs or problems changed."""
         signature = self._signature_now()
         if signature == self._signature and not self._is_first and self._suspected == self.trouble:
             return False
@@ -53,23 +53,23 @@ class JobStore:
         return before != (self.jobs, self.trouble)
 
     def add(self, job: Job) -> None:
-        """Raises `NotChanged`."""
+        """Adds a job. Raises `NotChanged`."""
         if job.id in self.jobs:
             raise NotChanged(f"there is a job {job.id} already; give this one another id")
         self._edit(lambda text: jobs_file.with_job(text, job))
 
     def put(self, job: Job) -> None:
-        """Add a job, in place of one of the same id. Raises `NotChanged`."""
+        """Adds a job, in place of one of the same id. Raises `NotChanged`."""
         there = job.id in self.jobs
         self._edit(lambda text: jobs_file.with_job(jobs_file.without_job(text, job.id) if there else text, job))
 
     def remove(self, id: str) -> None:
-        """Raises `KeyError` where there is no such job, `NotChanged`."""
+        """Removes a job. Raises `KeyError`, `NotChanged`."""
         self._edit(lambda text: jobs_file.without_job(text, id))
 
     def remove_all(self, ids: Collection[str]) -> None:
-        """Whatever of them can be removed is; those that are gone already are passed over. One edit where that can be,
-        for each edit reads the whole file. Raises `NotChanged` where some stay."""
+        """Removes those that can be removed, in one edit where possible; missing ones are skipped. Raises `NotChanged`
+        where some remain."""
         try:
             self._edit(lambda text: jobs_file.without_jobs(text, frozenset(ids)))
         except (KeyError, NotChanged):
@@ -86,7 +86,7 @@ class JobStore:
         return None
 
     def switch(self, id: str, *, enabled: bool) -> None:
-        """Pause or resume a job. Raises `KeyError` where there is no such job, `NotChanged`."""
+        """Pauses or resumes a job. Raises `KeyError`, `NotChanged`."""
         self._edit(lambda text: jobs_file.switched(text, id, enabled=enabled))
 
     def _edit(self, edit: Callable[[str], str]) -> None:
@@ -120,7 +120,7 @@ class JobStore:
         return None
 
     def _as_before(self, found: JobsFileContent) -> dict[str, Job]:
-        """What the file said of jobs that cannot be read now."""
+        """The last readable versions of jobs that cannot be read now."""
         unread = {one.id for one in found.problems}
         return {id: job for id, job in self.jobs.items() if id in unread}
 
@@ -145,8 +145,7 @@ class JobStore:
             self.jobs = {job.id: job for job in jobs_file.read(self._good.read_text("utf-8")).jobs}
 
     def _keep(self) -> None:
-        """What holds now, for a start with a file that cannot be read. Where that fails, such a start begins without
-        jobs."""
+        """Saves the jobs in effect for a start with an unreadable file. Where that fails, such a start has no jobs."""
         fresh = self._good.with_suffix(".new")
         with contextlib.suppress(OSError):
             fresh.write_text(jobs_file.as_text(self.jobs.values()), encoding="utf-8")
@@ -162,7 +161,7 @@ def _told(problems: Sequence[JobProblem], kept: Collection[str]) -> str:
 
 
 def _instead(problem: JobProblem, kept: Collection[str]) -> str:
-    """What holds as long as it is not mended."""
+    """What remains in effect until the problem is fixed."""
     if problem.id in kept:
         return f"Until that is mended, `{problem.id}` goes on as it was."
     return "Until that is mended, there is no such job."

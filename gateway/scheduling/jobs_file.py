@@ -1,7 +1,7 @@
-"""`schedule.yaml`: read with the line of every mistake, and edited so that all the rest stays as its owner wrote it.
+"""`schedule.yaml`: read with the line of every mistake, and edited so that the rest remains as its owner wrote it.
 
-Everything is text to us (`08:00` is no number of minutes, `no` no truth value), so nothing that people write without
-quotes changes its meaning. An edit touches the lines of one job; what came out is read again before it is written.
+Every value is read as text (`08:00` is no number of minutes, `no` no truth value), so nothing unquoted changes its
+meaning. An edit changes the lines of one job, and the result is read again before it is written.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ _EMPTY_LIST = re.compile(r"^jobs:[ \t]*+(?:\[\s*+\]|~|null)?+(?P<comment>[ \t]*+
 
 
 class InvalidJobsFile(ValueError):
-    """The file cannot be used as it is. One sentence per line, each with the number of the line."""
+    """The file cannot be used. One sentence per line, each with its line number."""
 
 
 class NotEditable(Exception):
-    """The file is written in a way that cannot be edited here without rewriting more of it than is asked for."""
+    """The file cannot be edited here without rewriting more of it than was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobEntry:
-    """A job and its lines, `first` to before `end`, counted from 0; `column` is where its keys begin. `lines`: where
-    each key stands. `brace`: line and column of the `}` that ends it, where it is written in braces."""
+    """A job and its lines, from `first` to before `end`, counted from 0; `column`: where its keys begin; `lines`: the
+    line of each key; `brace`: line and column of its closing `}`, where it has one."""
 
     job: Job
     first: int
@@ -47,7 +47,7 @@ class JobEntry:
 
 @dataclass(frozen=True, slots=True)
 class JobProblem:
-    """A job that could not be read, on `line`, counted from 1. `id`: where it has one that no other has."""
+    """A job that could not be read, on `line`, counted from 1. `id`: where it has a unique one."""
 
     line: int
     why: str
@@ -59,7 +59,7 @@ class JobProblem:
 
 @dataclass(frozen=True, slots=True)
 class JobsFileContent:
-    """What could be read, and what could not."""
+    """The jobs that could be read, and the problems of the others."""
 
     entries: tuple[JobEntry, ...] = ()
     problems: tuple[JobProblem, ...] = ()
@@ -71,9 +71,10 @@ class JobsFileContent:
 
 @lru_cache(maxsize=2)
 def read(text: str) -> JobsFileContent:
-    """Raises `InvalidJobsFile` where it is no YAML, or no list of jobs.
+    """The content of the file. Raises `InvalidJobsFile` where it is no YAML, or no list of jobs.
 
-    The last texts are known: an edit reads one before it and one behind it, and the file that comes of it is read."""
+    The last results are cached: an edit reads the text before and after, and then the new file is read.
+    """
     try:
         root = compose_yaml(text, _Loader)
     except yaml.YAMLError as error:
@@ -120,7 +121,7 @@ def with_job(text: str, job: Job) -> str:
 
 
 def as_text(jobs: Iterable[Job]) -> str:
-    """A file that says these jobs, and nothing else."""
+    """A file with these jobs and nothing else."""
     return "".join(["jobs:\n", *(_block(job, 2) for job in jobs)])
 
 
@@ -130,7 +131,7 @@ def without_job(text: str, id: str) -> str:
 
 
 def without_jobs(text: str, ids: Collection[str]) -> str:
-    """The file without some of its jobs, all at once. Raises `KeyError` where one is not in it, `InvalidJobsFile`,
+    """The file without several of its jobs. Raises `KeyError` where one is missing, `InvalidJobsFile`,
     `NotEditable`."""
     found = read(text)
     entries = {entry.job.id: entry for entry in found.entries}

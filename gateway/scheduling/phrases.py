@@ -1,7 +1,6 @@
-"""The plain ways of saying when, in English and German, understood without a model. Pure.
+"""Plain ways of saying when, in English and German, understood without a model. Pure.
 
-Only what can mean one thing is understood: `tomorrow` alone is not, nor `at 3` without a day. What is left is the
-model's to read.
+Only unambiguous phrases are understood: not `tomorrow` alone, nor `at 3` without a day. The rest is for the model.
 """
 
 from __future__ import annotations
@@ -96,15 +95,15 @@ _JOINS = re.compile(r"\s*(?:[,:;–-]\s*|(?:to|that|daran,?(?:\s+dass)?|dass)\s+
 
 @dataclass(frozen=True, slots=True)
 class ParsedPhrase:
-    """`rest`: what was said behind it."""
+    """A time, and `rest`: the text after it."""
 
     when: When
     rest: str
 
 
 def read(text: str, now: datetime) -> ParsedPhrase | None:
-    """When `text` says, at its beginning, on the wall clock of `now`; None where it is not one of these. Raises
-    `InvalidWhen` where it is, and cannot be."""
+    """The time at the beginning of `text`, on the wall clock of `now`; None where there is none. Raises `InvalidWhen`
+    for an impossible one."""
     words = text.strip()
     for form in (_soon, _every, _on_a_day, _today):
         found = form(words, now)
@@ -118,7 +117,7 @@ def read(text: str, now: datetime) -> ParsedPhrase | None:
 
 
 def read_at_end(text: str, now: datetime) -> ParsedPhrase | None:
-    """As `read`, where what is to be done comes first: `to call mum tomorrow at 15:00`."""
+    """`read` for a time at the end: `to call mum tomorrow at 15:00`."""
     words = text.strip()
     for space in re.finditer(r"\s+", words):
         with contextlib.suppress(InvalidWhen):  # it may be no time at all
@@ -154,7 +153,7 @@ def _soon(text: str, now: datetime) -> _Found:
 
 
 def _counted(now: datetime, number: int, unit: str, rest: str, end: int, at: int) -> _Found:
-    """With what may stand behind it: `in 3 days at 10:00`, `in 2 hours and 30 minutes`."""
+    """A number of units with what may follow: `in 3 days at 10:00`, `in 2 hours and 30 minutes`."""
     later = _later(now, number, unit)
     if unit in ("d", "w"):
         if timed := _time(rest, end):
@@ -166,7 +165,7 @@ def _counted(now: datetime, number: int, unit: str, rest: str, end: int, at: int
 
 
 def _later(now: datetime, number: int, unit: str) -> datetime:
-    """Days and weeks are counted on the calendar."""
+    """The moment that many units later; days and weeks are counted on the calendar."""
     if unit in ("d", "w"):
         days = timedelta(days=number * (7 if unit == "w" else 1))
         return (now.replace(tzinfo=None) + days).replace(microsecond=0)
@@ -174,7 +173,7 @@ def _later(now: datetime, number: int, unit: str) -> datetime:
 
 
 def _rounded(moment: datetime) -> datetime:
-    """A moment that is meant by the clock's hands, not by its place in a zone."""
+    """A moment on the clock's face, whatever its place in a zone."""
     return moment.replace(microsecond=0)
 
 
@@ -232,7 +231,7 @@ def _today(text: str, now: datetime) -> _Found:
 
 @dataclass(frozen=True, slots=True)
 class _Timed:
-    """`is_plain`: said so that it can be nothing but a time of day."""
+    """`is_plain`: it can mean nothing but a time of day."""
 
     hour: int
     minute: int
@@ -269,7 +268,7 @@ def _at(day: date, timed: _Timed | None, *, evening: bool = False) -> _Found:
 
 
 def _days_apart(timed: _Timed, days: int, now: datetime) -> Every:
-    """First the next time that a clock shows it."""
+    """Every so many days, first at the next time that a clock shows it."""
     length = interval(f"{days}d")
     first = datetime.combine(now.date(), time(timed.hour, timed.minute))
     is_over = (timed.hour, timed.minute) <= (now.hour, now.minute)
@@ -288,7 +287,7 @@ def _date(text: str) -> date:
 
 
 def _german(match: re.Match[str], today: date) -> date:
-    """Without a year: the next such day."""
+    """A German date; without a year, the next such day."""
     year, month, day = int(match["y"] or today.year), int(match["m"]), int(match["d"])
     if not match["y"]:
         year += (month, day) < (today.month, today.day)

@@ -1,4 +1,4 @@
-"""What follows from the hour for one job: wait, run, or let go of what was missed. Pure."""
+"""Decides for one job and one moment: wait, run, or skip what was missed. Pure."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Quiet:
     zone: ZoneInfo
 
     def over_at(self, moment: datetime) -> datetime:
-        """The end of the quiet hours in which `moment` lies; else `moment` itself."""
+        """The end of the quiet hours around `moment`; else `moment` itself."""
         local = moment.astimezone(self.zone)
         clock = local.time()
         over_midnight = self.end < self.start
@@ -39,8 +39,8 @@ class Quiet:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """What a job's due times depend on. `quiet`: hours in which it waits; `catch_up`: for how long it is made up for
-    when it was missed."""
+    """What a job's due times depend on. `quiet`: hours in which it waits; `catch_up`: for how long a missed run is made
+    up for."""
 
     when: When
     zone: ZoneInfo
@@ -50,14 +50,14 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Nothing is to be done before `until`; None: ever."""
+    """Nothing to do before `until`; None: ever."""
 
     until: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedRun:
-    """`then`: the due time that follows."""
+    """A due time to run. `then`: the next one."""
 
     due: datetime
     late: bool
@@ -66,15 +66,15 @@ class PlannedRun:
 
 @dataclass(frozen=True, slots=True)
 class Missed:
-    """Due too long ago. `then`: the due time that follows."""
+    """A due time too long ago. `then`: the next one."""
 
     due: datetime
     then: datetime | None = field(default=None, compare=False)
 
 
 def plan(timing: Timing, settled: datetime, now: datetime, first: datetime | None = None) -> Wait | PlannedRun | Missed:
-    """Where several due times have passed since `settled`, the last of them stands for all. `first`: the first due time
-    that is not settled, where that is known already."""
+    """The decision. Several due times since `settled` count as the last of them. `first`: the first unsettled due time,
+    if it is known."""
     if first is None:
         settled = min(settled, now)  # the clock was put back: what was run is known, the rest may come
         first = next_after(timing.when, timing.zone, settled)
@@ -91,7 +91,7 @@ def plan(timing: Timing, settled: datetime, now: datetime, first: datetime | Non
 
 
 def next_run(timing: Timing, settled: datetime, now: datetime) -> datetime | None:
-    """When the job runs next, as far as is known now; None: never."""
+    """When the job runs next, as far as is known; None: never."""
     match plan(timing, settled, now):
         case PlannedRun():
             return now.astimezone(UTC)
@@ -103,5 +103,5 @@ def next_run(timing: Timing, settled: datetime, now: datetime) -> datetime | Non
 
 
 def calm(timing: Timing, moment: datetime) -> datetime:
-    """When what is due at `moment` may run: after the quiet hours, where it heeds them."""
+    """When something due at `moment` may run: after the quiet hours, where it heeds them."""
     return timing.quiet.over_at(moment) if timing.quiet is not None else moment

@@ -1,6 +1,6 @@
-"""A reminder that rings: the buttons under it, and what an answer to it is about. Pure.
+"""Reminders that have rung: their buttons, and what an answer refers to. Pure.
 
-A button names the run, not the job: a reminder that rang is no longer in the file, and its id may be another's by then.
+A button names the run, not the job: the job has left the file by then, and its id may belong to another.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Reminder:
-    """What somebody answers to.
+    """What an answer refers to.
 
-    to         where it rings once more
+    to         where it rings again
     id_again   the id under which it does
-    pending    id of the job that would ring for it once more as things stand, else empty
+    pending    id of the job that would ring for it again already, else empty
     """
 
     text: str
@@ -42,12 +42,12 @@ class Reminder:
 
 
 def shown(text: str) -> str:
-    """A reminder as it stands in a chat: nobody takes it for an answer."""
+    """A reminder as it is shown in a chat, marked so that it is not taken for an answer."""
     return f"⏰ {text}"
 
 
 def buttons(run: Run, language: Language) -> Buttons:
-    """What stands under a reminder that rings."""
+    """The buttons under a reminder."""
     words = STRINGS[language]
     times = ((words.in_10_minutes, "10m"), (words.in_an_hour, "1h"), (words.tomorrow, "1d"))
     later = tuple(Button(label, f"/jobs snooze #{run.seq} {time}") for label, time in times)
@@ -55,13 +55,13 @@ def buttons(run: Run, language: Language) -> Buttons:
 
 
 def number(name: str) -> int | None:
-    """Of the run that a button names; None: a name is the id of a job."""
+    """The number of the run that a button names; None where the name is the id of a job."""
     match = _NUMBER.fullmatch(name)
     return int(match[1]) if match else None
 
 
 def of_job(job: Job, jobs: Mapping[str, Job]) -> Reminder:
-    """The reminder that stands in the list under that id. What comes again and again rings once more beside that."""
+    """The reminder of a listed job. A recurring one rings again in addition."""
     if isinstance(job.when, At):
         return Reminder(job.text, job.to, job.id, job.id)
     again = _again(job.id)
@@ -69,7 +69,7 @@ def of_job(job: Job, jobs: Mapping[str, Job]) -> Reminder:
 
 
 def of_run(run: Run, jobs: Mapping[str, Job], zone: ZoneInfo, here: str) -> Reminder:
-    """The reminder that rang in that run. `here`: where, for one whose job is gone."""
+    """The reminder that rang in a run. `here`: where to ring, if its job is gone."""
     job = jobs.get(run.job)
     if job is None:
         return Reminder(run.text, here, run.job)

@@ -1,7 +1,7 @@
-"""What people may ask of the schedule, and who may: one place for tools, commands and the command line.
+"""What people may ask of the schedule, and who may: for tools, commands and the command line.
 
-A group's session schedules for its own chat only, another person for their own chats, the owner for any. Nobody sees
-or touches the jobs of another's chat.
+A group schedules for its own chat only, another person for their own chats, the owner for any. Nobody sees or changes
+jobs of another's chat.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ DEFAULT_HISTORY = 50
 
 
 class JobRefused(Exception):
-    """What was asked for cannot be. Sentences for whoever asked: a person, or the model."""
+    """The request cannot be carried out. Sentences for the person or the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ OPERATOR = Requester(None, is_owner=True)
 
 @dataclass(frozen=True, slots=True)
 class JobRequest:
-    """A job as it is asked for, every field as it was written. `to` empty: the asker's own chat."""
+    """A job as it was asked for, every field as it was written. `to` empty: the requester's own chat."""
 
     text: str
     when: Mapping[str, str]
@@ -93,8 +93,8 @@ class JobListing:
 
 @dataclass(frozen=True, slots=True)
 class JobReceipt:
-    """`said`: when it is due next, in local time and zone, with what is to be known about it; `soon`: the same in words
-    where it is today or tomorrow. `is_here`: in the chat in which it was asked for."""
+    """`said`: when it is due next, in local time and zone, with remarks; `soon`: the same in words where it is today or
+    tomorrow. `is_here`: it reports to the chat of the request."""
 
     job: Job
     said: str
@@ -112,7 +112,7 @@ class JobService:
         """So that no two are added into the last free place."""
 
     async def rows(self, asker: Requester) -> Sequence[JobListing]:
-        """What the asker may see."""
+        """The jobs that the requester may see."""
         await self._schedule.load()
         last = await self._schedule.ledger.last_runs()
         own = await self._own_chats(asker)
@@ -128,8 +128,8 @@ class JobService:
         return await asyncio.to_thread(look)  # ten thousand jobs take a second
 
     async def add(self, asker: Requester, wish: JobRequest) -> JobReceipt:
-        """Raises `JobRefused`. What is there already, to the letter, is not added again, but for another id that is
-        asked for."""
+        """Adds a job. An identical one is not added again, except under another id that was asked for. Raises
+        `JobRefused`."""
         await self._schedule.load()
         own = await self._own_chats(asker)
         job = self._read(asker, wish)
@@ -153,8 +153,8 @@ class JobService:
         return JobReceipt(job, said, soon, is_here)
 
     async def _check_target(self, job: Job, own: Collection[str]) -> None:
-        """Raises `JobRefused` where nobody can be told at `to`, as `send_message` does. Of a channel that is off, it is
-        not known."""
+        """Raises `JobRefused` where `to` cannot be reached, as for `send_message`. Of a channel that is off, this is
+        unknown."""
         if job.to == OWNER or job.off_channel(self._on) or self._now(job.to) in own:
             return
         targets = await self._schedule.reports.targets()
@@ -164,7 +164,7 @@ class JobService:
             raise JobRefused(f"{error}.") from error
 
     async def remove(self, asker: Requester, id: str) -> Job:
-        """Raises `JobRefused`."""
+        """Removes a job. Raises `JobRefused`."""
         job = await self._find(asker, id)
         if job.kind is JobKind.BUILT_IN:
             raise JobRefused(f"{id} is a job of Daybook's own; it can be paused, not removed.")
@@ -172,15 +172,15 @@ class JobService:
         return job
 
     async def switch(self, asker: Requester, id: str, *, enabled: bool) -> Job:
-        """Pause or resume. Raises `JobRefused`."""
+        """Pauses or resumes a job. Raises `JobRefused`."""
         job = await self._find(asker, id)
         if job.enabled != enabled:
             await self._changed(self._schedule.switch(id, enabled=enabled), id)
         return self._schedule.jobs.get(id, job)
 
     async def snooze(self, asker: Requester, name: str, at: datetime) -> JobReceipt:
-        """Have a reminder ring once more, at that moment; one that has not rung yet rings then instead. `name`: its id,
-        or what a button calls a run. Raises `JobRefused`."""
+        """Makes a reminder ring again at that moment; one that has not rung yet is moved. `name`: its id, or a button's
+        name of a run. Raises `JobRefused`."""
         own = await self._own_chats(asker)
         reminder = await self._reminder(asker, name, own)
         again = self._read(
@@ -195,8 +195,8 @@ class JobService:
         return JobReceipt(again, said)
 
     async def done(self, asker: Requester, name: str) -> str:
-        """A reminder has done what it should and does not ring again; one that comes again and again does at its next
-        time. Returns its text. `name` as in `snooze`. Raises `JobRefused`."""
+        """Marks a reminder as done: it does not ring again, a recurring one only at its next time. Returns its text.
+        `name` as in `snooze`. Raises `JobRefused`."""
         reminder = await self._reminder(asker, name, await self._own_chats(asker))
         if reminder.pending:
             try:
@@ -230,7 +230,7 @@ class JobService:
             raise JobRefused(f"There are {MOST_OF_OTHERS} jobs for this chat already; remove some first.")
 
     async def _check_cost(self, job: Job) -> None:
-        """Each run of a prompt costs the owner a turn."""
+        """Refuses too many or too frequent prompts: each run costs the owner a turn."""
         prompts = [one for one in self._schedule.jobs.values() if one.kind is JobKind.PROMPT]
         if sum(self._chat(one.to) == self._chat(job.to) for one in prompts) >= MOST_PROMPTS_OF_OTHERS:
             raise JobRefused(
@@ -245,19 +245,19 @@ class JobService:
             )
 
     def _chat(self, to: str) -> str:
-        """The chat of an address, whatever its topic."""
+        """The chat of an address, without its topic."""
         now = self._now(to)
         return now if now == OWNER else str(dataclasses.replace(Address.parse(now), thread_id=None))
 
     async def run(self, asker: Requester, id: str) -> Job:
-        """Run it now, whether or not it is paused. Raises `JobRefused`."""
+        """Runs a job now, whether or not it is paused. Raises `JobRefused`."""
         job = await self._find(asker, id)
         if not await self._schedule.run_now(job):
             raise JobRefused(f"{id} is running already.")
         return job
 
     async def history(self, asker: Requester, id: str | None = None, most: int = DEFAULT_HISTORY) -> Sequence[Run]:
-        """The newest runs first: of one job, also one that is gone, or of all that the asker may see."""
+        """The newest runs first: of one job, also a former one, or of all that the requester may see."""
         await self._schedule.load()
         runs = await self._schedule.ledger.history(id, most)
         if id is not None and not (asker.is_owner and runs):
@@ -266,7 +266,7 @@ class JobService:
         return [run for run in runs if asker.is_owner or run.job in seen]
 
     async def chat(self, to: str) -> KnownChat | None:
-        """The chat that an address means; None where it is none, or cannot be told."""
+        """The chat of an address; None where it is none or cannot be reached."""
         try:
             address = Address.parse(to)
         except ValueError:
@@ -274,14 +274,14 @@ class JobService:
         return ChatDirectory(self._access, (await self._schedule.reports.targets()).known).at(address)
 
     def next_run(self, job: Job) -> str:
-        """In local time and zone; empty where there is none."""
+        """The next run in local time and zone; empty where there is none."""
         due = self._schedule.next_run(job)
         return local(due, job.zone(self._schedule.clock.zone)) if due is not None else ""
 
     # who may ---------------------------------------------------------------------------------------------------
 
     async def _own_chats(self, asker: Requester) -> frozenset[str]:
-        """The chats that are the asker's, as `to` names them."""
+        """The requester's chats, as `to` names them."""
         own = {str(asker.chat)} if asker.chat is not None else set()
         if asker.person and not asker.is_owner:
             for chat in (await self._schedule.reports.targets()).known:
@@ -294,7 +294,7 @@ class JobService:
         return asker.is_owner or (job.kind is not JobKind.BUILT_IN and self._now(job.to) in own)
 
     def _now(self, to: str) -> str:
-        """A chat address with the id that the chat has now."""
+        """A chat address with the present id of the chat."""
         if to == OWNER:
             return to
         address = Address.parse(to)
@@ -347,7 +347,7 @@ class JobService:
         return dataclasses.replace(job, when=_on_the_wall(job.when, job.zone(self._schedule.clock.zone)))
 
     def _said(self, job: Job) -> tuple[str, str]:
-        """When it is due next, as `JobReceipt` has it. Raises `JobRefused` where that is past, or never."""
+        """When it is due next, as in `JobReceipt`. Raises `JobRefused` where that is past, or never."""
         clock = self._schedule.clock
         zone, now = job.zone(clock.zone), clock.now()
         due = next_after(job.when, zone, now)
@@ -365,7 +365,7 @@ class JobService:
 
 
 def _on_the_wall(when: When, zone: ZoneInfo) -> When:
-    """A moment as clocks in `zone` show it, for whoever reads the file; but where they show it twice, as it is."""
+    """A moment as clocks in `zone` show it, for readers of the file; unchanged where they show it twice."""
     if not isinstance(when, At) or when.moment.tzinfo is None:
         return when
     wall = when.moment.astimezone(zone).replace(tzinfo=None, fold=0)
@@ -384,7 +384,7 @@ def _remark(wall: datetime, zone: ZoneInfo) -> str:
 
 
 def _of_this(job: Job, last: Run | None, zone: ZoneInfo) -> Run | None:
-    """A run of this very job. What comes once and has another time is a new one under an old name."""
+    """The last run, if it belongs to this job and not to an earlier one of the same id."""
     if last is None or not isinstance(job.when, At) or last.due.startswith(BY_HAND):
         return last
     return last if last.moment == resolved(job.when.moment, job.zone(zone)) else None

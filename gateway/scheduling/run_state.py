@@ -1,6 +1,6 @@
-"""How far each job is, and its unfinished runs: in memory as on disk, for one process owns a home.
+"""How far each job is, and its unfinished runs: in memory and on disk, for one process owns a home.
 
-Each change is on disk when its method returns. Raises `StoreUnavailable` throughout; nothing has then changed.
+Each change is on disk when its method returns. All methods raise `StoreUnavailable`, and then nothing has changed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class RunState:
         self._open: dict[tuple[str, str], Run] = {}
 
     async def load(self) -> None:
-        """Read what the last process left."""
+        """Reads what the last process left."""
         self._jobs, self._ailing = {}, {}
         self._note((await self._database.run(run_rows.jobs)).values())
         self._open = {(run.job, run.due): run for run in await self._database.run(run_rows.open_runs)}
@@ -61,7 +61,7 @@ class RunState:
         return datetime.fromisoformat(self._jobs[id].settled)
 
     async def follow_clock(self) -> None:
-        """Let due times come that are settled ahead of the present: the clock was put back. Those that were taken up
+        """After the clock was put back, lets due times come that are settled ahead of the present. Those already run
         are known by their runs."""
         now = utc_stamp(self._clock.now())
         await self.put(dataclasses.replace(row, settled=now) for row in self._jobs.values() if row.settled > now)
@@ -88,13 +88,13 @@ class RunState:
 
     @property
     def busy(self) -> frozenset[str]:
-        """Jobs with an unfinished run: no other is begun meanwhile. A run that is early is in no other's way."""
+        """Jobs with an unfinished run: no other run of theirs begins meanwhile. An early run does not count."""
         now = self._clock.instant()
         return frozenset(run.job for run in self._open.values() if not run.is_early(now))
 
     async def take_up(self, runs: Sequence[Run], *, settles: bool = True, says: Says = _nothing) -> list[Run]:
-        """Claim due times in one commit, with what `says` has to say of them. Returns those that nobody had taken up
-        before, to be run by us alone."""
+        """Claims due times, with the messages of `says`, in one commit. Returns those that were not claimed before;
+        only these may run."""
         now = utc_stamp(self._clock.now())
 
         def write(connection: sqlite3.Connection) -> list[Run]:
@@ -113,13 +113,12 @@ class RunState:
         return run.due if settles else self._jobs[run.job].settled
 
     async def change(self, runs: Sequence[Run], drafts: Sequence[Draft] = ()) -> None:
-        """Write down what changed about runs, with what they send, in one commit."""
+        """Commits changes of runs, with the messages that they send."""
         if runs or drafts:
             await self._write(runs, drafts=drafts)
 
     async def ended(self, ends: Sequence[tuple[Run, RunStatus]], note: str = "") -> list[Run]:
-        """Runs that did what they should, or were stopped, in one commit; where they did, the failures of their jobs
-        are forgotten."""
+        """Commits the end of runs; those that succeeded clear the failures of their jobs."""
         now = utc_stamp(self._clock.now())
         over = [dataclasses.replace(run, state=state, error=note, next_try="", ended_at=now) for run, state in ends]
         well = {run.job for run in over if run.state is not RunStatus.STOPPED}
@@ -129,8 +128,7 @@ class RunState:
         return over
 
     def failure(self, run: Run, reason: str, *, again: bool) -> tuple[Run, JobRow | None]:
-        """What becomes of a run whose attempt failed, and of its job; nothing is written yet. `again`: another attempt
-        can help."""
+        """The run and its job after a failed attempt; nothing is written yet. `again`: another attempt can help."""
         now = self._clock.instant()
         job = self._jobs.get(run.job)
         failures = job.failures + 1 if job is not None else 1
@@ -143,7 +141,7 @@ class RunState:
         return failed, dataclasses.replace(job, failures=failures) if job is not None else None
 
     async def failed(self, run: Run, job: JobRow | None, drafts: Sequence[Draft]) -> None:
-        """Write a failure down, with what is said of it."""
+        """Commits a failure, with its messages."""
         await self._write([run], [job] if job is not None else [], drafts)
 
     async def _write(self, runs: Sequence[Run], jobs: Sequence[JobRow] = (), drafts: Sequence[Draft] = ()) -> None:

@@ -1,8 +1,8 @@
-"""Runs of jobs: begun, followed, and ended, each in steps that may be cut off anywhere.
+"""Runs of jobs: begun, followed, and ended, in steps that may be cut off anywhere.
 
-An attempt is on disk before it begins. A message is written into the outbox by the commit that notes its attempt. A
-prompt enters the inbox under a name made of job, due time and attempt, so that offering it again changes nothing; what
-becomes of it is read from there. So whatever a crash cuts off, the next tick goes on with it.
+An attempt is on disk before it begins. A message enters the outbox in the commit that notes its attempt. A prompt
+enters the inbox under a name made of job, due time and attempt, so that offering it again changes nothing; its outcome
+is read from there. Whatever a crash cuts off, the next tick continues.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _SHOWN = 300
 
 
 def new_run(job: Job, due: str, now: datetime, what: policy.PlannedRun | policy.Missed | None = None) -> Run:
-    """A run of a job that is taken up now. `what` None: by hand."""
+    """A new run of a job. `what` None: by hand."""
     stamp, is_missed = utc_stamp(now), isinstance(what, policy.Missed)
     return Run(
         job=job.id,
@@ -56,10 +56,10 @@ def new_run(job: Job, due: str, now: datetime, what: policy.PlannedRun | policy.
 
 
 class Runs:
-    """`group` owns the tasks of built-in jobs; without one they are not begun.
+    """`group` owns the tasks of built-in jobs; without one they do not begin.
 
     ended   set when a built-in job has ended
-    rung    runs of one-time jobs that did what they should, until somebody empties it
+    rung    successful runs of one-time jobs, until the caller empties it
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Runs:
     # due times -------------------------------------------------------------------------------------------------
 
     async def take_up(self, runs: Sequence[Run], jobs: Mapping[str, Job]) -> None:
-        """Claim due times. Of what was missed, whoever waits for something that comes but once is told."""
+        """Claims due times. For a missed one-time job, its target is told."""
         said: list[Draft] = []
         missed = [run for run in runs if run.state is RunStatus.MISSED]
         targets = await self._reports.targets() if missed else None
@@ -121,7 +121,7 @@ class Runs:
     # attempts --------------------------------------------------------------------------------------------------
 
     async def begin(self, jobs: Mapping[str, Job], receive: Receive) -> None:
-        """Begin what waits for its first or next try; go on with what a crash cut off."""
+        """Begins what waits for its first or next attempt, and continues what a crash cut off."""
         now = self._clock.instant()
         if any(_is_to_begin(run, now) or self._is_to_offer(run) for run in self._ledger.open):
             targets = await self._reports.targets()
@@ -134,7 +134,7 @@ class Runs:
         return run.kind == JobKind.PROMPT and run.state is RunStatus.RUNNING and run.key not in self._arrived
 
     async def _attempt(self, waiting: Sequence[Run], jobs: Mapping[str, Job], targets: Targets) -> None:
-        """All in one commit, but for those that have nowhere to report to."""
+        """Begins attempts in one commit, except those without a target."""
         begun: list[Run] = []
         drafts: list[Draft] = []
         for run in waiting:
@@ -183,7 +183,7 @@ class Runs:
             await receive(messages)
 
     async def work_alone(self, run: Run) -> None:
-        """A built-in job that waits, done now and to its end, while nobody else looks after it."""
+        """Runs a waiting built-in job to its end, without a gateway."""
         running = dataclasses.replace(run, attempts=run.attempts + 1, next_try="", state=RunStatus.RUNNING)
         await self._ledger.change([running])
         await self._work(running)
@@ -200,7 +200,7 @@ class Runs:
                 self.group.create_task(self._work(run), name=f"job {run.job}")
 
     async def _work(self, run: Run) -> None:
-        """A built-in job at its work, beside everything else; the next tick writes its result down."""
+        """Runs a built-in job as a task; the next tick writes its result."""
         due = DueTime(self._clock.local(run.moment), run.late, run.due.startswith(BY_HAND))
         try:
             outcome = await self._built_in(run.job).run(due)
@@ -222,7 +222,7 @@ class Runs:
     # what became of it -----------------------------------------------------------------------------------------
 
     async def follow_up(self) -> None:
-        """Learn the ends of what is under way."""
+        """Learns the outcomes of runs under way."""
         ends: list[tuple[Run, RunStatus]] = []
         for run in self._ledger.open:
             if isinstance(result := self._results.pop(run.key, None), RunStatus):
@@ -248,7 +248,7 @@ class Runs:
         return await self._database.run(read) if runs else []
 
     async def _follow_turns(self) -> Sequence[tuple[Run, RunStatus]]:
-        """Prompts whose turn is over: those that have nothing to deliver have ended."""
+        """Prompts whose turn is over and that have nothing to deliver."""
         running = [one for one in self._ledger.open if one.kind == JobKind.PROMPT and one.state is RunStatus.RUNNING]
         ends: list[tuple[Run, RunStatus]] = []
         answered: list[Run] = []
@@ -273,7 +273,7 @@ class Runs:
         return ends
 
     async def _follow_deliveries(self) -> Sequence[tuple[Run, RunStatus]]:
-        """A text that was refused, or that may have come, is not sent again: it might be said twice."""
+        """Runs whose text was delivered or not. A text that may have arrived is not sent again."""
         sent = [one for one in self._ledger.open if one.state is RunStatus.DELIVERING]
         ends: list[tuple[Run, RunStatus]] = []
         for run, delivery in zip(sent, await self._deliveries(sent), strict=True):
@@ -298,8 +298,8 @@ class Runs:
 
 
 def _is_to_begin(run: Run, now: datetime) -> bool:
-    """A first try waits for nothing but its due time. What is left of a wait is never longer than the longest wait,
-    unless the clock was put back: then the wait is over."""
+    """True where a run's wait is over. A first attempt waits for its due time only; a wait longer than the longest one
+    means that the clock was put back, and is over."""
     if run.state is not RunStatus.WAITING or run.is_early(now):
         return False
     left = datetime.fromisoformat(run.next_try) - now
@@ -307,7 +307,7 @@ def _is_to_begin(run: Run, now: datetime) -> bool:
 
 
 def _alert(run: Run, failures: int) -> str:
-    """What the owner is told of a failure; empty: nothing."""
+    """The message to the owner about a failure; empty: none."""
     times = f"Job `{run.job}` has failed" + (f" {failures} times in a row" if failures > 1 else "")
     if failures == PAUSE_AFTER:
         return f"{times} and is paused now; `/jobs resume {run.job}` lets it go on."

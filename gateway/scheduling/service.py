@@ -1,6 +1,6 @@
-"""The source that speaks for the clock: makes due jobs run, each due time 0 or 1 times (invariant 11).
+"""The source for due jobs: runs each due time 0 or 1 times (invariant 11).
 
-A due time is claimed on disk before anything is done about it; what is done then, and what becomes of it, is `runs`.
+A due time is claimed on disk before anything is done about it; `runs` does the rest.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class ScheduleRules:
-    """`catch_up`: for how long a run is made up for. `interval`: seconds between two looks at the world."""
+    """`catch_up`: for how long a missed run is made up for. `interval`: seconds between two looks at the world."""
 
     catch_up: timedelta = timedelta(hours=12)
     quiet: Quiet | None = None
@@ -50,7 +50,7 @@ class ScheduleRules:
 
 
 class ScheduleService:
-    """`tick` is all that it does; `run` only repeats it."""
+    """`tick` does all the work; `run` repeats it."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class ScheduleService:
         rules: ScheduleRules,
         built_ins: Sequence[BuiltIn] = (),
     ) -> None:
-        """`good_file`: where the jobs are kept that held when `schedule.yaml` last could be read."""
+        """`good_file`: where the jobs of the last readable `schedule.yaml` are kept."""
         self.clock = clock
         self.file = JobStore(workspace, clock, good_file)
         self.ledger = RunState(database, clock)
@@ -90,13 +90,13 @@ class ScheduleService:
         """By hand, while we ran or did not."""
 
     def offer(self, *built_ins: BuiltIn) -> None:
-        """Jobs of Daybook's own, new or in place of those of the same id."""
+        """Adds jobs of Daybook's own, in place of those of the same id."""
         self._built_ins.update({one.id: one for one in built_ins})
         self._jobs, self._is_offered = None, True
         self.ring()
 
     def withdraw(self, id: str) -> None:
-        """A job of Daybook's own is no more."""
+        """Removes a job of Daybook's own."""
         self._built_ins.pop(id, None)
         self._jobs, self._is_offered = None, True
         self.ring()
@@ -133,7 +133,7 @@ class ScheduleService:
         return self._bell is not None
 
     async def load(self) -> None:
-        """Read jobs and how far they are, once, and what was offered since. Whoever acts alone needs no more."""
+        """Reads jobs and how far they are, once, and what was offered since. Enough for a process without a gateway."""
         async with self._lock:
             await self._load()
 
@@ -153,7 +153,7 @@ class ScheduleService:
         self._is_loaded = True
 
     async def tick(self, receive: Receive) -> datetime | None:
-        """Do what is to be done now. Returns when there is more to do, as far as is known."""
+        """Does what is due now. Returns when there is more to do, as far as is known."""
         async with self._lock:
             await self._load()
             now = self.clock.instant()
@@ -181,7 +181,7 @@ class ScheduleService:
 
     @property
     def jobs(self) -> Mapping[str, Job]:
-        """All that stand in the list, Daybook's own first."""
+        """All listed jobs, Daybook's own first."""
         if self._jobs is None:
             self._jobs = self._listed()
         return self._jobs
@@ -197,16 +197,16 @@ class ScheduleService:
         return own | self.file.jobs | paused
 
     def is_of_use(self, id: str) -> bool:
-        """Whether a job is worth a line in a list."""
+        """True where a job is worth a line in a list."""
         own = self._built_ins.get(id)
         return own is None or own.is_of_use()
 
     def _paused_here(self) -> Sequence[str]:
-        """Jobs whose file could not be changed to say so."""
+        """Paused jobs whose file could not be changed to say so."""
         return [id for id in self.ledger.paused if id in self.file.jobs]
 
     def is_paused(self, id: str) -> bool:
-        """Whether somebody let the job rest, where its file does not say so; the list must be loaded."""
+        """True where somebody paused the job though its file does not say so. Needs `load`."""
         row = self.ledger.job(id)
         return row is not None and row.paused
 
@@ -217,7 +217,7 @@ class ScheduleService:
         return Timing(job.when, job.zone(self.clock.zone), catch_up, self._rules.quiet if waits else None)
 
     def next_run(self, job: Job) -> datetime | None:
-        """None: never, or it is paused. Of one whose work others do, the first of theirs."""
+        """When the job runs next; None: never, or it is paused. If others do its work, the first of theirs."""
         if not job.enabled and (own := self._built_ins.get(job.id)) is not None:
             others = [self.next_run(self.jobs[id]) for id in own.instead if id in self.jobs]
             return min((due for due in others if due is not None), default=None)
@@ -245,7 +245,7 @@ class ScheduleService:
             await self._tell_of_off_channels()
 
     async def _tell_of_off_channels(self) -> None:
-        """Of each job once, over restarts too."""
+        """Reports each job whose channel is off, once, over restarts too."""
         for job in self.file.jobs.values():
             if job.enabled and (channel := job.off_channel(self.reports.channels)):
                 await self.reports.tell_owner(
@@ -255,7 +255,7 @@ class ScheduleService:
                 )
 
     async def _meet(self) -> None:
-        """Give jobs that are new, or due at other times than before, their place to begin from."""
+        """Gives new jobs, and those with other due times, their starting point."""
         now = self.clock.instant()
         self._jobs = None
         jobs = self.jobs
@@ -306,7 +306,7 @@ class ScheduleService:
             self._firsts.update((job.id, what.then) for job, what in plans if not isinstance(what, Wait) and what.then)
 
     async def _take_out(self, rung: Sequence[Run]) -> None:
-        """Reminders have rung: they go out of the file."""
+        """Removes one-time reminders that have rung from the file."""
         over = [run.job for run in rung if self._is_over(run)]
         if not over:
             return
@@ -318,7 +318,7 @@ class ScheduleService:
         await self._meet()
 
     def _is_over(self, run: Run) -> bool:
-        """Not where its job was given another time meanwhile."""
+        """True unless the run's job has got another time meanwhile."""
         job = self.file.jobs.get(run.job)
         if job is None or not isinstance(job.when, At):
             return False
@@ -326,7 +326,7 @@ class ScheduleService:
         return due is not None and utc_stamp(due) == run.due
 
     async def _pause_failing(self) -> None:
-        """What failed too often. The owner was told by the commit that noted the last failure."""
+        """Pauses what failed too often. The commit of the last failure has told the owner."""
         for row in self.ledger.failing(PAUSE_AFTER):
             try:
                 await self._switch(row.id, enabled=False)
@@ -337,28 +337,28 @@ class ScheduleService:
     # by people -------------------------------------------------------------------------------------------------
 
     async def add(self, job: Job) -> None:
-        """Raises `NotChanged`."""
+        """Adds a job. Raises `NotChanged`."""
         async with self._lock:
             await asyncio.to_thread(self.file.add, job)
             await self._meet()
         self.ring()
 
     async def put(self, job: Job) -> None:
-        """Add a job, in place of one of the same id. Raises `NotChanged`."""
+        """Adds a job, in place of one of the same id. Raises `NotChanged`."""
         async with self._lock:
             await asyncio.to_thread(self.file.put, job)
             await self._meet()
         self.ring()
 
     async def remove(self, id: str) -> None:
-        """Raises `KeyError`, `NotChanged`. What is under way of it is ended or goes to its end."""
+        """Removes a job; its runs under way end. Raises `KeyError`, `NotChanged`."""
         async with self._lock:
             await asyncio.to_thread(self.file.remove, id)
             await self._meet()
             await self._drop_retries(id)
 
     async def switch(self, id: str, *, enabled: bool) -> None:
-        """Pause or resume. Raises `KeyError`, `NotChanged`."""
+        """Pauses or resumes a job. Raises `KeyError`, `NotChanged`."""
         async with self._lock:
             await self._switch(id, enabled=enabled)
         self.ring()
@@ -386,8 +386,8 @@ class ScheduleService:
         await self.ledger.ended([(run, RunStatus.STOPPED) for run in retries])
 
     async def run_now(self, job: Job) -> bool:
-        """Run a job by hand, as soon as a gateway runs; at once, and to its end, where none does and none is needed.
-        False: a run of it is under way."""
+        """Runs a job by hand: soon, if a gateway runs; else at once and to its end, if it needs none. False: a run of
+        it is under way."""
         async with self._lock:
             if job.id in self.ledger.busy:
                 return False

@@ -1,7 +1,5 @@
-"""Where a job reports to, and whether it may: decided anew for every run, for chats come and go.
-
-Telling the owner what the schedule has to say for itself, and finding where jobs report to.
-"""
+"""Where a job reports to, and messages to the owner about the schedule. Decided for every run, for chats come and
+go."""
 
 from __future__ import annotations
 
@@ -27,12 +25,12 @@ _ANY = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class NoTarget(Exception):
-    """There is no such chat to report to, or not any more. One sentence."""
+    """There is no such chat, or not any more. One sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """`person`: whose chat it is, where it is private."""
+    """`person`: whose private chat it is, if it is one."""
 
     address: Address
     kind: ChatKind
@@ -46,7 +44,7 @@ class Target:
         return cls(chat.address, chat.kind, person, chat.parent_chat, chat.server)
 
     def message(self, id: str, text: str, due: DueJob, at: datetime) -> InboundMessage:
-        """What the clock says in that chat, at that moment."""
+        """The message that a due job sends into that chat."""
         return InboundMessage(
             id=id,
             address=self.address,
@@ -63,14 +61,14 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """`known`: the chats that were spoken in, the one used last first. `channels`: those that are on."""
+    """`known`: the chats with messages, the latest first. `channels`: those that are on."""
 
     access: Access
     channels: Collection[str]
     known: Sequence[KnownChat]
 
     def find(self, to: str) -> Target:
-        """Raises `NoTarget`."""
+        """The target of `to`. Raises `NoTarget`."""
         if to == OWNER:
             return self.owner()
         address = Address.parse(to)
@@ -88,20 +86,20 @@ class Targets:
         return target
 
     def language(self, address: Address) -> Language:
-        """In which what is ours is said there; English where nothing tells."""
+        """The language of our own sentences in a chat; English by default."""
         chat_id = self.access.current_chat_id(address.channel, address.chat_id)
         return language_in(self.known, replace(address, chat_id=chat_id))
 
     def owner(self) -> Target:
-        """The chat on a platform in which the owner wrote last; else the first that is known of them; else the
-        terminal or web page, where it waits for them. Raises `NoTarget`."""
+        """The owner's chat: where they wrote last on a platform, else the first known one, else the terminal or page.
+        Raises `NoTarget`."""
         found = next(iter(self._of_owner()), None)
         if found is None:
             raise NoTarget("I know no chat of my owner's yet; write to me once")
         return found
 
     def of_owner(self) -> Sequence[Address]:
-        """The owner's private chats, as far as they are known."""
+        """The known private chats of the owner."""
         return [target.address for target in self._of_owner()]
 
     def _of_owner(self) -> Iterator[Target]:
@@ -134,11 +132,11 @@ class OwnerReports:
         self.channels = channels
 
     async def targets(self) -> Targets:
-        """The chats as they are known now."""
+        """The chats that are known now."""
         return Targets(self._access, self.channels, await self._database.run(chat_rows.known))
 
     async def to_owner(self, text: str, key: str) -> list[Draft]:
-        """What is to be written down to tell the owner; nothing where they cannot be reached."""
+        """The drafts that tell the owner a text; none where they cannot be reached."""
         try:
             target = (await self.targets()).find(OWNER)
         except NoTarget as error:

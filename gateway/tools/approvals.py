@@ -1,11 +1,11 @@
 """Effects that wait for the owner's yes (SPEC 6): asked in the owner's private chat, carried out once.
 
-A question is bound to one effect: the session, the tool, its arguments, and what it would change as that was. Its row
-and the message that shows it are one commit. A yes runs the call under a name made from the question, by which the
-outbox knows a repeat; a file that is as it was to become is done. The question is closed with the answer to the yes, so
-that a crash in between runs the same once more, to the same end.
+A question is bound to one effect: the session, the tool, its arguments, and the present state of what it would change.
+Its row and its message are one commit. A yes runs the call under a name made from the question, by which the outbox
+knows a repeat. The question is closed in the commit of the reply to the yes, so a crash in between repeats the call
+with the same outcome.
 
-No bare "yes" counts: it may be meant for something that the model has said since.
+A bare "yes" does not count: it may answer something that the model said since.
 """
 
 from __future__ import annotations
@@ -69,13 +69,13 @@ _FILES = (EffectKind.WRITE, EffectKind.WRITE_COMMON, EffectKind.WRITE_SKILL)
 
 
 class _Changed(Exception):
-    """What the yes was asked for is no longer what it would do."""
+    """The effect is no longer the one that the yes was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Pending:
-    """What a question is about. `call` names the call that asked, `arguments` are its as JSON; `row` is what the
-    session's turn answers, without its words; `digest` names the effect."""
+    """What a question is about. `call`: the call that asked, `arguments` as JSON; `row`: what the session's turn
+    answers, without its text; `digest` names the effect."""
 
     call: str
     tool: str
@@ -99,7 +99,7 @@ class ListedApproval:
 
 
 class Approvals:
-    """`tools`: those that the gateway gives to a turn."""
+    """`tools`: those that the gateway offers to a turn."""
 
     def __init__(
         self,
@@ -128,13 +128,13 @@ class Approvals:
         self._tools = tools
 
     def of_row(self, row: InboxRow, turn: str) -> _Asker:
-        """For a turn that answers that message."""
+        """The consent of the turn that answers a message."""
         return _Asker(self, replace(row, turn=turn), str(self._sessions.of_row(row).session))
 
     # asking ----------------------------------------------------------------------------------------------------
 
     async def ask(self, wanted: EffectRequest, row: InboxRow, session: str) -> str:
-        """Raises `ToolError`."""
+        """Asks the owner, and returns what the model is told meanwhile. Raises `ToolError`."""
         digest = _digest(session, wanted.tool, wanted.arguments, wanted.effect)
         waiting = [one for one in map(_read, self._questions.open_of(KIND)) if one.session == session]
         if any(one.digest == digest for one in waiting):
@@ -170,7 +170,7 @@ class Approvals:
         await self._database.run(question_rows.drop_outcomes, ids)
 
     async def _owners_chat(self, row: InboxRow) -> tuple[Address, str]:
-        """Where the owner is asked, and their id there. Raises `NoTarget`."""
+        """The chat where the owner is asked, and their id there. Raises `NoTarget`."""
         conversation = self._sessions.of_row(row)
         if conversation.scope.audience is Audience.OWNER and row.message.kind is ChatKind.PRIVATE:
             return row.message.address, row.message.sender.id
@@ -199,8 +199,8 @@ class Approvals:
             await self._questions.put(question, show)
 
     async def _shown(self, text: str, words: ApprovalStrings, address: Address) -> tuple[str, tuple[OutboundFile, ...]]:
-        """Somebody's text, line by line as it is, where nothing of it is read as markup; of a long one both ends, and
-        the whole as a file behind it: nobody is to say yes to what they cannot see."""
+        """Somebody's text, line by line, with nothing of it read as markup; of a long one both ends and the whole as a
+        file: the owner must see what they approve."""
         shown = "\n".join(visible(line) for line in text.replace("`", "'").splitlines()).strip("\n")
         left_out = len(shown) - _SHOWN_HEAD - _SHOWN_TAIL
         files: tuple[OutboundFile, ...] = ()
@@ -210,7 +210,7 @@ class Approvals:
         return f"```\n{shown}\n```" if shown else "", files
 
     async def _whole(self, text: str, address: Address) -> tuple[OutboundFile, ...]:
-        """Empty where that chat takes no such file."""
+        """The whole text as a file; empty where the chat takes no such file."""
         channel = self._channels.get(address.channel)
         if channel is None or len(text.encode("utf-8", "replace")) > channel.largest_file(address):
             return ()
@@ -221,7 +221,7 @@ class Approvals:
             return ()
 
     def _asked(self, pending: _Pending, block: str, words: ApprovalStrings, address: Address) -> list[str]:
-        """What, to whom, and because of which text; nothing of it can pass for words of ours."""
+        """The question: what, to whom, and because of which text; no foreign text can pass for ours."""
         asked = [words.question.format(what=_what(pending, words))]
         if block:
             asked.append(block)
@@ -242,7 +242,7 @@ class Approvals:
         return next((one for one in self._questions.open_of(KIND) if one.id == id.upper()), None)
 
     async def listed(self, address: Address) -> tuple[ApprovalStrings, list[ListedApproval]]:
-        """What waits, as it is told in a chat."""
+        """The open questions, as they are shown in a chat."""
         words = await self._words(address)
         found = []
         for question in self._questions.open_of(KIND):
@@ -252,8 +252,8 @@ class Approvals:
         return words, found
 
     async def answer(self, question: StoredQuestion, said: bool, address: Address) -> str:
-        """Act on an answer that was given in a chat; what is said to it. Done again after a crash, it comes to the same
-        end. Raises `StoreUnavailable`."""
+        """Acts on an answer that was given in a chat, and returns the reply. Repeated after a crash, it has the same
+        outcome. Raises `StoreUnavailable`."""
         pending = _read(question)
         outcome, result = await self._carried_out(question.id, pending) if said else ("refused", "")
         english = APPROVAL_STRINGS[Language.ENGLISH]
@@ -269,7 +269,7 @@ class Approvals:
         return _told(await self._words(address), outcome, pending, result)
 
     async def _carried_out(self, id: str, pending: _Pending) -> tuple[str, str]:
-        """How it ended, by the name of the word for it, and what the tool says."""
+        """Runs the approved call; returns the name of the sentence for its outcome, and the tool's result."""
         try:
             return "done", await self._run(id, pending)
         except _Changed:
@@ -307,7 +307,7 @@ class Approvals:
         return await agent.run_approved(scope, tool, arguments, f"approved-{id}")
 
     async def _note(self, id: str, pending: _Pending, text: str) -> None:
-        """So that the talk knows; a job's session is a new one each time."""
+        """Notes the outcome for the session, except of a job, whose session is a new one each time."""
         agent, _, path = pending.session.partition("/")
         if SessionKey(agent, path).is_job:
             return
@@ -321,7 +321,7 @@ class Approvals:
 
 @dataclass(frozen=True, slots=True)
 class _Asker:
-    """`agent.tools.base.OwnerConsent` of one turn."""
+    """Implements `agent.tools.base.OwnerConsent` for one turn."""
 
     approvals: Approvals
     row: InboxRow
@@ -376,6 +376,6 @@ def _chat(message: InboundMessage) -> str:
 
 
 def _sealed(text: str) -> str:
-    """On one line, with nothing that a platform would show as more than words."""
+    """The text on one line, with nothing that a platform would show as markup."""
     shown = visible(label(text, 200)).translate(str.maketrans("*_`~#|", "      "))
     return " ".join(shown.split())

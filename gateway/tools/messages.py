@@ -1,4 +1,4 @@
-"""send_message: a message or files, in this chat or another that the conversation may write to."""
+"""`send_message`: a message or files, to this chat or another that the conversation may write to."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class MessageTools:
         self._channels = channels
 
     def of_row(self, row: InboxRow) -> tuple[Tool, ...]:
-        """For the conversation in which that was said."""
+        """The tool for the conversation of that message."""
         conversation = self._sessions.of_row(row)
         turn = f"send:{conversation.session}:{row.turn or user_message_id(row.message)}"
 
@@ -87,7 +87,7 @@ class MessageTools:
         return (Tool(_SPEC, send_unnamed, once=Once(send, fate), effect=effect),)
 
     async def _effect(self, row: InboxRow, conversation: SessionRoute, arguments: Arguments) -> Effect | None:
-        """What goes to another audience than this chat's. Raises `ToolError`."""
+        """What the call sends to another audience than this chat's, if anything. Raises `ToolError`."""
         words, paths = text(arguments, "text"), texts(arguments, "files")
         known = await self._database.run(chat_rows.known)
         addressing = Recipients(self._access, self._channels, known, row.message, conversation)
@@ -148,7 +148,7 @@ class MessageTools:
 
 
 def _content(scope: Scope, path: str) -> tuple[str, str]:
-    """What names the bytes of a file, and its text. Blocks. Raises `FileError`."""
+    """A digest of a file's bytes, and its text. Blocks. Raises `FileError`."""
     data = read_bytes(inside(scope, path), scope.folder, _LARGEST)
     return (GONE, "") if data is None else (sha_of(data), decoded(data))
 
@@ -158,7 +158,7 @@ def _not_addressable(error: RecipientRefused) -> ToolError:
 
 
 def _write_once(connection: sqlite3.Connection, drafts: Sequence[Draft], at: str) -> bool:
-    """False: a message of that key is here already."""
+    """Writes the drafts; returns False where a message of that key exists."""
     if outbox_rows.is_known(connection, drafts[0].key):
         return False
     outbox_rows.add(connection, drafts, at)

@@ -1,4 +1,4 @@
-"""schedule_add, schedule_list, schedule_remove: jobs and reminders, by talking."""
+"""`schedule_add`, `schedule_list`, `schedule_remove`: jobs and reminders by conversation."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class ScheduleTools:
         self._sessions = sessions
 
     def of_row(self, row: InboxRow) -> tuple[Tool, ...]:
-        """For whoever said that. A job gets none: no job is made from inside a job."""
+        """The tools for the sender of a message. A job gets none: no job is made from inside a job."""
         if row.message.due is not None:
             return ()
         asker = asker_of(row, self._sessions.of_row(row))
@@ -80,7 +80,8 @@ class ScheduleTools:
             return ToolResult(listed, foreign=await found([row.job for row in rows[:_MOST_LISTED]]))
 
         async def found(jobs: Sequence[Job]) -> tuple[ForeignText, ...]:
-            """What of jobs is others' text: theirs, for their chats, and what was made from documents and the like."""
+            """The parts of jobs that are text of others: their own jobs, and what was made from documents and the
+            like."""
             chats = {job.to for job in jobs if job.kind is not JobKind.BUILT_IN}
             elsewhere = {to for to in chats if not await self._is_here(row, asker, to)}
             others = [foreign(job.to, job.text) for job in jobs if job.to in elsewhere]
@@ -111,7 +112,7 @@ class ScheduleTools:
         )
 
     async def _is_here(self, row: InboxRow, asker: Requester, to: str) -> bool:
-        """Whether who listens in the chat that a job reports to (empty: this one) listens here too."""
+        """True where the audience of the chat that a job reports to (empty: this one) listens here too."""
         if not to or to == OWNER:
             return not to or asker.is_owner
         chat = await self._book.chat(to)
@@ -121,7 +122,7 @@ class ScheduleTools:
     async def _effect(
         self, act: EffectKind, row: InboxRow, asker: Requester, to: str, kind: str, told: str
     ) -> Effect | None:
-        """Of a job of that kind that reports to that chat: a reminder for who listens here is free."""
+        """The effect of a job of that kind that reports to that chat; None for a reminder to this audience."""
         is_here = await self._is_here(row, asker, to)
         if is_here and kind != JobKind.PROMPT:
             return None
@@ -136,7 +137,7 @@ class ScheduleTools:
 
 
 def asker_of(row: InboxRow, conversation: SessionRoute) -> Requester:
-    """Whoever said something, as the schedule sees them."""
+    """The sender of a message, as the schedule sees them."""
     private = row.message.kind is ChatKind.PRIVATE
     is_owner = private and conversation.role is Role.OWNER
     return Requester(row.message.address, conversation.person if private else "", is_owner)
