@@ -1,7 +1,7 @@
-"""What somebody was asked: a yes or no that may come as a button, a bare word or a command, also after a restart.
+"""Yes-or-no questions, answered by a button, a bare word or a command, also after a restart.
 
-A question is bound to the person and the chat that it was put to. It is closed in the commit that writes its outcome
-down, so that a crash in between leaves it open.
+A question is bound to the person and the chat that it was put to. It is closed in the commit of its outcome, so that a
+crash in between leaves it open.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _ANSWERS = {fold(word): said for words, said in ((_YES, True), (_NO, False)) for
 
 
 def answer_of(text: str) -> bool | None:
-    """Yes or no, in the languages that people are spoken to in; None for everything else."""
+    """Yes or no in the languages of chats; None for everything else."""
     return _ANSWERS.get(fold(text).strip(" .!。！\n"))
 
 
 def buttons(question: StoredQuestion, yes: str, no: str) -> Buttons:
-    """The two buttons that answer a question, with these labels."""
+    """The two buttons of a question, with these labels."""
     return ((Button(yes, f"/answer {question.id} yes"), Button(no, f"/answer {question.id} no")),)
 
 
@@ -46,18 +46,18 @@ class Confirmations:
         self._open: dict[str, StoredQuestion] = {}
 
     async def load(self) -> None:
-        """Read what is still open."""
+        """Reads the open questions."""
         now = utc_stamp(self._clock.now())
         self._open = {one.id: one for one in await self._database.run(question_rows.open_questions, now)}
 
     def new(self, kind: str, address: Address, asked: str, subject: str, within: timedelta) -> StoredQuestion:
-        """A question with an id of its own, not put yet (see `put`)."""
+        """A question with a new id, not put yet (see `put`)."""
         id = "".join(secrets.choice(CODE_LETTERS) for _ in range(_ID_LENGTH))
         return StoredQuestion(id, kind, address, asked, subject, utc_stamp(self._clock.instant() + within))
 
     async def put(self, question: StoredQuestion, shown: Callable[[sqlite3.Connection], None] | None = None) -> None:
-        """Write a question down, before it is shown, or in one commit with what shows it. One that was put to the same
-        person in the same chat before is no longer answered by a bare word. Raises `StoreUnavailable`."""
+        """Writes a question down before it is shown, or in one commit with what shows it. An earlier one to the same
+        person in the same chat is no longer answered by a bare word. Raises `StoreUnavailable`."""
 
         def write(connection: sqlite3.Connection) -> None:
             question_rows.add(connection, question)
@@ -70,21 +70,21 @@ class Confirmations:
         self._open[question.id] = question
 
     def open_of(self, kind: str) -> list[StoredQuestion]:
-        """All of a kind that wait for an answer, the oldest first."""
+        """The open questions of a kind, the oldest first."""
         return [one for one in self._open.values() if one.kind == kind and self._is_open(one)]
 
     def asked_about(self, message: InboundMessage, kind: str) -> list[StoredQuestion]:
-        """What its sender is asked of that kind in its chat."""
+        """The open questions of a kind to the message's sender in its chat."""
         return [one for one in self._of(message.address, message.sender.id) if one.kind == kind]
 
     async def change(self, question: StoredQuestion, subject: str) -> None:
-        """What an open question is about reads otherwise now. Raises `StoreUnavailable`."""
+        """Changes what an open question is about. Raises `StoreUnavailable`."""
         await self._database.run(question_rows.about, question.id, subject)
         if question.id in self._open:
             self._open[question.id] = dataclasses.replace(self._open[question.id], subject=subject)
 
     def answered_by(self, message: InboundMessage) -> StoredQuestion | None:
-        """The question to which a message is the bare yes or no; of any other message, open questions take note."""
+        """The question that a message answers with a bare yes or no; any other message ends that possibility."""
         for question in self._of(message.address, message.sender.id):
             if question.is_fresh and answer_of(message.text) is not None:
                 return question
@@ -92,13 +92,13 @@ class Confirmations:
         return None
 
     def newest(self, kind: str, message: InboundMessage) -> StoredQuestion | None:
-        """The open question of a kind that was put last to who wrote a message, in its chat."""
+        """The newest open question of a kind to the message's sender in its chat."""
         asked = self.asked_about(message, kind)
         return asked[-1] if asked else None
 
     def find(self, id: str, message: InboundMessage) -> StoredQuestion | None:
-        """An open question by its id, for who was asked and nobody else, where it was asked: what is private is not
-        answered in a group."""
+        """An open question by its id, for the person who was asked and only in the chat of the question: private things
+        are not answered in a group."""
         question = self._open.get(id.upper())
         if (
             question is None
@@ -111,8 +111,8 @@ class Confirmations:
 
     @contextmanager
     def answering(self, question: StoredQuestion) -> Iterator[None]:
-        """Act on the answer to a question inside: nobody else does meanwhile, nor from then on. Where that fails, it is
-        open again. `question_rows.close` belongs into the commit with its outcome."""
+        """Acts on an answer inside: nobody else does meanwhile or later. On failure it is open again.
+        `question_rows.close` belongs into the commit of the outcome."""
         self._open.pop(question.id, None)
         try:
             yield

@@ -1,4 +1,4 @@
-"""A message that its writer changes after it was read: they are asked, once, whether the new wording is to count."""
+"""Messages that their sender edits after they were read: asks, once, whether to answer the new version."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class EditedMessages:
         self._questions = questions
 
     async def offer(self, edited: InboundMessage) -> None:
-        """Ask the writer, where a turn has read the message in another wording and they were not asked before. Where
-        they have not answered yet, the question is about the newest wording. Raises `StoreUnavailable`."""
+        """Asks the sender, if a turn has read the message in another version and they were not asked before. While they
+        have not answered, the question is about the newest version. Raises `StoreUnavailable`."""
         subject = _MESSAGE.dump_json(edited).decode()
         for open_one in self._questions.asked_about(edited, KIND):
             if _MESSAGE.validate_json(open_one.subject).platform_id == edited.platform_id:
@@ -51,12 +51,12 @@ class EditedMessages:
         await self._outbox.write(drafts)
 
     async def accepted(self, question: StoredQuestion, session: str) -> list[InboxRow]:
-        """Take the new wording in as a message of its own; empty where that was done before. Raises
+        """Admits the new version as a message of its own; empty where that was done before. Raises
         `StoreUnavailable`."""
         edited = _MESSAGE.validate_json(question.subject)
         return await self._inbox.admit([AdmittedMessage(as_new(edited), session)])
 
 
 def as_new(edited: InboundMessage) -> InboundMessage:
-    """The new wording as something said anew."""
+    """The new version as a message of its own."""
     return replace(edited, id=f"again:{edited.id}", edit=False)

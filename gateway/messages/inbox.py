@@ -21,8 +21,8 @@ _UNKNOWN = PreviousProcess()
 
 @dataclass(frozen=True, slots=True)
 class AdmittedMessage:
-    """A message on its way in, and the session it belongs to. `overheard`: kept as context only; `turn`: the one that
-    it begins as soon as it is on disk, empty where it has to wait."""
+    """A message that was let in, and its session. `overheard`: kept as context only; `turn`: the one that it begins at
+    once, empty where it has to wait."""
 
     message: InboundMessage
     session: str
@@ -45,7 +45,7 @@ class Inbox:
         return utc_stamp(self._clock.now())
 
     async def load(self, last_run: PreviousProcess = _UNKNOWN) -> Sequence[InboxRow]:
-        """What was left without an end when the last process ended, oldest first."""
+        """The messages that the last process left open, oldest first."""
 
         def read(connection: sqlite3.Connection) -> Sequence[InboxRow]:
             inbox_rows.take_over(connection, last_run.messages, TRIED_ALONE_AFTER, died=last_run.died)
@@ -59,9 +59,9 @@ class Inbox:
     async def admit(
         self, arrivals: Sequence[AdmittedMessage], unreadable: Sequence[UnreadableEvent] = ()
     ) -> list[InboxRow]:
-        """Write messages down in one commit; returns those that are new, and before a message that calls the bot what
-        was only overheard of its album until now. An album calls the bot as a whole, in whatever order and however late
-        its messages come; Telegram puts the call into one of them. Raises `StoreUnavailable` (none is kept)."""
+        """Writes messages down in one commit; returns the new ones, each mention of the bot after the overheard part of
+        its album. An album calls the bot as a whole, however late its messages come. Raises `StoreUnavailable` (none is
+        kept)."""
         now, today = self._now(), self._clock.today().isoformat()
 
         def write(connection: sqlite3.Connection) -> list[InboxRow]:
@@ -86,23 +86,22 @@ class Inbox:
         return rows
 
     async def reword(self, edited: InboundMessage) -> bool:
-        """Give a message that waits its new text. False: it is being answered, was answered, or was never ours."""
+        """Changes the text of a waiting message. False: it is being answered, was answered, or is unknown."""
         rows = await self._database.run(inbox_rows.reword, edited)
         self._open.update((row.seq, row) for row in rows if row.seq in self._open)
         return bool(rows)
 
     def is_left_over(self, row: InboxRow) -> bool:
-        """Whether an earlier process has left it without an end."""
+        """True where an earlier process has left it open."""
         return row.seq in self._left_over
 
     def row(self, seq: int) -> InboxRow:
-        """An open message as it reads now."""
+        """An open message as it is now."""
         return self._open[seq]
 
     async def take(self, rows: Iterable[InboxRow], turn: str, *, alone: bool = False) -> str | None:
-        """Bind messages to the turn that answers them, before it begins; what was bound to it as it came needs no more.
-        `alone`: nothing else runs until its end. Gives what stands of an earlier begin of it, as
-        `outbox_rows.preview_of`."""
+        """Binds messages to their turn before it begins, unless they were bound on arrival. `alone`: nothing else runs
+        until its end. Returns the platform id of a preview left by an earlier attempt, as `outbox_rows.preview_of`."""
         seqs = [row.seq for row in rows]
         if self._bound.issuperset(seqs):
             self._bound.difference_update(seqs)
@@ -120,19 +119,19 @@ class Inbox:
         return preview
 
     async def join(self, rows: Iterable[InboxRow], turn: str) -> None:
-        """Bind messages to a turn that runs, before it learns of them: what a talk knows of a turn is bound to it."""
+        """Binds messages to a running turn, before it sees them: what a transcript knows of a turn is bound to it."""
         seqs = [row.seq for row in rows]
         await self._database.run(inbox_rows.take, seqs, turn)
         self._bind(seqs, turn)
 
     def _bind(self, seqs: Iterable[int], turn: str) -> None:
-        """Show in the open rows what is on disk by now."""
+        """Updates the open rows with what is on disk now."""
         for seq in seqs:
             if (row := self._open.get(seq)) is not None:  # None: stopped meanwhile
                 self._open[seq] = dataclasses.replace(row, turn=turn)
 
     async def separate(self, turns: Mapping[int, str]) -> None:
-        """Give messages that shared a turn, by their numbers, turns of their own. All are suspects from now on."""
+        """Gives messages that shared a turn turns of their own, by their numbers. All are suspects from now on."""
         await self._database.run(inbox_rows.separate, turns, TRIED_ALONE_AFTER)
         for seq, turn in turns.items():
             if (row := self._open.get(seq)) is None:  # stopped meanwhile
@@ -140,7 +139,7 @@ class Inbox:
             self._open[seq] = dataclasses.replace(row, turn=turn, attempts=max(row.attempts, TRIED_ALONE_AFTER))
 
     async def forgive(self) -> None:
-        """The process is asked to end: whatever happens from now on, what is in hand has not caused it."""
+        """The process is asked to end: whatever happens from now on, the messages in hand have not caused it."""
         self._counts = False
         if seqs := self._counted & self._open.keys():
             await self._database.run(inbox_rows.forgive, seqs)
@@ -156,8 +155,8 @@ class Inbox:
         settled: str = "",
         begin: Begin | None = None,
     ) -> None:
-        """The one end of messages: their outcome and the reply to them, in one commit, and in it the end of the
-        question of id `settled`, and what `Outbox.sending` gives."""
+        """Commits the one end of messages: their outcome, the reply, the end of the question `settled`, and the `begin`
+        of `Outbox.sending`."""
         seqs = [row.seq for row in rows]
         now = self._now()
 
@@ -176,7 +175,7 @@ class Inbox:
         self._counted.difference_update(seqs)
 
     async def fate(self, channel: str, account: str, message_id: str) -> MessageStatus:
-        """What became of a message."""
+        """The status of a message."""
         return await self._database.run(inbox_rows.fate, channel, account, message_id)
 
     async def counts(self) -> InboxCounts:

@@ -1,10 +1,7 @@
-"""Lanes: what belongs together is served in order, everything else side by side. A lane knows nothing of messages.
+"""Lanes: items of one key are served in order, different keys side by side. And a lock for each of many keys.
 
-One task per lane that has something waiting, none for one that has not. Between "nothing waits" and the end of the task
-nothing is awaited, so an item posted at any moment is either seen by the running task or starts a new one
-(invariant 14).
-
-A lock for each of many keys.
+A lane has one task while something waits, none otherwise. Between "nothing waits" and the end of the task nothing is
+awaited, so an item posted at any moment is either seen by the running task or starts a new one (invariant 14).
 """
 
 from __future__ import annotations
@@ -24,7 +21,7 @@ log = logging.getLogger(__name__)
 
 
 class Lane(Generic[K, T]):
-    """One key's queue, handed to whoever serves it."""
+    """One key's queue, as its server sees it."""
 
     def __init__(self, key: K) -> None:
         self.key = key
@@ -42,7 +39,7 @@ class Lane(Generic[K, T]):
         return self._items.popleft()
 
     def take_where(self, wanted: Callable[[T], bool], most: int | None = None) -> list[T]:
-        """Every waiting item that is wanted (at most `most`), in order; the others stay."""
+        """The wanted items (at most `most`), in order; the others stay."""
         taken: list[T] = []
         left: deque[T] = deque()
         for item in self._items:
@@ -54,7 +51,7 @@ class Lane(Generic[K, T]):
         return taken
 
     async def posted(self) -> None:
-        """Wait until something more is posted."""
+        """Waits until something more is posted."""
         self._posted.clear()
         await self._posted.wait()
 
@@ -63,15 +60,14 @@ class Lane(Generic[K, T]):
         self._posted.set()
 
     def put_back(self, items: Iterable[T]) -> None:
-        """Let items that were taken stand before all others again, in their order."""
+        """Puts items that were taken before all others again, in their order."""
         self._items.extendleft(reversed(tuple(items)))
         self._posted.set()
 
 
 class Lanes(Generic[K, T]):
-    """`serve` is called while something waits in a lane, one call at a time per lane; it takes at least one item,
-    unless somebody else has. It answers for its own failures: what escapes it is a bug, logged, and the lane goes
-    on."""
+    """`serve` is called while something waits in a lane, one call at a time; it takes at least one item, unless
+    somebody else has. It handles its own failures: what escapes it is a bug, logged, and the lane goes on."""
 
     def __init__(self, serve: Callable[[Lane[K, T]], Awaitable[None]]) -> None:
         self._serve = serve
@@ -81,7 +77,7 @@ class Lanes(Generic[K, T]):
         self._accepting = True
 
     async def run(self) -> None:
-        """Own the lanes' tasks until cancelled; items posted before are served now."""
+        """Owns the lanes' tasks until cancelled; items posted before are served now."""
         async with asyncio.TaskGroup() as group:
             self._group = group
             for key in list(self._lanes):
@@ -93,7 +89,7 @@ class Lanes(Generic[K, T]):
         self._wake(key)
 
     def put_back(self, key: K, items: Iterable[T]) -> None:
-        """As `Lane.put_back`, for who took them from outside."""
+        """`Lane.put_back` from outside."""
         self._lane(key).put_back(items)
         self._wake(key)
 
@@ -102,12 +98,12 @@ class Lanes(Generic[K, T]):
 
     @property
     def is_running(self) -> bool:
-        """Whether what is posted is served at once."""
+        """True where items are served at once."""
         return self._group is not None and self._accepting
 
     @property
     def busy(self) -> int:
-        """Lanes being served or about to be."""
+        """The number of lanes being served or about to be."""
         return len(self._lanes)
 
     @property
@@ -115,11 +111,11 @@ class Lanes(Generic[K, T]):
         return sum(len(lane) for lane in self._lanes.values())
 
     def hold(self) -> None:
-        """Start nothing new; what is being served goes on."""
+        """Starts nothing new; what is being served goes on."""
         self._accepting = False
 
     async def idle(self) -> None:
-        """Wait until nothing is being served."""
+        """Waits until nothing is being served."""
         while tasks := [task for task in self._tasks.values() if not task.done()]:
             await asyncio.wait(tasks)
 
@@ -149,26 +145,26 @@ class Lanes(Generic[K, T]):
 
 @dataclass(slots=True)
 class _CountedLock:
-    """A lock that `users` hold or wait for. It is forgotten with the last of them, and not as soon as it is released:
-    then the next in line does not hold it yet, and who came after would be given another."""
+    """A lock that `users` hold or wait for. It is dropped with the last of them, not on release: then the next in line
+    does not hold it yet, and a newcomer would get another lock."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     users: int = 0
 
 
 class KeyedLocks(Generic[K]):
-    """In the order in which they ask, and one at a time, those who want the same key."""
+    """A lock for each key, granted in the order of asking."""
 
     def __init__(self) -> None:
         self._wanted: dict[K, _CountedLock] = {}
 
     def __contains__(self, key: K) -> bool:
-        """Whether who asks for it now would have to wait."""
+        """True where a newcomer would have to wait."""
         return key in self._wanted
 
     @asynccontextmanager
     async def alone(self, key: K) -> AsyncIterator[None]:
-        """Nobody else is inside with this key."""
+        """Holds the key's lock inside."""
         wanted = self._wanted.setdefault(key, _CountedLock())
         wanted.users += 1
         try:

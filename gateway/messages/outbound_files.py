@@ -1,7 +1,7 @@
-"""Files on their way out: copied by content before they are written down, so that a later change of the original does
-not matter. The copies live in `state/outgoing`, out of reach of every conversation.
+"""Files on their way out, and long answers as documents (SPEC 9).
 
-An answer that would flood a chat: its beginning is said, the whole goes behind it as a document (SPEC 9).
+Files are copied by content before they are written down, so that later changes do not matter. The copies are in
+`state/outgoing`, out of reach of every conversation.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ class OutboundFiles:
         self._folder = folder
 
     def keep(self, scope: Scope, path: str, most: int) -> OutboundFile:
-        """A copy of the file that `path`, relative to the scope's folder, names now. Raises `FileError` with a sentence
-        for whoever asked: it leads out, is missing, empty, or has more than `most` bytes."""
+        """A copy of the file at `path`, relative to the scope's folder. Raises `FileError` with a sentence for the
+        caller: it leads out, is missing, empty, or has more than `most` bytes."""
         source = inside(scope, path)
         return self._kept(source.name, lambda file: copy_out(source, scope.folder, file, most))
 
     def keep_text(self, name: str, text: str) -> OutboundFile:
-        """A file of our own making. Raises `FileError` where the disk refuses it."""
+        """A file with this text. Raises `FileError` where the disk refuses it."""
 
         def write(file: BinaryIO) -> None:
             file.write(text.encode("utf-8", "replace"))
@@ -72,7 +72,7 @@ class OutboundFiles:
         return OutboundFile(kept, name, is_image=kind is Kind.PICTURE)
 
     def prune(self, wanted: Collection[Path]) -> None:
-        """Remove old copies, but those that are `wanted`. What the disk refuses stays for the next time."""
+        """Removes old copies that are not `wanted`. What the disk refuses is tried again next time."""
         old = time.time() - _KEPT_S
         try:
             for file in self._folder.iterdir() if self._folder.is_dir() else ():
@@ -91,7 +91,7 @@ _NOTE = "_(This is only the beginning; the whole answer is in the file below.)_"
 
 @dataclass(frozen=True, slots=True)
 class SplitAnswer:
-    """What is said in the chat, and what goes behind it."""
+    """The text for the chat, and the document after it."""
 
     text: str
     files: tuple[OutboundFile, ...] = ()
@@ -104,8 +104,8 @@ class LongAnswers:
         self._outgoing = outgoing
 
     async def fitted(self, address: Address, text: str) -> SplitAnswer:
-        """The answer as that chat is to get it. Its document is on disk on return; where it cannot be written or sent,
-        the answer stays as it is."""
+        """The answer for that chat: a long one as its beginning and a document, which is on disk on return. Where that
+        cannot be written or sent, the answer stays as it is."""
         if len(text) <= _SHORT:
             return SplitAnswer(text)
         channel = self._channels[address.channel]
@@ -122,8 +122,8 @@ class LongAnswers:
 
 
 def _beginning(channel: Channel, text: str, pieces: Sequence[str]) -> str:
-    """As much of the text as fits one message together with the note. The note is measured in front of the text, where
-    the splitter leaves room for it."""
+    """As much of the text as fits into one message together with the note, measured with the note first, as the
+    splitter leaves room for it there."""
     first = channel.split(f"{_NOTE}\n\n{text}")[0]
     beginning = first.removeprefix(_NOTE).strip("\n")
     if beginning == first.strip("\n") or not beginning:  # a message hardly has room for the note itself

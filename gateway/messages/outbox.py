@@ -1,9 +1,9 @@
 """The outbox: a reply is on disk before it is sent, its receipt after, in order per chat (invariant 3).
 
-What happens to a send that fails depends on what is known. Certainly not sent: again, after the server's own delay.
-Perhaps sent: once more, with a mark that says so where the platform would not know a repeat by its key. An edit of a
-known message may be repeated at will. Too long: in smaller pieces. Never: recorded as failed, with the reason, and the
-chat is told, unless nothing reaches it.
+A failed send is handled by what is known. Certainly not sent: again, after the server's own delay. Perhaps sent: once
+more, with a mark where the platform would not know a repeat by its key. An edit of a known message may be repeated at
+will. Too long: in smaller pieces. Never: recorded as failed, with the reason, and the chat is told, unless it is
+unreachable.
 """
 
 from __future__ import annotations
@@ -101,10 +101,9 @@ class Outbox:
         files: Sequence[OutboundFile] = (),
         answer_with: str = "",
     ) -> list[Draft]:
-        """Cut a reply into messages of its platform, ready to be written down. `edits`: the preview that the first of
-        them replaces; `repeat`: the first may stand in the chat already. The first one answers `reply_to`, or each the
-        message whose `answer_with` it is; the last text has the `buttons`, and each of `files` is a message of its own
-        behind the text."""
+        """Splits a reply into messages of its platform. `edits`: the preview that the first one replaces; `repeat`: the
+        first may be in the chat already. The first one answers `reply_to`, or each the message whose `answer_with` it
+        is; the last text has the `buttons`, and each of `files` is a message of its own after the text."""
         channel, text = self._channels.get(address.channel), whole(text)
         texts = channel.split(text) if channel else [text]
         pieces = [*((piece, None) for piece in texts), *(("", file) for file in files)]
@@ -123,12 +122,12 @@ class Outbox:
         ]
 
     async def cut(self, address: Address, text: str) -> None:
-        """Cut a text of any length in a thread, so that `drafts`, which is asked for it next, has it at once."""
+        """Splits a text of any length in a thread, so that the next call of `drafts` has it cached."""
         if (channel := self._channels.get(address.channel)) and len(text) > _CUT_AT_ONCE:
             await asyncio.to_thread(channel.split, text)
 
     async def write(self, drafts: list[Draft], also: Begin = lambda _: None) -> None:
-        """Write messages down that answer nothing in the inbox, and send them. `also`: done in the same commit."""
+        """Commits messages that answer nothing in the inbox, with `also`, and sends them."""
         now = utc_stamp(self._clock.now())
         async with self.sending(drafts) as begin:
 
@@ -141,9 +140,8 @@ class Outbox:
 
     @asynccontextmanager
     async def sending(self, drafts: list[Draft]) -> AsyncIterator[Begin]:
-        """Around the commit in which drafts are written down, which is to end with what is given; behind it they are
-        sent. Where nothing else is on its way to their chat, the first send is begun in it, and needs no commit of its
-        own."""
+        """Wraps the commit that writes drafts, which must call what is yielded; after it they are sent. Where nothing
+        else waits for their chat, the first send begins in that commit and needs none of its own."""
         address = drafts[0].address if drafts else None
         if address is None or not self._may_begin(address):
             yield lambda _: None
@@ -160,7 +158,7 @@ class Outbox:
         self.wake(drafts)
 
     def wake(self, drafts: Sequence[Draft]) -> None:
-        """Send what was written down."""
+        """Sends what was written."""
         for address in dict.fromkeys(draft.address for draft in drafts):
             self.wake_chat(address)
 
@@ -168,11 +166,11 @@ class Outbox:
         self._chats.post(self._chat(address), address)
 
     def is_clear(self, address: Address) -> bool:
-        """Whether nothing waits to be sent to a chat, in none of its threads."""
+        """True where nothing waits to be sent to a chat, in any of its threads."""
         return self._chats.get(self._chat(address)) is None
 
     def _may_begin(self, address: Address) -> bool:
-        """Whether what is written now would be sent at once. Until what the last process left is looked through,
+        """True where what is written now would be sent at once. Until the last process's rows are looked through,
         whatever is being sent counts as its."""
         channel = self._channels.get(address.channel)
         return self._chats.is_running and self.is_clear(address) and channel is not None and channel.reachable(address)
@@ -181,7 +179,7 @@ class Outbox:
         return address.channel, address.account, self._first_chat(address.channel, address.chat_id)
 
     async def run(self) -> None:
-        """Send until cancelled, beginning with what the last process left. What that was sending is of unknown
+        """Sends until cancelled, beginning with what the last process left; what that was sending is of unknown
         outcome."""
         for row in await self._written(outbox_rows.open_rows):
             if row.sending and not row.edits:
@@ -191,7 +189,7 @@ class Outbox:
         await self._chats.run()
 
     async def drained(self) -> None:
-        """The process ends: wait until what is ready is sent, but for nobody who is away."""
+        """Waits until everything that can be sent now is sent; the process ends."""
         self._ending = True
         await self._chats.idle()
 
@@ -225,7 +223,7 @@ class Outbox:
                 return
 
     async def _is_there(self, channel: Channel, address: Address) -> bool:
-        """Wait for somebody whom a message would reach; False where the process ends before."""
+        """Waits until the chat is reachable; False where the process ends before."""
         while not channel.reachable(address):
             if self._ending:
                 return False
@@ -233,7 +231,7 @@ class Outbox:
         return True
 
     def _is_known(self, row: OutboxRow) -> bool:
-        """Whether the platform would know it, if this is sent a second time."""
+        """True where the platform would recognise a second send."""
         channel = self._channels.get(row.address.channel)
         if channel is None or not row.begun_at:
             return False
@@ -242,8 +240,8 @@ class Outbox:
         return timedelta() <= age < window  # less than none: the clock was put back, and nobody knows how old it is
 
     async def _deliver(self, row: OutboxRow, channel: Channel) -> bool:
-        """Bring a message to its end, received or given up; False where the process ends before there is anybody. The
-        first attempt may be begun (`sending`). Raises `TooLong` where smaller pieces may be taken."""
+        """Delivers a message or gives up; False where the process ends before the chat is reachable. The first attempt
+        may have begun (`sending`). Raises `TooLong` where smaller pieces may be accepted."""
         edits, repeat, doubted, tries, begun = row.edits, row.repeat, row.doubted, row.attempts, row.sending
         while begun or await self._is_there(channel, row.address):
             text = REPEAT_MARK + row.text if repeat and not edits else row.text
@@ -290,7 +288,7 @@ class Outbox:
         await self._written(outbox_rows.cut, row, pieces, utc_stamp(self._clock.now()))
 
     async def _give_up(self, row: OutboxRow, reason: str, *, is_told: bool = True) -> None:
-        """Record that it failed. `is_told`: its chat can be told so, which is done once for all pieces of a text."""
+        """Records a failure. `is_told`: the chat can be told, which is done once for all pieces of a text."""
         log.error("a reply to %s cannot be delivered: %s", row.address, reason)
         key = f"{_NOTICE}{row.key.rpartition(':')[0]}:{{}}"
 
@@ -306,8 +304,8 @@ class Outbox:
 
     @staticmethod
     async def _handed_over(channel: Channel, message: OutboundMessage, edits: str) -> str:
-        """A channel that breaks is no reason for its chat to stand still: an edit becomes a message of its own, and a
-        message has perhaps been sent."""
+        """Sends or edits through the channel. An unexpected error must not block the chat: an edit becomes a message,
+        and a message counts as perhaps sent."""
         try:
             if not edits:
                 return await channel.send(message)
@@ -323,7 +321,7 @@ class Outbox:
     async def _written(
         self, work: Callable[Concatenate[sqlite3.Connection, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """As `Database.run`, but a disk that refuses only delays it."""
+        """`Database.run`, repeated until the disk accepts."""
         tries = 0
         while True:
             try:

@@ -1,14 +1,11 @@
-"""Messages during whose turns the process died again and again: each is tried alone, so that it is blamed for nothing
-that another has done, and by nobody who kills the process from outside.
+"""Finds the message that crashes the process: suspects are tried alone, after everything else.
 
-While the process is young, everything else is served first: what dies then was not killed by a suspect, which was not
-in hand. So a storm of kills from outside lets no suspect be tried, and blames none. Each death during a trial doubles
-the time that the next process has to live before the next trial.
+A message is a suspect when the process died during its turn several times. While the process is young, everything else
+is served first, so a storm of kills from outside blames no message. Each death during a trial doubles the time that the
+next process has to live before the next trial.
 
-What the process is working on, in a file that outlasts its sudden end, so that the next process knows.
-
-One small file, rewritten in place and never synced: the system keeps what was written when the process dies. Only a
-power cut loses it, and for that no message is to blame.
+What the process works on is in one small file, rewritten in place and never synced: the system keeps it when the
+process dies. Only a power cut loses it, and no message is to blame for that.
 """
 
 from __future__ import annotations
@@ -39,12 +36,12 @@ SKIPPED = (
 
 
 def is_suspect(rows: Iterable[InboxRow]) -> bool:
-    """Whether they may be tried only while nothing else is."""
+    """True where they may only be tried while nothing else runs."""
     return any(row.attempts >= TRIED_ALONE_AFTER for row in rows)
 
 
 def is_given_up(rows: Iterable[InboxRow]) -> bool:
-    """Whether they are not tried again, nor looked at."""
+    """True where they are not tried again, nor looked at."""
     return any(row.died_alone >= _DEATHS_ALONE or row.stood_still >= _STANDSTILLS for row in rows)
 
 
@@ -53,8 +50,8 @@ class ShuttingDown(Exception):
 
 
 class TrialGate:
-    """Lets turns run beside each other, and a trial while none does. `age`: seconds for which the process has to have
-    lived before a first trial."""
+    """Lets turns run beside each other, and a trial while none does. `age`: seconds that the process must have lived
+    before a first trial."""
 
     def __init__(self, age: float) -> None:
         self._age = age
@@ -66,16 +63,16 @@ class TrialGate:
 
     @property
     def is_open(self) -> bool:
-        """Whether what is no trial may begin at once."""
+        """True where work that is no trial may begin at once."""
         return self._trial is None and not self._closed
 
     async def opened(self) -> None:
-        """Wait until something else than a trial may begin. Raises `ShuttingDown`."""
+        """Waits until work that is no trial may begin. Raises `ShuttingDown`."""
         await self._until(lambda: self._trial is None)
 
     @contextmanager
     def beside_others(self) -> Iterator[None]:
-        """Something else than a trial runs; to be entered while the gate is open."""
+        """Counts work that is no trial; enter only while the gate is open."""
         self._running += 1
         try:
             yield
@@ -85,7 +82,7 @@ class TrialGate:
 
     @asynccontextmanager
     async def trial(self, rows: Iterable[InboxRow]) -> AsyncIterator[None]:
-        """Nothing else runs inside, and nothing begins. Raises `ShuttingDown` instead of beginning."""
+        """Nothing else runs or begins inside. Raises `ShuttingDown` instead of beginning."""
         age = self._age * 2 ** max(row.died_alone for row in rows)
         with suppress(TimeoutError):
             async with asyncio.timeout_at(self._born + age):
@@ -123,8 +120,8 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class PreviousProcess:
-    """How the last process ended. `died`: it was not asked to. Where its event loop stood still: `stack` is that of the
-    loop's thread, `work` what was in hand, in words, and `messages` their numbers in the inbox."""
+    """How the last process ended. `died`: without being asked. If its event loop hung: `stack` is that of the loop's
+    thread, `work` what was in hand, in words, and `messages` their numbers in the inbox."""
 
     died: bool = False
     stack: str = ""
@@ -134,7 +131,7 @@ class PreviousProcess:
 
 class ActiveWork:
     """Belongs to the event loop. `record`: the file; None: nothing is kept. `stack`: where `watchdog` leaves the stacks
-    of a process whose loop stood still."""
+    of a process whose loop hung."""
 
     def __init__(self, record: Path | None = None, stack: Path | None = None) -> None:
         self._paths = (record, stack) if record is not None and stack is not None else None
@@ -143,8 +140,8 @@ class ActiveWork:
         self._asked_to_end = False
 
     def begin(self) -> PreviousProcess:
-        """Keep what is in hand from now on; returns what the last process left. Its stacks are deleted, so that
-        nothing is blamed twice for one end. Blocks."""
+        """Records work from now on; returns what the last process left. Its stacks are deleted, so that nothing is
+        blamed twice. Blocks."""
         if self._paths is None:
             return PreviousProcess()
         last_run = _last_run(*self._paths)
@@ -177,7 +174,7 @@ class ActiveWork:
             self._write()
 
     def put(self, what: str, messages: Sequence[int]) -> None:
-        """Replace the messages of work that is in hand."""
+        """Replaces the messages of recorded work."""
         self._work[what] = tuple(messages)
         self._write()
 
@@ -187,7 +184,7 @@ class ActiveWork:
         self._write()
 
     def _write(self) -> None:
-        """A disk that refuses does no harm: the last words stay, or the next process finds none."""
+        """Writes the file. A failing disk does no harm: the next process sees the last content, or none."""
         if self._file is None:
             return
         thread = threading.main_thread().ident
@@ -218,7 +215,7 @@ def _last_run(record: Path, stack: Path) -> PreviousProcess:
 
 
 def _stack_of(thread: int, stacks: str) -> str:
-    """The part of a dump of `faulthandler` that is about one thread; all of it where none is."""
+    """The part of a `faulthandler` dump about one thread; all of it where there is none."""
     for part in stacks.split("\n\n"):
         _, found, rest = part.partition("hread 0x")
         if found and rest.split(maxsplit=1)[:1] == [f"{thread:016x}"]:

@@ -1,6 +1,6 @@
 """Who may speak: owners, people, groups' members, and strangers who ask. Decided by numeric id, never by name.
 
-Decisions are made from memory, in no time; what changes (an approval, a request) is written down first.
+Decisions are made from memory; a change (an approval, a request) is on disk first.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class ServerRule:
 
 @dataclass(frozen=True, slots=True)
 class ChannelRules:
-    """`groups` by chat id, `servers` by the id of the community that chats are rooms of."""
+    """`groups` by chat id, `servers` by the id of the community of their chats."""
 
     dm_policy: DmPolicy = DmPolicy.PAIRING
     allow: frozenset[str] = frozenset()
@@ -67,14 +67,14 @@ class ChannelRules:
     servers: Mapping[str, ServerRule] = field(default_factory=dict)
 
     def of_server(self, server: str, chat: str) -> GroupRule | None:
-        """The rule for a room of a server, None where it is not listed."""
+        """The rule for a chat of a server, None where it is not listed."""
         found = self.servers.get(server)
         return found.rule if found and (not found.channels or chat in found.channels) else None
 
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """`person` names the speaker among `people`, else `<channel>-<id>`."""
+    """A message to act on. `person`: the sender's name among `people`, else `<channel>-<id>`."""
 
     role: Role
     person: str
@@ -82,12 +82,12 @@ class Admitted:
 
 @dataclass(frozen=True, slots=True)
 class ContextOnly:
-    """Said in a listed group, but not to the bot: context for the next message that is."""
+    """A message in a listed group that is not for the bot: context for the next one that is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """Somebody in private whom nobody has approved; `asks`: there is room for a pairing request of theirs."""
+    """A private message of a person without approval; `asks`: there is room for a pairing request of theirs."""
 
     asks: bool
 
@@ -101,7 +101,7 @@ Verdict = Admitted | ContextOnly | Unknown | Ignored
 
 
 class NoSuchCode(Exception):
-    """The pairing code was never given out, was used, or is older than an hour."""
+    """The pairing code is unknown, used, or older than an hour."""
 
 
 Write = Callable[[sqlite3.Connection], None]
@@ -140,7 +140,7 @@ class Access:
         self._first_chat: dict[tuple[str, str], str] = {}
 
     async def load(self) -> None:
-        """Read what was approved, asked for and moved before."""
+        """Reads approvals, requests and moved chats."""
         now = utc_stamp(self._clock.now())
         approved = await self._database.run(access_rows.approved)
         requests = await self._database.run(access_rows.requests, now)
@@ -156,21 +156,21 @@ class Access:
         self._first_chat[channel, new] = self.first_chat_id(channel, old)
 
     def first_chat_id(self, channel: str, chat_id: str) -> str:
-        """The id under which a chat was first known: its sessions, folder and rules keep that name when it moves."""
+        """The id under which a chat was first known: its sessions, folder and rules keep it when the chat moves."""
         return self._first_chat.get((channel, chat_id), chat_id)
 
     def current_chat_id(self, channel: str, chat_id: str) -> str:
-        """The id that a chat has now, by any that it had."""
+        """The present id of a chat, by any that it had."""
         first = self.first_chat_id(channel, chat_id)
         ids = [new for (of, new), known in self._first_chat.items() if (of, known) == (channel, first)]
         return ids[-1] if ids else chat_id
 
     def lists_group(self, channel: str, chat_id: str, server: str = "") -> bool:
-        """Whether the configuration has a rule for a group, by any id that it had. `server`: its community."""
+        """True where the configuration has a rule for a group, by any id that it had. `server`: its community."""
         return self._listed(channel, chat_id, server) is not None
 
     def listed_groups(self, channel: str) -> tuple[str, ...]:
-        """Ids as they are written in the configuration."""
+        """The configured ids of groups."""
         return tuple(self._rules.get(channel, ChannelRules()).groups)
 
     def _listed(self, channel: str, chat_id: str, server: str) -> GroupRule | None:
@@ -184,7 +184,7 @@ class Access:
     # who -------------------------------------------------------------------------------------------------------
 
     def accounts(self, person: str) -> tuple[str, ...]:
-        """`channel:id` of every account of somebody named among the people."""
+        """`channel:id` of every account of a person among the people."""
         return tuple(account for account, name in self._person_of_account.items() if name == person)
 
     def person(self, channel: str, user_id: str) -> str:
@@ -207,7 +207,7 @@ class Access:
 
     @property
     def owner_people(self) -> frozenset[str]:
-        """The owner's names: those among `people`, and those that they had when they were let in."""
+        """The owner's names: those among `people`, and those at their approval."""
         approved = (one.name for one in self._approved.values() if one.role == Role.OWNER)
         return frozenset((*self._owner_people, *approved))
 
@@ -224,7 +224,7 @@ class Access:
     # verdicts --------------------------------------------------------------------------------------------------
 
     def role_in_private(self, channel: str, user_id: str) -> Role | None:
-        """Who somebody is in a private chat; None for whom nobody has let in."""
+        """The role of a person in a private chat; None for a stranger."""
         if self.is_owner(channel, user_id):
             return Role.OWNER
         policy = self._rules.get(channel, ChannelRules()).dm_policy
@@ -233,7 +233,7 @@ class Access:
         return Role.PERSON if policy is DmPolicy.OPEN or self.is_named(channel, user_id) else None
 
     def is_named(self, channel: str, user_id: str) -> bool:
-        """Whether the configuration or an approval names somebody, and not only an open door lets them in."""
+        """True where the configuration or an approval names the person, not only an open door admits them."""
         account = f"{channel}:{user_id}"
         rules = self._rules.get(channel, ChannelRules())
         listed = user_id in rules.allow or account in self._configured_owners
@@ -270,12 +270,12 @@ class Access:
         return ContextOnly()
 
     def chat_of(self, message: InboundMessage) -> str:
-        """What a group is known by, whatever its thread and its present id: `channel:chat_id`."""
+        """A group's stable name, whatever its thread and present id: `channel:chat_id`."""
         channel = message.address.channel
         return f"{channel}:{self.first_chat_id(channel, message.parent_chat or message.address.chat_id)}"
 
     def rule(self, message: InboundMessage) -> GroupRule | None:
-        """The rule of a message's group as it stands now; None where the group is not listed."""
+        """The present rule of a message's group; None where the group is not listed."""
         chat = message.parent_chat or message.address.chat_id
         rule = self._listed(message.address.channel, chat, message.server)
         chosen = self._activation(self.chat_of(message)) if rule is not None else None
@@ -292,7 +292,7 @@ class Access:
         return len(waiting) < OPEN_CODES_PER_CHANNEL and all(one.user_id != user_id for one in waiting)
 
     def new_request(self, channel: str, user_id: str, name: str) -> PairingRequest:
-        """A request with a fresh code, not written down yet (see `access_rows.request`, then `asked`)."""
+        """A request with a new code, not written down yet (see `access_rows.request`, then `asked`)."""
         code = "".join(secrets.choice(CODE_LETTERS) for _ in range(CODE_LENGTH))
         expires = self._clock.now().astimezone(UTC) + CODE_LIFETIME
         return PairingRequest(code, channel, user_id, name, utc_stamp(expires))
@@ -310,7 +310,7 @@ class Access:
         return list(self._approved.values())
 
     def asker(self, code: str) -> Approved:
-        """Whoever was given a code, as they would be let in: where nobody owns this home yet, as its owner. Raises
+        """The person of a code, as they would be approved: as owner, where the home has none yet. Raises
         `NoSuchCode`."""
         asked = self._requests.get(code.strip().upper())
         if asked is None or datetime.fromisoformat(asked.expires_at) <= self._clock.now():
@@ -319,7 +319,7 @@ class Access:
         return Approved(asked.channel, asked.user_id, asked.name, role)
 
     async def let_in(self, person: Approved, also: Write = _nothing) -> None:
-        """`also` is written in the same commit. Raises `StoreUnavailable`."""
+        """Approves a person; `also` is in the same commit. Raises `StoreUnavailable`."""
         now = utc_stamp(self._clock.now())
 
         def write(connection: sqlite3.Connection) -> None:
@@ -335,12 +335,12 @@ class Access:
         }
 
     def approved(self, account: str) -> Approved | None:
-        """Who was let in; `account` is `channel:id` or, where it is unique, the id alone."""
+        """The approval of an account, `channel:id` or, where it is unique, the id alone."""
         matches = [one for key, one in self._approved.items() if account in (key, one.user_id)]
         return matches[0] if len(matches) == 1 else None
 
     async def shut_out(self, person: Approved, also: Write = _nothing) -> None:
-        """Take an approval back; `also` is written in the same commit. Raises `StoreUnavailable`."""
+        """Revokes an approval; `also` is in the same commit. Raises `StoreUnavailable`."""
 
         def write(connection: sqlite3.Connection) -> None:
             access_rows.revoke(connection, person.channel, person.user_id)

@@ -1,5 +1,5 @@
-"""What people are called in a group's talk: the owner with a mark that no name can imitate, and whoever bears the
-owner's name with the number of their account.
+"""People's names in groups: the owner with a mark that no name can imitate, namesakes of the owner with an account
+number.
 
     [2026-11-21 Sat 08:30 Europe/Berlin · Telegram · Alice (owner)]
     [2026-11-21 Sat 08:31 Europe/Berlin · Telegram · Alice #33333]
@@ -23,7 +23,7 @@ _LOOK_ALIKE = str.maketrans("авеёікмнорстухѕјԁɡαβεικνο�
 
 
 def plain_name(name: str) -> str:
-    """A name without brackets, which are the mark's; also where they hide in a sign of another kind."""
+    """The name without brackets, which are the mark's; also those hidden in other signs."""
     shown = label(name, _LONGEST)
     if any(unicodedata.category(one) in _BRACKETS for one in unicodedata.normalize("NFKC", shown)):
         shown = unicodedata.normalize("NFKC", shown)
@@ -31,13 +31,13 @@ def plain_name(name: str) -> str:
 
 
 def folded(name: str) -> str:
-    """What is left of a name at a glance: letters and digits, without case, accents, spaces and what is not seen."""
+    """The name as it looks at a glance: letters and digits, without case, accents, spaces and invisible characters."""
     whole = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", name).casefold())
     return "".join(one for one in whole if unicodedata.category(one)[0] in "LN").translate(_LOOK_ALIKE)
 
 
 class DisplayNames:
-    """`known`: the chats in which people have spoken, for the names of the owner there."""
+    """`known`: the chats with messages, for the owner's names there."""
 
     def __init__(self, access: Access, known: Iterable[KnownChat] = ()) -> None:
         self._access = access

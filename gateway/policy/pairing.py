@@ -1,4 +1,4 @@
-"""Letting people in, and no longer: decided by the owner, told to whom it concerns, in one commit."""
+"""Approves and revokes people, and tells those concerned in the same commit."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Pairing:
         self._one_at_a_time = asyncio.Lock()  # only one can be the first, who becomes the owner
 
     async def approve(self, code: str) -> Approved:
-        """Let the asker in; where nobody owns this home yet, as its owner. Raises `NoSuchCode`."""
+        """Approves the person of a code; as owner, where the home has none yet. Raises `NoSuchCode`."""
         async with self._one_at_a_time:
             person = self._access.asker(code)
             notice = await self._notice(person, _OWNS if person.role == Role.OWNER else _LET_IN)
@@ -37,7 +37,7 @@ class Pairing:
         return person
 
     async def revoke(self, account: str) -> bool:
-        """Take an approval back; `account` is `channel:id` or, where it is unique, the id alone."""
+        """Revokes an approval; `account` is `channel:id` or, where it is unique, the id alone."""
         async with self._one_at_a_time:
             person = self._access.approved(account)
             if person is None:
@@ -48,7 +48,7 @@ class Pairing:
         return True
 
     async def _notice(self, person: Approved, text: str) -> list[Draft]:
-        """Nothing where no private chat of theirs is known."""
+        """The message to the person; none where no private chat of theirs is known."""
         chat = await self._database.run(chat_rows.private_chat, person.channel, person.user_id)
         if chat is None:
             return []

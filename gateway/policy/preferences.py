@@ -1,5 +1,5 @@
-"""What people chose: for a session its model (`/model`), for a group when to answer (`/activation`), for a chat when it
-is told the day (`/daily`). Kept on disk, answered from memory."""
+"""What people chose: a session's model (`/model`), when to answer in a group (`/activation`), a chat's time of the
+summary (`/daily`). Kept on disk, answered from memory."""
 
 from __future__ import annotations
 
@@ -28,29 +28,29 @@ class Preferences:
         self._dailies = await self._database.run(chat_rows.chosen, DAILY)
 
     def model(self, session: str) -> str | None:
-        """None: the configured one."""
+        """The chosen model; None: the configured one."""
         return self._models.get(session)
 
     async def choose_model(self, session: str, name: str | None) -> None:
-        """None takes the choice back. Raises `StoreUnavailable`."""
+        """Stores a choice; None removes it. Raises `StoreUnavailable`."""
         await self._choose(self._models, session, _MODEL, name)
 
     def activation(self, chat: str) -> str | None:
-        """Whether a group's messages must call the bot: `required`, `optional`, None for as configured. `chat` is
-        written `channel:chat_id`."""
+        """`required` or `optional` where a group's messages must or need not call the bot, None for as configured.
+        `chat` is `channel:chat_id`."""
         return self._activations.get(chat)
 
     async def choose_activation(self, chat: str, mention: str | None) -> None:
-        """None takes the choice back. Raises `StoreUnavailable`."""
+        """Stores a choice; None removes it. Raises `StoreUnavailable`."""
         await self._choose(self._activations, chat, _ACTIVATION, mention)
 
     @property
     def dailies(self) -> Mapping[str, str]:
-        """By chat address: the time of its summary as `HH:MM`, or `OFF`. Who has not chosen is not in it."""
+        """By chat address: the chosen time of its summary as `HH:MM`, or `OFF`."""
         return self._dailies
 
     async def choose_daily(self, chat: str, at: str) -> None:
-        """Raises `StoreUnavailable`."""
+        """Stores a choice. Raises `StoreUnavailable`."""
         await self._choose(self._dailies, chat, DAILY, at)
 
     async def _choose(self, known: dict[str, str], of: str, name: str, value: str | None) -> None:

@@ -1,10 +1,7 @@
-"""To which chats a conversation may send messages (SPEC 6).
+"""The chats to which a conversation may send messages (SPEC 6), and what is known of chats.
 
-The owner's private session: to the owner's own chats, configured groups, and people who were let in. Another person's:
-to their own chats. A group's: to itself. Nobody is told of a chat that is not theirs, not even that there is one.
-
-Which chat an address means, and what is known of it: those that were spoken in, and those that can be told from
-the configuration.
+The owner's private session: to the owner's own chats, configured groups, and approved people. Another person's: to
+their own chats. A group's: to itself. Nobody learns of a chat that is not theirs.
 """
 
 from __future__ import annotations
@@ -26,13 +23,13 @@ _OWNER = "owner"
 
 @dataclass(frozen=True, slots=True)
 class ChatDirectory:
-    """`known`: the chats that were spoken in, the one used last first."""
+    """`known`: the chats with messages, the latest first."""
 
     access: Access
     known: Sequence[KnownChat]
 
     def at(self, address: Address) -> KnownChat | None:
-        """The chat of an address, by any id that it had; None where it cannot be told what stands there."""
+        """The chat of an address, by any id that it had; None where nothing is known of it."""
         channel, thread = address.channel, address.thread_id
         chat_id = self.access.current_chat_id(channel, address.chat_id)
         for one in self.known:
@@ -47,14 +44,14 @@ class ChatDirectory:
 
     @staticmethod
     def of_person(channel: str, user_id: str, thread: str | None = None) -> KnownChat | None:
-        """The private chat of somebody who has never written; None on a platform where it has an id of its own."""
+        """The private chat of a person who has never written; None on a platform where it has an id of its own."""
         if channel not in _BY_PERSON:
             return None
         return KnownChat(Address(channel, user_id, thread), ChatKind.PRIVATE, "", user_id, "")
 
 
 def local_chat(channel: str, chat_id: str, thread: str | None = None) -> KnownChat:
-    """A chat on this machine: there is nobody but the owner."""
+    """A chat on this machine: its only person is the owner."""
     return KnownChat(Address(channel, chat_id, thread), ChatKind.PRIVATE, "", _OWNER, "")
 
 
@@ -62,8 +59,8 @@ _LISTED = 20
 
 
 class RecipientRefused(Exception):
-    """There is no such chat for this conversation. Sentences for who asked: they name those that there are. `names`:
-    what others have called chats that are named."""
+    """There is no such chat for this conversation. Sentences for the sender, with the chats that there are. `names`:
+    foreign names of chats in them."""
 
     def __init__(self, message: str, names: Sequence[str] = ()) -> None:
         super().__init__(message)
@@ -72,8 +69,8 @@ class RecipientRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Recipients:
-    """`here` is where the conversation takes place now. `known`: chats that were spoken in, the one used last first;
-    `channels`: those that are on."""
+    """`here`: where the conversation takes place now. `known`: chats with messages, the latest first; `channels`: those
+    that are on."""
 
     access: Access
     channels: Collection[str]
@@ -82,8 +79,7 @@ class Recipients:
     conversation: SessionRoute
 
     def find(self, to: str) -> Address:
-        """The chat meant by an address, a name among the `people`, or nothing (this chat). Raises
-        `RecipientRefused`."""
+        """The chat of an address, a name among the `people`, or nothing (this chat). Raises `RecipientRefused`."""
         if not to.strip():
             return self.here.address
         chat = next((one for one in self._meant(to.strip()) if self._may(one)), None)
@@ -123,7 +119,7 @@ class Recipients:
                 return self._role(chat) is not None
 
     def _role(self, chat: KnownChat) -> Role | None:
-        """Of whom a private chat belongs to; None where that is nobody who was let in."""
+        """The role of a private chat's person; None where they are not approved."""
         if chat.kind is ChatKind.GROUP:
             return None
         return self.access.role_in_private(chat.address.channel, chat.user_id)

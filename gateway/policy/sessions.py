@@ -1,9 +1,8 @@
-"""The policy of sessions: which agent answers a message, in which session, and for whose ears.
+"""Which agent answers a message, in which session, and who listens.
 
-Which agent answers a message: the most specific route that fits it; of several, the first that is written.
-
-Kinds of chats are compared before kinds of places: a chat itself, the chat that a thread is in, a person, a server, an
-account. A thread so follows its parent, unless it has a route of its own.
+The most specific route that fits wins; of several, the first that is written. Kinds of chats are compared before kinds
+of places: a chat itself, the chat of a thread, a person, a server, an account. So a thread follows its parent, unless
+it has a route of its own.
 """
 
 from __future__ import annotations
@@ -69,13 +68,13 @@ _UNSAFE = re.compile(r"[^\w-]+")
 
 
 def belongs_to(key: SessionKey, scope: Scope) -> bool:
-    """Whether what is said in a session is said in that scope."""
+    """True where the session has that scope."""
     audience, _, rest = key.path.partition("/")
     return audience == scope.audience and (scope.audience is Audience.OWNER or rest.split("/")[0] == scope.id)
 
 
 def is_same_audience(one: Scope, other: Scope) -> bool:
-    """Whether the same people listen, whichever agent speaks."""
+    """True where the same people listen, whichever agent speaks."""
     return (one.audience, one.id) == (other.audience, other.id)
 
 
@@ -110,7 +109,7 @@ class SessionPolicy:
         self._agents = agents
 
     def conversation(self, message: InboundMessage, admitted: Admitted | None) -> SessionRoute:
-        """`admitted` is None for what was only overheard, or whose sender has lost access since it was taken in."""
+        """`admitted` is None for an overheard message, or where the sender has lost access since."""
         agent = self._routes.agent(message)
         unadmitted = Role.MEMBER if message.kind is ChatKind.GROUP else Role.PERSON
         role = admitted.role if admitted else unadmitted
@@ -128,7 +127,7 @@ class SessionPolicy:
         return SessionRoute(SessionKey(agent, path), scope, role, person)
 
     def of_row(self, row: InboxRow) -> SessionRoute:
-        """Where a message on disk belongs."""
+        """The route of a message on disk."""
         return self.of(row.message)
 
     def of(self, message: InboundMessage) -> SessionRoute:
@@ -136,7 +135,7 @@ class SessionPolicy:
         return self.conversation(message, verdict if isinstance(verdict, Admitted) else None)
 
     def in_chat(self, chat: KnownChat) -> SessionRoute:
-        """Where what is said in a chat belongs."""
+        """The route of messages in a chat."""
         return self.of(
             InboundMessage(
                 id="",
@@ -151,8 +150,7 @@ class SessionPolicy:
         )
 
     def scope_of(self, key: SessionKey) -> Scope | None:
-        """For whose ears a session's talk is; None for a job's, in which nobody talks, and for what is no session of
-        ours."""
+        """The scope of a session; None for a job's, and for an unknown session."""
         audience, _, rest = key.path.partition("/")
         home = self._agents.get(key.agent)
         if home is None or audience not in tuple(Audience) or key.is_job:

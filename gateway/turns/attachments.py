@@ -1,12 +1,7 @@
-"""What came with a message is fetched, kept and read when its turn begins: pictures are made fit to be shown, documents
-become text, speech becomes words, and what cannot be read says why.
+"""Fetches, keeps and reads attachments when a turn begins: pictures for the model, documents and speech as text.
 
-Each step is noted beside the files, so that a turn taken up after a crash fetches nothing twice and asks no transcriber
-twice.
-
-How many files are worked on at once, so that no stranger's slow ones keep the owner's waiting.
-
-How many bytes of files each chat has brought today, over restarts.
+Each step is noted beside the files, so that a turn that goes on after a crash fetches and transcribes nothing twice.
+Slots keep a stranger's slow files from delaying the owner's; a budget limits the bytes a day of each chat.
 """
 
 from __future__ import annotations
@@ -37,7 +32,7 @@ from gateway.turns.user_message import AttachmentKind, AttachmentResult, read_no
 
 
 class Slots:
-    """`shared` slots, of which each session has one at a time, and one more that only the owner's private chats use."""
+    """`shared` slots, one at a time for each session, and one more for the owner's private chats only."""
 
     def __init__(self, shared: int) -> None:
         self._shared = asyncio.Semaphore(shared)
@@ -46,7 +41,7 @@ class Slots:
 
     @asynccontextmanager
     async def one(self, session: str, *, is_owners: bool) -> AsyncIterator[None]:
-        """Wait for a slot. `is_owners`: the session is a private one of the owner."""
+        """Waits for a slot. `is_owners`: the session is a private one of the owner."""
         if is_owners:
             may_share = self._owners.locked() and not self._shared.locked()
             async with self._shared if may_share else self._owners:
@@ -57,8 +52,8 @@ class Slots:
 
 
 class MediaBudget:
-    """`a_day`: bytes that a chat may bring on one of the user's days. `file` keeps what was brought; one that is
-    missing, or of another day, counts as nothing brought."""
+    """`a_day`: bytes for each chat and day of the user. `file` keeps the counts over restarts; a missing one, or one of
+    another day, counts as empty."""
 
     def __init__(self, file: Path, clock: Clock, a_day: int) -> None:
         self.a_day = a_day
@@ -69,7 +64,7 @@ class MediaBudget:
         self._writing = asyncio.Lock()
 
     async def take(self, chat: str, size: int) -> bool:
-        """Count bytes before they are fetched, as several files may be at once. False: there is no room for them."""
+        """Counts bytes before they are fetched, as several files may come at once. False: over the budget."""
         taken = await self._today()
         if taken[chat] + size > self.a_day:
             return False
@@ -77,7 +72,7 @@ class MediaBudget:
         return True
 
     async def settle(self, chat: str, expected: int, kept: int) -> None:
-        """Count what was kept in place of what was expected. Raises `OSError`."""
+        """Counts what was kept in place of what was expected. Raises `OSError`."""
         taken = await self._today()
         taken[chat] = max(0, taken[chat] + kept - expected)
         async with self._writing:
@@ -124,8 +119,8 @@ _SPOKEN = ("voice", "video note")
 
 @dataclass(frozen=True, slots=True)
 class MediaLimits:
-    """What files may take: `a_day` bytes for each chat that is not a private one of the owner, as long as `least_free`
-    stay free on the disk; `free` tells how many are, and blocks."""
+    """`a_day`: bytes for each chat that is not a private one of the owner, as long as `least_free` stay free on the
+    disk; `free` returns how many are, and blocks."""
 
     a_day: int = 200_000_000
     least_free: int = 1_000_000_000
@@ -133,8 +128,8 @@ class MediaLimits:
 
 
 class AttachmentIntake:
-    """`most_bytes`: larger files are not fetched; `wait`: seconds before a fetch that failed is tried again, doubled
-    for the time after."""
+    """`most_bytes`: larger files are not fetched; `wait`: seconds before a failed fetch is tried again, then twice
+    that."""
 
     def __init__(
         self,
@@ -161,9 +156,9 @@ class AttachmentIntake:
         self._reading = Slots(AT_ONCE - 1)
 
     async def opened(self, message: InboundMessage, session: str, *, is_owners: bool) -> Mapping[int, AttachmentResult]:
-        """Every attachment that has bytes, by its place in the message. `session` is where it was said, `is_owners`
-        whether that is a private one of the owner. Raises `OSError` where the disk does not do its
-        part; then, and where it is cancelled, a later call goes on where this one stopped."""
+        """Every attachment with bytes, by its place in the message. `session`: where it was sent; `is_owners`: whether
+        that is a private one of the owner. Raises `OSError` where the disk fails; then, and where it is cancelled, a
+        later call continues."""
         fetches = asyncio.Semaphore(_FETCHES_AT_ONCE)
         places = [at for at, one in enumerate(message.attachments) if one.handle]
         whose = _Whose(session, is_owners)
@@ -175,7 +170,7 @@ class AttachmentIntake:
         return {at: task.result() for at, task in tasks.items()}
 
     async def clean(self, sessions: Path) -> None:
-        """Delete what is old and named by no transcript of that folder."""
+        """Deletes files that are old and named by no transcript in that folder."""
         try:
             gone = await asyncio.to_thread(self._store.clean, sessions, time.time() - _KEPT_DAYS * 86_400)
         except OSError as problem:
@@ -209,7 +204,7 @@ class AttachmentIntake:
         return opened
 
     async def _fetched(self, message: InboundMessage, attachment: Attachment, whose: _Whose) -> str:
-        """Where the file is kept now. Raises `NotFetched`."""
+        """Fetches a file and returns where it is kept. Raises `NotFetched`."""
         if attachment.size is not None and attachment.size > self._most_bytes:
             raise NotFetched(
                 f"it has {_megabytes(attachment.size)} MB, and at most {_megabytes(self._most_bytes)} MB are read "
@@ -285,7 +280,7 @@ class AttachmentIntake:
         return AttachmentResult(AttachmentKind.DOCUMENT, file, text=reading.text, remark=reading.remark)
 
     async def _shrunk(self, picture: Path, whose: _Whose) -> str:
-        """Raises `Unreadable`."""
+        """Makes a picture fit for the model. Raises `Unreadable`."""
         with self._store.scratch() as scratch:
             async with self._reading.one(whose.session, is_owners=whose.is_owners):
                 ending = await self._reader.picture(picture, scratch)
@@ -298,19 +293,19 @@ class AttachmentIntake:
 
 @dataclass(frozen=True, slots=True)
 class _Whose:
-    """Where a message was said; `is_owners`: in private, by the owner."""
+    """The session of a message; `is_owners`: in private, by the owner."""
 
     session: str
     is_owners: bool
 
 
 def _chat(message: InboundMessage) -> str:
-    """Threads share what their group may take."""
+    """The chat whose budget counts: threads share that of their group."""
     return f"{message.address.channel}:{message.parent_chat or message.address.chat_id}"
 
 
 def _sniffed(path: Path, attachment: Attachment) -> tuple[Kind, str]:
-    """Blocks."""
+    """The kind of a file by its bytes, and its media type. Blocks."""
     with path.open("rb") as file:
         return sniffed(file.read(HEAD), attachment.name, attachment.media_type)
 

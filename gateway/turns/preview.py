@@ -1,7 +1,7 @@
-"""From a turn's events to what a person sees while it runs: the reply as far as it is written, without silent tokens.
+"""Shows a reply in the chat while it is written, without silent tokens.
 
-A preview is not promised: it may be late, skipped or lost. The reply itself goes through the outbox, as the last edit
-of the preview where there is a message to edit, else as a message of its own.
+A preview is not guaranteed: it may be late, skipped or lost. The reply itself goes through the outbox, as the last edit
+of the preview's message where there is one, else as a message of its own.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ def _always() -> bool:
 
 
 def _newest(channel: Channel, text: str) -> str:
-    """As much of the end of a text as a message takes."""
+    """As much of the end of a text as fits into one message."""
     pieces = channel.split(text)
     return channel.split("… " + pieces[-1])[0] if len(pieces) > 1 else "".join(pieces)
 
 
 class StreamedReply:
-    """The reply as it is being written: finished steps, the step that streams, and a note on a long wait."""
+    """The reply as it is written: finished steps, the step that streams, and a note on a long wait."""
 
     def __init__(self) -> None:
         self._steps: list[str] = []
@@ -83,12 +83,12 @@ class StreamedReply:
 
     @property
     def text(self) -> str:
-        """What a person may see of it now."""
+        """The part that a person may see now."""
         return "\n\n".join(part for part in (*self._steps, self._partial.strip()) if part)
 
     @property
     def last_step(self) -> str:
-        """The newest finished step's own text."""
+        """The text of the newest finished step."""
         return self._steps[-1] if self._steps else ""
 
     @property
@@ -97,10 +97,10 @@ class StreamedReply:
 
 
 class LivePreview:
-    """Keeps a chat up to date with a reply while the `open` block lasts, at the platform's own pace.
+    """Keeps a chat up to date with a reply inside `open`, at the platform's pace.
 
-    message     platform id of the preview's message when there is one to be edited
-    uncertain   a message may stand in the chat whose id is not known
+    message     platform id of the preview's message where one can be edited
+    uncertain   there may be a message in the chat whose id is not known
     """
 
     _draft_ids = itertools.count(1)
@@ -116,10 +116,9 @@ class LivePreview:
         is_clear: Callable[[], bool] = _always,
         closing: float = _CLOSING,
     ) -> None:
-        """`stood`: what the turn had shown before it was taken up, as `outbox_rows.preview_of`. `is_clear`: nothing
-        said before still waits to be sent to the chat. Until then no message is opened there, for what waits would come
-        to stand behind it. `closing`: how long, in seconds, a preview in flight may hold up the reply, for the id of
-        its message is wanted for the last edit."""
+        """`stood`: what an earlier process had shown of the turn, as `outbox_rows.preview_of`. `is_clear`: no earlier
+        message still waits to be sent to the chat; until then no preview opens, so that the order holds. `closing`:
+        seconds for which a preview in flight may delay the reply, for the last edit needs its id."""
         self._database = database
         self._channel = channel
         self._address = address
@@ -148,7 +147,7 @@ class LivePreview:
             await self._ask_until_known()
 
     def changed(self) -> None:
-        """The reply has more to show."""
+        """There is more to show."""
         self._changed.set()
 
     def _makes_messages(self) -> bool:
@@ -156,7 +155,7 @@ class LivePreview:
 
     @staticmethod
     async def _finish(task: asyncio.Task[None], patience: float) -> None:
-        """Let a call in flight end, for the id it brings; then stop. A preview that broke takes nothing with it."""
+        """Waits for a call in flight, for the id it returns; then stops. A failed preview harms nothing else."""
         try:
             await asyncio.wait({task}, timeout=patience)
         finally:
@@ -182,7 +181,7 @@ class LivePreview:
                 wait = await self._show(style, text)
 
     async def _next_change(self) -> bool:
-        """Wait for news; a draft that stands still is refreshed. False when the preview closes."""
+        """Waits for news, and refreshes a draft that does not change. False when the preview closes."""
         if self._closing:
             return False
         is_draft = self._shown and self._channel.pace(self._address).preview is PreviewStyle.DRAFT
@@ -195,7 +194,7 @@ class LivePreview:
         return not self._closing
 
     async def _pause(self, seconds: float) -> bool:
-        """Keep the pace; True when the preview closed meanwhile."""
+        """Keeps the pace; True when the preview closed meanwhile."""
         if seconds > 0 and not self._closing:
             loop = asyncio.get_running_loop()
             until = loop.time() + seconds
@@ -209,7 +208,7 @@ class LivePreview:
         return self._closing
 
     async def _show(self, style: PreviewStyle, text: str) -> float:
-        """Bring the chat up to date; returns the seconds to wait before the next time."""
+        """Updates the chat; returns the seconds to wait before the next update."""
         interval = self._channel.pace(self._address).interval
         piece = (
             _newest(self._channel, text)
@@ -244,7 +243,7 @@ class LivePreview:
         return interval
 
     async def _open_message(self, out: OutboundMessage) -> None:
-        """The preview's first message: noted before, its id after, so that a restart finds it and edits it."""
+        """Sends the preview's first message. It is noted before, its id after, so that a restart finds and edits it."""
         await self._database.run(outbox_rows.open_preview, self._turn, self._address.channel)
         try:
             platform_id = await self._channel.send(out)
@@ -261,15 +260,14 @@ class LivePreview:
         await self._database.run(outbox_rows.preview_shown, self._turn, platform_id)
 
     async def _ask_until_known(self) -> None:
-        """A platform that is out of order takes the reply no sooner than it tells the id, so nothing is held up."""
+        """Asks for the id until it is known. A platform that fails here would not take the reply any sooner."""
         with suppress(TimeoutError):
             async with asyncio.timeout(self._patience):
                 while self.uncertain and await self._ask_again():  # noqa: ASYNC110  the platform rings no bell
                     await asyncio.sleep(_BETWEEN_ASKS)
 
     async def _ask_again(self) -> bool:
-        """The id of a message that may stand, where sending it a second time does no more than tell that. Whether it
-        may be asked once more."""
+        """Sends again with the same idempotency key to learn the message id; returns whether to ask once more."""
         out = self._out("…")
         window = self._channel.repeat_window(out)
         if not window:

@@ -1,4 +1,5 @@
-"""Which messages make a turn, and what ends one early. Serves the lanes of sessions, one turn at a time per session."""
+"""Decides which messages make a turn, and ends turns early. Serves the lanes of sessions, one turn at a time for
+each."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ Wish = Literal["stop", "interrupt", "suspend"]
 
 
 class WasStopped(Exception):
-    """A person has ended the work."""
+    """A person has stopped the work."""
 
 
 @dataclass(slots=True)
@@ -43,7 +44,7 @@ class RunningTurn:
     wish: Wish | None = None
 
     def cancel(self, wish: Wish) -> bool:
-        """False: its end is being written, it is too late. A stop outranks an interruption under way."""
+        """Cancels the turn. False: its end is being written, it is too late. A stop outranks an interruption."""
         if self.turn.ended:
             return False
         if not self.wish:
@@ -55,7 +56,7 @@ class RunningTurn:
 
 @dataclass(frozen=True, slots=True)
 class StoppedTurn:
-    """What `/stop` has ended: whether a turn or other work ran, and how many messages waited behind it."""
+    """What `/stop` has ended: whether a turn or other work ran, and how many messages waited."""
 
     ran: bool
     waiting: int
@@ -65,8 +66,8 @@ class TurnQueue:
     def __init__(
         self, rooms: TurnServices, disk_wait: float = 15.0, trial_age: float = 10.0, paste_wait: float = 1.0
     ) -> None:
-        """`disk_wait`: seconds between tries while the disk takes nothing; `trial_age` as of `TrialGate`; `paste_wait`:
-        seconds for the rest of a text that the person's client has cut, or of an album."""
+        """Times in seconds. `disk_wait`: between tries while the disk fails; `trial_age` as in `TrialGate`;
+        `paste_wait`: for the rest of a text that the client has cut, or of an album."""
         self._rooms = rooms
         self._disk_wait = disk_wait
         self._paste_wait = paste_wait
@@ -78,8 +79,8 @@ class TurnQueue:
         self.lanes: Lanes[str, int] = Lanes(self._serve)
 
     def post(self, row: InboxRow) -> None:
-        """A message waits to be answered. In an `interrupt` session it ends the running turn, if that answers the same
-        chat: what is asked in another goes before nothing that was asked here."""
+        """Adds a message to its lane. In an `interrupt` session it ends the running turn, if that answers the same
+        chat."""
         self.lanes.post(row.session, row.seq)
         running = self._running.get(row.session)
         interrupts = running and self._mode(row) == "interrupt" and _together(row, running.turn.rows[0])
@@ -90,32 +91,31 @@ class TurnQueue:
         return session in self._running
 
     def is_idle(self, session: str) -> bool:
-        """Whether a turn of what comes now begins at once."""
+        """True where a turn for a message that comes now begins at once."""
         return not self.is_busy(session) and self.lanes.get(session) is None and self._gate.is_open
 
     def is_busy(self, session: str) -> bool:
-        """Whether `alone` would have to wait."""
+        """True where `alone` would have to wait."""
         return session in self._locks
 
     async def stop(self, session: str, before: int) -> StoppedTurn:
-        """End the running turn and other work, and set aside what waits behind it, as far as it came before number
-        `before` of the inbox: what a person says after a command is not what the command is about. Raises
-        `StoreUnavailable`."""
+        """Ends the running turn and other work, and removes what waits, as far as it came before number `before` of the
+        inbox: later messages are not what the command is about. Raises `StoreUnavailable`."""
         ran, seqs = self._halt(session, before)
         await self._set_aside(session, seqs)
         return StoppedTurn(ran, len(seqs))
 
     @asynccontextmanager
     async def stopped(self, session: str, before: int) -> AsyncIterator[StoppedTurn]:
-        """As `stop`; inside, no turn of the session runs, and what was said since waits."""
+        """Calls `stop`; inside, no turn of the session runs, and later messages wait."""
         ran, seqs = self._halt(session, before)
         async with self.alone(session):  # asked for before anything else is awaited, so before what was said since
             await self._set_aside(session, seqs)
             yield StoppedTurn(ran, len(seqs))
 
     async def unless_stopped(self, session: str, seq: int, work: Coroutine[object, object, T]) -> T:
-        """Do something else with a session than a turn, as message `seq` asks. Raises `WasStopped` where it was ended
-        as a turn is ended."""
+        """Runs other work of a session than a turn, for message `seq`. Raises `WasStopped` where it was stopped like a
+        turn."""
         task = asyncio.create_task(work, name=f"work beside turns of {session}")
         self._beside[session, seq] = task
         try:
@@ -129,7 +129,7 @@ class TurnQueue:
         return task.result()
 
     def _halt(self, session: str, before: int) -> tuple[bool, list[int]]:
-        """At once. Whether anything ran, and what waited."""
+        """Stops at once; returns whether anything ran, and what waited."""
         lane = self.lanes.get(session)
         seqs = lane.take_where(lambda seq: seq < before) if lane is not None else []
         beside = [task for (of, seq), task in self._beside.items() if of == session and seq < before and task.cancel()]
@@ -145,21 +145,21 @@ class TurnQueue:
             raise
 
     async def _end_stopped(self, rows: Sequence[InboxRow]) -> None:
-        """The end of messages that no turn will answer."""
+        """Ends messages that no turn will answer."""
         if rows:
             await self._rooms.inbox.finish(rows, "stopped")
             self._rooms.acknowledgement.ended(rows)
 
     def alone(self, session: str) -> AbstractAsyncContextManager[None]:
-        """No turn of the session runs inside; one that runs is waited for."""
+        """Inside, no turn of the session runs; a running one is waited for."""
         return self._locks.alone(session)
 
     def trial(self, row: InboxRow) -> AbstractAsyncContextManager[None]:
-        """No turn runs inside: a command is tried with which the process has died before. Raises `ShuttingDown`."""
+        """Inside, no turn runs at all: for a command during which the process has died. Raises `ShuttingDown`."""
         return self._gate.trial([row])
 
     async def hold(self) -> None:
-        """The process is asked to end: begin nothing new, and blame nothing that is in hand."""
+        """The process is about to end: begins nothing new, and blames no work in hand."""
         self.lanes.hold()
         self._gate.close()
         self._rooms.in_hand.asked_to_end()
@@ -169,7 +169,7 @@ class TurnQueue:
             log.error("what is in hand counts as tried once more: %s", error)
 
     def suspend(self) -> None:
-        """The process ends: stop turns where they are. They are journaled, and go on at the next start."""
+        """The process ends: stops turns where they are. They are journaled and go on at the next start."""
         for running in self._running.values():
             running.cancel("suspend")
 
@@ -177,7 +177,7 @@ class TurnQueue:
         return self._rooms.queues[self._rooms.conversation(row).session.agent].mode
 
     async def _serve(self, lane: SessionLane) -> None:
-        """One turn, and again as long as it is interrupted or the disk takes nothing."""
+        """Runs one turn, again as long as it is interrupted or the disk fails."""
         interrupted: Turn | None = None
         while True:
             await self._all_said(lane)
@@ -202,8 +202,8 @@ class TurnQueue:
 
     @asynccontextmanager
     async def _turn_of(self, lane: SessionLane, interrupted: Turn | None) -> AsyncIterator[Turn | None]:
-        """The next turn of a session, when it may begin; inside, no other of the session runs, and none at all where it
-        is tried alone. None: nothing waits any more. Raises `ShuttingDown`."""
+        """The next turn of a session, once it may begin; inside, no other of the session runs, and none at all during a
+        trial. None: nothing waits any more. Raises `ShuttingDown`."""
         while True:
             async with AsyncExitStack() as held:
                 is_trial = _is_to_try(self._waiting(lane)[:1])
@@ -223,7 +223,7 @@ class TurnQueue:
                 return
 
     async def _separate(self, lane: SessionLane) -> None:
-        """Let each message of the oldest turn be tried by itself, where several shared it. Raises `StoreUnavailable`,
+        """Splits the messages of the oldest turn into turns of their own, to be tried alone. Raises `StoreUnavailable`,
         `OSError`."""
         waiting = self._waiting(lane)
         left = [row for row in waiting if row.turn and row.turn == waiting[0].turn]
@@ -239,7 +239,7 @@ class TurnQueue:
         await self._rooms.agents[session.agent].stopped(session, waiting[0].turn, "")
 
     async def _all_said(self, lane: SessionLane) -> None:
-        """Wait for the rest of a text that the person's client has cut, and of an album."""
+        """Waits for the rest of a text that the client has cut, or of an album."""
         parts = _one_thing_said(self._waiting(lane))
         while parts and _may_go_on(parts) and not parts[0].turn:
             try:
@@ -254,10 +254,9 @@ class TurnQueue:
         return [self._rooms.inbox.row(seq) for seq in lane]
 
     def _gather(self, lane: SessionLane, interrupted: Turn | None) -> list[InboxRow]:
-        """The next messages that one turn answers: the oldest, what an earlier process had bound to the same turn, the
-        rest of a cut paste or of an album; and what else waits in the same chat, in a `collect` session or where so
-        much waits that answers one by one would come too late for anybody. After an interruption they are of the same
-        chat."""
+        """The messages of the next turn: the oldest, what an earlier process had bound to the same turn, the rest of a
+        cut paste or an album. In a `collect` session, or where very much waits, also the others of the same chat. After
+        an interruption all are of the same chat."""
         waiting = self._waiting(lane)
         if interrupted is not None:
             waiting = [row for row in waiting if _together(row, interrupted.rows[0])]
@@ -278,7 +277,7 @@ class TurnQueue:
         return [inbox.row(seq) for seq in lane.take_where(lambda seq: wanted(inbox.row(seq)), most)]
 
     async def _answer(self, turn: Turn) -> bool:
-        """Run one turn. True: a message in the lane has interrupted it, and the next turn is to answer for both."""
+        """Runs one turn. True: a message in the lane has interrupted it, and the next turn answers both."""
         task = asyncio.create_task(turn.run(), name=f"turn {turn.id}")
         session = turn.rows[0].session
         running = self._running[session] = RunningTurn(turn, task)
@@ -300,7 +299,7 @@ class TurnQueue:
         return running.wish == "interrupt"
 
     async def _wait_for_disk(self, row: InboxRow, error: Exception) -> None:
-        """The message stays in the inbox. Its sender hears so once, straight away, for nothing can be written down."""
+        """Waits for the disk. The message stays in the inbox, and its sender is told once, without anything on disk."""
         log.error("session %s waits for the disk: %s", row.session, error)
         channel = self._rooms.channels.get(row.message.address.channel)
         if row.session not in self._told_of_disk and channel is not None:
@@ -313,17 +312,17 @@ class TurnQueue:
 
 
 def _is_to_try(rows: Sequence[InboxRow]) -> bool:
-    """Whether they may be tried only while nothing else is."""
+    """True where they may only be tried while nothing else runs."""
     return is_suspect(rows) and not is_given_up(rows)
 
 
 def _together(one: InboxRow, other: InboxRow) -> bool:
-    """Said in the same place, so that one reply can answer both."""
+    """True where one reply can answer both."""
     return one.message.address == other.message.address
 
 
 def _one_thing_said(waiting: Sequence[InboxRow]) -> list[InboxRow]:
-    """The oldest message, the rest of its text where the person's client has cut it, and the rest of its album."""
+    """The oldest message, the rest of its text where the client has cut it, and the rest of its album."""
     parts = list(waiting[:1])
     for row in waiting[1:]:
         message, first = row.message, parts[0].message

@@ -1,4 +1,4 @@
-"""A sign on a message from when it is kept until it has its end, where the configuration wants one."""
+"""A reaction on a message from when it is on disk until its end, where the configuration wants one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gateway.store.inbox_rows import InboxRow
 
 
 class Acknowledgement:
-    """`signs`: an emoji per channel. A sign is never waited for, and nobody would miss it; `spawn` owns its call."""
+    """`signs`: an emoji for each channel. Reactions are optional and never waited for; `spawn` owns their calls."""
 
     def __init__(
         self, channels: Mapping[str, Channel], signs: Mapping[str, str], spawn: Callable[[Awaitable[None], str], None]
@@ -21,11 +21,11 @@ class Acknowledgement:
         self._under_way: KeyedLocks[str] = KeyedLocks()
 
     def kept(self, row: InboxRow) -> None:
-        """A message is on disk and waits for its turn."""
+        """Marks a message that waits for its turn."""
         self._put(row, self._signs.get(row.message.address.channel, ""))
 
     def ended(self, rows: Iterable[InboxRow]) -> None:
-        """Messages were answered, or set aside."""
+        """Removes the mark of messages that have their end."""
         for row in rows:
             if row.message.address.channel in self._signs and not row.overheard:
                 self._put(row, "")
@@ -37,6 +37,6 @@ class Acknowledgement:
             self._spawn(self._in_order(channel, message, sign), f"sign in {message.address}")
 
     async def _in_order(self, channel: Channel, message: InboundMessage, sign: str) -> None:
-        """The sign that comes off must not overtake the one that goes on."""
+        """Sets and removes reactions in order, so that a removal does not overtake its mark."""
         async with self._under_way.alone(message.id):
             await channel.react(message.address, message.platform_id, sign)

@@ -1,7 +1,7 @@
 """One turn: messages in, one end out: a reply, a recorded silence, or an error that says what to do (invariant 2).
 
-The order of steps and nothing else: bind the messages to the turn on disk, show typing and the growing reply, run the
-agent, then write the end of the messages and the reply in one commit.
+In this order: bind the messages to the turn on disk, show typing and the growing reply, run the agent, then write the
+end of the messages and the reply in one commit.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ SessionLane = Lane[str, int]
 
 @dataclass(frozen=True, slots=True)
 class QueueRule:
-    """What a message does to a running turn. `cap`: the most messages that one turn takes. What is over the cap waits
-    for the next turn, nothing is dropped; while more than `cap` wait, every mode collects."""
+    """What a message does to a running turn. `cap`: the most messages of one turn; the others wait for the next, and
+    while more than `cap` wait, every mode collects."""
 
     mode: QueueMode = "steer"
     cap: int = 20
@@ -83,9 +83,9 @@ class QueueRule:
 
 @dataclass(frozen=True, slots=True)
 class TurnServices:
-    """What a turn needs of the house. `conversation` says where a message on disk belongs, as at its arrival;
-    `tools` gives those that act on the house for whoever has sent it; `to_owner` what is to be written down to tell the
-    owner a text under a key; `sealed_in_jobs` names the files that a job's turn may not change, with the reason."""
+    """What a turn uses of the gateway. `conversation`: where a message on disk belongs; `tools`: those that act on the
+    gateway for its sender; `to_owner`: the drafts that tell the owner a text under a key; `sealed_in_jobs`: files that
+    a job's turn may not change, with the reason."""
 
     database: Database
     inbox: Inbox
@@ -110,7 +110,7 @@ class Turn:
     """A turn in progress.
 
     rows        messages it answers; grows by what joins it while it runs, before the agent hears of that
-    ended       its end is decided and being written: it cannot be cancelled any more
+    ended       its end is being written: it cannot be cancelled any more
     is_trial    it runs while no other does, and no other message joins it
     """
 
@@ -144,9 +144,8 @@ class Turn:
         self.is_trial = is_trial
 
     async def run(self) -> None:
-        """Run to the end. Raises `StoreUnavailable` or `OSError` where the disk takes nothing: the messages stay in the
-        inbox and a later `Turn` of the same rows goes on where this one stopped. Cancelled, it leaves the messages
-        open: see `stopped`."""
+        """Runs to the end. Raises `StoreUnavailable` or `OSError` where the disk fails: the messages stay in the inbox,
+        and a later `Turn` of the same rows continues. Cancelled, it leaves the messages open: see `stopped`."""
         if is_given_up(self.rows):
             await self._skip()
         else:
@@ -170,11 +169,12 @@ class Turn:
 
     @property
     def _name(self) -> str:
-        """For people who read a log."""
+        """The turn's name for the log."""
         return f"turn {self.id} in {self.rows[0].session}"
 
     async def _skip(self) -> None:
-        """Tell its sender and the owner, before anything of it is looked at: that may be what the process dies of."""
+        """Gives up on the message and tells its sender and the owner, without looking at it: that may be what the
+        process dies of."""
         row = self.rows[0]
         by = f"job `{row.message.due.id}`" if row.message.due else f"a message from {row.message.sender.name or '?'}"
         log.error("%s is skipped: the process died or stood still with it again and again", self._name)
@@ -189,8 +189,8 @@ class Turn:
             log.exception("%s could not be closed in the transcript", self._name)
 
     async def stopped(self) -> None:
-        """Close a cancelled turn in the session's journal, with what was shown of its answer, and what it has
-        interrupted before it."""
+        """Closes a cancelled turn in the session's journal, with what was shown of its reply, and the turn it
+        interrupted."""
         await self._close_interrupted()
         await self._agent.stopped(self._conversation.session, self.id, self.reply.text)
 
@@ -200,11 +200,11 @@ class Turn:
             self._interrupted = None
 
     async def end_stopped(self) -> None:
-        """The end of a turn that its person stopped: what was written of the answer stays in the chat."""
+        """Ends a turn that its person stopped: the part of the reply that was shown stays in the chat."""
         await self._end(TurnResult(ResultKind.REPLY, self._cut("Stopped."), Usage()), outcome="stopped")
 
     async def close_preview(self) -> None:
-        """Leave no half-written message of an interrupted turn in the chat: the answer comes in another."""
+        """Leaves no half-written message of an interrupted turn in the chat: the reply comes in another."""
         if self._preview and self._preview.message:
             address, edits = self.rows[0].message.address, self._preview.message
             cut = await self._rooms.long_answers.fitted(address, self._cut("Interrupted."))
@@ -243,7 +243,7 @@ class Turn:
         return self.rows[0].message.due
 
     async def _work(self, request: TurnRequest) -> TurnResult:
-        """A job's turn: nobody waits, so nothing is shown before its end, and of that only the last answer."""
+        """Runs the agent. Nothing of a job's turn is shown before its end, and then only the last answer."""
         async with aclosing(self._agent.turn(request)) as events:
             async for event in events:
                 match event:
@@ -280,9 +280,8 @@ class Turn:
         return replace(told, id=f"{told.id}{ANEW}") if self.id.endswith(ANEW) else told
 
     async def _arrived(self) -> Sequence[UserMessage]:
-        """Steering: what was said in this chat since, taken from the lane. What came with a file waits for a turn of
-        its own, in which it is read; so does an album, of which more may be on its way; and so does what was said after
-        such a message."""
+        """Messages that came in this chat meanwhile, taken from the lane (steering). One with a file waits for a turn
+        of its own, as do albums and whatever follows such a message."""
         if self._queue.mode != "steer" or self.is_trial:
             return ()
         inbox = self._rooms.inbox
@@ -303,7 +302,7 @@ class Turn:
         return await self._as_said([inbox.row(row.seq) for row in rows])  # an edit may have come until now
 
     async def _as_said(self, rows: Sequence[InboxRow]) -> tuple[UserMessage, ...]:
-        """As the model is to see them: in a group, each with what was overheard before it and not shown yet."""
+        """The messages for the model: in a group, each with the new overheard ones before it."""
         if self._conversation.is_private or not rows:
             return tuple([await self._opened(row) for row in rows])
         overheard = await self._rooms.inbox.overheard(rows[0].session, max(row.seq for row in rows))
@@ -315,27 +314,27 @@ class Turn:
         return tuple(shown)
 
     async def _overheard(self) -> Sequence[InboxRow]:
-        """What was shown with the messages of this turn, by an earlier process too."""
+        """Overheard messages that were shown with those of this turn, by an earlier process too."""
         if not self._shown_up_to:
             return ()
         return await self._rooms.inbox.overheard(self.rows[0].session, max(row.seq for row in self.rows))
 
     async def _standing_preview(self) -> tuple[str, bool]:
-        """The message to be replaced by the end, perhaps an earlier process's; and whether one may stand unknown."""
+        """The message that the end replaces, perhaps an earlier process's, and whether there may be an unknown one."""
         if self._preview is not None:
             return self._preview.message, self._preview.uncertain
         known = await self._rooms.database.run(outbox_rows.preview_of, self.id)
         return known or "", known == ""
 
     def _reply_to(self) -> str:
-        """Groups see which message is answered; a private chat knows, unless others came in between."""
+        """The message to answer in a reply: always in groups; in a private chat only if others came in between."""
         message = self.rows[0].message
         quotes = self._rooms.channels[message.address.channel].pace(message.address).quotes
         return message.platform_id if quotes or not self._conversation.is_private or len(self._lane) else ""
 
     async def _end(self, end: TurnResult, outcome: str = "", besides: Sequence[Draft] = ()) -> None:
-        """The one end. Where it fails for a reason that will not go away, an error text is the end; where even that
-        fails, a mark in the inbox: no message waits for ever for what cannot come."""
+        """Writes the one end. Where that fails for good, an error text is the end; where even that fails, a mark in the
+        inbox, so that no message waits for ever."""
         try:
             await self._end_with(end, outcome, besides)
         except (StoreUnavailable, OSError):
@@ -351,8 +350,8 @@ class Turn:
                 await self._rooms.inbox.finish(self.rows, outcome or str(ResultKind.ERROR))
 
     async def _end_with(self, end: TurnResult, outcome: str, besides: Sequence[Draft]) -> None:
-        """The end of messages and the reply to them, in one commit; then the reply is sent. `besides`: written down for
-        others in the same commit; who reads the reply needs no other."""
+        """Commits the end of messages with the reply to them, then sends it. `besides`: messages to others, in the same
+        commit."""
         self.ended = True
         preview, uncertain = await self._standing_preview()
         if self._due is not None:
@@ -379,7 +378,8 @@ class Turn:
         self._rooms.acknowledgement.ended(self.rows)
 
     async def _end_of_job(self, due: DueJob, end: TurnResult, outcome: str) -> tuple[TurnResult, str]:
-        """What went wrong is no news for the chat: the schedule reads it, tries again and tells the owner."""
+        """The end of a job's turn. Failures do not go into the chat: the schedule reads them, tries again and tells the
+        owner."""
         if outcome or end.kind is ResultKind.ERROR:
             return replace(end, text=""), outcome or f"{ResultKind.ERROR}: {end.text}"
         if not due.late or not end.text:

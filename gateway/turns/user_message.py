@@ -1,7 +1,4 @@
-"""A message from a channel, as the agent is to see it.
-
-What an attachment turned out to be, and the note of it that outlasts a crash.
-"""
+"""Turns a channel's message and its attachments into the `UserMessage` that the agent sees."""
 
 from __future__ import annotations
 
@@ -36,8 +33,8 @@ class AttachmentKind(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AttachmentResult:
-    """`file`: where it is kept, empty where it could not be had; `shown`: a picture as a model takes it; `text` of a
-    document or of speech; `remark`: why there is nothing more, as the end of a sentence that begins with its name."""
+    """`file`: where it is kept, empty where it could not be fetched; `shown`: a picture for the model; `text` of a
+    document or of speech; `remark`: why there is no more, as the end of a sentence that begins with its name."""
 
     found: AttachmentKind
     file: str = ""
@@ -47,7 +44,7 @@ class AttachmentResult:
 
 
 def read_note(note: Path, store: Store) -> AttachmentResult | None:
-    """What was noted, as long as its files are there. Blocks."""
+    """The note of an earlier attempt, as long as its files exist. Blocks."""
     try:
         known = AttachmentResult(**load_json(note.read_bytes()))
         known = replace(known, found=AttachmentKind(known.found))
@@ -58,7 +55,7 @@ def read_note(note: Path, store: Store) -> AttachmentResult | None:
 
 
 def write_note(note: Path, opened: AttachmentResult) -> None:
-    """Blocks. Raises `OSError`."""
+    """Notes a result beside the file. Blocks. Raises `OSError`."""
     note.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     fresh = note.with_suffix(".new")
     fresh.touch(0o600)
@@ -87,7 +84,7 @@ _SOMEBODY_ELSES = ("forwarded ", "quoted ")
 
 
 def user_message_id(message: InboundMessage) -> str:
-    """Unlike any other message's of a session, which may have several channels."""
+    """An id that is unique in a session, which may have several channels."""
     return ":".join(part for part in (message.address.channel, message.address.account, message.id) if part)
 
 
@@ -97,7 +94,7 @@ def build_user_message(
     opened: Mapping[int, AttachmentResult] | None = None,
     overheard: Sequence[InboxRow] = (),
 ) -> UserMessage:
-    """`opened`: what was read of its attachments, by their place."""
+    """`opened`: the results of its attachments, by their place."""
     came = [(one, (opened or {}).get(at)) for at, one in enumerate(message.attachments)]
     heard = list(_heard(message, came))
     return UserMessage(
@@ -125,12 +122,12 @@ def _words(message: InboundMessage) -> str:
 
 
 def late_mark(due: datetime, language: Language) -> str:
-    """What stands behind a text that comes long after its time. `due`: in the zone in which it is to be read."""
+    """A remark after a text that comes long after its time. `due`: in the reader's zone."""
     return f"_({STRINGS[language].late.format(due=f'{due:%Y-%m-%d %H:%M}')})_"
 
 
 def missed_mark(missed: Sequence[tuple[str, str, str]], language: Language) -> str:
-    """What is said in place of reminders whose time is too long past to ring: when each was due, its text, its id."""
+    """The message in place of reminders that are too late to ring: when each was due, its text, its id."""
     words = STRINGS[language]
     lines = [f"- {due}: {one_line(text, _MISSED_CHARS)} (`{id}`)" for due, text, id in missed[:_MISSED_SHOWN]]
     more = [f"- {words.more.format(number=len(missed) - _MISSED_SHOWN)}"] if len(missed) > _MISSED_SHOWN else []
@@ -138,8 +135,8 @@ def missed_mark(missed: Sequence[tuple[str, str, str]], language: Language) -> s
 
 
 def nothing_to_answer(messages: Sequence[InboundMessage]) -> str:
-    """What to tell the sender where no message has anything in it; empty where one has. A bare mention in a group is a
-    call to look at what was said before."""
+    """What to tell the sender where no message has any content; else empty. A bare mention in a group asks for what was
+    said before."""
     said_something = (
         message.text.strip() or message.quote or message.attachments or message.kind is ChatKind.GROUP
         for message in messages
@@ -148,12 +145,12 @@ def nothing_to_answer(messages: Sequence[InboundMessage]) -> str:
 
 
 def has_files(message: InboundMessage) -> bool:
-    """Whether anything came with it that must be fetched before it is seen."""
+    """True where something came with it that must be fetched first."""
     return any(one.handle for one in message.attachments)
 
 
 def needs_advice(opened: Mapping[int, AttachmentResult]) -> bool:
-    """Whether its sender is to be told how a transcriber is set up."""
+    """True where the sender should hear how a transcriber is set up."""
     return any(one.found is AttachmentKind.UNHEARD for one in opened.values())
 
 
@@ -161,7 +158,7 @@ _Came = Sequence[tuple[Attachment, AttachmentResult | None]]
 
 
 def _heard(message: InboundMessage, came: _Came) -> Iterator[tuple[str, str]]:
-    """Name and words of each recording of the sender's own speech."""
+    """Name and text of each recording of the sender's own speech."""
     for one, it in came:
         if it and it.found is AttachmentKind.SPEECH and not _is_somebody_elses(message, one):
             yield _named(one), it.text
@@ -200,7 +197,7 @@ def _quoted(quote: Quote) -> str | ForwardedText:
 
 
 def _overheard(message: InboundMessage) -> str:
-    """What others said, and what they passed on, is not opened."""
+    """An overheard message as text; its files are not opened."""
     came = (f"[{_named(one)}]" + (f" {one.words}" if one.words else "") for one in message.attachments)
     quote = message.quote
     forwarded = (
@@ -210,6 +207,6 @@ def _overheard(message: InboundMessage) -> str:
 
 
 def _named(attachment: Attachment, kind: str = "") -> str:
-    """`kind`: a better word for what was sent as a file. Of a name that looks like a path, the end."""
+    """The attachment's name, of a path the end. `kind`: a better word for what was sent as a file."""
     word = kind if kind and attachment.kind == "document" else attachment.kind
     return " ".join(filter(None, [word, re.split(r"[/\\]", attachment.name)[-1]]))
