@@ -31,8 +31,8 @@ _COMMANDS = {
 
 
 class _Words(click.types.StringParamType):
-    """Words that somebody typed. They are UTF-8 where they can be read so, whatever the locale takes them for, and
-    never hold halves of characters, which no file and no other process would take."""
+    """Text that somebody typed: read as UTF-8 where possible, whatever the locale says, and without lone surrogates,
+    which no file and no other process accepts."""
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
         text = str(value)
@@ -58,7 +58,7 @@ class _Commands(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """From the table: click's own would import every command for its first line."""
+        """Writes the table: click's own would import every command for its first line."""
         with formatter.section("Commands"):
             formatter.write_dl(list(_COMMANDS.items()))
 

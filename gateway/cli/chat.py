@@ -1,4 +1,4 @@
-"""`daybook chat`: talk to the agent in this terminal."""
+"""`daybook chat`: a conversation with the agent in this terminal."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def chat_command(place: CliContext, message: str | None, session: str) -> None:
 
 
 async def _chat(home: Home, config: Config, message: str | None, session: str) -> bool:
-    """True where an answer was an error."""
+    """Runs the chat; True where an answer was an error."""
     at_terminal = message is None and sys.stdin.isatty() and sys.stdout.isatty()
     screen = Screen(sys.stdout, sys.stderr, live=at_terminal)
     async with open_chat(home, config, session, screen, lasting=message is None) as talk:

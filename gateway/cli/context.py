@@ -1,4 +1,4 @@
-"""What every command needs first: its home, its configuration, and errors told in one way."""
+"""Every command's start: its home, its configuration, and errors shown in one way."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class CommandFailed(click.ClickException):
-    """The thing asked for failed."""
+    """The command failed."""
 
     exit_code = 1
 
@@ -33,7 +33,7 @@ class Misconfigured(click.ClickException):
 
 @dataclass(frozen=True, slots=True)
 class CliContext:
-    """Where a command acts."""
+    """The home and the configuration of a command."""
 
     home: Home
 
@@ -50,14 +50,14 @@ class CliContext:
         return loaded.config
 
     def quiet_config(self) -> Config:
-        """The configuration of a command that answers on stdout: its log is for trouble only."""
+        """The configuration of a command that answers on stdout: its log shows trouble only."""
         config = self.config()
         log_setup.set_up("warning", config.log.format, secrets_of(config))
         return config
 
 
 def run(work: Coroutine[object, object, T]) -> T:
-    """Run a command's work; what it raises for people becomes its exit code and one line on stderr."""
+    """Runs a command's work; an error for people becomes its exit code and one line on stderr."""
     try:
         return asyncio.run(work)
     except BaseExceptionGroup as group:
@@ -73,7 +73,7 @@ def _told(error: BaseException) -> BaseException:
 
 
 def _only(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """What a group of tasks failed of, where it is one thing."""
+    """The one cause of a group's failure, where there is only one."""
     inner = group.exceptions[0]
     if len(group.exceptions) > 1:
         return group

@@ -1,4 +1,4 @@
-"""`daybook doctor`: check everything; each problem with its cure."""
+"""`daybook doctor`: checks everything; each problem with its fix."""
 
 from __future__ import annotations
 

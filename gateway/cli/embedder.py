@@ -1,4 +1,4 @@
-"""`daybook memory embedder`: what finds memories by meaning, whether it works, and what it costs."""
+"""`daybook memory embedder`: the embedder, whether it works, and what it costs."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def embedder(place: CliContext, wants_one: bool, as_json: bool) -> None:
 
 
 def fetch_into(place: CliContext) -> None:
-    """Raises `CommandFailed`, with what to do by hand."""
+    """Fetches the model. Raises `CommandFailed`, with what to do by hand."""
     place.home.create()
     click.echo(f"Fetching a model ({LOADED} MB)…", err=True)
     try:
@@ -87,7 +87,7 @@ def fetch_into(place: CliContext) -> None:
 
 
 def _embed_all(place: CliContext, settings: LocalEmbedderSettings | RemoteEmbedderSettings | None) -> None:
-    """What is remembered already, with a bar. A gateway that runs takes the model up, and does the rest itself."""
+    """Embeds what is remembered already, with a bar. A running gateway takes the model up and does the rest itself."""
     if settings is None:
         return
     if ask(place, "memory.embedder", answer="use").running:

@@ -1,4 +1,4 @@
-"""`daybook gateway`: run in the foreground until told to stop."""
+"""`daybook gateway`: runs in the foreground until it is asked to stop."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ async def _run(home: Home, config: Config, *, terminal: bool, watched: bool) -> 
 
 
 async def _opened(home: Home, config: Config, stack: contextlib.AsyncExitStack) -> Gateway:
-    """The home's gateway, closed with `stack`. A command that acts alone in the home is waited for, as it waits for a
-    gateway that starts. Raises `HomeBusy` at once where another gateway runs; `OperationError`."""
+    """The home's gateway, closed with `stack`. Waits for a command that acts alone in the home. Raises `HomeBusy` at
+    once where another gateway runs; `OperationError`."""
     wait = HomeWait(news.info, silent=0)
     while True:
         try:
@@ -113,7 +113,7 @@ def _stopped_by_signals(stop: asyncio.Event) -> Iterator[None]:
 
 
 async def _attended(gateway: Gateway, stop: asyncio.Event, *, watched: bool) -> None:
-    """Talk here while the gateway runs. A person's Ctrl-D ends it; the end of a pipe does not."""
+    """Chats in this terminal while the gateway runs. A person's Ctrl-D ends it; the end of a pipe does not."""
     screen = Screen(sys.stdout, sys.stderr, live=watched)
     with gateway.terminal.attach(MAIN_CHAT, screen):
         conversation = Repl(LocalChat(gateway, MAIN_CHAT, stop), screen)
@@ -131,7 +131,8 @@ async def _attended(gateway: Gateway, stop: asyncio.Event, *, watched: bool) -> 
 
 
 async def _page_address(gateway: Gateway, stop: asyncio.Event) -> str:
-    """Empty where there is no page, or it cannot be opened now (the log says why), or `stop` is set first."""
+    """The page's address; empty where there is none, it cannot be opened now (the log says why), or `stop` is set
+    first."""
     if gateway.web is None:
         return ""
     with contextlib.suppress(TimeoutError):
@@ -141,7 +142,7 @@ async def _page_address(gateway: Gateway, stop: asyncio.Event) -> str:
 
 
 async def _unless(stop: asyncio.Event, work: Coroutine[object, object, object]) -> None:
-    """Do the work until it is done or `stop` is set."""
+    """Works until done or `stop` is set."""
     working, stopping = asyncio.ensure_future(work), asyncio.ensure_future(stop.wait())
     try:
         await asyncio.wait({working, stopping}, return_when=asyncio.FIRST_COMPLETED)

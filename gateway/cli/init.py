@@ -28,7 +28,7 @@ _NAME_LINE = re.compile(r"^- Name:[ \t]*$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class SetupAnswers:
-    """What was asked; an empty text means the default. The secrets go to `.env`, the rest to `config.yaml`."""
+    """The answers; an empty text means the default. Secrets go to `.env`, the rest to `config.yaml`."""
 
     name: str
     timezone: str
@@ -77,7 +77,7 @@ def init_command(place: CliContext, /, yes: bool, wants_embedder: bool | None, *
 
 
 def _offer_embedder(place: CliContext, config: Config, wants_one: bool | None, *, asks: bool) -> None:
-    """One question. What cannot be fetched is told, and fails nothing."""
+    """Offers search by meaning in one question. A failed fetch is reported and fails nothing."""
     question = offer_of(place.home, config)
     if wants_one is None and asks and question:
         try:
@@ -96,7 +96,7 @@ def _offer_embedder(place: CliContext, config: Config, wants_one: bool | None, *
 
 
 def _wishes(given: dict[str, str | None], *, yes: bool) -> SetupAnswers:
-    """Ask what was not given. Each answer is checked by the configuration that it makes, and asked for again."""
+    """Asks for what was not given. Each answer is checked by the configuration that it makes, and asked for again."""
 
     def ask(name: str, question: str, default: str = "", *, hide: bool = False) -> str:
         value = given[name]
@@ -137,7 +137,7 @@ def _checked(name: str) -> Callable[[str], str]:
 
 
 def _problem(name: str, value: str) -> str:
-    """Why this answer would make an invalid configuration; empty where it would not."""
+    """Why this answer makes an invalid configuration; empty where it does not."""
     only = SetupAnswers(**{field: value if field == name else "" for field in SetupAnswers.__dataclass_fields__})
     try:
         parse(_config_text(only), {"ANTHROPIC_API_KEY": only.model_key, "TELEGRAM_BOT_TOKEN": only.telegram_token})
@@ -147,7 +147,7 @@ def _problem(name: str, value: str) -> str:
 
 
 def _config_text(wishes: SetupAnswers) -> str:
-    """Only what differs from the defaults, with a word on each."""
+    """The values that differ from the defaults, each with a comment."""
     parts = ["# Daybook's configuration. Only what differs from the defaults needs to stand here;", ""]
     parts[1] = "# `daybook config show` prints all of it, `daybook config validate` checks it. Secrets are in .env.\n"
     if wishes.timezone:
@@ -168,7 +168,7 @@ def _quoted(text: str) -> str:
 
 
 def _write_env(file: Path, wishes: SetupAnswers) -> None:
-    """Secrets, where there are any; a file that exists gets what it lacks at its end."""
+    """Writes secrets, where there are any; an existing file gets what it lacks at its end."""
     secrets = {"ANTHROPIC_API_KEY": wishes.model_key, "TELEGRAM_BOT_TOKEN": wishes.telegram_token}
     lines = "".join(f"{name}={value}\n" for name, value in secrets.items() if value)
     if not file.exists():
@@ -180,7 +180,7 @@ def _write_env(file: Path, wishes: SetupAnswers) -> None:
 
 
 def _introduce(file: Path, name: str) -> None:
-    """Put the name into a USER.md that was only just copied."""
+    """Writes the name into a new USER.md."""
     text = file.read_text(encoding="utf-8")
     file.write_text(_NAME_LINE.sub(lambda _: f"- Name: {name}", text, count=1), encoding="utf-8")
 

@@ -1,4 +1,4 @@
-"""`daybook memory`: search what is remembered, see how it came about, take a change back."""
+"""`daybook memory`: searches memory, shows how it came about, undoes changes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SHOWN = 10
 
 
 def _a_scope(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
-    """Its form alone; whether there is such a person or group, the memory knows."""
+    """Checks the form of a scope; only the memory knows whether it exists."""
     audience, _, id = (value or "owner").partition(":")
     if audience == "owner" if not id else audience in ("person", "group"):
         return value

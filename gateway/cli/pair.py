@@ -1,4 +1,4 @@
-"""`daybook pair`: who may talk to it."""
+"""`daybook pair`: who may write to the bot."""
 
 from __future__ import annotations
 

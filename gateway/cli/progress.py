@@ -1,4 +1,4 @@
-"""A bar on stderr while an index is built: for `daybook memory index`, and the embedder's command, which ends in it."""
+"""A progress bar on stderr while an index is built."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LABELS = {"files": "Indexing files", "texts": "Embedding texts"}
 
 
 async def show_progress(asked: Mapping[str, Json], call: Call, sleep: Sleep = asyncio.sleep) -> None:
-    """A bar on stderr, for a build that takes long, until it is cancelled."""
+    """Shows the bar for a build that takes long, until cancelled."""
     await sleep(_LONG)
     now = "files"
     while True:

@@ -1,7 +1,4 @@
-"""What `--json` prints.
-
-Columns for people's eyes.
-"""
+"""Output of commands: JSON, and tables for people."""
 
 from __future__ import annotations
 
@@ -14,12 +11,12 @@ from agent.model.base import Json
 
 
 def print_json(value: Json) -> None:
-    """The one document on stdout."""
+    """Prints the one document on stdout."""
     click.echo(json.dumps(value, ensure_ascii=False, indent=2))
 
 
 def print_table(heads: Sequence[str], lines: Sequence[Sequence[object]], empty: str) -> None:
-    """Aligned columns under their heads; `empty` where there are no lines."""
+    """Prints aligned columns under their heads; `empty` where there are no lines."""
     if not lines:
         click.echo(empty)
         return

@@ -1,7 +1,5 @@
-"""A talk from the first word to the last: one message, lines from a pipe, or a person at a terminal.
-
-A talk with the agent: with the running gateway, else with one that is opened for it in this process.
-"""
+"""A conversation in the terminal: one message, lines from a pipe, or a person; with the running gateway, else with one
+that is opened in this process."""
 
 from __future__ import annotations
 
@@ -43,7 +41,7 @@ class HomeWait:
         self._told = False
 
     async def again(self, busy: HomeBusy) -> None:
-        """Wait a moment before the next try. Raises `busy` where it has waited long enough."""
+        """Waits a moment before the next try. Raises `busy` after too long."""
         waited = asyncio.get_running_loop().time() - self._began
         if waited > _STARTING:
             raise busy
@@ -54,20 +52,20 @@ class HomeWait:
 
 
 class ChatConnection(Protocol):
-    """What is shown meanwhile goes to the listener that the talk was opened with."""
+    """A connection to the agent. Replies go to the listener that it was opened with."""
 
     async def say(self, text: str, message_id: str) -> None:
-        """Returns once the message is on disk. Raises `NotKept`."""
+        """Sends a message; returns once it is on disk. Raises `TerminalMessageNotKept`."""
 
     async def outcome(self, message_id: str) -> MessageOutcome:
-        """What became of a message by now. Raises `OperationError`."""
+        """The present outcome of a message. Raises `OperationError`."""
 
     async def ended(self) -> None:
-        """Wait until nobody is there to talk to any more."""
+        """Waits until the other side is gone."""
 
 
 class LocalChat:
-    """A talk with a gateway in this process; it ends with `stop`."""
+    """A chat with a gateway in this process; it ends with `stop`."""
 
     def __init__(self, gateway: Gateway, session: str, stop: asyncio.Event) -> None:
         self._stop = stop
@@ -88,10 +86,12 @@ class LocalChat:
 async def open_chat(
     home: Home, config: Config, session: str, listener: Listener, *, lasting: bool
 ) -> AsyncIterator[ChatConnection]:
-    """`lasting`: a talk alone lets other commands in, as a gateway does. One that ends with its first answer does not:
-    they would be cut off.
+    """Opens a chat. `lasting`: without a gateway it lets other commands in, as a gateway does. One that ends with its
+    first answer does not: they would be cut off.
 
-    Raises `HomeBusy` where the home stays held by what lets nobody in, `OperationError` where its gateway is no use."""
+    Raises `HomeBusy` where the home stays held by a process that lets nobody in, `OperationError` where its gateway is
+    of no use.
+    """
     wait = HomeWait()
     async with contextlib.AsyncExitStack() as stack:
         while True:
@@ -135,7 +135,7 @@ _LOOK_AGAIN = 0.2
 
 
 class Repl:
-    """`failed`: an answer was an error, or there was none to be had."""
+    """`failed`: an answer was an error, or there was none."""
 
     def __init__(self, talk: ChatConnection, screen: Screen) -> None:
         self.failed = False
@@ -144,7 +144,8 @@ class Repl:
         self._asking = False
 
     async def ask(self, text: str) -> None:
-        """Say something and wait for what answers it to be shown. Raises `NotKept` where the gateway has gone."""
+        """Sends a message and waits until its answer is shown. Raises `TerminalMessageNotKept` where the gateway is
+        gone."""
         message_id = new_id()
         answer = self._screen.expect(message_id, self._talk.outcome)
         self._asking = True
@@ -167,13 +168,13 @@ class Repl:
             ) from error
 
     async def pipe(self, lines: InputLines) -> None:
-        """Each line is a message; the next one is said when the last is answered."""
+        """Sends each line as a message, after the last one is answered."""
         while (line := await lines.next()) is not None:
             if line.strip():
                 await self.ask(line)
 
     async def at_terminal(self, lines: InputLines) -> None:
-        """Prompt after prompt until Ctrl-D, or until the gateway ends."""
+        """Prompts until Ctrl-D, or until the gateway ends."""
         gone = asyncio.ensure_future(self._talk.ended())
         try:
             while (line := await self._prompted(lines, gone)) is not None:

@@ -1,4 +1,4 @@
-"""Ask the running gateway; without one, act alone under the home's lock, through the same operations."""
+"""Asks the running gateway; without one, acts alone under the home's lock, through the same operations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gateway.store.database import StoreUnavailable
 
 @dataclass(frozen=True, slots=True)
 class RpcAnswer:
-    """`running`: a running gateway gave it."""
+    """A result; `running`: it came from a running gateway."""
 
     value: Json
     running: bool
@@ -32,7 +32,7 @@ Beside = Callable[[Call], Coroutine[object, object, None]]
 
 
 def ask(place: CliContext, operation: str, **params: Json) -> RpcAnswer:
-    """For commands: prints nothing, raises what ends them."""
+    """Calls an operation: prints nothing, raises what ends a command."""
     return ask_beside(place, operation, params, None)
 
 
@@ -42,7 +42,7 @@ def ask_beside(place: CliContext, operation: str, params: Params, beside: Beside
 
 
 async def asked(home: Home, config: Config, operation: str, params: Params, beside: Beside | None = None) -> RpcAnswer:
-    """Raises `OperationError`, and `HomeError` where the home cannot be used."""
+    """Calls an operation. Raises `OperationError`, and `HomeError` where the home cannot be used."""
 
     async def again(other: str, others: Params) -> Json:
         async with connect(home.socket) as connection:
@@ -81,5 +81,5 @@ async def _with(work: Awaitable[Json], beside: Beside | None, call: Call) -> Jso
 
 
 def rows(value: Json) -> list[dict[str, Json]]:
-    """A list of objects, as most operations answer."""
+    """A list of objects, the result of most operations."""
     return [dict(row) for row in value if isinstance(row, dict)] if isinstance(value, list) else []

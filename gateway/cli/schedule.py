@@ -60,8 +60,7 @@ def add(place: CliContext, /, as_json: bool, **wish: str | None) -> None:
 
 
 def _check(wish: Mapping[str, str | None]) -> None:
-    """The form of what was given: no gateway has to be asked to see that it is wrong usage. Raises `InvalidJob` and
-    `InvalidWhen`."""
+    """Checks the form of the arguments without a gateway. Raises `InvalidJob` and `InvalidWhen`."""
     checks = {"text": checked_text, "id": checked_id, "to": checked_to, "timezone": checked_zone}
     for name, check in checks.items():
         if (given := wish[name]) is not None:
@@ -157,6 +156,6 @@ def _resting(row: Mapping[str, Json]) -> str:
 
 
 def _when(value: Json) -> str:
-    """As `/jobs` says it."""
+    """A job's time in the words of `/jobs`."""
     fields = {name: str(one) for name, one in value.items()} if isinstance(value, Mapping) else {}
     return in_words(parse(fields)) if fields else ""

@@ -1,4 +1,4 @@
-"""What a person sees of a talk."""
+"""What a person sees of a conversation in the terminal."""
 
 from __future__ import annotations
 
@@ -20,14 +20,13 @@ OutcomeOf = Callable[[str], Awaitable[MessageOutcome]]
 
 
 class Screen:
-    """Prints what answers the message that is being waited for to `out`, and settles the future that `expect` gave.
+    """Prints the awaited answer to `out`, and settles the future that `expect` returned.
 
-    live    a person is watching: replies appear while they are written, and whatever else arrives is shown too.
-            Otherwise `out` gets nothing but the answer; other replies go to `err`, marked as earlier ones
+    live       a person is watching: replies appear while they are written, and whatever else arrives is shown too.
+               Otherwise `out` gets nothing but the answer; other replies go to `err`, marked as earlier ones
+    at_prompt  the prompt is on the screen: what arrives begins below it, and it is shown again afterwards
 
-    at_prompt  the prompt stands there: what arrives begins below it, and it is shown again behind
-
-    Where `out` has gone (`| head`), that future raises `BrokenPipeError`, and the reply is kept for the next who looks.
+    Where `out` is gone (`| head`), that future raises `BrokenPipeError`, and the reply is kept for the next reader.
     """
 
     def __init__(self, out: TextIO, err: TextIO, *, live: bool) -> None:
@@ -41,7 +40,7 @@ class Screen:
         self._answer: asyncio.Future[Final] | None = None
 
     def expect(self, message_id: str, outcome: OutcomeOf) -> asyncio.Future[Final]:
-        """From now on the answer to `message_id` is the one."""
+        """Waits for the answer to `message_id` from now on."""
         self._waiting_for, self._outcome = message_id, outcome
         self._answer = asyncio.get_running_loop().create_future()
         return self._answer
@@ -83,7 +82,8 @@ class Screen:
             self._print(self.out, f"{text}\n")
 
     async def _is_answer(self, final: Final) -> bool:
-        """A message that joined a running turn is answered by that turn's reply, which names another message."""
+        """True for the awaited answer. A message that joined a running turn is answered by that turn's reply, which
+        names another message."""
         if not self._answer or not self._outcome or self._answer.done():
             return False
         if final.reply_to == self._waiting_for:
@@ -92,7 +92,7 @@ class Screen:
         return bool(turn) and final.key.startswith(f"{turn}:")
 
     def _grow(self, text: str) -> None:
-        """Print what is new; a reply that began anew is printed anew."""
+        """Prints what is new; a reply that was reset is printed again."""
         if self.at_prompt and text and not self._growing:
             self._print(self.out, "\n")
         if not text.startswith(self._growing):

@@ -1,4 +1,4 @@
-"""`daybook sessions`: the transcripts of talks."""
+"""`daybook sessions`: transcripts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`daybook skills`: what it has learnt to do, and what is missing for it."""
+"""`daybook skills`: the agent's skills, and what they lack."""
 
 from __future__ import annotations
 

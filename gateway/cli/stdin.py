@@ -1,4 +1,4 @@
-"""Lines from standard input, without holding up anything else."""
+"""Lines from standard input, without blocking the event loop."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ PROMPT = "> "
 
 
 def prompt_again() -> str:
-    """The prompt with what stands behind it so far, for after something was printed over it."""
+    """The prompt with what is typed so far, for after something was printed over it."""
     readline = sys.modules.get("readline")
     return PROMPT + (readline.get_line_buffer() if readline else "")
 
 
 class InputLines:
-    """Reads in a thread of its own, a line at a time and only when asked: what was typed ahead stays with the system.
+    """Reads in a thread of its own, a line at a time and only on demand: what was typed ahead stays with the system.
 
-    The thread is a daemon, for nothing can wake a read from a terminal."""
+    The thread is a daemon, for nothing can wake a read from a terminal.
+    """
 
     def __init__(self, source: TextIO, *, prompt: bool) -> None:
         self._source = source
@@ -68,7 +69,7 @@ class InputLines:
 
 @contextlib.contextmanager
 def line_editing() -> Iterator[None]:
-    """History and editing keys at the prompt, and the terminal as it was afterwards, however we leave."""
+    """History and editing keys at the prompt; restores the terminal however the block ends."""
     try:
         importlib.import_module("readline")
         termios = importlib.import_module("termios")

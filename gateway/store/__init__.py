@@ -1,5 +1,5 @@
-"""The one SQLite file for operations. SQL lives in this package and nowhere else.
+"""The one SQLite file for operations. SQL is in this package and nowhere else.
 
-`database` runs it; the other modules are functions on a connection, so that steps of different rooms can stand in one
-transaction: a message is finished in the very commit that writes its reply down.
+`database` runs it; the other modules are functions on a connection, so that steps of different parts can share a
+transaction: a message is finished in the commit that writes its reply.
 """

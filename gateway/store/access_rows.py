@@ -1,4 +1,4 @@
-"""Access: who was approved, and who asks to be."""
+"""Access: approved people, and open pairing requests."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def approve(connection: sqlite3.Connection, person: Approved, at: str) -> None:
 
 
 def revoke(connection: sqlite3.Connection, channel: str, user_id: str) -> bool:
-    """False: nobody of that id had been approved."""
+    """Revokes an approval. False: there was none."""
     cursor = connection.execute("DELETE FROM access WHERE channel = ? AND user_id = ?", (channel, user_id))
     return cursor.rowcount > 0
 
 
 def requests(connection: sqlite3.Connection, now: str) -> tuple[PairingRequest, ...]:
-    """Open requests; those that ran out are forgotten."""
+    """The open requests; expired ones are deleted."""
     connection.execute("DELETE FROM pairing WHERE expires_at <= ?", (now,))
     rows = connection.execute("SELECT * FROM pairing ORDER BY expires_at")
     return tuple(

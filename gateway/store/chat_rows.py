@@ -1,9 +1,4 @@
-"""The chats in which somebody has spoken to the bot who may, or who asked to: where messages can be sent.
-
-What people chose, by a session's or a chat's name.
-
-The SQL of what was seen last in each chat.
-"""
+"""The SQL of chats: where messages can be sent, what people chose there, and the last position seen in each."""
 
 from __future__ import annotations
 
@@ -19,8 +14,8 @@ from gateway.i18n import ChatLanguage
 
 @dataclass(frozen=True, slots=True)
 class KnownChat:
-    """`user_id`: who spoke last there; in a private chat, its person. `title`: a group's name, else that person's, for
-    people's eyes. `language`: in which its people write, None where nothing has told it."""
+    """`user_id`: who wrote last; in a private chat, its person. `title`: a group's name, else that person's.
+    `language`: of its people, None where unknown."""
 
     address: Address
     kind: ChatKind
@@ -33,15 +28,14 @@ class KnownChat:
 
 
 def language_in(chats: Sequence[KnownChat], address: Address) -> Language:
-    """In which what is ours is said in a chat: that of its thread, else that in which it was spoken to last; English
-    where nothing tells."""
+    """The language of our own sentences in a chat: that of its thread, else the latest of the chat, else English."""
     there = [one for one in chats if (one.address.channel, one.address.chat_id) == (address.channel, address.chat_id)]
     exact = [one for one in there if one.address.thread_id == address.thread_id]
     return next((one.language for one in (*exact, *there) if one.language is not None), Language.ENGLISH)
 
 
 def spoke(connection: sqlite3.Connection, message: InboundMessage, at: str, today: str) -> None:
-    """Take note of where somebody speaks, and in which language. `today`: the user's day, as ISO 8601."""
+    """Notes where somebody writes, and in which language. `today`: the user's day, as ISO 8601."""
     address = message.address
     language = i18n.after(_language(connection, address), message, today)
     connection.execute(
@@ -66,7 +60,7 @@ def spoke(connection: sqlite3.Connection, message: InboundMessage, at: str, toda
 
 
 def language(connection: sqlite3.Connection, address: Address) -> Language:
-    """As `language_in`, of all chats."""
+    """`language_in` with all known chats."""
     return language_in(known(connection), address)
 
 
@@ -83,12 +77,12 @@ def _read(language: str) -> Language | None:
 
 
 def known(connection: sqlite3.Connection) -> tuple[KnownChat, ...]:
-    """Every chat, the one used last first."""
+    """Every chat, the latest first."""
     return tuple(_chat(row) for row in connection.execute("SELECT * FROM chat ORDER BY last_at DESC, rowid DESC"))
 
 
 def private_chat(connection: sqlite3.Connection, channel: str, user_id: str) -> Address | None:
-    """Where a person was last heard in private on a channel."""
+    """The chat on a channel where a person last wrote in private."""
     row = connection.execute(
         "SELECT * FROM chat WHERE channel = ? AND user_id = ? AND kind = ? ORDER BY last_at DESC, rowid DESC LIMIT 1",
         (channel, user_id, ChatKind.PRIVATE),
@@ -97,7 +91,7 @@ def private_chat(connection: sqlite3.Connection, channel: str, user_id: str) -> 
 
 
 def moved(connection: sqlite3.Connection, channel: str, old: str, new: str) -> None:
-    """A chat has another id, and no threads of the old one."""
+    """Changes the id of a chat, and drops the threads of the old one."""
     connection.execute(
         "UPDATE OR REPLACE chat SET chat_id = ?, thread_id = '' WHERE channel = ? AND chat_id = ?", (new, channel, old)
     )
@@ -118,7 +112,7 @@ def _chat(row: sqlite3.Row) -> KnownChat:
 
 
 def choose(connection: sqlite3.Connection, of: str, name: str, value: str | None) -> None:
-    """Keep a choice; None takes it back."""
+    """Stores a choice; None removes it."""
     if value is None:
         connection.execute("DELETE FROM choice WHERE session = ? AND name = ?", (of, name))
     else:
@@ -126,7 +120,7 @@ def choose(connection: sqlite3.Connection, of: str, name: str, value: str | None
 
 
 def chosen(connection: sqlite3.Connection, name: str) -> dict[str, str]:
-    """Of all that made it, a choice of that name."""
+    """The choices of that name, by session or chat."""
     rows = connection.execute("SELECT session, value FROM choice WHERE name = ?", (name,))
     return {row["session"]: row["value"] for row in rows}
 
@@ -141,7 +135,7 @@ def load_seen(connection: sqlite3.Connection, channel: str) -> list[Row]:
 
 
 def note_seen(connection: sqlite3.Connection, channel: str, rows: Sequence[Row]) -> None:
-    """Keep the newer one of what is there and what is given; ids are numbers that grow with time."""
+    """Stores the newer of the given and the known positions; ids are numbers that grow with time."""
     connection.executemany(
         "INSERT INTO seen (channel, chat_id, server, message_id) VALUES (?, ?, ?, ?)"
         " ON CONFLICT (channel, chat_id) DO UPDATE SET message_id = excluded.message_id"

@@ -1,8 +1,8 @@
 """One writer thread for one SQLite file, with group commit.
 
-Everything that waits when the thread gets round to it goes into one transaction and shares one fsync, each piece of
-work under its own savepoint; nobody hears "done" before the commit. So a burst of two hundred messages costs a few disk
-flushes instead of two hundred, and the event loop never touches the disk.
+All work that waits when the thread is ready shares one transaction and one fsync, each piece under its own savepoint;
+nobody hears "done" before the commit. A burst of two hundred messages costs a few disk flushes, and the event loop
+never touches the disk.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _COMPANY = 0.05
 
 
 class StoreUnavailable(Exception):
-    """The disk did not take a write (full, read-only, failing). Nothing of the work was done; try again later."""
+    """The disk refused a write (full, read-only, failing). Nothing of the work was done; try again later."""
 
 
 class _Job:
-    """A piece of work, and where its result goes. Without a loop nobody waits for it. `patient`: it waits a moment
-    for other work, to share its commit. `purges`: the log of writes is emptied behind it."""
+    """A piece of work and where its result goes, nowhere without a loop. `patient`: it waits a moment to share a
+    commit. `purges`: the write-ahead log is emptied after it."""
 
     def __init__(
         self, work: Work, loop: asyncio.AbstractEventLoop | None, *, patient: bool = False, purges: bool = False
@@ -51,7 +51,7 @@ class _Job:
         self.error: Exception | None = None
 
     def settle(self) -> None:
-        """Tell the waiting coroutine, from the writer thread."""
+        """Wakes the waiting coroutine, from the writer thread."""
         if self.loop is None or self.done is None:
             if self.error is not None:
                 log.error("a note was not written: %s", self.error)
@@ -74,7 +74,7 @@ class Database:
     """Open with `open`, close with `aclose`. All methods but `open` belong to the event loop's thread."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path, company: float = _COMPANY) -> None:
-        """`company`: seconds that `note` waits for work whose commit it can share."""
+        """`company`: seconds that `note` waits to share a commit."""
         self.path = path
         self._connection = connection
         self._company = company
@@ -84,12 +84,12 @@ class Database:
 
     @classmethod
     async def open(cls, path: Path, company: float = _COMPANY) -> Database:
-        """Open or create the file (mode 0600) and bring its tables up to date. Raises `StoreUnavailable`."""
+        """Opens or creates the file (mode 0600) and migrates its tables. Raises `StoreUnavailable`."""
         return cls(await asyncio.to_thread(_connect, path), path, company)
 
     async def run(self, work: Callable[Concatenate[sqlite3.Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Do `work(connection, …)` in the writer thread; returns once its transaction is on disk. What `work` raises is
-        raised here, with its own changes undone; a disk that refuses raises `StoreUnavailable`."""
+        """Runs `work(connection, …)` in the writer thread; returns after its commit. Raises what `work` raises, with
+        its changes undone, and `StoreUnavailable` where the disk refuses."""
         job = _Job(lambda connection: work(connection, *args, **kwargs), asyncio.get_running_loop())
         self._jobs.put(job)
         assert job.done is not None
@@ -99,22 +99,22 @@ class Database:
     def post(
         self, work: Callable[Concatenate[sqlite3.Connection, P], object], *args: P.args, **kwargs: P.kwargs
     ) -> None:
-        """Do `work(connection, …)` soon, without waiting; a failure is logged."""
+        """Runs `work(connection, …)` soon, without waiting; a failure is logged."""
         self._jobs.put(_Job(lambda connection: work(connection, *args, **kwargs), None))
 
     def note(
         self, work: Callable[Concatenate[sqlite3.Connection, P], object], *args: P.args, **kwargs: P.kwargs
     ) -> None:
-        """As `post`, in the commit of whatever else is written within a moment."""
+        """`post`, in the commit of whatever else is written within a moment."""
         self._jobs.put(_Job(lambda connection: work(connection, *args, **kwargs), None, patient=True))
 
     def purge(self) -> None:
-        """Leave nothing on disk of what was overwritten or deleted up to now: soon, without waiting. Where another
-        process is just reading, what it reads stays until the log of writes is next begun anew."""
+        """Removes from the disk what was overwritten or deleted before: soon, without waiting. What another process is
+        just reading stays until the write-ahead log restarts."""
         self._jobs.put(_Job(lambda _: None, None, purges=True))
 
     async def aclose(self) -> None:
-        """Finish what waits, then close."""
+        """Finishes what waits, then closes."""
         self._jobs.put(None)
         await asyncio.to_thread(self._thread.join)
 
@@ -126,7 +126,7 @@ class Database:
         self._connection.close()
 
     def _next_batch(self) -> tuple[list[_Job], bool]:
-        """What waits, and whether more may come."""
+        """The waiting work, and whether more may come."""
         batch: list[_Job] = []
         job = self._jobs.get()
         until = time.monotonic() + self._company
@@ -170,7 +170,7 @@ class Database:
             job.settle()
 
     def _empty_log(self) -> None:
-        """What was committed is committed, whatever becomes of this."""
+        """Empties the write-ahead log. A failure does not matter: the commit is done."""
         try:
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         except sqlite3.Error as error:
@@ -179,7 +179,7 @@ class Database:
 
 @contextmanager
 def reading(path: Path) -> Iterator[sqlite3.Connection]:
-    """The file as it is, for who changes nothing in it, beside whoever does. Blocks. Raises `sqlite3.Error`."""
+    """A read-only connection to the file, beside its writer. Blocks. Raises `sqlite3.Error`."""
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=2)) as connection:
         connection.row_factory = sqlite3.Row
         yield connection

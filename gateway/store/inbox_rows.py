@@ -1,4 +1,4 @@
-"""The inbox's SQL: messages from the moment they are on disk to their one end."""
+"""The SQL of the inbox: messages from their arrival to their one end."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ may start anew (a week of silence)."""
 
 @dataclass(frozen=True, slots=True)
 class InboxRow:
-    """`turn` names the turn that took the message, empty while none has; `attempts` counts the processes that took it
-    and were not asked to end; `died_alone` those that died while they worked on nothing else, and `stood_still` those
-    whose event loop stood still meanwhile."""
+    """`turn`: the turn that took the message, else empty. `attempts` counts the processes that took it and were not
+    asked to end; `died_alone` those that died while they worked on nothing else, and `stood_still` those whose event
+    loop hung meanwhile."""
 
     seq: int
     session: str
@@ -40,7 +40,7 @@ class InboxRow:
 
 @dataclass(frozen=True, slots=True)
 class MessageStatus:
-    """`turn` names the turn that answered; the keys of its replies begin with it."""
+    """`turn`: the turn that answered; the keys of its replies begin with it."""
 
     done: bool = False
     outcome: str = ""
@@ -78,8 +78,8 @@ def admit(
     at: str,
     today: str,
 ) -> InboxRow | None:
-    """Write a message down, bound to the `turn` that it begins at once. `today`: the user's day, as ISO 8601. None: it
-    is a repeat of one already here."""
+    """Writes a message down, bound to the `turn` that it begins. `today`: the user's day, as ISO 8601. None: it is a
+    repeat."""
     address, attempts = message.address, int(bool(turn))
     cursor = connection.execute(
         "INSERT OR IGNORE INTO inbox (channel, account, id, state, session, turn, attempts, chat_id, platform_id,"
@@ -110,8 +110,7 @@ def admit(
 
 
 def rest_of_album(connection: sqlite3.Connection, message: InboundMessage, session: str) -> tuple[InboxRow, ...]:
-    """What was overheard of the album in which `message` calls the bot. It is called by it too, and waits from now
-    on."""
+    """Takes the overheard rest of the album in which `message` calls the bot: it waits for an answer from now on."""
     rows = []
     for found in connection.execute(
         "SELECT * FROM inbox WHERE state = 'overheard' AND session = ? ORDER BY seq", (session,)
@@ -130,7 +129,7 @@ def rest_of_album(connection: sqlite3.Connection, message: InboundMessage, sessi
 
 
 def of_called_album(connection: sqlite3.Connection, message: InboundMessage, session: str) -> bool:
-    """Whether another message of its album has called the bot, be it answered already. Then this one calls it too."""
+    """True where another message of its album has called the bot, even if that is answered already."""
     near = connection.execute(
         "SELECT message FROM inbox WHERE channel = ? AND account = ? AND chat_id = ? AND session = ?"
         " AND state IN ('waiting', 'done') AND outcome != 'overheard' AND message != ''"
@@ -142,7 +141,7 @@ def of_called_album(connection: sqlite3.Connection, message: InboundMessage, ses
 
 
 def _same_album(one: InboundMessage, other: InboundMessage) -> bool:
-    """A name of an album means something only in its chat, and for one sender."""
+    """True where both belong to one album; its name counts only within one chat and sender."""
     return (one.album, one.address, one.sender.id) == (other.album, other.address, other.sender.id)
 
 
@@ -163,7 +162,7 @@ def keep_unreadable(connection: sqlite3.Connection, event: UnreadableEvent, at: 
 
 
 def reword(connection: sqlite3.Connection, edited: InboundMessage) -> tuple[InboxRow, ...]:
-    """Give a message that no turn has taken yet its new text; returns the changed rows (none: too late or unknown)."""
+    """Changes the text of a message without a turn; returns the changed rows (none: too late or unknown)."""
     rows = connection.execute(
         "SELECT * FROM inbox WHERE channel = ? AND account = ? AND chat_id = ? AND platform_id = ? AND turn = ''"
         " AND state IN ('waiting', 'overheard')",
@@ -181,8 +180,7 @@ def reword(connection: sqlite3.Connection, edited: InboundMessage) -> tuple[Inbo
 
 
 def was_read_otherwise(connection: sqlite3.Connection, edited: InboundMessage, offer: str) -> bool:
-    """Whether a turn has read a message of the same sender in another wording, and no message of key `offer` was
-    written to them about it."""
+    """True where a turn has read another version of the message, and no message of key `offer` was written about it."""
     address = edited.address
     rows = connection.execute(
         "SELECT * FROM inbox WHERE channel = ? AND account = ? AND chat_id = ? AND platform_id = ? AND turn != ''"
@@ -202,8 +200,8 @@ def take(
     counted: Collection[int] = (),
     alone: bool = False,
 ) -> None:
-    """Bind messages to a turn. `counted`: those of them for which this is one more attempt; `alone`: their turn runs
-    while no other does."""
+    """Binds messages to a turn. `counted`: those for which this is one more attempt; `alone`: nothing else runs
+    meanwhile."""
     connection.executemany(
         "UPDATE inbox SET turn = ?, attempts = attempts + ?, trying_alone = max(trying_alone, ?) WHERE seq = ?",
         [(turn, int(seq in counted), int(alone), seq) for seq in seqs],
@@ -211,8 +209,8 @@ def take(
 
 
 def separate(connection: sqlite3.Connection, turns: Mapping[int, str], attempts: int) -> None:
-    """Give messages that shared a turn their own ones, by number, and each at least so many attempts. What is shown of
-    the shared turn is replaced by the answer to the first."""
+    """Gives messages that shared a turn their own ones, by number, each with at least so many attempts. The preview of
+    the shared turn goes to the first."""
     first = min(turns)
     connection.execute(
         "UPDATE OR REPLACE preview SET turn = ? WHERE turn = (SELECT turn FROM inbox WHERE seq = ?)",
@@ -225,9 +223,9 @@ def separate(connection: sqlite3.Connection, turns: Mapping[int, str], attempts:
 
 
 def take_over(connection: sqlite3.Connection, stood_still: Iterable[int], attempts: int, *, died: bool) -> None:
-    """Note how the last process ended. Who died with a message alone counts for that message; who `died` otherwise was
-    killed by something else, which then may have been the cause before, too. `stood_still`: messages that were in hand
-    as the event loop stood still; each has at least so many `attempts` from then on."""
+    """Notes how the last process ended. A death with one message alone counts for that message; where a process `died`
+    otherwise, something else killed it, perhaps before, too. `stood_still`: messages in hand when the event loop hung;
+    each has at least so many `attempts` from then on."""
     in_trial = connection.execute(
         "UPDATE inbox SET died_alone = died_alone + 1, trying_alone = 0 WHERE state = 'waiting' AND trying_alone = 1"
     )
@@ -241,7 +239,7 @@ def take_over(connection: sqlite3.Connection, stood_still: Iterable[int], attemp
 
 
 def forgive(connection: sqlite3.Connection, seqs: Iterable[int]) -> None:
-    """Count the running attempt as none."""
+    """Counts the running attempt as none."""
     connection.executemany(
         "UPDATE inbox SET attempts = max(0, attempts - 1), trying_alone = 0 WHERE seq = ?", [(seq,) for seq in seqs]
     )
@@ -262,12 +260,12 @@ def overheard_before(connection: sqlite3.Connection, session: str, seq: int) -> 
 
 
 def open_rows(connection: sqlite3.Connection) -> tuple[InboxRow, ...]:
-    """What the last process left without an end, oldest first."""
+    """The messages that the last process left open, oldest first."""
     return tuple(_row(row) for row in connection.execute("SELECT * FROM inbox WHERE state = 'waiting' ORDER BY seq"))
 
 
 def fate(connection: sqlite3.Connection, channel: str, account: str, message_id: str) -> MessageStatus:
-    """What became of a message; not done where it is unknown, or where part of its answer is still to be sent."""
+    """The status of a message; not done where it is unknown, or a part of its reply is still to be sent."""
     row = connection.execute(
         "SELECT state, outcome, turn, chat_id FROM inbox WHERE channel = ? AND account = ? AND id = ?",
         (channel, account, message_id),
@@ -292,13 +290,13 @@ def counts(connection: sqlite3.Connection) -> InboxCounts:
 
 
 def waiting_since(connection: sqlite3.Connection, before: str) -> int:
-    """How many have waited since then or longer."""
+    """The number of messages that have waited since then or longer."""
     query = "SELECT count(*) FROM inbox WHERE state = 'waiting' AND received_at < ?"
     return int(connection.execute(query, (before,)).fetchone()[0])
 
 
 def prune(connection: sqlite3.Connection) -> None:
-    """Forget what is finished and old."""
+    """Deletes what is finished and old."""
     connection.execute(
         "DELETE FROM inbox WHERE state = 'done' AND received_at < strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ?)",
         (f"-{_KEPT_DAYS} days",),

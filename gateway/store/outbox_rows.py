@@ -1,4 +1,4 @@
-"""The outbox's SQL: replies from before they are sent to their receipt."""
+"""The SQL of the outbox: replies from before they are sent to their receipt."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class OutboxRow:
-    """`repeat`: this text may stand in the chat already, so it is sent with a mark that says so; `doubted`: because an
-    earlier send of this very row may have arrived (else a preview of it may)."""
+    """`repeat`: the text may be in the chat already, so it is sent with a mark; `doubted`: because an earlier send of
+    this row may have arrived (else a preview of it may)."""
 
     seq: int
     key: str
@@ -62,7 +62,7 @@ class OutboxCounts:
 
 
 def add(connection: sqlite3.Connection, drafts: Sequence[Draft], at: str) -> None:
-    """Write pieces down, in order. A key that is already here is left as it is."""
+    """Writes pieces down, in order. A known key is left as it is."""
     connection.executemany(
         "INSERT OR IGNORE INTO outbox (key, channel, account, chat_id, thread_id, text, reply_to, edits, buttons,"
         " file, state, repeat, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'waiting', ?, ?)",
@@ -87,7 +87,7 @@ def add(connection: sqlite3.Connection, drafts: Sequence[Draft], at: str) -> Non
 
 
 def open_rows(connection: sqlite3.Connection, address: Address | None = None) -> tuple[OutboxRow, ...]:
-    """What has no receipt yet, in the order of writing; of one chat (all its threads) where an address is given."""
+    """The rows without a receipt, in the order of writing; with an address, of one chat and all its threads."""
     query = "SELECT * FROM outbox WHERE state IN ('waiting', 'sending')"
     arguments: tuple[str, ...] = ()
     if address is not None:
@@ -114,7 +114,7 @@ def open_rows(connection: sqlite3.Connection, address: Address | None = None) ->
 
 
 def take_up(connection: sqlite3.Connection, address: Address, at: str) -> tuple[OutboxRow, ...]:
-    """As `open_rows` of a chat, with an attempt at the first begun, unless that is an edit, which may be repeated."""
+    """`open_rows` of a chat, with an attempt at the first begun, unless that is an edit, which may be repeated."""
     rows = open_rows(connection, address)
     if not rows or rows[0].edits:
         return rows
@@ -128,7 +128,7 @@ def open_files(connection: sqlite3.Connection) -> frozenset[Path]:
 
 
 def begin(connection: sqlite3.Connection, seq: int, at: str) -> None:
-    """An attempt begins; the time of the first one is kept."""
+    """Begins an attempt; the time of the first one is kept."""
     connection.execute(
         "UPDATE outbox SET state = 'sending', attempts = attempts + 1,"
         " begun_at = CASE begun_at WHEN '' THEN ? ELSE begun_at END WHERE seq = ?",
@@ -144,7 +144,7 @@ def receipt(connection: sqlite3.Connection, seq: int, platform_id: str, at: str)
 
 
 def again(connection: sqlite3.Connection, seq: int, error: str, *, repeat: bool = False, anew: bool = False) -> None:
-    """Back to waiting. `repeat`: it may have arrived; `anew`: the message it was to edit is gone."""
+    """Sets a row back to waiting. `repeat`: it may have arrived; `anew`: the message it was to edit is gone."""
     connection.execute(
         "UPDATE outbox SET state = 'waiting', error = ?, repeat = max(repeat, ?),"
         " edits = CASE WHEN ? THEN '' ELSE edits END WHERE seq = ?",
@@ -157,8 +157,8 @@ def give_up(connection: sqlite3.Connection, seq: int, error: str) -> None:
 
 
 def cut(connection: sqlite3.Connection, row: OutboxRow, pieces: Sequence[str], at: str) -> None:
-    """Have several messages stand in place of one, before what follows it in its chat. The first keeps the key and the
-    preview that it replaces, and the last has the buttons."""
+    """Replaces a row by several, before what follows it in its chat. The first keeps the key and the preview that it
+    replaces, and the last has the buttons."""
     following = [one for one in open_rows(connection, row.address) if one.seq > row.seq]
     buttons = _BUTTONS.dump_json(row.buttons).decode() if row.buttons else ""
     connection.execute(
@@ -182,24 +182,24 @@ def counts(connection: sqlite3.Connection) -> OutboxCounts:
 
 
 def waiting_since(connection: sqlite3.Connection, before: str) -> int:
-    """How many have waited since then or longer."""
+    """The number of rows that have waited since then or longer."""
     query = "SELECT count(*) FROM outbox WHERE state IN ('waiting', 'sending') AND created_at < ?"
     return int(connection.execute(query, (before,)).fetchone()[0])
 
 
 def is_known(connection: sqlite3.Connection, key: str) -> bool:
-    """Whether a message of that key was ever written down (for 30 days, see `prune`)."""
+    """True where a message of that key was ever written down (for 30 days, see `prune`)."""
     return connection.execute("SELECT 1 FROM outbox WHERE key = ?", (key,)).fetchone() is not None
 
 
 def known_below(connection: sqlite3.Connection, prefix: str) -> list[str]:
-    """The keys that begin with `prefix`, as `is_known` knows them."""
+    """The known keys that begin with `prefix`."""
     query = "SELECT key FROM outbox WHERE key >= :prefix AND key < :prefix || char(1114111)"
     return [row["key"] for row in connection.execute(query, {"prefix": prefix})]
 
 
 def prune(connection: sqlite3.Connection, days: int = 30) -> None:
-    """Forget what was sent so long ago, and previews of turns that the inbox has forgotten."""
+    """Deletes what was sent so long ago, and previews of turns that the inbox has dropped."""
     connection.execute("DELETE FROM preview WHERE turn NOT IN (SELECT turn FROM inbox)")
     connection.execute(
         "DELETE FROM outbox WHERE state = 'sent' AND sent_at < strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ?)",
@@ -224,7 +224,7 @@ def preview_lost(connection: sqlite3.Connection, turn: str) -> None:
 
 
 def preview_of(connection: sqlite3.Connection, turn: str) -> str | None:
-    """Platform id of a turn's preview; empty where one may stand whose id is not known; None without one."""
+    """The platform id of a preview left by an earlier attempt; empty where its id is not known; None without one."""
     row = connection.execute("SELECT platform_id FROM preview WHERE turn = ?", (turn,)).fetchone()
     return None if row is None else str(row["platform_id"])
 
@@ -239,7 +239,7 @@ def preview_age(connection: sqlite3.Connection, turn: str) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """What has become of all pieces of a text. `error`: why the first that failed did."""
+    """The delivery of all pieces of a text. `error`: why the first failed one did."""
 
     waiting: int = 0
     sent: int = 0
@@ -248,7 +248,7 @@ class Delivery:
 
 
 def delivery(connection: sqlite3.Connection, key: str) -> Delivery:
-    """Of the pieces whose keys are `key` with a number behind it."""
+    """The delivery of the pieces whose keys are `key` and a number."""
     row = connection.execute(
         "SELECT coalesce(sum(state IN ('waiting', 'sending')), 0), coalesce(sum(state = 'sent'), 0),"
         " coalesce(sum(state = 'failed'), 0), coalesce(max(CASE WHEN state = 'failed' THEN error END), '')"

@@ -1,7 +1,4 @@
-"""Questions that wait for somebody's yes or no, over restarts.
-
-What the owner said to effects that a session has asked for, until its talk is told.
-"""
+"""The SQL of open yes-or-no questions, and of outcomes that a session has not been told yet."""
 
 from __future__ import annotations
 
@@ -15,8 +12,8 @@ from channels.message import Address
 @dataclass(frozen=True, slots=True)
 class StoredQuestion:
     """`id` names it in buttons; `kind` says who takes the answer, `subject` is what they need for it. `asked`: the
-    platform's id of the only person who may answer. `until`: ISO 8601, UTC. `is_fresh`: nothing else was said by them
-    since, so that a bare word answers it."""
+    platform's id of the only person who may answer. `until`: ISO 8601, UTC. `is_fresh`: they wrote nothing else since,
+    so a bare word answers it."""
 
     id: str
     kind: str
@@ -28,7 +25,7 @@ class StoredQuestion:
 
 
 def add(connection: sqlite3.Connection, question: StoredQuestion) -> None:
-    """Write a question down. One of the same id is left as it is."""
+    """Writes a question down. A known id is left as it is."""
     address = question.address
     connection.execute(
         "INSERT OR IGNORE INTO question VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -48,7 +45,7 @@ def add(connection: sqlite3.Connection, question: StoredQuestion) -> None:
 
 
 def open_questions(connection: sqlite3.Connection, now: str) -> tuple[StoredQuestion, ...]:
-    """Oldest first; what ran out is forgotten."""
+    """The open questions, oldest first; expired ones are deleted."""
     prune(connection, now)
     rows = connection.execute("SELECT * FROM question ORDER BY rowid")
     return tuple(
@@ -66,17 +63,17 @@ def open_questions(connection: sqlite3.Connection, now: str) -> tuple[StoredQues
 
 
 def prune(connection: sqlite3.Connection, now: str) -> None:
-    """Forget what ran out."""
+    """Deletes expired questions."""
     connection.execute("DELETE FROM question WHERE until <= ?", (now,))
 
 
 def about(connection: sqlite3.Connection, id: str, subject: str) -> None:
-    """What it is about reads otherwise now."""
+    """Changes the subject of a question."""
     connection.execute("UPDATE question SET subject = ? WHERE id = ?", (subject, id))
 
 
 def stale(connection: sqlite3.Connection, id: str) -> None:
-    """Something else was said since."""
+    """Something else was written since."""
     connection.execute("UPDATE question SET fresh = 0 WHERE id = ?", (id,))
 
 
@@ -85,13 +82,13 @@ def close(connection: sqlite3.Connection, id: str) -> None:
 
 
 def add_outcome(connection: sqlite3.Connection, id: str, session: str, text: str, at: str, oldest: str) -> None:
-    """`id`: the question's; what is here already stays as it is, and what is older than `oldest` goes."""
+    """Stores an outcome under the question's `id`, unless it is known, and deletes those older than `oldest`."""
     connection.execute("DELETE FROM outcome WHERE at < ?", (oldest,))
     connection.execute("INSERT OR IGNORE INTO outcome VALUES (?, ?, ?, ?)", (id, session, text, at))
 
 
 def outcomes_of(connection: sqlite3.Connection, session: str) -> dict[str, str]:
-    """Texts by id, the oldest first."""
+    """The outcomes of a session by id, the oldest first."""
     rows = connection.execute("SELECT id, text FROM outcome WHERE session = ? ORDER BY rowid", (session,))
     return {row["id"]: row["text"] for row in rows}
 

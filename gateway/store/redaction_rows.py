@@ -1,7 +1,6 @@
-"""Every column that holds words of a chat: what is forgotten is struck out of them all, and can be put back.
+"""Every column with text of chats: what is forgotten is redacted in all of them, and can be restored.
 
-Two are left alone: a message that is not answered yet, for it is still to be read, and a question, which is gone within
-a day.
+Two are left alone: unanswered messages, which are still to be read, and questions, which are gone within a day.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ Place = str | Address
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """Words of a row."""
+    """The text of a row."""
 
     table: str
     column: str
@@ -43,7 +42,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class RedactedText:
-    """A field that reads otherwise now."""
+    """A field with its text before and after."""
 
     table: str
     column: str
@@ -54,7 +53,7 @@ class RedactedText:
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """`which`: the rows that are meant. `without`: the field without what is forgotten."""
+    """`which`: the rows concerned. `without`: the field without what is forgotten."""
 
     table: str
     name: str
@@ -109,14 +108,14 @@ _COLUMNS = {
 
 
 def fields(connection: sqlite3.Connection, *, on_page: bool = False) -> list[Field]:
-    """Everything that was said; `on_page`: what the page shows of it."""
+    """All text of chats; `on_page`: what the page shows of it."""
     return [
         one for column in _COLUMNS.values() if column.table == _PAGE or not on_page for one in _read(connection, column)
     ]
 
 
 def struck(fields: Iterable[Field], strike: Strike) -> tuple[RedactedText, ...]:
-    """What is to be changed so that nothing of it is left in these. Takes a while where they are many."""
+    """The changes that remove it from these fields. Takes a while where they are many."""
     found = ((one, _COLUMNS[one.table, one.column].without(one.stored, strike)) for one in fields)
     return tuple(
         RedactedText(one.table, one.column, one.row, one.stored, after) for one, after in found if after != one.stored
@@ -124,7 +123,7 @@ def struck(fields: Iterable[Field], strike: Strike) -> tuple[RedactedText, ...]:
 
 
 def write(connection: sqlite3.Connection, changes: Iterable[RedactedText]) -> tuple[RedactedText, ...]:
-    """Make changes, but where something else stands by now. Returns those that were made."""
+    """Makes the changes, except where the text has changed since. Returns those that were made."""
     return tuple(
         one
         for one in changes
@@ -136,12 +135,12 @@ def write(connection: sqlite3.Connection, changes: Iterable[RedactedText]) -> tu
 
 
 def back(changes: Sequence[RedactedText]) -> list[RedactedText]:
-    """What undoes them."""
+    """The changes that undo these."""
     return [dataclasses.replace(one, before=one.after, after=one.before) for one in reversed(changes)]
 
 
 def ids(connection: sqlite3.Connection, changes: Iterable[RedactedText]) -> frozenset[str]:
-    """Of the messages on the page that are changed."""
+    """The ids of changed messages on the page."""
     rows = {one.row for one in changes if one.table == _PAGE}
     found = (connection.execute("SELECT id FROM web_message WHERE number = ?", (row,)).fetchone() for row in rows)
     return frozenset(row["id"] for row in found if row is not None)

@@ -1,4 +1,4 @@
-"""The SQL of jobs: how far each is, and what became of each due time that was taken up (invariant 11)."""
+"""The SQL of jobs: how far each is, and the outcome of each due time that was claimed (invariant 11)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _IS_OPEN = "state IN ('waiting', 'running', 'delivering')"
 
 @dataclass(frozen=True, slots=True)
 class JobRow:
-    """`settled`: no due time up to here is run any more. Moments are UTC stamps."""
+    """`settled`: no due time up to here is run any more. UTC stamps."""
 
     id: str
     spec: str
@@ -54,17 +54,17 @@ class JobRow:
 
     @property
     def is_off(self) -> bool:
-        """It was not to run when it was last looked at."""
+        """True where it was off at the last look."""
         return self.paused or self.spec.endswith(OFF)
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A due time that was taken up.
+    """A due time that was claimed.
 
     attempts    those that were begun
     once        its job has no other due time
-    seq         its number; 0 before it was taken up
+    seq         its number; 0 before it was claimed
     """
 
     job: str
@@ -84,12 +84,12 @@ class Run:
 
     @property
     def key(self) -> str:
-        """Names the current attempt; a prompt's message in the inbox has it as its id."""
+        """The name of the current attempt; a prompt's message in the inbox has it as its id."""
         return f"job:{self.job}:{self.due}:{self.attempts}"
 
     @property
     def sends_as(self) -> str:
-        """What the keys of its messages in the outbox begin with: of a prompt, the name of its turn."""
+        """The beginning of the keys of its messages in the outbox: of a prompt, the name of its turn."""
         if self.kind != "prompt" or self.address is None:
             return self.key
         return ":".join(part for part in (self.address.channel, self.address.account, self.key) if part)
@@ -100,7 +100,7 @@ class Run:
         return datetime.fromisoformat(self.due.removeprefix(BY_HAND))
 
     def is_early(self, now: datetime) -> bool:
-        """It waits for a due time that is still to come: the clock was put back after the run was taken up."""
+        """True where its due time is still to come: the clock was put back after it was claimed."""
         return self.state is RunStatus.WAITING and not self.due.startswith(BY_HAND) and self.moment > now
 
 
@@ -112,7 +112,7 @@ def jobs(connection: sqlite3.Connection) -> dict[str, JobRow]:
 
 
 def put(connection: sqlite3.Connection, rows: Iterable[JobRow]) -> None:
-    """Write down how far jobs are."""
+    """Writes down how far jobs are."""
     connection.executemany(
         "INSERT OR REPLACE INTO job VALUES (?, ?, ?, ?, ?)",
         [(row.id, row.spec, row.settled, row.failures, int(row.paused)) for row in rows],
@@ -120,8 +120,8 @@ def put(connection: sqlite3.Connection, rows: Iterable[JobRow]) -> None:
 
 
 def take_up(connection: sqlite3.Connection, run: Run, settled: str) -> int | None:
-    """Claim a due time; its job is settled up to there. Returns the run's number; None: it was taken up before, and
-    nobody may run it again."""
+    """Claims a due time; its job is settled up to there. Returns the run's number; None: it was claimed before, and
+    must not run again."""
     address = run.address or Address("", "")
     cursor = connection.execute(
         "INSERT OR IGNORE INTO run (job, due, kind, text, channel, account, chat_id, thread_id, late, once, state,"
@@ -150,7 +150,7 @@ def take_up(connection: sqlite3.Connection, run: Run, settled: str) -> int | Non
 
 
 def update(connection: sqlite3.Connection, run: Run) -> None:
-    """Write down what changed about a run: where it reports to, its state and attempts."""
+    """Writes the changes of a run: target, state and attempts."""
     address = run.address or Address("", "")
     connection.execute(
         "UPDATE run SET channel = ?, account = ?, chat_id = ?, thread_id = ?, state = ?, attempts = ?, next_try = ?,"
@@ -182,7 +182,7 @@ def last_runs(connection: sqlite3.Connection) -> Mapping[str, Run]:
 
 
 def history(connection: sqlite3.Connection, job: str | None, most: int) -> tuple[Run, ...]:
-    """Of one job or of all, the newest first."""
+    """The runs of one job or of all, the newest first."""
     where, arguments = ("WHERE job = ?", (job,)) if job is not None else ("", ())
     rows = connection.execute(f"SELECT * FROM run {where} ORDER BY seq DESC LIMIT ?", (*arguments, most))
     return tuple(_run(row) for row in rows)
@@ -194,7 +194,7 @@ def numbered(connection: sqlite3.Connection, seq: int) -> Run | None:
 
 
 def prune(connection: sqlite3.Connection) -> None:
-    """Forget what ended long ago."""
+    """Deletes what ended long ago."""
     connection.execute(
         f"DELETE FROM run WHERE NOT {_IS_OPEN} AND ended_at < strftime('%Y-%m-%dT%H:%M:%fZ', 'now', ?)",
         (f"-{_KEPT_DAYS} days",),

@@ -1,4 +1,4 @@
-"""The tables, and how an older file is brought up to date: each step runs once, in order, in a transaction."""
+"""The tables and their migrations: each step runs once, in order, in a transaction."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ _STEPS = (
 
 
 def migrate(connection: sqlite3.Connection) -> None:
-    """Bring the file up to the newest step. A file from a newer Daybook is refused by `sqlite3.DatabaseError`."""
+    """Migrates the file to the newest step. Raises `sqlite3.DatabaseError` for a file of a newer Daybook."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > len(_STEPS):
         raise sqlite3.DatabaseError(f"it was written by a newer Daybook (schema {version}, known {len(_STEPS)})")

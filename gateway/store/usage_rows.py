@@ -1,4 +1,4 @@
-"""The usage ledger, and what sessions' people chose."""
+"""The SQL of the usage ledger."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The SQL of what stands in the web page's chats."""
+"""The SQL of the messages of the web page's chats."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FILES = TypeAdapter(tuple[ShownFile, ...])
 
 
 def said(connection: sqlite3.Connection, message: InboundMessage, at: str) -> None:
-    """Take note of what a person has said in the page; of what a button or the clock says, nothing is shown."""
+    """Stores a person's message from the page; presses of buttons and the clock's messages are not shown."""
     if message.address.channel != CHANNEL or message.origin is not Origin.CHAT:
         return
     files = tuple(ShownFile(one.name, one.media_type, handle=one.handle) for one in message.attachments)
@@ -26,7 +26,7 @@ def said(connection: sqlite3.Connection, message: InboundMessage, at: str) -> No
 
 
 def keep(connection: sqlite3.Connection, entry: ChatEntry) -> ChatEntry:
-    """Write down what we say, unless it is here already; returns what stands here."""
+    """Stores one of our messages, unless it is known; returns the stored one."""
     _add(connection, entry)
     kept = find(connection, entry.id)
     assert kept is not None
@@ -34,7 +34,7 @@ def keep(connection: sqlite3.Connection, entry: ChatEntry) -> ChatEntry:
 
 
 def change(connection: sqlite3.Connection, id: str, text: str, buttons: Buttons) -> ChatEntry | None:
-    """Only what we have said is changed."""
+    """Changes one of our messages; those of people never change."""
     connection.execute(
         "UPDATE web_message SET text = ?, buttons = ? WHERE id = ? AND by = ?",
         (text, _BUTTONS.dump_json(buttons).decode(), id, By.DAYBOOK),
@@ -62,7 +62,7 @@ def handles(connection: sqlite3.Connection) -> frozenset[str]:
 
 
 def log_out(connection: sqlite3.Connection, session: str, until: int) -> None:
-    """Those that have ended by themselves are forgotten."""
+    """Ends a login; those that have expired are deleted."""
     connection.execute("DELETE FROM web_logged_out WHERE until < CAST(strftime('%s', 'now') AS INTEGER)")
     connection.execute("INSERT OR IGNORE INTO web_logged_out VALUES (?, ?)", (session, until))
 
