@@ -1,1 +1,1 @@
-"""The gateway: the only package that knows both the channels and the agent."""
+"""The gateway: the only package that imports both the channels and the agent."""

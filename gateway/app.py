@@ -1,4 +1,4 @@
-"""The composition root: what is built from what. No behaviour is here."""
+"""The composition root: builds the object graph, and has no behaviour."""
 
 from __future__ import annotations
 
@@ -93,11 +93,11 @@ async def open_gateway(
     built_ins: Callable[[Config], Sequence[BuiltIn]] = _no_built_ins,
     patience: Timeouts = _USUAL,
 ) -> AsyncIterator[Gateway]:
-    """Build the gateway of a home and close it again. `channels` False: only the terminal, to act alone. `platforms`
-    and `model_of` make the channels and the models, others in tests; `built_ins`: jobs beside Daybook's own. A model
-    is told by which name people know the home's `.env`.
+    """Builds the gateway of a home and closes it again. `channels` False: only the terminal, to act alone. `platforms`
+    and `model_of` make the channels and the models, others in tests; `built_ins`: jobs beside Daybook's own.
 
-    Raises `HomeBusy` or `HomeError` where the home cannot be used, `StoreUnavailable` where its database cannot."""
+    Raises `HomeBusy` or `HomeError` where the home cannot be used, `StoreUnavailable` where its database cannot.
+    """
     async with AsyncExitStack() as stack:
         stack.enter_context(home.hold())
         ground = await _open_ground(stack, home, config, clock or Clock(config.zone), patience)
@@ -147,8 +147,7 @@ async def open_gateway(
 
 @dataclass(frozen=True, slots=True)
 class _Core:
-    """What everything stands on: what is configured, and what is known of people. `spawner` runs what is done beside
-    everything else; `in_hand` is told what each turn works on."""
+    """The base of everything: the configuration, the database, and what is known of people."""
 
     home: Home
     config: Config
@@ -179,7 +178,7 @@ async def _open_ground(stack: AsyncExitStack, home: Home, config: Config, clock:
 
 @dataclass(frozen=True, slots=True)
 class _Agents:
-    """Who answers, and which of them whom. `warm`: the models that can be warmed up."""
+    """The agents and session routing. `warm`: the models that can be warmed up."""
 
     agents: dict[str, Agent]
     warm: list[AnthropicModel]
@@ -209,7 +208,7 @@ async def _open_staff(stack: AsyncExitStack, ground: _Core, model_of: ModelOf) -
 
 @dataclass(frozen=True, slots=True)
 class _Messaging:
-    """What comes in and goes out, and what is kept of it until it is done with."""
+    """The way in and out of messages, and what is kept of them until they are done."""
 
     inbox: Inbox
     outbox: Outbox
@@ -247,7 +246,7 @@ async def _post(ground: _Core, front: OpenChannels) -> _Messaging:
 
 @dataclass(frozen=True, slots=True)
 class _Scheduling:
-    """What happens by the clock. `book`: the jobs as people and models change them."""
+    """The schedule. `book`: the jobs as people and models change them."""
 
     schedule: ScheduleService
     book: JobService
@@ -257,7 +256,7 @@ class _Scheduling:
 async def _calendar(
     ground: _Core, staff: _Agents, front: OpenChannels, post: _Messaging, more: Sequence[BuiltIn]
 ) -> _Scheduling:
-    """`more`: jobs that are offered beside Daybook's own."""
+    """`more`: jobs beside Daybook's own."""
     home, config, database, clock, access = ground.home, ground.config, ground.database, ground.clock, ground.access
     agents, sessions, outbox = staff.agents, staff.sessions, post.outbox
     schedule = ScheduleService(
@@ -295,7 +294,8 @@ async def _calendar(
 
 @dataclass(frozen=True, slots=True)
 class _Effects:
-    """What turns may do beyond their talk: `tools` for whoever has sent a message, and who is asked about it."""
+    """What turns may do outside their conversation: `tools` for the sender of a message, and whose consent they
+    need."""
 
     tools: Callable[[InboxRow], tuple[Tool, ...]]
     approvals: Approvals

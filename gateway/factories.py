@@ -1,15 +1,4 @@
-"""From configuration to an agent: its workspace, its settings, and what knows which texts mean alike.
-
-From configuration to what opens the things that come with messages.
-
-From configuration to the rules of the schedule and of what Daybook does on its own.
-
-Up to where a channel's chats are on disk, for platforms that do not offer again what was missed.
-
-From configuration to channels, and to the rules of who may speak in them. Only what is on is imported.
-
-Where people speak to a gateway: its channels, made and closed with it.
-"""
+"""Builds objects from configuration sections: agents, media, schedule rules, channels. Only what is on is imported."""
 
 from __future__ import annotations
 
@@ -75,7 +64,7 @@ from gateway.web.record import StoredChatRecord
 async def build_agent(
     name: str, config: AgentConfig, home: Home, model: Model, clock: Clock, embedders: Embedders
 ) -> Agent:
-    """The agent of a configuration, its workspace made where there is none. Its owner closes it. Raises `HomeError`
+    """The agent of a configuration; its workspace is made where there is none. The caller closes it. Raises `HomeError`
     where the workspace cannot be used."""
     workspace = home.workspace(config.workspace)
     try:
@@ -210,7 +199,7 @@ def rules(config: Config) -> dict[str, ChannelRules]:
 
 
 def signs(config: Config) -> dict[str, str]:
-    """Per channel that wants one, the emoji that acknowledges a message."""
+    """The emoji that acknowledges a message, by channel, where one is wanted."""
     wanted = {"telegram": config.channels.telegram.reaction, "discord": config.channels.discord.reaction}
     return {name: sign for name, sign in wanted.items() if sign}
 
@@ -220,7 +209,7 @@ def _rule(group: GroupConfig | GuildConfig) -> GroupRule:
 
 
 def tokens(config: Config) -> dict[str, str]:
-    """Per channel that is on, the token that only one gateway of this machine's user may poll with."""
+    """The token of each channel that only one gateway of this machine's user may poll with."""
     telegram, discord = config.channels.telegram, config.channels.discord
     on = {
         "telegram": telegram.token if telegram.enabled else None,
@@ -288,7 +277,7 @@ Platforms = Callable[[Config, Sequence[CommandInfo], Database], list[Channel]]
 
 @dataclass(frozen=True, slots=True)
 class OpenChannels:
-    """Where people speak. `channels` by their names; `sources`: the same, as they are run."""
+    """The channels by name, and as supervised `sources`."""
 
     terminal: TerminalChannel
     channels: dict[str, Channel]
@@ -307,7 +296,7 @@ def open_channels(
     *,
     is_alone: bool,
 ) -> OpenChannels:
-    """`is_alone`: nobody is listened to but the terminal."""
+    """Builds the channels. `is_alone`: only the terminal is listened to."""
     terminal = TerminalChannel()
     web_house = GatewayWebHost(web_token.place(config.channels.web, home))
     web_record = StoredChatRecord(database)
@@ -322,7 +311,7 @@ def open_channels(
 
 
 def _hold_tokens(stack: AsyncExitStack, held: Mapping[str, str], sources: list[SupervisedSource]) -> None:
-    """A channel whose token another gateway of this machine polls with stays off; the others go on."""
+    """Locks the tokens. A channel whose token another gateway of this machine uses stays off; the others go on."""
     for source in sources:
         token = held.get(source.source.name)
         if token is None:

@@ -1,11 +1,6 @@
-"""The home folder: where everything of one Daybook lives, who may use it now, and how it comes to be.
+"""The home folder: its paths, who may use it now, and how it is made. And the limit of open files, and the version.
 
-Folders are 0700 and files with secrets 0600. Nothing that exists is ever overwritten or changed in its permissions.
-
-How many files the process may have open: connections, transcripts and indexes of many chats are more than the 256 of
-macOS, and in a storm more than the 1,024 of many a Linux.
-
-The version of this program.
+Folders are 0700 and files with secrets 0600. Nothing that exists is overwritten or changed in its permissions.
 """
 
 from __future__ import annotations
@@ -24,11 +19,11 @@ from filelock import FileLock, Timeout
 
 
 class HomeError(Exception):
-    """The home cannot be used. One sentence that names the path, the reason and what to do."""
+    """The home cannot be used. One sentence with the path, the reason and what to do."""
 
 
 class HomeBusy(HomeError):
-    """Another process uses this home. `pid` is None where it could not be told."""
+    """Another process uses this home. `pid` is None where it is unknown."""
 
     def __init__(self, home: Path, pid: int | None) -> None:
         super().__init__(f"another Daybook ({_process(pid)}) is using {home}; stop it, or name another --home")
@@ -36,7 +31,7 @@ class HomeBusy(HomeError):
 
 
 class TokenBusy(Exception):
-    """Another gateway of this user is polling with the same token."""
+    """Another gateway of this user polls with the same token."""
 
     def __init__(self, pid: int | None) -> None:
         super().__init__(f"another Daybook ({_process(pid)}) is using this token; one bot serves one gateway")
@@ -83,7 +78,7 @@ class Home:
 
     @property
     def uploads(self) -> Path:
-        """What came in through the web page."""
+        """Files from the web page."""
         return self.state / "web"
 
     @property
@@ -101,30 +96,30 @@ class Home:
 
     @property
     def stack(self) -> Path:
-        """The stacks of a gateway that ended because its event loop stood still."""
+        """The stacks of a gateway that ended because its event loop hung."""
         return self.state / "stack.txt"
 
     @property
     def memory_tests(self) -> Path:
-        """Which memory tests passed when they were last run."""
+        """The memory tests that passed at the last run."""
         return self.state / "memory-tests.json"
 
     @property
     def embedder_declined(self) -> Path:
-        """Is there once the owner did not want a model that finds by meaning."""
+        """Exists once the owner has declined search by meaning."""
         return self.state / "embedder-declined"
 
     @property
     def last_good_schedule(self) -> Path:
-        """`schedule.yaml` as it was when it last could be read."""
+        """The last readable `schedule.yaml`."""
         return self.state / "schedule-last-good.yaml"
 
     def workspace(self, folder: str) -> Path:
-        """Where an agent's `workspace` setting leads: relative to the home, or absolute."""
+        """The folder of an agent's `workspace` setting: relative to the home, or absolute."""
         return self.path / Path(folder).expanduser()
 
     def create(self) -> None:
-        """Make the home and its state folder where they are missing. Raises `HomeError`."""
+        """Makes the home and its state folder where they are missing. Raises `HomeError`."""
         with _told(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self.path.mkdir(mode=0o700, exist_ok=True)
@@ -133,8 +128,7 @@ class Home:
 
     @contextlib.contextmanager
     def hold(self) -> Iterator[None]:
-        """Be the only process that uses this home. Raises `HomeBusy` at once where another one is; a process that was
-        killed holds nothing."""
+        """Locks the home for this process. Raises `HomeBusy` at once; a killed process holds nothing."""
         self.create()
         with contextlib.ExitStack() as held:
             with _told(self.path):
@@ -154,8 +148,7 @@ def find_home(option: str | None, environ: Mapping[str, str]) -> Home:
 
 
 def shown(path: Path) -> str:
-    """A path for people's eyes: with `~/` where it is under the user's home folder, and as text that can be sent and
-    printed whatever bytes its names are made of."""
+    """A path for people: with `~/` below the user's home folder, and printable whatever its bytes are."""
     try:
         text = f"~/{path.relative_to(Path.home()).as_posix()}"
     except (ValueError, RuntimeError):  # elsewhere, or the user has no home folder
@@ -165,9 +158,10 @@ def shown(path: Path) -> str:
 
 @contextlib.contextmanager
 def hold_token(token: str, environ: Mapping[str, str]) -> Iterator[None]:
-    """Be the only process of this user on this machine that uses a token. Raises `TokenBusy`.
+    """Locks a token for this process, among all of this user's. Raises `TokenBusy`.
 
-    The lock is named by a hash: the token itself is nowhere on disk."""
+    The lock is named by a hash: the token itself is nowhere on disk.
+    """
     name = hashlib.sha256(token.encode()).hexdigest()[:32]
     with _locked(_token_folder(environ) / f"{name}.lock") as holder:
         if holder is not None:
@@ -176,7 +170,7 @@ def hold_token(token: str, environ: Mapping[str, str]) -> Iterator[None]:
 
 
 def write_private(file: Path, text: str) -> None:
-    """Make a file that only its owner can read. Raises `FileExistsError`; never overwrites."""
+    """Makes a file that only its owner can read. Raises `FileExistsError`; never overwrites."""
     descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
         stream.write(text)
@@ -193,8 +187,8 @@ class _Holder:
 def _locked(file: Path) -> Iterator[_Holder | None]:
     """Yields None where the lock is ours, else who holds it.
 
-    The pid stands beside the lock: on Windows a locked file cannot be read, and the lock itself is emptied by whoever
-    tries to take it."""
+    The pid is beside the lock: on Windows a locked file cannot be read, and whoever tries to take the lock empties it.
+    """
     beside = file.with_suffix(".pid")
     lock = FileLock(file, timeout=0, mode=0o600, thread_local=False)
     try:
@@ -223,7 +217,7 @@ def _process(pid: int | None) -> str:
 
 
 def _token_folder(environ: Mapping[str, str]) -> Path:
-    """One folder for all homes of a user; a temporary one where the user has no writable home of their own."""
+    """One folder for all homes of a user; a temporary one where the user has no writable home folder."""
     base = environ.get("XDG_STATE_HOME") or Path(environ.get("HOME") or "~").expanduser() / ".local" / "state"
     folder = Path(base) / "daybook" / "tokens"
     try:
@@ -240,7 +234,7 @@ def _token_folder(environ: Mapping[str, str]) -> Path:
 
 @contextlib.contextmanager
 def _told(home: Path) -> Iterator[None]:
-    """The system's errors in one sentence."""
+    """Turns the system's errors into one sentence."""
     try:
         yield
     except (FileExistsError, NotADirectoryError) as error:
@@ -262,7 +256,8 @@ WANTED = 4_096
 
 
 def allow_many() -> None:
-    """Raise our own limit as far as we may and need."""
+    """Raises this process's limit of open files: macOS's 256 are too few for connections, transcripts and indexes of
+    many chats, and Linux's 1,024 in a storm."""
     if sys.platform == "win32":
         return
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -275,7 +270,7 @@ DISTRIBUTION = "daybook-assistant"
 
 
 def version() -> str:
-    """As installed; a checkout that was never installed has none."""
+    """The installed version; a checkout that was never installed has none."""
     try:
         return metadata.version(DISTRIBUTION)
     except metadata.PackageNotFoundError:

@@ -1,11 +1,7 @@
-"""What reminders and summaries say in words of our own, in the languages that chats are in.
+"""Our own sentences of reminders and summaries in the languages of chats, and which language a chat has. Pure.
 
-In which language a chat is told the few sentences that are ours. Pure.
-
-It is that of its people, as they wrote last. The first message of a day that tells one clearly decides for that day, so
-that what is quoted later in it changes nothing; a day that tells none leaves it as it was.
-
-A text as a list shows it.
+A chat's language is that of its people. The first message of a day that shows one clearly decides for the day, so that
+later quotes change nothing; a day without one changes nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +17,7 @@ from channels.message import InboundMessage, Origin
 @dataclass(frozen=True, slots=True)
 class Strings:
     """`late` takes {due}, `more` {number}, `again` {when}, `nothing_said` {day}, `undelivered` {why}. From `done` to
-    `tomorrow` they stand on buttons, and are short."""
+    `tomorrow` they are labels of buttons, and short."""
 
     late: str
     missed: str
@@ -124,15 +120,15 @@ _CLEAR = 2
 
 @dataclass(frozen=True, slots=True)
 class ChatLanguage:
-    """`language` None: nothing has told it yet. `day`: the newest of the user's days that has decided, as ISO 8601;
-    empty before the first."""
+    """`language` None: unknown so far. `day`: the newest of the user's days that decided, as ISO 8601; empty before the
+    first."""
 
     language: Language | None = None
     day: str = ""
 
 
 def after(known: ChatLanguage, message: InboundMessage, today: str) -> ChatLanguage:
-    """What is known once that message has come. Words that are not its sender's, and commands, tell nothing."""
+    """The language after that message. Text that is not the sender's, and commands, do not count."""
     if known.day == today or not (words := _own_words(message)):
         return known
     if clear := told_language(words, _CLEAR):
@@ -147,7 +143,7 @@ def _own_words(message: InboundMessage) -> str:
 
 
 def one_line(text: str, most: int) -> str:
-    """Its words on one line of at most so many characters; what was cut ends in `…`."""
+    """The text on one line of at most so many characters; a cut one ends in `…`."""
     words = " ".join(text.split())
     return words if len(words) <= most else words[: most - 1].rstrip() + "…"
 

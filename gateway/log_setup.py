@@ -1,4 +1,4 @@
-"""The log: text or JSON on stderr, in which no secret ever stands."""
+"""The log: text or JSON on stderr, without any secret."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ requests, and so what people wrote. That holds for every library, also for one t
 
 
 class Redactor:
-    """Hides known secrets, as they are and as they stand in an address, and whatever looks like a token."""
+    """Hides known secrets, also where they are part of an address, and whatever looks like a token."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
         known = {form for secret in secrets if len(secret) >= _SHORTEST for form in (secret, quote(secret, safe=""))}
@@ -76,7 +76,7 @@ class _Json(logging.Formatter):
 
 
 def set_up(level: str, style: str, secrets: Iterable[str], stream: TextIO | None = None) -> None:
-    """Log to `stream` (stderr) from now on, in place of what was set up before. `level`: debug, info, warning or error;
+    """Logs to `stream` (stderr) from now on, replacing an earlier set-up. `level`: debug, info, warning or error;
     `style`: text or json."""
     redact = Redactor(secrets)
     handler = logging.StreamHandler(stream or sys.stderr)

@@ -1,4 +1,4 @@
-"""What `status` tells, as figures in Prometheus' text format (exposition format 0.0.4)."""
+"""The figures of `status` in Prometheus' text format (exposition format 0.0.4)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Sample = tuple[Mapping[str, str], float]
 
 
 def prometheus(status: Json, now: datetime) -> str:
-    """`status`: as the operation of that name answers. What it does not tell is left out."""
+    """`status`: the result of that operation. What it lacks is left out."""
     return "".join(f"{line}\n" for line in _lines(_part(status), now))
 
 

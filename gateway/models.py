@@ -1,4 +1,4 @@
-"""From configuration to a model: metered, retried, and kept within the day's budget."""
+"""Builds a model from its configuration: metered, retried, and within the day's budget."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ _SPENT_HERE = (
 
 
 class BudgetedModel:
-    """A model until the day's money is spent, then the offline one; said once a day (`model.daily_budget_usd`)."""
+    """A model until the day's money is spent, then the offline one, with one notice a day
+    (`model.daily_budget_usd`)."""
 
     def __init__(self, model: Model, offline: Model, ledger: UsageLedger, limit: float, clock: Clock) -> None:
         self._model = model
@@ -56,9 +57,8 @@ class BudgetedModel:
 
 
 class GuestLimitedModel:
-    """A model until a person who is not the owner, or a group, has cost what is allowed a day (`limits`); then the
-    offline one answers them, after one notice a day, and their jobs are silent. What the owner asks in a group is the
-    group's."""
+    """A model until another person or a group has spent the day's allowance (`limits`); then the offline one answers
+    them, after one notice a day, and their jobs are silent. What the owner asks in a group counts for the group."""
 
     def __init__(self, model: Model, offline: Model, ledger: UsageLedger, limits: LimitsConfig, clock: Clock) -> None:
         self._model = model
@@ -108,7 +108,7 @@ async def _after(notice: str, answer: AsyncIterator[ModelEvent]) -> AsyncIterato
 
 
 def limited_for_others(model: Model, limits: LimitsConfig, ledger: UsageLedger, clock: Clock, env_file: str) -> Model:
-    """The model of an agent, for all whom it serves. `env_file` as in `build_model`."""
+    """The model of an agent, limited for everybody but the owner. `env_file` as in `build_model`."""
     if limits == LimitsConfig():
         return model
     return GuestLimitedModel(model, OfflineModel(clock, env_file), ledger, limits, clock)
@@ -122,8 +122,8 @@ def build_model(
     *,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> tuple[Model, AnthropicModel | None]:
-    """The model of a configuration; beside it the one to warm up, where there is one. `env_file`: the
-    home's `.env`, as people are shown it. `sleep` waits between tries."""
+    """The model of a configuration, and the one to warm up, if any. `env_file`: the home's `.env`, as people see it.
+    `sleep` waits between tries."""
     offline = OfflineModel(clock, env_file)
     if config.provider == "offline":
         return offline, None

@@ -1,12 +1,8 @@
-"""When a job is due: once, at equal intervals, or by the calendar. Values, how people write them, and how they read.
-
-Due times, on the calendar of a zone. Pure; moments are aware, and what comes out is UTC.
+"""When a job is due: once, at intervals, or by the calendar. Values, how people write them, and their due times. Pure.
 
 A wall-clock time that does not exist is due at the next valid minute; one that exists twice is due once, the first time
 (Debian's rules; https://man.debian.org/cron.8). A cron expression with a wildcard hour or minute, and an interval of
-less than a day, go by elapsed time instead, through both changes of the clocks.
-
-Moments as people read them: `2026-11-22 Sun 15:00 Europe/Berlin`, whatever the process's locale.
+less than a day, go by elapsed time instead, through both changes of the clocks. Results are in UTC.
 """
 
 from __future__ import annotations
@@ -63,7 +59,7 @@ When = At | Every | Cron
 
 
 def parse(fields: Mapping[str, str]) -> When:
-    """Read `{at}`, `{every}` (with `from`, if wanted) or `{cron}`. Raises `InvalidWhen`."""
+    """Reads `{at}`, `{every}` (with `from`, if wanted) or `{cron}`. Raises `InvalidWhen`."""
     unknown = sorted(set(fields) - {"at", "every", "cron", "from"})
     if unknown:
         raise InvalidWhen(f"`when` has no key {unknown[0]!r}; write one of at, every, cron")
@@ -105,7 +101,7 @@ def interval(text: str) -> timedelta:
 
 @lru_cache(maxsize=1024)
 def cron(text: str) -> Cron:
-    """Raises `InvalidWhen`, also for what never comes (31 February)."""
+    """Checks a cron expression. Raises `InvalidWhen`, also for one that never comes (31 February)."""
     expression = " ".join(text.split())
     fields = expression.split(" ")
     allowed = 'five fields: minute, hour, day of month, month, day of week (0 and 7 are Sunday), such as "0 8 * * 1-5"'
@@ -121,7 +117,7 @@ def cron(text: str) -> Cron:
 
 
 def fields(when: When) -> dict[str, str]:
-    """As `parse` reads it, and as it stands in `schedule.yaml`."""
+    """The fields in `schedule.yaml`, as `parse` reads them."""
     match when:
         case At(moment):
             return {"at": _written(moment)}
@@ -135,7 +131,7 @@ def fields(when: When) -> dict[str, str]:
 
 
 def in_words(when: When) -> str:
-    """For people's eyes: `every 2h`, `08:00 on Monday to Friday`; a cron expression that says more stays as it is."""
+    """For people: `every 2h`, `08:00 on Monday to Friday`; a more complex cron expression stays as it is."""
     match when:
         case At(moment):
             return f"once, {_written(moment).replace('T', ' ')}"
@@ -192,13 +188,13 @@ def resolved(wall: datetime, zone: ZoneInfo) -> datetime:
 
 
 def exists(wall: datetime, zone: ZoneInfo) -> bool:
-    """Whether clocks in `zone` ever show `wall`."""
+    """True where clocks in `zone` ever show `wall`."""
     local = wall.replace(tzinfo=zone, fold=0)
     return local.astimezone(UTC).astimezone(zone).replace(tzinfo=None, fold=0) == wall.replace(tzinfo=None, fold=0)
 
 
 def is_twice(wall: datetime, zone: ZoneInfo) -> bool:
-    """Whether clocks in `zone` show `wall` two times."""
+    """True where clocks in `zone` show `wall` two times."""
     one, other = (wall.replace(tzinfo=zone, fold=fold) for fold in (0, 1))
     return exists(wall, zone) and one.utcoffset() != other.utcoffset()
 
@@ -219,8 +215,7 @@ def next_after(when: When, zone: ZoneInfo, after: datetime) -> datetime | None:
 
 
 def last_until(when: When, zone: ZoneInfo, after: datetime, until: datetime) -> tuple[datetime | None, datetime | None]:
-    """The last due time later than `after` and not later than `until`, None where there is none; and the first one
-    later than `until`."""
+    """The last due time in (`after`, `until`], and the first one later than `until`; None where there is none."""
     last = then = None
     for start in _starts(after, until):
         last, then = _last(when, zone, start, until)
@@ -230,7 +225,7 @@ def last_until(when: When, zone: ZoneInfo, after: datetime, until: datetime) -> 
 
 
 def runs_within(when: When, gap: timedelta) -> bool:
-    """Whether two due times lie nearer than `gap` of at least some minutes. Takes some milliseconds."""
+    """True where two due times are closer than `gap`, which is some minutes at least. Takes some milliseconds."""
     match when:
         case At():
             return False
@@ -243,7 +238,7 @@ def runs_within(when: When, gap: timedelta) -> bool:
 
 
 def _starts(after: datetime, until: datetime) -> Iterator[datetime]:
-    """Nearer ones first, for whoever asks after a year away what was due last."""
+    """Nearer starts first, for a question about the last due time after a year away."""
     for span in _SPANS:
         if until - span <= after:
             break
@@ -281,7 +276,7 @@ def _next_cron(expression: str, zone: ZoneInfo, after: datetime) -> datetime | N
 
 
 def _from(expression: str, after: datetime) -> CronSim:
-    """As `CronSim(expression, after)`, but reads the expression once: that costs as much as finding what is due."""
+    """`CronSim(expression, after)` with a cached parse, which costs as much as finding a due time."""
     found = copy(_read(expression, after.tzinfo))
     found.dt = after.replace(microsecond=0, tzinfo=found.dt.tzinfo)
     return found
@@ -297,25 +292,25 @@ _DISTANCES = ((86_400, "day"), (3600, "hour"), (60, "minute"))
 
 
 def local(moment: datetime, zone: ZoneInfo) -> str:
-    """With the zone's name."""
+    """A moment as people read it, in any locale: `2026-11-22 Sun 15:00 Europe/Berlin`."""
     here = moment.astimezone(zone)
     return f"{here:%Y-%m-%d} {_WEEKDAYS[here.weekday()]} {here:%H:%M} {zone.key}"
 
 
 def soon(moment: datetime, now: datetime, zone: ZoneInfo) -> str:
-    """`tomorrow at 15:00`; empty for what is neither today nor tomorrow."""
+    """`tomorrow at 15:00`; empty for other days than today and tomorrow."""
     here = moment.astimezone(zone)
     days = (here.date() - now.astimezone(zone).date()).days
     return f"{('today', 'tomorrow')[days]} at {here:%H:%M}" if days in (0, 1) else ""
 
 
 def iso(moment: datetime | None, zone: ZoneInfo) -> str | None:
-    """For programs: ISO 8601 with the zone's offset, to the second."""
+    """ISO 8601 with the zone's offset, to the second, for programs."""
     return moment.astimezone(zone).isoformat(timespec="seconds") if moment is not None else None
 
 
 def shown(stamp: object, zone: str) -> str:
-    """What `iso` wrote, for people's eyes; empty for None. `zone`: the name of the zone it was written in."""
+    """A stamp of `iso` for people; empty for None. `zone`: the name of the zone it was written in."""
     return local(datetime.fromisoformat(stamp), ZoneInfo(zone)) if isinstance(stamp, str) and stamp else ""
 
 

@@ -1,19 +1,19 @@
-"""`/forget` beyond memory: every place that keeps words of a chat, and what becomes of them there.
+"""`/forget` beyond memory: every place that keeps text of a chat, and what happens to it there.
 
-    transcripts                     read as a mark from then on; their files keep the words until the talk is pruned
+    transcripts                     read as a mark from then on; their files keep the text until they are pruned
     the page's chats                a mark
-    inbox: answered, overheard      a mark; gone after nine days
-    outbox                          a mark; gone a month after it was sent
-    runs of jobs that have ended    a mark; gone after 400 days
-    a question that is still open   stays until its answer, a day at most
-    state/journal                   what was told of changed words is told anew; it goes into the log and is gone
-    state/media, state/web          files that came stay as they are; gone when no talk, or no message on the page,
+    inbox: answered, overheard      a mark; deleted after nine days
+    outbox                          a mark; deleted a month after it was sent
+    runs of jobs that have ended    a mark; deleted after 400 days
+    an open question                stays until its answer, a day at most
+    state/journal                   what was written of changed text is written again; it goes into the log
+    state/media, state/web          files stay as they are; deleted when no transcript, or no message on the page,
                                     names them any more (after 30 days, after one)
-    state/outgoing                  files that were sent stay as they are; gone after 30 days
+    state/outgoing                  files that were sent stay as they are; deleted after 30 days
     exports/, schedule.yaml,
-    HEARTBEAT.md                    stay: files of people's own; where they have the words, they are named
+    HEARTBEAT.md                    stay: people's own files; where they contain the text, they are named
 
-Marks can be taken back for ten minutes, for which the words are kept in memory and nowhere else.
+Marks can be undone for ten minutes; until then the text is kept in memory and nowhere else.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from gateway.web.record import StoredChatRecord
 
 @dataclass(frozen=True, slots=True)
 class Mentions:
-    """Messages that speak of something: in the transcripts, and on the page."""
+    """The number of messages that mention something, in transcripts and on the page."""
 
     messages: int
     on_page: int
@@ -54,14 +54,14 @@ class Mentions:
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """What was struck out, and until when it may be put back."""
+    """Redacted text, and until when it may be restored."""
 
     until: datetime
     struck: tuple[RedactedText, ...]
 
 
 class Redaction:
-    """Of the whole house. `page`: what stands in the web page's chats."""
+    """`page`: the messages of the web page's chats."""
 
     def __init__(
         self, database: Database, clock: Clock, access: Access, sessions: SessionPolicy, page: StoredChatRecord
@@ -74,16 +74,16 @@ class Redaction:
         self._second_thoughts: Mapping[tuple[str, str], _Kept] = {}
 
     async def mentions(self, agent: Agent, scope: Scope, finding: ForgetPlan, asking: str) -> Mentions:
-        """What speaks of it in the talks of a scope and on the page, but for the message `asking` (its platform id)."""
+        """The messages that mention it in a scope's transcripts and on the page, except the message `asking` (its
+        platform id)."""
         messages = await agent.mentions(partial(belongs_to, scope=scope), finding)
         found = await self._found(agent, scope, finding, on_page=True)
         on_page = await self._database.run(redaction_rows.ids, found)
         return Mentions(messages, len(on_page - {asking}))
 
     async def forget(self, agent: Agent, scope: Scope, session: str, shown: ForgetPlan) -> tuple[Removal, int]:
-        """Forget what was shown, as `Agent.forget` does, and have it read as a mark in every other record. Gives what
-        was removed, and of how many messages on the page. Raises `FileError`, `TranscriptNotWritten`,
-        `StoreUnavailable`."""
+        """Forgets what was shown, as `Agent.forget` does, and redacts every other record. Returns what was removed, and
+        the number of messages on the page. Raises `FileError`, `TranscriptNotWritten`, `StoreUnavailable`."""
         removed = await agent.forget(partial(belongs_to, scope=scope), scope, session, shown)
         struck: tuple[RedactedText, ...] = ()
         missed = True
@@ -96,7 +96,7 @@ class Redaction:
         return removed, await self._show(struck)
 
     async def bring_back(self, agent: Agent, scope: Scope, change: str) -> None:
-        """Undo `forget`. Raises `StoreUnavailable`, `TranscriptNotWritten`."""
+        """Undoes `forget`. Raises `StoreUnavailable`, `TranscriptNotWritten`."""
         await agent.bring_back(partial(belongs_to, scope=scope), change)
         self._let_go()
         kept = self._second_thoughts.get((agent.settings.name, change))
@@ -104,7 +104,7 @@ class Redaction:
             await self._show(await self._database.run(redaction_rows.write, redaction_rows.back(kept.struck)))
 
     async def _show(self, changed: Sequence[RedactedText]) -> int:
-        """Have pages that are open show what reads otherwise now; of how many messages."""
+        """Updates open pages; returns the number of changed messages."""
         ids = await self._database.run(redaction_rows.ids, changed)
         await self._page.changed(ids)
         return len(ids)
@@ -112,7 +112,7 @@ class Redaction:
     async def _found(
         self, agent: Agent, scope: Scope, finding: ForgetPlan, *, on_page: bool = False
     ) -> tuple[RedactedText, ...]:
-        """What is to be struck out of the words of a scope; `on_page`: of what the page shows."""
+        """The changes of a scope's text; `on_page`: of what the page shows."""
         fields = await self._database.run(redaction_rows.fields, on_page=on_page)
         chats = ChatDirectory(self._access, await self._database.run(chat_rows.known))
         places = {one.place for one in fields}

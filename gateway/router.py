@@ -1,8 +1,6 @@
-"""The way in: what a source offers is judged, written down, and passed on. Never waits for a model.
+"""The way in: judges what a source offers, writes it down and passes it on. Never waits for a model.
 
-Everything of one batch is on disk, in one commit, before `receive` returns and the source tells its platform so.
-
-How often one member of a group may call the bot: what is over it is only overheard, and said once.
+A whole batch is on disk, in one commit, before `receive` returns and the source tells its platform so.
 """
 
 from __future__ import annotations
@@ -36,14 +34,15 @@ _KEPT = 1_000
 
 
 class SenderRate:
-    """`per_minute` calls within any minute, of one sender in one chat. Moments are instants, in UTC."""
+    """At most `per_minute` calls of one sender in one chat within any minute. The rest is only overheard. Moments are
+    UTC."""
 
     def __init__(self) -> None:
         self._calls: dict[tuple[str, str], deque[datetime]] = {}
         self._told: dict[tuple[str, str], datetime] = {}
 
     def allows(self, chat: str, sender: str, now: datetime, per_minute: int) -> bool:
-        """Whether a call may be answered; one that may is counted."""
+        """True where a call may be answered; it is counted then."""
         if len(self._calls) >= _KEPT:
             self._calls = {key: calls for key, calls in self._calls.items() if calls and _is_recent(calls[-1], now)}
         calls = self._calls.setdefault((chat, sender), deque())
@@ -55,7 +54,7 @@ class SenderRate:
         return True
 
     def should_tell(self, chat: str, sender: str, now: datetime) -> bool:
-        """Whether somebody who calls too often hears so: once a minute."""
+        """True where the sender should hear that they call too often: once a minute."""
         self._told = {key: at for key, at in self._told.items() if _is_recent(at, now)}
         if (chat, sender) in self._told:
             return False
@@ -64,7 +63,7 @@ class SenderRate:
 
 
 def _is_recent(call: datetime, now: datetime) -> bool:
-    """A call that is still to come was counted before the clock was put back, and counts no more."""
+    """True for a call of the last minute. One in the future was counted before the clock was put back, and is not."""
     return timedelta() <= now - call < _WINDOW
 
 
@@ -91,7 +90,7 @@ Spawn = Callable[[Awaitable[None], str], None]
 
 
 class Router:
-    """`spawn` runs a command beside everything else and owns its task."""
+    """`spawn` runs a command as a task and owns it."""
 
     def __init__(
         self,
@@ -124,13 +123,13 @@ class Router:
         self._told_of_disk: set[str] = set()
 
     async def resume(self, last_run: PreviousProcess) -> None:
-        """Take up what the last process left without an end. What came over a channel that is off waits for it."""
+        """Continues with what the last process left open. Messages of a channel that is off wait for it."""
         for row in await self._inbox.load(last_run):
             if row.message.address.channel in self._channels:
                 self.dispatch(row)
 
     async def receive(self, events: Sequence[Event]) -> None:
-        """See `channels.message.Receive`. Raises `StoreUnavailable` where nothing could be kept."""
+        """Implements `channels.message.Receive`. Raises `StoreUnavailable` where nothing could be kept."""
         arrivals: list[AdmittedMessage] = []
         unreadable: list[UnreadableEvent] = []
         for event in events:
@@ -185,7 +184,7 @@ class Router:
         return None
 
     def _bound(self, arrivals: Sequence[AdmittedMessage]) -> list[AdmittedMessage]:
-        """Each that nothing stands before, and nothing can belong to, with the turn that it begins at once."""
+        """Assigns a turn id to every message that can start a turn immediately."""
         many = Counter(one.session for one in arrivals)
         return [
             dataclasses.replace(one, turn=user_message_id(one.message))
@@ -200,9 +199,8 @@ class Router:
         return not waits and (message.due is not None or self._commands.find(message, _agent(arrival.session)) is None)
 
     def _turn_away(self, message: InboundMessage, text: str) -> None:
-        """Answer a command from the platform's menu that comes to nothing: its giver alone sees it, and sees that an
-        answer is owed. Nobody else said or saw it, so it is no context either. Straight away and without a trace on
-        disk, which strangers could fill."""
+        """Answers a menu command that is not allowed, visibly to its sender alone and without a trace on disk, which
+        strangers could fill."""
         if message.answer_with:
             self._spawn(self._told(message, text), f"turning away a command in {message.address}")
 
@@ -215,7 +213,7 @@ class Router:
             log.info("a command in %s stays unanswered: %s", message.address, unsent)
 
     async def _reword(self, edited: InboundMessage) -> None:
-        """A message that waits gets its new text; of one that was read, its writer is asked."""
+        """Updates a waiting message; if it was read already, its sender is asked."""
         if not await self._inbox.reword(edited) and isinstance(self._access.decide(edited), Admitted):
             await self._rewording.offer(edited)
 
@@ -231,7 +229,7 @@ class Router:
         return True
 
     def dispatch(self, row: InboxRow) -> None:
-        """To its command, which runs at once, or to its session's lane."""
+        """Starts its command, or posts the message to its session's lane."""
         if row.message.due is None and (wanted := self._commands.find(row.message, _agent(row.session))):
             conversation = self._sessions.of_row(row)
             self._spawn(self._commands.run(wanted, row, conversation), f"/{wanted.name} in {row.session}")
@@ -258,7 +256,7 @@ class Router:
         log.info("%s asks to be let in (daybook pair list)", message.address)  # a log is shown to others: no code
 
     async def _migrate(self, event: Migrated) -> None:
-        """A chat has a new id: its session, rules and waiting replies go with it."""
+        """Moves a chat's session, rules and waiting replies to its new id."""
         channel, old, new = event.old.channel, event.old.chat_id, event.new.chat_id
         await self._database.run(inbox_rows.move_chat, channel, old, new)
         self._access.chat_moved(channel, old, new)
@@ -266,7 +264,7 @@ class Router:
         log.info("%s has moved to %s", event.old, event.new)
 
     async def _tell_of_disk(self, arrivals: Sequence[AdmittedMessage]) -> None:
-        """Once per chat and outage, straight away, since nothing can be written down."""
+        """Reports a failing disk once for each chat and outage, directly, since nothing can be written down."""
         for address in {arrival.message.address for arrival in arrivals if not arrival.overheard}:
             channel = self._channels.get(address.channel)
             if channel is None or str(address) in self._told_of_disk:
@@ -279,7 +277,7 @@ class Router:
 
 
 def _reworded(arrival: AdmittedMessage, edited: InboundMessage) -> AdmittedMessage:
-    """An arrival of the same batch, in its new wording where it is the edited message."""
+    """The message in its new version, if it is the edited one."""
     message = arrival.message
     if (message.address, message.platform_id, message.sender.id) != (
         edited.address,
@@ -291,5 +289,5 @@ def _reworded(arrival: AdmittedMessage, edited: InboundMessage) -> AdmittedMessa
 
 
 def _agent(session: str) -> str:
-    """The name of the agent whose session that is."""
+    """The name of the session's agent."""
     return session.partition("/")[0]

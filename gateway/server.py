@@ -1,4 +1,4 @@
-"""What runs, and in which order it ends."""
+"""Runs everything, and ends it in order."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ _WARM_UP_AFTER = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """How long is waited, in seconds. Shutting down takes at most `turn` and three times `send`, within SPEC's 30.
+    """Waiting times in seconds. Shutting down takes at most `turn` and three times `send`, within SPEC's 30.
 
     turn    for running turns when the process is asked to end; then they are put off to the next start
     send    for replies that are ready by then
-    disk    between tries while the disk takes nothing
+    disk    between tries while the disk fails
     paste   for the rest of a text that the person's client has cut, or of an album
     tick    between two looks of the schedule at its file and the clock
     fetch   before a file that could not be fetched is tried again
     trial   after a start, before a message is tried alone during which earlier processes died
-    space   no time, but what files may take: as much as the machine has patience for
+    space   not a time: the limits of files
     """
 
     turn: float = 10.0
@@ -49,7 +49,7 @@ class Timeouts:
 
 
 class Gateway:
-    """Everything, built and not yet running. `web`: where its page is; None without one."""
+    """Everything, built and not yet running. `web`: its page; None without one."""
 
     def __init__(
         self,
@@ -84,8 +84,8 @@ class Gateway:
         self._patience = patience
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Take up what was left, listen and answer until `stop` is set; then end in order: no new messages, turns
-        finished or put off, what is ready delivered."""
+        """Continues what was left, listens and answers until `stop` is set; then ends in order: no new messages, turns
+        finished or put off, ready replies delivered."""
         async with asyncio.TaskGroup() as group:
             self._commands.group = group
             workers = [group.create_task(self._turns.lanes.run()), group.create_task(self._outbox.run())]

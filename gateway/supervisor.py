@@ -1,14 +1,9 @@
-"""A source that dies is reported and started again; the others live (invariant 13).
+"""Restarts sources that die (invariant 13), owns background tasks, and ends a process whose event loop hangs.
 
-What runs beside everything else.
-
-Ends the process whose event loop stands still, so that a supervisor starts it again.
-
-A loop can stand still in two ways. It computes and may hold the interpreter for as long as it does (a pattern that
-never comes to an end): then no Python code runs in any thread, but the system's timer of CPU time does, whose signal is
-answered in C. Or it waits without computing (a lock, a network call that should not be there): then a thread of ours
-notices. Neither measures by a clock on the wall: a process that is stopped or a machine that sleeps uses no CPU time,
-and for the thread it is one look, however long it lasts.
+A loop can hang in two ways. It computes and may hold the interpreter (a pattern that never ends): then no Python code
+runs in any thread, but the system's timer of CPU time does, whose signal is handled in C. Or it waits without computing
+(a lock, a stray network call): then a thread of ours notices. Neither uses the wall clock: a stopped process or a
+sleeping machine uses no CPU time, and for the thread it is one look.
 """
 
 from __future__ import annotations
@@ -38,7 +33,7 @@ Sleep = Callable[[float], Awaitable[None]]
 
 
 class SupervisedSource:
-    """A source and what has become of it. `failure` is set while it is down."""
+    """A source and its state. `failure` is set while it is down."""
 
     def __init__(self, source: Source, sleep: Sleep = asyncio.sleep) -> None:
         self.source = source
@@ -47,16 +42,14 @@ class SupervisedSource:
 
     @property
     def status(self) -> ChannelStatus:
-        """What is known of its failure, else what the source says of itself; one that says nothing of itself (the
-        schedule) is up."""
+        """Its failure, else its own status; a source without one (the schedule) is up."""
         if self.failure is not None:
             return self.failure
         status: ChannelStatus = getattr(self.source, "status", ChannelStatus(Health.OK))
         return status
 
     async def run(self, receive: Receive) -> None:
-        """Run the source until cancelled. A source that cannot be helped by starting it again stays down, for which
-        this ends quietly: the house goes on without it."""
+        """Runs the source until cancelled. Ends quietly where a restart cannot help: the gateway goes on without it."""
         loop = asyncio.get_running_loop()
         wait = _FIRST_WAIT
         while True:
@@ -83,26 +76,26 @@ class SupervisedSource:
 
 
 class BackgroundTasks:
-    """Owns the tasks of commands. `group`, in which they run, is set before the first is spawned."""
+    """Owns the tasks of commands. `group`, in which they run, is set before the first one."""
 
     def __init__(self) -> None:
         self.group: asyncio.TaskGroup | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
     def spawn(self, work: Awaitable[None], name: str) -> None:
-        """Begin work; what it raises is logged."""
+        """Starts a task; what it raises is logged."""
         assert self.group is not None
         task = self.group.create_task(self._guarded(work, name), name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def idle(self) -> None:
-        """Wait until what has begun is done."""
+        """Waits until all tasks are done."""
         if self._tasks:
             await asyncio.wait(self._tasks)
 
     def cancel(self) -> None:
-        """What is not answered by now is answered by the next process."""
+        """Cancels all tasks; unfinished commands go on in the next process."""
         for task in self._tasks:
             task.cancel()
 
@@ -123,8 +116,8 @@ _HAS_TIMER = hasattr(signal, "setitimer")
 
 @contextmanager
 def watching(stack: Path, seconds: float = SECONDS) -> Iterator[None]:
-    """Inside, a running loop that stands still for so long ends the process, and leaves the stacks of all threads in
-    `stack`, behind what is there. To be entered by the main thread."""
+    """Inside, a loop that hangs for so long ends the process and appends the stacks of all threads to `stack`. For the
+    main thread."""
     try:
         file = io.FileIO(os.open(stack, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "a")
     except OSError as error:
@@ -141,8 +134,8 @@ def watching(stack: Path, seconds: float = SECONDS) -> Iterator[None]:
 
 
 class _Watch:
-    """The loop moves 15 times as often as it must, and each move sets the timer of CPU time back. Between two moves all
-    processors may be busy for us, in threads that do not need the interpreter: that comes on top."""
+    """The loop moves 15 times as often as it must, and each move resets the timer of CPU time. In between, all
+    processors may be busy for us in threads that do not need the interpreter; that is added."""
 
     def __init__(self, file: io.FileIO, seconds: float) -> None:
         self._file = file

@@ -1,4 +1,4 @@
-"""The ledger of model calls: nothing is called that is not written here."""
+"""The ledger of model calls: no call is missing in it."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ Account = tuple[str, str]
 
 
 def account_of(session: str) -> Account:
-    """Of a session as the ledger names it: `agent/group/telegram--100/7`, a group's thread, is the group's."""
+    """The person or group that a session's calls count for; a group's thread (`agent/group/telegram--100/7`) counts for
+    the group."""
     _, audience, id = (*session.split("/", 3), "", "", "")[:3]
     return (audience, "" if audience == Audience.OWNER else id)
 
 
 class UsageLedger:
-    """What was spent today is kept in memory too, for budgets must be known before each call."""
+    """Keeps today's sums in memory too, for budgets must be known before each call."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
@@ -50,7 +51,7 @@ class UsageLedger:
         return sum(self._spent.values())
 
     def spent_today_by(self, account: Account) -> float:
-        """As `spent_today`, of one person or group."""
+        """`spent_today` of one person or group."""
         self._begin_day()
         return self._spent.get(account, 0.0)
 
@@ -63,6 +64,6 @@ class UsageLedger:
         self._spent[account_of(session)] += cost
 
     async def sums(self, days: int) -> Sequence[UsageSum]:
-        """Of the last `days` days, today included."""
+        """The sums of the last `days` days, with today."""
         since = (self._clock.today() - timedelta(days=days - 1)).isoformat()
         return await self._database.run(usage_rows.sums, since)

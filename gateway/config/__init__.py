@@ -1,4 +1,4 @@
-"""The configuration: what may be written in `config.yaml`, and reading it with errors that help."""
+"""The configuration: the keys of `config.yaml`, and reading it with errors that help."""
 
 from gateway.config.errors import ConfigError, ConfigProblem
 from gateway.config.loader import LoadedConfig, dotenv_names, load

@@ -1,8 +1,7 @@
-"""What no single key can tell: keys that contradict each other. Each check yields (place, sentence).
+"""Checks across keys: contradictions, and keys of the contract that this version does not support yet. Each yields
+(place, sentence).
 
-The keys of the contract that this version does not act on yet. Whoever sets one is warned, not left in belief.
-
-A key leaves this list with the change that makes it work; whether `Config` knows it already plays no part.
+A key leaves the list of unsupported ones with the change that makes it work.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ def contradictions(config: Config) -> Iterator[ConfigFinding]:
 
 
 def cautions(config: Config) -> Iterator[ConfigFinding]:
-    """What is allowed and probably not meant."""
+    """Settings that are allowed and probably not meant."""
     telegram, discord = config.channels.telegram, config.channels.discord
     for name, channel in (("telegram", telegram), ("discord", discord)):
         if channel.enabled and channel.token is None:
@@ -53,7 +52,7 @@ def cautions(config: Config) -> Iterator[ConfigFinding]:
 
 
 def _limits(config: Config) -> Iterator[ConfigFinding]:
-    """A server of one's own costs nothing that could be counted."""
+    """Limits that have no effect: a server of one's own costs nothing."""
     limits: list[ConfigPath] = [("model", "daily_budget_usd")] if config.model.daily_budget_usd else []
     limits += [("limits", name) for name, most in config.limits if most is not None]
     models = {agent.model.name: agent.model for agent in config.agents.values() if agent.model.provider != "offline"}
@@ -110,7 +109,7 @@ def _routes(config: Config) -> Iterator[ConfigFinding]:
 
 
 def _workspaces(config: Config) -> Iterator[ConfigFinding]:
-    """Tools reach a whole workspace: it must not hold another agent's, nor the home's secrets."""
+    """Workspaces that contain another agent's, or the home's secrets: tools reach a whole workspace."""
     taken: dict[Path, str] = {}
     for name, agent in config.agents.items():
         folder = Path(os.path.normpath(agent.workspace))
@@ -131,7 +130,7 @@ def _search(memory: MemoryConfig, place: ConfigPath) -> Iterator[ConfigFinding]:
 
 @dataclass(frozen=True, slots=True)
 class UnfinishedKey:
-    """`lacks`: what there is not, as the warning says it. `default`: set to that, nothing is expected of it."""
+    """`lacks`: what is missing, as the warning says it. `default`: set to that, the key asks for nothing."""
 
     lacks: str
     default: Value = None
@@ -153,7 +152,7 @@ _OTHER_PROVIDER = "openai:"
 
 
 def expected_in_vain(config: Value) -> Iterator[tuple[ConfigPath, str]]:
-    """Where a configuration as written asks for what does nothing yet, and what that is."""
+    """The places where a configuration asks for something unsupported, and what that is."""
     for place, unfinished in NOT_YET.items():
         for where in (place, *_of_agents(config, place)):
             if not _is_default(_at(config, where), unfinished.default):
@@ -166,7 +165,7 @@ def expected_in_vain(config: Value) -> Iterator[tuple[ConfigPath, str]]:
 
 
 def is_not_yet(place: ConfigPath) -> bool:
-    """Whether a key that `Config` does not know is one of the contract's."""
+    """True for a key of the contract that `Config` does not know."""
     return (place[2:] if place[:1] == ("agents",) else place) in NOT_YET
 
 

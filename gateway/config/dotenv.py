@@ -1,7 +1,5 @@
-"""`.env`: one `KEY=value` a line, as shells write it. Nothing is expanded: what stands there is the value.
-
-`${NAME}` and `${NAME:-default}` in values.
-"""
+"""`.env`: one `KEY=value` a line, as shells write it, without expansion; and `${NAME}`, `${NAME:-default}` in
+values."""
 
 from __future__ import annotations
 
@@ -24,10 +22,10 @@ class _Unreadable(ValueError):
 
 
 def parse(text: str, file: str = ".env") -> tuple[dict[str, str], list[ConfigProblem]]:
-    """The variables, the last of a name winning, and a warning for each line that is not one.
+    """The variables, the last of a name winning, and a warning for each unreadable line.
 
-    Comments (`#` at the start, or after white space behind a bare value), `export`, single quotes (taken literally) and
-    double quotes (`\\n`, `\\t`, `\\"`, `\\\\`) are understood. No value ever stands in a warning.
+    Comments (`#` at the start, or after white space behind a bare value), `export`, single quotes (literal) and double
+    quotes (`\n`, `\t`, `\"`, `\\`) are understood. No warning contains a value.
     """
     values: dict[str, str] = {}
     warnings: list[ConfigProblem] = []
@@ -63,8 +61,8 @@ _VARIABLE = re.compile(r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^
 
 @dataclass(slots=True)
 class Substituted:
-    """`touched` are the places whose value came from outside (never shown in errors); `missing` the places with the
-    names of variables that are neither set nor have a default."""
+    """`touched`: places whose value came from outside (never shown in errors); `missing`: places with the names of
+    variables without a value and a default."""
 
     value: Value
     touched: set[ConfigPath] = field(default_factory=set)
@@ -72,7 +70,7 @@ class Substituted:
 
 
 def substitute(value: Value, variables: Mapping[str, str]) -> Substituted:
-    """Replace the variables. An empty one counts as not set, as in a shell's `:-`; a value that becomes empty is null,
+    """Replaces the variables. An empty one counts as not set, as in a shell's `:-`; a value that becomes empty is null,
     which means the default. `$` without braces is a dollar."""
     result = Substituted(None)
     result.value = _replace(value, (), variables, result)

@@ -1,4 +1,4 @@
-"""What is wrong with a configuration, said so that the person who wrote it can put it right."""
+"""Problems of a configuration, in words for the person who wrote it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ConfigPath = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class ConfigProblem:
-    """One error or warning. `line` counts from 1; 0 where there is no line (a value that was never written)."""
+    """One error or warning. `line` counts from 1; 0 for a value that was never written."""
 
     file: str
     line: int
@@ -25,7 +25,7 @@ class ConfigProblem:
 
 
 class ConfigError(Exception):
-    """The configuration cannot be used. Its text has one line per problem, all of them; `warnings` are apart."""
+    """The configuration cannot be used. Its text has one line for each problem; `warnings` are apart."""
 
     def __init__(self, problems: Sequence[ConfigProblem], warnings: Sequence[ConfigProblem] = ()) -> None:
         super().__init__("\n".join(str(problem) for problem in problems))
@@ -34,7 +34,7 @@ class ConfigError(Exception):
 
 
 def dotted(place: ConfigPath) -> str:
-    """The way people write a key: `channels.telegram.allow[0]`."""
+    """A key as people write it: `channels.telegram.allow[0]`."""
     text = ""
     for part in place:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
@@ -42,13 +42,13 @@ def dotted(place: ConfigPath) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word that was probably meant, or None where nothing is like it. Case does not count."""
+    """The known word that was probably meant, or None. Case does not count."""
     folded = {name.casefold(): name for name in known}
     matches = difflib.get_close_matches(word.casefold(), folded, n=1, cutoff=0.6)
     return folded[matches[0]] if matches else None
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """A clause to put behind an error, or nothing."""
+    """A clause to append to an error, or nothing."""
     match = nearest(word, known)
     return f"; did you mean {match!r}?" if match else ""

@@ -1,7 +1,4 @@
-"""`config.yaml` and `.env` to a `Config`, or to every problem at once.
-
-pydantic's findings in words: what was found, what is allowed, what was probably meant.
-"""
+"""Loads `config.yaml` and `.env` into a `Config`, or reports every problem at once, in words."""
 
 from __future__ import annotations
 
@@ -54,7 +51,7 @@ _ALLOWED: Mapping[str, Callable[[Mapping[str, object]], str]] = {
 
 
 def what_is_wrong(detail: ErrorDetails, found: Value, *, hidden: bool) -> str:
-    """`found …; allowed: …; did you mean …?`. A value that came from a variable, or that is a secret, is not shown."""
+    """`found …; allowed: …; did you mean …?`. A value from a variable, or a secret, is not shown."""
     kind, context = detail["type"], detail.get("ctx", {})
     if kind == "missing":
         return "is missing and has no default"
@@ -97,9 +94,10 @@ class LoadedConfig:
 
 
 def load(home: Home, environ: Mapping[str, str]) -> LoadedConfig:
-    """Read the home's configuration; a missing file is all defaults. `environ` wins over `.env`.
+    """The home's configuration; a missing file means all defaults. `environ` wins over `.env`. Blocks.
 
-    Raises `ConfigError` with every problem that was found. Blocks (files): call it in a thread from async code."""
+    Raises `ConfigError` with every problem.
+    """
     variables, warnings = _variables(home, environ)
     text = _read(home.config_file)
     loaded = parse(text or "", variables, str(home.config_file))
@@ -107,12 +105,12 @@ def load(home: Home, environ: Mapping[str, str]) -> LoadedConfig:
 
 
 def parse(text: str, variables: Mapping[str, str], file: str = "config.yaml") -> LoadedConfig:
-    """The same from text. Raises `ConfigError`."""
+    """The configuration from text. Raises `ConfigError`."""
     return _Document(file, yaml_tree.parse(text, file), variables).loaded()
 
 
 def dotenv_names(home: Home) -> frozenset[str]:
-    """The variables that the home's `.env` gives a value, without the values. Blocks. Raises `ConfigError`."""
+    """The names of the variables with a value in the home's `.env`. Blocks. Raises `ConfigError`."""
     values, _ = dotenv.parse(_read(home.env_file) or "", str(home.env_file))
     return frozenset(name for name, value in values.items() if value)
 
@@ -124,7 +122,7 @@ def _variables(home: Home, environ: Mapping[str, str]) -> tuple[dict[str, str], 
 
 
 def _read(file: Path) -> str | None:
-    """None where there is no such file."""
+    """The file's text; None where there is no such file."""
     try:
         with file.open("rb") as stream:
             data = stream.read(yaml_tree.MAX_BYTES + 1)
@@ -181,8 +179,8 @@ class _Document:
         return ConfigProblem(self._file, self._tree.line(place), dotted(place), text)
 
     def _written(self, place: ConfigPath) -> ConfigPath:
-        """The place in the file of one in the model: without pydantic's own marks, and for what an agent inherited
-        the common section's."""
+        """The place in the file of a place in the model: without pydantic's marks, and for inherited keys in the common
+        section."""
         value: Value = self._filled.value
         found: list[str | int] = []
         for position, part in enumerate(place):
@@ -220,8 +218,7 @@ class _Document:
         return self._at(place, f"unknown key, ignored{hint}")
 
     def _missing(self) -> list[ConfigProblem]:
-        """Variables that are neither set nor have a default, where the value is needed: not under something that is
-        switched off."""
+        """Variables without a value or default where the value is needed: not below something that is off."""
         return [
             self._at(place, f"needs ${{{name}}}, which is set neither in the environment nor in .env")
             for place, name in self._filled.missing.items()
@@ -234,7 +231,7 @@ class _Document:
 
 
 def _with_variables(value: Value) -> Value:
-    """Put the default variables where nothing is written, not even null."""
+    """Adds the default variables where nothing is written, not even null."""
     for place, variable in _FROM_ENVIRONMENT.items():
         value = _filled_in(value, place, variable)
     return value
@@ -269,7 +266,7 @@ def _value_at(value: Value, place: ConfigPath) -> Value:
 
 
 def _remove(value: Value, loc: ConfigPath) -> None:
-    """Take out an unknown key; one that an agent inherited goes with the common section's."""
+    """Removes an unknown key; one that an agent inherited goes with the common section's."""
     for part in loc[:-1]:
         if isinstance(value, dict) and part in value:
             value = value[str(part)]
@@ -280,7 +277,7 @@ def _remove(value: Value, loc: ConfigPath) -> None:
 
 
 def _keys_around(model: type[BaseModel], loc: ConfigPath) -> set[str]:
-    """The keys that are known beside the last part of `loc`."""
+    """The known keys beside the last part of `loc`."""
     kinds: list[object] = [model]
     for part in loc[:-1]:
         kinds = [inner for kind in kinds for inner in _inside(kind, part)] or kinds  # a union's mark leads nowhere
@@ -288,7 +285,7 @@ def _keys_around(model: type[BaseModel], loc: ConfigPath) -> set[str]:
 
 
 def _sections_with(word: str) -> list[str]:
-    """The sections in which a key of this name is known, as people write them; the outer ones first."""
+    """The sections that know a key of this name, as people write them; the outer ones first."""
     found: list[str] = []
     waiting: list[tuple[str, type[BaseModel]]] = [("", Config)]
     while waiting:
@@ -311,7 +308,7 @@ def _sections(kind: object) -> list[type[BaseModel]]:
 
 
 def _inside(kind: object, part: str | int) -> list[object]:
-    """The kinds of what stands under `part` in a value of `kind`."""
+    """The types of the values under `part` in a value of `kind`."""
     origin = typing.get_origin(kind)
     if origin is dict:
         return [typing.get_args(kind)[1]]

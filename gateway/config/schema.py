@@ -1,4 +1,4 @@
-"""Every key of `config.yaml` with its type and default: SPEC's complete example, as code.
+"""Every key of `config.yaml` with its type and default.
 
 A key that is null or left out has its default. Models are frozen; secrets hide themselves.
 """
@@ -360,7 +360,7 @@ class Config(Section):
     @model_validator(mode="before")
     @classmethod
     def agents_inherit(cls, value: object) -> object:
-        """Lay each agent's own keys over the common sections, so that an `AgentConfig` is complete in itself."""
+        """Merges the common sections into each agent's, so that an `AgentConfig` is complete."""
         if not isinstance(value, dict):
             return value
         agents = value.get("agents") or {"main": None}
@@ -375,7 +375,7 @@ class Config(Section):
 
     @property
     def default_agent(self) -> str:
-        """Who answers where no route says otherwise: `main`, else the first that is written."""
+        """The agent that answers where no route says otherwise: `main`, else the first one."""
         return "main" if "main" in self.agents else next(iter(self.agents))
 
 
@@ -388,7 +388,7 @@ def _complete(name: str, agent: object, common: Validated) -> object:
 
 
 def _laid_over(below: Validated, above: Validated) -> Validated:
-    """Mappings are joined key by key; everything else, lists too, is replaced. A null above means what is below."""
+    """Merges mappings key by key; everything else, lists too, is replaced. A null above means what is below."""
     joined = dict(below)
     for key, value in above.items():
         under = joined.get(key)

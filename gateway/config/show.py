@@ -14,8 +14,8 @@ _WIDE = 120
 
 
 def shown(config: Config) -> str:
-    """The configuration in force as YAML, defaults included, every secret as `***`. Of an agent only what differs from
-    the common sections is repeated."""
+    """The effective configuration as YAML, defaults included, every secret as `***`. Agents show only what differs from
+    the common sections."""
     values = config.model_dump(mode="json")
     for agent in values["agents"].values():
         for section in SHARED_SECTIONS:
@@ -25,7 +25,7 @@ def shown(config: Config) -> str:
 
 
 def schema() -> str:
-    """The JSON Schema of `config.yaml`, as a person may write it: what the loader fills in is not required."""
+    """The JSON Schema of `config.yaml` as people write it: what the loader fills in is not required."""
     document = Config.model_json_schema()
     document["$defs"][AgentConfig.__name__].pop("required")
     dialect = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
@@ -33,7 +33,7 @@ def schema() -> str:
 
 
 def secrets_of(config: Config) -> frozenset[str]:
-    """Every secret's text, for what must keep them out of sight (the log)."""
+    """Every secret's text, to be kept out of the log."""
     return frozenset(_secrets(config))
 
 

@@ -1,4 +1,4 @@
-"""The kinds of value that a configuration holds: identities, times, addresses, secrets."""
+"""The types of configuration values: identities, times, addresses, secrets."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class QuietHours(NamedTuple):
 
 
 def named_zone(variable: str) -> str:
-    """The IANA zone that a `TZ` variable names, by a path to its file too; empty where it names none."""
+    """The IANA zone that a `TZ` variable names, also by its file's path; empty where it names none."""
     name = variable.removeprefix(":")
     path = Path(name)
     parts = path.resolve().parts[1:] if path.is_absolute() else (name,)
@@ -50,7 +50,7 @@ def _is_zone(name: str) -> bool:
 
 
 def machine_zone() -> str:
-    """The machine's IANA zone: that of `TZ`, else the system's; UTC where it has none."""
+    """The machine's IANA zone: that of `TZ`, else the system's, else UTC."""
     if named := named_zone(os.environ.get("TZ", "")):
         return named
     try:
@@ -67,7 +67,7 @@ def _zone(name: str) -> str:
 
 
 def _as_text(value: object) -> object:
-    """Ids are numbers to people and text to platforms; both ways of writing one are the same."""
+    """An id as text: people may write it as a number."""
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
@@ -151,7 +151,7 @@ def _url(value: str) -> str:
 
 
 def _secret(value: object) -> object:
-    """White space around a pasted key is never part of it."""
+    """A secret without the white space around a pasted key."""
     return value.strip() if isinstance(value, str) else value
 
 

@@ -1,7 +1,7 @@
-"""YAML text to plain values, keeping the line of each.
+"""YAML text as plain values, with the line of each.
 
-Scalars follow the YAML 1.2 core schema, so that `dm_policy: off` is the word off and `time: 21:00` is a time: YAML 1.1,
-PyYAML's default, reads them as false and as 1260. Keys are always text.
+Scalars follow the YAML 1.2 core schema, so that `dm_policy: off` is the word off and `time: 21:00` a time: YAML 1.1,
+PyYAML's default, reads them as false and 1260. Keys are always text.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ for _tag, _pattern, _first in (
 
 @dataclass(slots=True)
 class Tree:
-    """`lines` has the line of every key and list item that was written."""
+    """`lines` has the line of every written key and list item."""
 
     value: Value = None
     lines: dict[ConfigPath, int] = field(default_factory=dict)
 
     def line(self, place: ConfigPath) -> int:
-        """The line of a place, or of the nearest thing around it that was written; 0 for an empty file."""
+        """The line of a place, or of the nearest written place around it; 0 for an empty file."""
         for size in range(len(place), 0, -1):
             if line := self.lines.get(place[:size]):
                 return line
@@ -52,7 +52,8 @@ class Tree:
 
 
 def parse(text: str, file: str) -> Tree:
-    """Raises `ConfigError` for text that is not YAML, for duplicate keys, and where the top is not a mapping."""
+    """Parses YAML. Raises `ConfigError` for text that is not YAML, for duplicate keys, and where the top is not a
+    mapping."""
     try:
         node = compose_yaml(text, _Loader)
     except yaml.MarkedYAMLError as error:

@@ -1,1 +1,1 @@
-"""What can be wrong with a Daybook (`daybook doctor`): `examine` looks at everything, the others each at one thing."""
+"""The checks of `daybook doctor`: `examine` runs them all, the other modules check one thing each."""

@@ -1,9 +1,4 @@
-"""What can be wrong with Telegram: the token, and a privacy mode that keeps a group's messages from the bot.
-
-What can be wrong with Discord: the token, the intent without which a bot reads nothing, no server on the list.
-
-`doctor` looks at the web page: is its port free, or does our own gateway listen there?
-"""
+"""Checks of Telegram (token, privacy mode), Discord (token, intent, servers) and the web page (port)."""
 
 from __future__ import annotations
 
@@ -31,7 +26,7 @@ _TOKEN = re.compile(r"\d{6,14}:[A-Za-z0-9_-]{30,}")
 
 
 def telegram(config: TelegramConfig) -> list[Finding]:
-    """Asks Telegram; blocks for some seconds at most."""
+    """Checks Telegram by asking it; blocks for some seconds at most."""
     if not config.enabled:
         return [Finding(_TELEGRAM, True, "off: no token is set")]
     if config.token is None:
@@ -59,8 +54,8 @@ def telegram(config: TelegramConfig) -> list[Finding]:
 
 
 def _privacy_mode(config: TelegramConfig, api: str, bot: Mapping[str, Json]) -> list[Finding]:
-    """Telegram keeps from a bot what does not call it, except from one that is an administrator or whose owner has
-    switched that off (https://core.telegram.org/bots/features#privacy-mode)."""
+    """Warns of the privacy mode, in which Telegram hides from a bot what does not call it, unless it is an
+    administrator (https://core.telegram.org/bots/features#privacy-mode)."""
     name, found = bot.get("username"), list[Finding]()
     for chat, group in config.groups.items():
         if group.mention == "required":
@@ -90,7 +85,7 @@ _AGENT = "DiscordBot (https://github.com/Rapptz/discord.py, 2)"
 
 
 def discord(config: DiscordConfig) -> list[Finding]:
-    """Asks Discord once or twice; blocks for some seconds at most."""
+    """Checks Discord by asking it once or twice; blocks for some seconds at most."""
     if not config.enabled:
         return [Finding(_DISCORD, True, "off: no token is set")]
     if config.token is None:
@@ -140,14 +135,14 @@ _NOBODY = "no gateway serves it; `daybook gateway` starts one"
 
 @dataclass(frozen=True, slots=True)
 class PageAddress:
-    """Where the page is; `address` is empty where it cannot be opened, and `why` says why."""
+    """The page's address; empty where it cannot be opened, and `why` says why."""
 
     address: str = ""
     why: str = _NOBODY
 
 
 async def page_place(home: Home) -> PageAddress:
-    """As the running gateway of a home tells it."""
+    """The page's address, from the running gateway of a home."""
     with contextlib.suppress(NotRunning, OperationError, TimeoutError):
         async with asyncio.timeout(_ANSWERED_WITHIN), connect(home.socket) as connection:
             found = await connection.call("web.address", {})
@@ -157,8 +152,8 @@ async def page_place(home: Home) -> PageAddress:
 
 
 def web(home: Home, config: WebConfig) -> Iterator[Finding]:
-    """What is allowed and probably not meant is a warning of the configuration; who may read the token's file is looked
-    at with the home. Blocks."""
+    """Checks that the page's port is free or ours. The configuration warns of odd settings; permissions are checked
+    with the home. Blocks."""
     if not config.enabled:
         yield Finding("web", True, "off (channels.web.enabled)")
         return

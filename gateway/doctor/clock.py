@@ -1,7 +1,4 @@
-"""This machine's clock against a server's Date header: reminders ring by it.
-
-What `doctor` looks for in the time zone: one that was asked for and is not what is used.
-"""
+"""Checks of this machine's clock, against a server's Date header, and of its time zone."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ _TOLERANCE = timedelta(seconds=90)
 
 
 def check_clock(reply: ProbeReply, where: str) -> list[Finding]:
-    """`where`: the server that gave that answer. Nothing where it told no time."""
+    """Compares the clock with the answer of the server `where`; nothing where that has no date."""
     if reply.date is None:
         return []
     skew = datetime.now(UTC) - reply.date
@@ -31,7 +28,7 @@ def check_clock(reply: ProbeReply, where: str) -> list[Finding]:
 
 
 def check_zone(config: Config, environ: Mapping[str, str]) -> Iterator[Finding]:
-    """`TZ` may hold what is no IANA name (`CET-1CEST`, a typing error): then the system's zone is taken."""
+    """Warns where `TZ` is no IANA name (`CET-1CEST`, a typing error): then the system's zone is used."""
     wanted = environ.get("TZ", "")
     if not wanted or named_zone(wanted) or "timezone" in config.model_fields_set:
         return

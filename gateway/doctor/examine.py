@@ -1,4 +1,4 @@
-"""Everything that can be wrong with a Daybook, looked for, each problem with its cure. Reads only; changes nothing."""
+"""Runs every check of `daybook doctor`. Reads only; changes nothing."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ _STUCK_AFTER = timedelta(minutes=15)
 
 
 def examine(home: Home, environ: Mapping[str, str]) -> list[Finding]:
-    """Run every check. Takes as long as the slowest server, some seconds at most. Never raises for what it finds."""
+    """The findings of every check. Takes as long as the slowest server, some seconds at most. Never raises for what it
+    finds."""
     try:
         loaded = load(home, environ)
     except ConfigError as error:
@@ -84,7 +85,7 @@ def _home(home: Home) -> Iterator[Finding]:
 
 
 def _nearest(path: Path) -> Path:
-    """What stands at `path`, or the nearest folder above it that can be seen."""
+    """`path`, or the nearest folder above it that can be seen."""
     return next((one for one in (path, *path.parents) if os.path.lexists(one)), Path(path.anchor))
 
 
@@ -93,7 +94,7 @@ def _is_read_only(path: Path) -> bool:
 
 
 def _contents(home: Home, config: Config | None = None) -> Iterator[Finding]:
-    """Nothing to be said of what stands in a home that cannot be used at all."""
+    """Checks what is in the home; nothing where the home itself cannot be used."""
     if not os.access(_nearest(home.path), os.W_OK | os.X_OK):
         return
     if config is not None:
@@ -131,7 +132,7 @@ def _workspaces(home: Home, config: Config) -> Iterator[Finding]:
 
 
 def _unreadable_pages(folder: Path) -> Iterator[Finding]:
-    """The owner's own files, which anybody may have edited with anything."""
+    """Checks the owner's own files, which anybody may have edited with anything."""
     bad = 0
     for page in sorted(folder.rglob("*.md")):
         if page.is_dir() and not page.is_symlink():

@@ -1,4 +1,4 @@
-"""What can be wrong with the model: no key, one that is refused, a name that nobody knows."""
+"""Checks of the model: a missing or refused key, an unknown name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ANTHROPIC = "https://api.anthropic.com"
 
 
 def model(config: ModelConfig) -> list[Finding]:
-    """Asks its server; blocks for some seconds at most."""
+    """Checks the model by asking its server; blocks for some seconds at most."""
     if config.provider == "offline":
         return [Finding(_CHECK, True, "offline: notes are kept and found, no language model answers")]
     key = config.api_key.get_secret_value() if config.api_key else ""

@@ -1,7 +1,4 @@
-"""What `daybook doctor` finds.
-
-Is a server there, and what time does it have? With the standard library only, for `doctor` must start fast.
-"""
+"""Findings, and a request to a server. With the standard library only, for `doctor` must start fast."""
 
 from __future__ import annotations
 
@@ -44,7 +41,7 @@ class ProbeReply:
 
 
 def get(url: str, headers: Mapping[str, str]) -> ProbeReply:
-    """Ask once. A proxy from the environment is used for the world, never for this machine. Blocks; never raises."""
+    """Asks once. A proxy from the environment is used for other machines, never for this one. Blocks; never raises."""
     handlers = [urllib.request.ProxyHandler({})] if is_here(url) else []
     opener = urllib.request.build_opener(*handlers)
     try:

@@ -1,8 +1,6 @@
-"""What `doctor` looks for in the schedule: a file that cannot be read, jobs that fail, and when the next are due.
+"""Checks of the schedule: an unreadable file, failing jobs, and the next due times, also of Daybook's own jobs.
 
-What `doctor` says of Daybook's own jobs: when each is due next, and what became of its last run.
-
-Reckoned as the gateway reckons it, from the configuration and from what people chose; a gateway need not run.
+Computed from the configuration and from what people chose, as the gateway does; none need run.
 """
 
 from __future__ import annotations
@@ -39,7 +37,7 @@ _SHOWN = 5
 def check_schedule(
     home: Home, workspace: Path, zone: ZoneInfo, now: datetime, on: Collection[str]
 ) -> Iterator[Finding]:
-    """Of the schedule in one workspace. `on`: the channels that are on."""
+    """Checks the schedule of one workspace. `on`: the channels that are on."""
     path = workspace / FILE
     cure = f"mend {path}; until then all jobs go on as they were"
     try:
@@ -79,7 +77,7 @@ def _of_last(run: Run | None, zone: ZoneInfo) -> str:
 
 
 def last_result(run: Run, zone: ZoneInfo) -> str:
-    """What became of a job's newest run."""
+    """The result of a job's newest run, in words."""
     return f"last {local(run.moment, zone)}: {run.state}"
 
 
@@ -89,7 +87,7 @@ def last_runs(home: Home) -> Mapping[str, Run]:
 
 
 def read_only(home: Home, read: Callable[[sqlite3.Connection], T], nothing: T) -> T:
-    """What the home's database says; `nothing` where there is none, or one that cannot be read: other checks say so."""
+    """Reads the home's database; `nothing` where there is none or it cannot be read, which other checks report."""
     if not home.database.exists():
         return nothing
     try:
@@ -121,7 +119,7 @@ def _jobs(home: Home, config: Config, rows: Mapping[str, JobRow]) -> Iterator[Jo
 
 
 def _summaries(home: Home, config: Config, rows: Mapping[str, JobRow]) -> Iterator[Job]:
-    """The usual one is off where everybody chose for themselves, which the gateway has noted."""
+    """The jobs of daily summaries. The usual one is off where everybody chose for themselves."""
     summary = config.schedule.daily_summary
     chosen: Mapping[str, str] = read_only(home, _chosen, {})
     row = rows.get(builtins.DAILY_SUMMARY)

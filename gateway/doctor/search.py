@@ -1,7 +1,4 @@
-"""What `doctor` looks for in the embedder: whether the one that is configured works, and if not, why.
-
-What `doctor` looks for in the search index, which is derived: any fault of it is mended by building it anew.
-"""
+"""Checks of the embedder and of the search index. The index is derived: any fault is mended by building it again."""
 
 from __future__ import annotations
 
@@ -38,7 +35,7 @@ _SCALE_BYTES = 4
 
 
 def embedding(home: Home, config: Config) -> Iterator[Finding]:
-    """Of each embedder that an agent is to use. Loads a local model, or asks a server once."""
+    """Checks each agent's embedder: loads a local model, or asks a server once."""
     known: set[object] = set()
     for name, agent in config.agents.items():
         wanted = agent.memory.search.embedding
@@ -75,7 +72,7 @@ def embedding(home: Home, config: Config) -> Iterator[Finding]:
 
 
 def _hint(home: Home, wanted: Embedding) -> str:
-    """Why there is no embedder, and where nobody chose that, how to get one."""
+    """Why there is no embedder, and how to get one where nobody decided against it."""
     if wanted == "none":
         return "no embedder is wanted"
     if is_there(home):
@@ -89,7 +86,7 @@ def _is_broken(home: Home, wanted: Embedding) -> bool:
 
 
 def _kept_size(file: Path, model: str) -> int:
-    """Numbers in the newest vector of a model that the owner's index holds; 0 where there is none."""
+    """Numbers in the newest vector of a model in the owner's index; 0 where there is none."""
     try:
         with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True, timeout=2)) as connection:
             query = "SELECT length(vector) FROM vector WHERE model = ? ORDER BY id DESC LIMIT 1"
@@ -100,7 +97,7 @@ def _kept_size(file: Path, model: str) -> int:
 
 
 def index(state: Path) -> Iterator[Finding]:
-    """The owner's file, and one for each other audience."""
+    """Checks the owner's index, and that of each other audience."""
     files = [file for file in (state / "memory.db", *sorted((state / "memory").rglob("*.db"))) if file.exists()]
     faults = {file: fault for file in files if (fault := _fault(file))}
     for file, fault in faults.items():
@@ -114,7 +111,7 @@ def index(state: Path) -> Iterator[Finding]:
 
 
 def _fault(file: Path) -> str:
-    """Empty where SQLite finds none. A file that is being written is not damaged."""
+    """SQLite's complaint about a file; empty where it has none. A file that is being written is not damaged."""
     try:
         with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True, timeout=2)) as connection:
             (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()

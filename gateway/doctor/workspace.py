@@ -1,10 +1,5 @@
-"""What `doctor` looks for in a workspace's text: skills that cannot be used, an index too long for the prompt, and
-private things in files that every chat reads.
-
-Private things in a line of text, as far as their shape tells: numbers, addresses, keys.
-
-No pattern does it for every language; this is for a hint to the owner, who knows better.
-"""
+"""Checks of a workspace's text: unusable skills, an index too long for the prompt, and private things in files that
+every chat reads."""
 
 from __future__ import annotations
 
@@ -32,7 +27,8 @@ _STREETS = frozenset({"street", "st", "road", "rd", "avenue", "ave", "lane", "ru
 
 
 def private_thing(line: str) -> str:
-    """What the line seems to hold, in words, or "". A date such as 2026-11-21 is none."""
+    """The kind of private thing that a line seems to contain, in words, or "": numbers, addresses, keys, by their
+    shape. A hint for the owner; no pattern is right in every language. A date such as 2026-11-21 is none."""
     words = [stripped for word in line.split() if (stripped := word.strip(_MARKS)) and not _is_date(stripped)]
     if _names_a_secret(line) or any(map(_is_key, words)):
         return "what looks like a key"
@@ -71,7 +67,7 @@ def _is_address(word: str) -> bool:
 
 
 def _has_street(words: Sequence[str]) -> bool:
-    """`Hauptstraße 5`, `5 Baker Street`, `12 rue de Rivoli`: a house number beside it."""
+    """`Hauptstraße 5`, `5 Baker Street`, `12 rue de Rivoli`: a street with a house number."""
     for at, word in enumerate(words):
         folded = word.casefold()
         if folded in _STREETS or (folded.endswith(_STREET_ENDS) and word[:1].isupper()):
@@ -111,7 +107,7 @@ def skills(folder: Path, configured: Collection[str] = ()) -> Iterator[Finding]:
 
 
 def common(folder: Path) -> Iterator[Finding]:
-    """What looks private in AGENTS.md, SOUL.md and IDENTITY.md: groups and other people are answered from them."""
+    """Warns of private things in AGENTS.md, SOUL.md and IDENTITY.md, which every chat reads."""
     for place in common_places(Scope(Audience.OWNER, folder)):
         try:
             page = read(place)
@@ -125,7 +121,7 @@ def common(folder: Path) -> Iterator[Finding]:
 
 
 def index(folder: Path, most_lines: int, most_bytes: int) -> Iterator[Finding]:
-    """Of the owner and of every other person in the workspace."""
+    """Checks the indexes of the owner and of every other person in the workspace."""
     for home in (folder, *sorted((folder / "people").glob("*"))):
         try:
             read = next(filter(None, (read_text(home / name, folder) for name in INDEX_NAMES)), None)
