@@ -25,7 +25,7 @@ def parse(text: str, file: str = ".env") -> tuple[dict[str, str], list[ConfigPro
     """The variables, the last of a name winning, and a warning for each unreadable line.
 
     Comments (`#` at the start, or after white space behind a bare value), `export`, single quotes (literal) and double
-    quotes (`\n`, `\t`, `\"`, `\\`) are understood. No warning contains a value.
+    quotes (`\\n`, `\\t`, `\\"`, `\\\\`) are understood. No warning contains a value.
     """
     values: dict[str, str] = {}
     warnings: list[ConfigProblem] = []

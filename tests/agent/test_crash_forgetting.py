@@ -17,7 +17,7 @@ SCRIPT = textwrap.dedent(
     from pathlib import Path
 
     from agent.model.scripted import ScriptedAnswer, Call
-    from tests.agent.long_talk import SUMMARY, LongTalk
+    from tests.agent.long_conversation import SUMMARY, LongTalk
 
     root, die_at = Path(sys.argv[1]), sys.argv[2]
 

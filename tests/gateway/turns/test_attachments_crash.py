@@ -78,7 +78,7 @@ async def lived(home: Home, stage: str, end: str) -> list[str]:
     """What a life tells until it is killed at a line, or ends."""
     environment: Mapping[str, str] = {**os.environ, "PYTHONUTF8": "1"}
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "tests.gateway.test_media_crash", str(home.path), stage),
+        *(sys.executable, "-m", "tests.gateway.turns.test_attachments_crash", str(home.path), stage),
         stdout=asyncio.subprocess.PIPE,
         env=environment,
     )
