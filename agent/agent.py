@@ -1,7 +1,6 @@
-"""An agent: its sessions, and one turn of one of them.
+"""The facade of an agent: turns of its sessions, and everything else that is asked of them.
 
-A turn is: take up the session, journal what was said, then the loop. Who may speak, in which session, and that a
-session has one turn at a time, is the caller's business.
+The caller decides who may speak and in which session, and that a session has one turn at a time.
 """
 
 from __future__ import annotations
@@ -76,11 +75,11 @@ _STOPPED_HERE = "[Stopped here by the person]"
 
 class Agent:
     """`workspace` and `sessions` are folders of this agent's home; `model` may be shared and is closed by its owner.
-    The change history, the search index and the pictures of its talks stand beside the sessions; `close` lets go of the
-    index. `search` recalls what goes with a message, by default from the index. `configured` as in `Skills`.
+    The change history, the search index and pictures are kept beside the sessions. `search` recalls memories, by
+    default from the index. `configured` as in `Skills`.
 
-    Every method may raise `OSError` (`TranscriptNotWritten` is one) where the disk does not do its part, and
-    `agent.memory.files.FileError` where a workspace file cannot be written; what was asked for is then not done.
+    Every method may raise `OSError` (`TranscriptNotWritten` is one) where the disk fails, and
+    `agent.memory.files.FileError` where a workspace file cannot be written; nothing is done then.
     """
 
     def __init__(
@@ -126,8 +125,7 @@ class Agent:
         self.journal = Journal(settings, archive, marks, model, self._windows, self.history, self._forgettings, clock)
 
     async def run(self) -> None:
-        """Do what is owed to talks that were left or shortened, behind the answers, and index what changed while
-        nobody was here, until cancelled; then end what is being written."""
+        """Does deferred work of sessions, and indexes what changed meanwhile, until cancelled."""
         owner = Scope(Audience.OWNER, self.workspace)
         try:
             async with asyncio.TaskGroup() as group:
@@ -144,13 +142,12 @@ class Agent:
         self.index.close()
 
     async def idle(self) -> None:
-        """Wait until nothing is owed; `run` must be running."""
+        """Waits until nothing is deferred; `run` must be running."""
         await self._leaving.behind.idle()
         await self._forgettings.all_written()
 
     async def turn(self, request: TurnRequest) -> AsyncGenerator[TurnEvent, None]:
-        """Run a turn, or go on with one that was interrupted; ends with one `TurnResult`. Close the iterator to stop
-        it."""
+        """Runs a turn, or continues an interrupted one; ends with one `TurnResult`. Close the iterator to stop it."""
         await self._leaving.leave_for(request)
         conversation = await self._talks.take_up(request.session, request.scope, request.sealed)
         transcript = conversation.transcript
@@ -192,16 +189,15 @@ class Agent:
         return self._talks.tools(key, scope)
 
     async def run_approved(self, scope: Scope, tool: Tool, arguments: Arguments, name: str) -> str:
-        """Run a call to which the owner has said yes; under the same `name` it has its effect once. Raises
-        `ToolError`."""
+        """Runs a call that the owner approved; the same `name` has its effect once. Raises `ToolError`."""
         if tool.once is not None:
             return (await tool.once.run(arguments, name)).text
         async with self._forgettings.writing(scope):
             return (await (tool.approved or tool.run)(arguments)).text
 
     async def stopped(self, session: SessionKey, turn_id: str, shown: str) -> None:
-        """Close a turn in the journal after it was cancelled. `shown`: what the person saw of its answer. Nothing
-        happens where the turn had ended, or had not begun."""
+        """Closes a cancelled turn in the journal. `shown`: what the person saw of its reply. Does nothing for a turn
+        that had ended, or had not begun."""
         transcript = await asyncio.to_thread(self._talks.current, session)
         if transcript is None:
             return
@@ -229,8 +225,8 @@ class Agent:
         await steps.stopped(f"{rest}\n\n{_STOPPED_HERE}" if rest else _STOPPED_HERE)
 
     async def new_session(self, key: SessionKey, scope: Scope) -> NewSession:
-        """End the session and start a new one, without waiting for a model: the end of the talk goes to today's log of
-        the scope; its flush and its paragraph in HISTORY.md follow behind (`run`)."""
+        """Ends the session and starts a new one, without waiting for a model: the end of the conversation goes into
+        today's log; its flush and its paragraph in HISTORY.md are deferred (`run`)."""
         return await self._leaving.leave(key, scope, ContextLossReason.NEW)
 
     async def compact(
@@ -242,9 +238,9 @@ class Agent:
         asked: str = "",
         begins: Callable[[], Awaitable[None]] | None = None,
     ) -> Compacted:
-        """Replace the older part of the talk by a summary, now. No turn of the session may run meanwhile. `asked` names
-        the request, which is done once over restarts; `begins` is called where there is something to do. Raises
-        `NotCompacted` (the talk is then as it was) and `ModelError`."""
+        """Replaces the older part of the conversation by a summary, now. No turn of the session may run meanwhile.
+        `asked` names the request, which is done once over restarts; `begins` is called where there is something to do.
+        Raises `NotCompacted` (nothing has changed) and `ModelError`."""
         talk = await self._talks.taken_up_talk(key, scope, model)
         done = made_for(talk, asked)
         if done is None:
@@ -257,19 +253,20 @@ class Agent:
         return done
 
     async def compacted(self, key: SessionKey, scope: Scope, asked: str) -> Compacted | None:
-        """What `compact` has made of that request, although it was cancelled; None where the talk is as it was."""
+        """The result of that request of `compact`, even if it was cancelled; None where there is none."""
         return made_for(await self._talks.taken_up_talk(key, scope, None), asked)
 
     async def sessions(self, key: SessionKey | None = None) -> tuple[SessionInfo, ...]:
-        """All sessions, or those of one key, the one used last first."""
+        """All sessions, or those of one key, the latest first."""
         return await asyncio.to_thread(self._archive.sessions, key)
 
     async def find(self, id: str, key: SessionKey | None = None) -> SessionInfo:
-        """The session of that id, or of which it is the only one to begin or end so. Raises `NoSuchSession`."""
+        """The session of that id, or the only one whose id begins or ends so. Raises `NoSuchSession`."""
         return await asyncio.to_thread(self._archive.find, id, key)
 
     async def switch(self, key: SessionKey, scope: Scope, id: str) -> SessionInfo:
-        """Go back to an earlier session of this key; the one that is left is flushed behind. Raises `NoSuchSession`."""
+        """Returns to an earlier session of this key; the flush of the present one is deferred. Raises
+        `NoSuchSession`."""
         found = await asyncio.to_thread(self._archive.find, id, key)
         left = await asyncio.to_thread(self._talks.current, key)
         if left is not None and left.header.id != found.id:
@@ -287,7 +284,7 @@ class Agent:
         return await asyncio.to_thread(export)
 
     async def prune(self, before: datetime) -> tuple[SessionInfo, ...]:
-        """Delete the sessions last used before that moment, but never a current one. Returns what is gone."""
+        """Deletes sessions last used before that moment, except current ones, and returns them."""
         return await asyncio.to_thread(self._archive.prune, before)
 
     async def context_report(self, key: SessionKey, scope: Scope, model: str | None = None) -> report.ContextReport:
@@ -305,17 +302,17 @@ class Agent:
     async def summary(
         self, key: SessionKey, scope: Scope, day: date, coming: Sequence[UpcomingJob], since: datetime | None = None
     ) -> Summary | None:
-        """A day of a scope in a few sentences, from its log; None where there is nothing to say. `since`: from when
-        on what was said before that day is to be told too. `key` is charged."""
+        """The summary of a scope's day, from its log; None where it is empty. `since`: earlier messages from then on
+        are included. `key` is charged."""
         asked = SummaryRequest(scope, day, coming, since)
         return await summary(self._model, self.settings.model, str(key), asked, self._forgettings)
 
     async def heartbeat(self, key: SessionKey, scope: Scope) -> str | None:
-        """What HEARTBEAT.md's list calls for now; None where it is empty. `key` is charged. Raises `ModelError`."""
+        """The heartbeat's message; None where HEARTBEAT.md is empty. `key` is charged. Raises `ModelError`."""
         return await heartbeat(self._model, self.settings.model, str(key), scope, self._clock, self._forgettings)
 
     async def why(self, key: SessionKey) -> report.WhyReport | None:
-        """What the last reply of the session had before it; None where there is none."""
+        """What the last reply of the session was based on; None where there is no reply."""
 
         def look() -> report.WhyReport | None:
             transcript = self._talks.current(key)
@@ -324,16 +321,15 @@ class Agent:
         return await asyncio.to_thread(look)
 
     async def mentions(self, is_meant: Callable[[SessionKey], bool], finding: ForgetPlan) -> int:
-        """How many messages of those sessions speak of what is to be forgotten."""
+        """The number of messages of those sessions that mention what is to be forgotten."""
         talks = await asyncio.to_thread(self._talks.meant, is_meant)
         return await asyncio.to_thread(mentions, talks, speaks_of(finding))
 
     async def forget(
         self, is_meant: Callable[[SessionKey], bool], scope: Scope, session: str, shown: ForgetPlan
     ) -> Removal:
-        """Forget what was shown, and what was written of the same since, in the scope's memory and those sessions: what
-        is shown, searched and sent has a mark instead. When it returns, nothing that was read before is sent or written
-        any more."""
+        """Forgets what was shown, and what was written of it since, in the scope's memory and those sessions: a mark
+        replaces it. After that, nothing read before is sent or written."""
         async with self._forgettings.forgetting(scope):
             finding = await asyncio.to_thread(up_to_date, shown, scope)
             done = await asyncio.to_thread(forget, self.history, scope, self._clock, session, finding)
@@ -346,7 +342,7 @@ class Agent:
         return Removal(finding, done.change, done.files, said, among, unpurged, done.kept)
 
     async def _unpurged(self, scope: Scope) -> str:
-        """Purge the index; why that could not be done, else "". All else is forgotten by then."""
+        """Purges the index; returns why that failed, else ""."""
         try:
             await asyncio.to_thread(self.index.purge, scope, self._clock)
         except NotStored as problem:
@@ -355,12 +351,12 @@ class Agent:
         return ""
 
     async def bring_back(self, is_meant: Callable[[SessionKey], bool], change: str) -> None:
-        """Undo what a `forget` did to those sessions."""
+        """Undoes what a `forget` did to those sessions."""
         talks = await asyncio.to_thread(self._talks.meant, is_meant)
         await bring_back(talks, self._clock, change)
 
     async def last_activity(self, key: SessionKey) -> datetime | None:
-        """When a person last said something in the current session."""
+        """When a person last wrote in the current session."""
         return await self._talks.last_activity(key)
 
     def _promise(self, key: SessionKey, conversation: OpenSession, steps: TurnJournal) -> RememberGuard:
@@ -370,7 +366,7 @@ class Agent:
 
 
 async def _tell_outcomes(steps: TurnJournal, approvals: OwnerConsent) -> None:
-    """Let the talk know what its owner has said to what it asked for, once over restarts."""
+    """Tells the session the outcomes of its approvals, once over restarts."""
     known = {str(block.get("text")) for one in steps.transcript.entries[-_LOOKED_BACK:] for block in content_of(one)}
     outcomes = await approvals.outcomes()
     for id, text in outcomes.items():
@@ -381,18 +377,17 @@ async def _tell_outcomes(steps: TurnJournal, approvals: OwnerConsent) -> None:
         await approvals.told(tuple(outcomes))
 
 
-async def _nobody() -> None:
-    """Nobody has said anything since."""
+async def _nobody() -> None: ...
 
 
 def _forgotten_since(steps: TurnJournal) -> bool:
-    """Whether words of the talk were forgotten while it was being answered: what was seen of that may hold them."""
+    """True where something in the transcript was forgotten while the turn ran: what was read may still contain it."""
     since = itertools.takewhile(lambda entry: entry.id != steps.entries[-1].id, reversed(steps.transcript.entries))
     return any(isinstance(entry, RedactionEntry) for entry in since)
 
 
 def _turn_of(transcript: Transcript, request: TurnRequest) -> str:
-    """The turn that a request is about: where all that it says had joined another turn, that one is taken up."""
+    """The turn of a request: where all its messages had joined another turn, that one."""
     turns = turns_of_said(transcript.entries)
     known = [turns.get(said.id) for said in request.said]
     return known[0] if known and known[0] and len(set(known)) == 1 else request.id

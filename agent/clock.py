@@ -14,7 +14,7 @@ def _utc_now() -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """`read` returns an aware datetime; tests hand in their own."""
+    """`read` returns an aware datetime; tests pass their own."""
 
     zone: ZoneInfo
     read: Callable[[], datetime] = _utc_now
@@ -24,20 +24,20 @@ class Clock:
         return self.read().astimezone(self.zone)
 
     def instant(self) -> datetime:
-        """The present moment in UTC, for spans and deadlines: two wall-clock times of one zone are subtracted as they
-        stand on the wall, an hour wrong over a change of the clock."""
+        """The present moment in UTC, for spans and deadlines: the difference of two wall-clock times is an hour off
+        over a change of the clock."""
         return self.read().astimezone(UTC)
 
     def today(self) -> date:
         return self.now().date()
 
     def local(self, moment: datetime) -> datetime:
-        """An aware moment as the user's wall clock shows it."""
+        """An aware moment on the user's wall clock."""
         if moment.tzinfo is None:
             raise ValueError("a moment without a zone")
         return moment.astimezone(self.zone)
 
 
 def utc_stamp(moment: datetime) -> str:
-    """ISO 8601 in UTC with milliseconds, as every journal writes it: `2026-11-21T08:30:00.000Z`."""
+    """ISO 8601 in UTC with milliseconds: `2026-11-21T08:30:00.000Z`."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,4 +1,4 @@
-"""Forgetting in the talks of a scope: what `/forget` does to transcripts, beside what it does to memory."""
+"""`/forget` in transcripts, beside memory."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _SHOWN_TO_ALL = tuple(f'<daybook-rules name="{name}' for name in (f'{_OWNERS}"',
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """What a forgetting removed: what it found in memory, the `files` that changed, and how many `messages` of how many
-    `talks`. `change`: its entry in the change history, empty where memory held nothing. `unpurged`: why the search
-    index on disk still has it, the end of a sentence, else empty. `kept` as in `agent.memory.forget.ForgetResult`."""
+    """What was removed: what it found in memory, the `files` that changed, and how many `messages` of how many `talks`.
+    `change`: its entry in the change history, empty where memory had nothing. `unpurged`: why the index on disk still
+    has it, the end of a sentence, else empty. `kept` as in `agent.memory.forget.ForgetResult`."""
 
     finding: ForgetPlan
     change: str
@@ -38,16 +38,15 @@ Holds = Callable[[str], bool]
 
 
 def mentions(transcripts: Sequence[Transcript], holds: Holds) -> int:
-    """How many messages and summaries speak of it. Blocks."""
+    """The number of messages and summaries that mention it. Blocks."""
     return sum(len(places(transcript.entries, holds)) for transcript in transcripts)
 
 
 async def redact(
     transcripts: Sequence[Transcript], holds: Holds, clock: Clock, change: str, fixed: FixedPart
 ) -> tuple[int, int]:
-    """Have every line that speaks of it read as a mark from now on, and the fixed part of a talk that holds it replaced
-    by `fixed`. `change` as in `RedactionEntry`. Gives how many messages of how many talks. Raises
-    `TranscriptNotWritten`."""
+    """Replaces every line that mentions it by a mark, and a fixed part that contains it by `fixed`. `change` as in
+    `RedactionEntry`. Returns the numbers of messages and transcripts. Raises `TranscriptNotWritten`."""
     messages = talks = 0
     for transcript in transcripts:
         found = await asyncio.to_thread(places, transcript.entries, holds)
@@ -72,8 +71,8 @@ async def redact(
 
 
 async def take_out_owners(transcript: Transcript, clock: Clock, read_fixed: Callable[[], FixedPart]) -> None:
-    """Take out of a talk with others what earlier versions showed them of the owner's: TOOLS.md and all skills. Such
-    a talk is known by having looked at TOOLS.md. Raises `OSError`."""
+    """Removes from a conversation with others what earlier versions showed of the owner's: TOOLS.md and all skills. It
+    is recognised by having seen TOOLS.md. Raises `OSError`."""
     if _OWNERS not in seen_by(transcript.header, transcript.entries):
         return
     fixed = await asyncio.to_thread(read_fixed)
@@ -90,7 +89,7 @@ async def take_out_owners(transcript: Transcript, clock: Clock, read_fixed: Call
 
 
 async def bring_back(transcripts: Sequence[Transcript], clock: Clock, change: str) -> None:
-    """Take back the redactions made with that change. Raises `TranscriptNotWritten`."""
+    """Undoes the redactions of that change. Raises `TranscriptNotWritten`."""
     for transcript in transcripts:
         for mark in open_redactions(transcript.entries, change):
             lift = RedactionEntry(transcript.new_id(), utc_stamp(clock.now()), mark.day, lifts=mark.id)

@@ -1,6 +1,6 @@
-"""The heartbeat: every now and then a model looks at the list in HEARTBEAT.md, in a small context of its own (SPEC 8).
+"""The heartbeat: a model looks at the list in HEARTBEAT.md now and then, in a small context of its own (SPEC 8).
 
-It is no talk: nothing of it is journaled, remembered, or seen by the next one. A list without a line costs no call.
+It has no session: nothing is journaled, remembered, or seen by the next one. An empty list costs no call.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ not repeat what the log says was said already, and do not report that all is wel
 async def heartbeat(
     model: Model, settings: ModelSettings, session: str, scope: Scope, clock: Clock, forgettings: RedactionLock
 ) -> str | None:
-    """What is to be said now; empty: nothing. None: the list is empty, and nobody was asked. Raises `ModelError`,
+    """The message to send; empty: nothing. None: the list is empty, and no model was asked. Raises `ModelError`,
     `FileError`."""
 
     async def made(reading: ReadEpoch) -> str | None:
@@ -81,8 +81,8 @@ async def _heartbeat(
 
 
 def said(answer: str) -> str:
-    """What of an answer is to be delivered: nothing of HEARTBEAT_OK or NO_REPLY alone, however they are dressed; real
-    text without the token before or behind it."""
+    """The part of an answer to send: nothing of HEARTBEAT_OK or NO_REPLY alone, whatever surrounds them; real text
+    without the token before or after it."""
     bare = answer.strip().strip("*_`.!\"' \n").upper()
     if bare in (_OK, NO_REPLY):
         return ""
@@ -95,7 +95,7 @@ def said(answer: str) -> str:
 
 
 def _list(scope: Scope) -> str:
-    """The list's lines, if there is any but comments, headings and empty bullets. Raises `FileError`."""
+    """The list's lines, if there is more than comments, headings and empty bullets. Raises `FileError`."""
     file = read_text(scope.folder / FILE, scope.folder)
     text = _COMMENT.sub("", file.text) if file is not None else ""
     lines = [line for line in text.splitlines() if not _HEADING.fullmatch(line)]

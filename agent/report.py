@@ -1,4 +1,4 @@
-"""What `/context` and `/why` tell: how full the window is and with what; what the last reply had before it."""
+"""The reports of `/context` and `/why`: how full the window is and with what; what the last reply was based on."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class Share:
 @dataclass(frozen=True, slots=True)
 class FileShown:
     """A workspace file in the context. `path` is relative to the workspace; `lines` those shown, at least one;
-    `modified` is None where the file is gone. `is_older`: the file says something else now, so that its lines may have
-    other numbers."""
+    `modified` is None where the file is gone. `is_older`: the file has changed since, so its line numbers may
+    differ."""
 
     path: str
     lines: LineRanges
@@ -52,8 +52,8 @@ class FileShown:
 
 @dataclass(frozen=True, slots=True)
 class ContextReport:
-    """Sizes in tokens, estimated but for what the server counted; `counted`: that is most of `projected`. `session` is
-    empty before the first message."""
+    """Sizes in tokens, estimated except for what the server counted: `counted`, most of `projected`. `session` is empty
+    before the first message."""
 
     session: str
     model: str
@@ -74,9 +74,8 @@ class ContextReport:
 
 @dataclass(frozen=True, slots=True)
 class WhyReport:
-    """`files` and the passages `recalled` from memory, the newest first, stood before the last reply; `tools` were used
-    for it, in order, and `quoted` is what their results showed of files; `at` is its moment. `foreign`: where text of
-    others came from that was before it."""
+    """The basis of the last reply: `files`, the `recalled` passages, the newest first, `tools` in order, what their
+    results `quoted` of files, and the sources of `foreign` text. `at` is its moment."""
 
     model: str
     at: datetime
@@ -116,7 +115,7 @@ def context_report(
 
 
 def why_report(transcript: Transcript, workspace: Path, clock: Clock) -> WhyReport | None:
-    """None where there is no reply yet."""
+    """None where there is no reply yet. Blocks: reads the files."""
     entries = transcript.entries
     last = next(
         (
@@ -143,7 +142,7 @@ def why_report(transcript: Transcript, workspace: Path, clock: Clock) -> WhyRepo
 
 
 def shown_files(seen: Mapping[str, SeenFile], workspace: Path, clock: Clock) -> tuple[FileShown, ...]:
-    """Blocks: reads the files."""
+    """The files in the context. Blocks: reads them."""
     shown = []
     for path, file in seen.items():
         if not file.shown or path == SKILLS:
@@ -157,7 +156,7 @@ def shown_files(seen: Mapping[str, SeenFile], workspace: Path, clock: Clock) -> 
 
 
 def _sha(workspace: Path, path: str) -> str:
-    """Empty where it cannot be read."""
+    """The file's digest; empty where it cannot be read."""
     try:
         data = read_bytes(workspace / path, workspace)
     except FileError:
@@ -166,7 +165,7 @@ def _sha(workspace: Path, path: str) -> str:
 
 
 def _recalled(entries: Sequence[Entry]) -> tuple[RecalledPassage, ...]:
-    """What of memory still stands in the talk."""
+    """The recalled passages still in the context."""
     messages = [entry for entry in in_context(entries) if isinstance(entry, MessageEntry)]
     return tuple(passage for entry in reversed(messages) for passage in entry.meta.recalled)
 

@@ -1,4 +1,4 @@
-"""Leaving a talk for a new or an earlier one, and what is then owed to the one that is left."""
+"""Ends sessions and begins new ones, and notes the work that is deferred for the ended ones."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class NewSession:
-    """A new talk. `unnoted`: why the end of the one before could not be noted in the log, a sentence, else empty."""
+    """A new session. `unnoted`: why the end of the last one is not in the log, a sentence, else empty."""
 
     info: SessionInfo
     unnoted: str = ""
 
 
 class SessionLifecycle:
-    """Of one agent. What a talk leaves behind is noted in `debts`, and done by `behind.run`."""
+    """Deferred work is noted in `debts` and done by `DeferredWork.run`."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class SessionLifecycle:
         self._clock = clock
 
     async def leave(self, key: SessionKey, scope: Scope, reason: ContextLossReason) -> NewSession:
-        """End the current session and begin a new one."""
+        """Ends the current session and begins a new one."""
         left = await asyncio.to_thread(self._talks.current, key)
         if left is not None:
             await self.owe(key, scope, left, reason)
@@ -69,18 +69,18 @@ class SessionLifecycle:
             return await asyncio.to_thread(self._new_session, key, scope)
 
     async def leave_for(self, request: TurnRequest) -> None:
-        """Begin anew for a turn that had not begun: where it is to have a transcript of its own, and where the session
-        has been quiet for longer than configured."""
+        """Begins a new session for a new turn: where it needs a transcript of its own, or the session was idle for
+        longer than configured."""
         await (self._begin_anew(request) if request.fresh else self._leave_if_idle(request))
 
     async def owe(self, key: SessionKey, scope: Scope, left: Transcript, reason: ContextLossReason) -> None:
-        """What is to be done for a talk that is left, where anything was said in it."""
+        """Notes the deferred work of a session that was left, if anybody wrote in it."""
         last = next((entry.id for entry in reversed(left.entries) if isinstance(entry, MessageEntry)), None)
         if last is not None:
             await self.behind.owe(DeferredTask(key.path, left.header.id, scope, reason, last))
 
     async def compacted(self, talk: RequestBuilder, done: Compacted) -> None:
-        """What is to be done for the part of a talk that a summary has replaced."""
+        """Notes the deferred work for the part that a summary has replaced."""
         owed = DeferredTask(
             talk.session.path, talk.transcript.header.id, talk.scope, ContextLossReason.COMPACTION, done.entry
         )
@@ -98,7 +98,7 @@ class SessionLifecycle:
             await self.leave(request.session, request.scope, ContextLossReason.IDLE)
 
     async def _begin_anew(self, request: TurnRequest) -> None:
-        """What is left owes nothing: no job becomes memory."""
+        """Begins a session without deferred work for the last one: no job becomes memory."""
         transcript = await asyncio.to_thread(self._talks.current, request.session)
         if transcript is None or not _has_begun(transcript, request):
             async with self._forgettings.writing(request.scope):
@@ -112,8 +112,8 @@ class SessionLifecycle:
         return NewSession(SessionInfo(header.id, key, started, started, messages=0), unnoted)
 
     def _note_end(self, ended: Transcript, scope: Scope) -> str:
-        """Write the end of a talk into the log; why that could not be done, else "". Whatever the log is, a new talk
-        can begin: the old one stays on disk."""
+        """Writes the end of a conversation into the log; returns why that failed, else "". A new session begins in any
+        case."""
         talk = snapshot(ended, self._clock)
         if talk is None:
             return ""
@@ -128,7 +128,7 @@ class SessionLifecycle:
         return ""
 
     async def _settle(self, owed: DeferredTask) -> None:
-        """What a talk leaves behind. Raises `OSError` and `RetryLater`: it is then still owed."""
+        """Does the deferred work of a session. Raises `OSError` and `RetryLater`; it is then still to be done."""
         talk = await self._talks.left_talk(SessionKey(self._settings.name, owed.path), owed.scope, owed.session)
         if talk is None:
             return

@@ -1,4 +1,4 @@
-"""The talks of an agent: begun, taken up where they were left, and held in memory between turns."""
+"""The sessions of an agent in memory: begun, loaded, and held between turns."""
 
 from __future__ import annotations
 
@@ -47,9 +47,8 @@ _NOTHING: Mapping[str, str] = {}
 
 
 class SessionCache:
-    """Of one agent. A session is held as the conversation that its turns go on with, and as the talk that its last
-    request was made of; both are the same transcript while the file is what was written. Methods may raise `OSError`.
-    """
+    """Holds sessions as `OpenSession` for turns, and as `RequestBuilder` for requests; both share a transcript as long
+    as its file is what was written. Methods may raise `OSError`."""
 
     def __init__(
         self,
@@ -80,7 +79,7 @@ class SessionCache:
         self._reading = threading.Lock()
 
     async def take_up(self, key: SessionKey, scope: Scope, sealed: Mapping[str, str] = _NOTHING) -> OpenSession:
-        """The conversation of the current session, or of a new one."""
+        """The current session, opened, or a new one."""
         transcript = await asyncio.to_thread(self.current, key)
         if transcript is None:
             async with self._forgettings.writing(scope):
@@ -95,11 +94,11 @@ class SessionCache:
         return known
 
     def held(self, key: SessionKey) -> OpenSession | None:
-        """The conversation where it is in memory, whatever is current by now."""
+        """The session, if it is in memory, whichever is current."""
         return self._open.get(key)
 
     def current(self, key: SessionKey) -> Transcript | None:
-        """The current transcript: from memory while it is what the file says. Blocks."""
+        """The current transcript, from memory while its file is unchanged. Blocks."""
         id = self._archive.current(key)
         if id is None:
             return None
@@ -111,7 +110,7 @@ class SessionCache:
             return None
 
     def start(self, key: SessionKey, scope: Scope) -> Transcript:
-        """Begin a session, which is then the current one. Blocks."""
+        """Begins a session, which is then the current one. Blocks."""
         header = self.unsaved(key, scope).header
         path = self._archive.path(key, header.id)
         with self._reading:
@@ -127,7 +126,7 @@ class SessionCache:
         return Transcript(self._archive.path(key, header.id), header, (), (), lines=1, size=0)
 
     def meant(self, is_meant: Callable[[SessionKey], bool]) -> list[Transcript]:
-        """Of all sessions that are meant; those in memory as they are held there. Blocks."""
+        """The transcripts of all sessions that match; those in memory as they are held there. Blocks."""
         found: list[Transcript] = []
         for info in self._archive.sessions():
             if is_meant(info.key):
@@ -137,8 +136,8 @@ class SessionCache:
         return found
 
     def _read(self, path: Path) -> Transcript:
-        """The one of that path that anybody holds, while the file is what it has written: what is written to one of two
-        would be unknown to the other. Raises `OSError`, `TranscriptUnusable`."""
+        """The transcript of that path: the one in memory while its file is unchanged, for two would not see each
+        other's entries. Raises `OSError`, `TranscriptUnusable`."""
         with self._reading:
             known = self._transcripts.get(path)
             if known is None or not known.is_as_on_disk():
@@ -146,7 +145,7 @@ class SessionCache:
             return known
 
     async def last_activity(self, key: SessionKey) -> datetime | None:
-        """When a person last said something in the current session."""
+        """When a person last wrote in the current session."""
         transcript = await asyncio.to_thread(self.current, key)
         for entry in reversed(transcript.entries if transcript else ()):
             if isinstance(entry, MessageEntry) and entry.meta.said:
@@ -156,7 +155,7 @@ class SessionCache:
     async def talk(
         self, key: SessionKey, scope: Scope, transcript: Transcript, specs: tuple[ToolSpec, ...], model: str | None
     ) -> RequestBuilder:
-        """The talk as its requests are made of, kept for what is done behind them. `model`: by default the agent's."""
+        """The session's request builder, kept for deferred work. `model`: by default the agent's."""
         name = model or self._settings.model.name
         budget = await self._windows.budget(name)
         author = self._history.author(scope)
@@ -179,13 +178,12 @@ class SessionCache:
         return talk
 
     async def taken_up_talk(self, key: SessionKey, scope: Scope, model: str | None) -> RequestBuilder:
-        """The talk of the current session, or of a new one, with the tools of its last request."""
+        """The request builder of the current session, or of a new one, with the tools of its last request."""
         transcript = (await self.take_up(key, scope)).transcript
         return await self.talk(key, scope, transcript, self.specs(key, scope, transcript), model)
 
     async def left_talk(self, key: SessionKey, scope: Scope, id: str) -> RequestBuilder | None:
-        """The talk of a session, current or not, as it was last sent; None where its transcript is gone
-        or of no use."""
+        """The request builder of any session as it was last sent; None where its transcript is gone or unusable."""
         path = self._archive.path(key, id)
         known = self._talks.get(path)
         try:
@@ -201,20 +199,20 @@ class SessionCache:
             await take_out_owners(transcript, self._clock, partial(self.fixed_part, scope))
 
     def specs(self, key: SessionKey, scope: Scope, transcript: Transcript) -> tuple[ToolSpec, ...]:
-        """The tools that its last request offered; before the first, those of a conversation."""
+        """The tools that its last request offered; before the first, the default ones."""
         known = self._talks.get(transcript.path)
         return known.specs if known is not None else tuple(tool.spec for tool in self.tools(key, scope))
 
     def tools(self, key: SessionKey, scope: Scope) -> tuple[Tool, ...]:
-        """Those of a conversation that has read nothing yet."""
+        """The default tools, which have read nothing yet."""
         return self._tools(key, scope, set())
 
     def author(self, key: SessionKey, scope: Scope) -> Author:
-        """Who signs what is changed in a session, so that its `/undo` finds it."""
+        """The author of changes in a session, by whom its `/undo` finds them."""
         return self._history.author(scope, str(key))
 
     def fixed_part(self, scope: Scope) -> FixedPart:
-        """As it reads now. Blocks."""
+        """The present fixed part of the prompt. Blocks."""
         return fixed_part(scope, self._clock.today(), self._settings.memory, self._skills.usable(scope))
 
     def _tools(
@@ -235,7 +233,7 @@ class SessionCache:
 
 
 def _keep(held: OrderedDict[K, V], key: K, value: V) -> None:
-    """As the one used last; those used longest ago give way."""
+    """Stores the value as the latest one; the oldest give way."""
     held[key] = value
     held.move_to_end(key)
     while len(held) > _KEPT_OPEN:

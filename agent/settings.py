@@ -1,4 +1,4 @@
-"""What an agent needs to know of the configuration, with SPEC's defaults."""
+"""The settings of an agent, with SPEC's defaults."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 class GroupLogs(enum.StrEnum):
-    """Which daily logs a group's prompt holds: its own, the owner's too, or none (`memory.group_daily_logs`)."""
+    """The daily logs in a group's prompt: its own, the owner's too, or none (`memory.group_daily_logs`)."""
 
     OWN = "own"
     SHARED = "shared"
@@ -49,7 +49,7 @@ class SessionSettings:
 
 @dataclass(frozen=True, slots=True)
 class RecallSettings:
-    """Memories that go with a message unasked: how many at most, and how long a turn may wait for them."""
+    """Recalled memories: how many at most, and how long a turn may wait for them."""
 
     enabled: bool = True
     max_results: int = 5
@@ -58,8 +58,8 @@ class RecallSettings:
 
 @dataclass(frozen=True, slots=True)
 class HybridSettings:
-    """The ranking that the field uses. Chunks in tokens of four characters; a half-life in days; `mmr_lambda` between 0
-    (all variety) and 1 (all relevance)."""
+    """The ranking `hybrid`. Chunks in tokens of four characters; a half-life in days; `mmr_lambda` between 0 (all
+    variety) and 1 (all relevance)."""
 
     chunk_tokens: int = 400
     chunk_overlap: int = 80
@@ -80,7 +80,7 @@ class LocalEmbedderSettings:
 
 @dataclass(frozen=True, slots=True)
 class RemoteEmbedderSettings:
-    """A server of OpenAI's kind; `base_url` up to and with `/v1`, the key may be empty."""
+    """An OpenAI-compatible server; `base_url` up to and with `/v1`, the key may be empty."""
 
     base_url: str
     model: str
@@ -89,8 +89,8 @@ class RemoteEmbedderSettings:
 
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
-    """`hybrid` None: the ranking `daybook`. `extra_paths`: absolute, the owner's. `transcripts`: a private scope's own
-    past talks are searched too. `embedding` None: words alone are compared."""
+    """`hybrid` None: the ranking `daybook`. `extra_paths`: absolute, the owner's. `transcripts`: a private scope's past
+    sessions are searched too. `embedding` None: by words alone."""
 
     max_chars: int = 4_000
     max_results: int = 150

@@ -1,4 +1,4 @@
-"""NO_REPLY: the answer that says nothing. Recognised here, for whole texts and for streams (invariant 10)."""
+"""NO_REPLY: the answer that says nothing, recognised in whole texts and in streams (invariant 10)."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ _BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 
 
 def spoken(text: str) -> str:
-    """What of a finished answer is to be delivered: "" for a bare token (any case, any white space around it, also
-    twice), real text without a token at its end."""
+    """The part of a finished answer to deliver: "" for a bare token (any case, any white space around it, also twice),
+    else the text without a token at its end."""
     return text[: _silent_from(text, 0, len(text))].strip()
 
 
 def can_be_seen(text: str) -> bool:
-    """Whether a reader sees anything of it: not of spaces, of joiners, of marks without a letter. Platforms refuse such
-    a text as empty, or show nothing."""
+    """True where a reader sees anything: not for spaces, joiners, marks without a letter. Platforms refuse such a text
+    as empty, or show nothing."""
     return any(character not in _BLANKS and unicodedata.category(character) not in _UNSEEN for character in text)
 
 
 class SilentFilter:
-    """Lets a stream through as long as what is held back could still become the token at the end of the text.
+    """Passes a stream on, except what could still become a token at its end.
 
-    `feed` returns what may be shown now; `finish` what is left at the end of the stream. White space before a possible
-    token is held with it, so that nothing is shown for a bare token and no stray line before a trailing one.
+    `feed` returns what may be shown now; `finish` the rest at the end. White space before a possible token is held back
+    with it, so that nothing is shown for a bare token and no stray line before a trailing one.
     """
 
     def __init__(self) -> None:
@@ -58,13 +58,13 @@ class SilentFilter:
 
 
 def _silent_from(text: str, first: int, end: int) -> int:
-    """Where the white space and the tokens at the end begin, not before `first`; `end` where there is no token."""
+    """Where the white space and tokens at the end begin, not before `first`; `end` where there is no token."""
     begin = _quiet_from(text, first, end)
     return begin if text[begin:end].strip() else end
 
 
 def _quiet_from(text: str, first: int, end: int) -> int:
-    """Where that begins which is only white space and whole tokens."""
+    """Where the part begins that is only white space and whole tokens."""
     while True:
         while end > first and text[end - 1].isspace():
             end -= 1
@@ -75,7 +75,7 @@ def _quiet_from(text: str, first: int, end: int) -> int:
 
 
 def _begun_from(text: str, first: int) -> int:
-    """Where a token begins whose end has not come yet."""
+    """Where an unfinished token begins."""
     for size in range(min(len(NO_REPLY) - 1, len(text) - first), 0, -1):
         begin = len(text) - size
         if text[begin:].upper() == NO_REPLY[:size] and not _is_inside_word(text, begin):

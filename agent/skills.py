@@ -1,10 +1,9 @@
-"""Skills: what the agent can look up when it is needed. One folder each, `skills/<name>/SKILL.md` in the workspace,
-over those that ship with the program.
+"""Skills: instructions that the agent looks up when it needs them, one folder each: `skills/<name>/SKILL.md` in the
+workspace, over those that ship with the program. Blocks.
 
-A skill is workspace text: its owner, or the agent in a talk with them, may have put private things into it, its name
-and description too. So others know of a skill only where it is built in, says `shared: true`, or lies in their own
-folder (SPEC 5, invariant 8); `always: true` puts a skill whole into the prompts of those who know of it. Whoever asks
-for skills says for which scope. Everything here blocks.
+A skill is workspace text and may contain private things, in its name and description too. So others see a skill only
+where it is built in, says `shared: true`, or is in their own folder (SPEC 5, invariant 8). `always: true` puts a skill
+whole into the prompts of those who see it.
 """
 
 from __future__ import annotations
@@ -43,13 +42,13 @@ class SkillOrigin(enum.StrEnum):
 class Skill:
     """One skill. `name` is its folder's.
 
-    path        of its text, relative to the folder of whose it is; a built-in one has none
+    path        of its text, relative to the folder it belongs to; a built-in one has none
     body        its text without the front matter
     bins, env   programs and environment variables that it requires
-    beside      what else is in its folder, folders with a / at the end
-    missing     what of its requirements is not there, in words
+    beside      the other files in its folder, folders with a / at the end
+    missing     its missing requirements, in words
     problem     why it cannot be used at all, a sentence's end: "has no description"
-    remarks     what is odd about it and does no harm
+    remarks     oddities that do no harm
     """
 
     name: str
@@ -76,9 +75,8 @@ _Stamp = tuple[int, datetime]
 
 
 class Skills:
-    """The skills of a workspace and of those who have a folder in it. A file is read and parsed once, and again when it
-    has changed. `configured`: names of variables that are set elsewhere than in the environment, in the home's `.env`.
-    """
+    """The skills of a workspace and of the people's folders in it. A file is read again when it has changed.
+    `configured`: names of variables that are set in the home's `.env`."""
 
     def __init__(
         self, workspace: Path, environ: Mapping[str, str] = os.environ, configured: Collection[str] = ()
@@ -90,9 +88,8 @@ class Skills:
         self._built_in: tuple[Skill, ...] | None = None
 
     def every(self, scope: Scope | None = None) -> tuple[Skill, ...]:
-        """All skills that a scope (default: the owner) may know of, by name, its own broken ones too; its own before
-        those of the workspace, these before the built-in of their name; one that is broken hides none. Never raises for
-        what is on the disk."""
+        """All skills that a scope (default: the owner) may see, by name, its own broken ones too; its own hide those of
+        the workspace, these the built-in ones; a broken one hides none. Never raises for what is on the disk."""
         scope = scope or Scope(Audience.OWNER, self._workspace)
         found = list(self._of(scope))
         shelves: list[Iterable[Skill]] = [self._shipped()]
@@ -106,11 +103,11 @@ class Skills:
         return tuple(sorted(found, key=lambda skill: (skill.name, bool(skill.problem))))
 
     def usable(self, scope: Scope) -> tuple[Skill, ...]:
-        """Those of `every` that are not broken; what they require may be missing."""
+        """Those of `every` that are not broken; requirements may be missing."""
         return tuple(skill for skill in self.every(scope) if not skill.problem)
 
     def _of(self, scope: Scope) -> Iterator[Skill]:
-        """Those in a scope's own folder."""
+        """The skills in a scope's own folder."""
         try:
             folders = files.entries(scope.folder / FOLDER, scope.folder)
         except UnreadableFile:
@@ -170,7 +167,7 @@ class Skills:
 
 
 def parse(skill: Skill, text: str) -> Skill:
-    """`skill` with what its file says. Whatever the file is, something comes of it: at worst a `problem`."""
+    """`skill` with the content of its file. Any file has a result: at worst a `problem`."""
     page = notes.parse(text)
     if page.fields is None:
         return replace(skill, problem=page.problem or "has no front matter with name and description")

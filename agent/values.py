@@ -1,4 +1,4 @@
-"""What goes into a turn and what comes out of it."""
+"""The values that go into a turn and come out of it."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ JOBS = "jobs"
 
 @dataclass(frozen=True, slots=True)
 class SessionKey:
-    """One conversation of one agent. `path` is its folder under the sessions folder: `owner`, `owner/work`,
-    `person/alice`, `group/telegram--100123`, `group/telegram--100123/7`."""
+    """The key of a session. `path` is its folder under the sessions folder: `owner`, `owner/work`, `person/alice`,
+    `group/telegram--100123`, `group/telegram--100123/7`."""
 
     agent: str
     path: str
@@ -32,13 +32,13 @@ class SessionKey:
 
     @property
     def is_job(self) -> bool:
-        """Whether nobody talks in it. A chat or a person may be called `jobs`: then nothing stands behind that."""
+        """True for a job's session. A chat or person named `jobs` has nothing after that word."""
         return f"/{JOBS}/" in self.path
 
 
 @dataclass(frozen=True, slots=True)
 class AttachedDocument:
-    """Something that was read into text. `path`: where the file is kept; `remark`: a sentence on what is missing."""
+    """An attachment as text. `path`: where the file is kept; `remark`: a sentence on what is missing."""
 
     name: str
     text: str
@@ -58,7 +58,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class ForwardedText:
-    """A message of somebody else that was passed on, as a whole. `author`: as the platform names it."""
+    """A whole message of somebody else that was passed on. `author`: as the platform names it."""
 
     author: str
     text: str
@@ -66,16 +66,16 @@ class ForwardedText:
 
 @dataclass(frozen=True, slots=True)
 class UserMessage:
-    """Something a person said, as the model is to see it.
+    """A person's message as the model sees it.
 
     id          names the message over restarts
     channel     the platform's name for people: Telegram, Terminal
     quoted      text of others that came with it (what it replies to, a forward), shown as data
     enclosed    what came with it and is neither read nor shown, a sentence each
-    heard       names of recordings whose words, as they were heard, stand in the text
+    heard       names of recordings whose transcribed words are in the text
     documents   text that came with it, shown as data
-    pictures    shown behind the text
-    overheard   in a group: what others said before it, not to the bot and not shown yet, as (name, moment, text)
+    pictures    shown after the text
+    overheard   in a group: earlier messages of others, not to the bot and not shown yet, as (name, moment, text)
     by          the account of the sender, `channel:id`
     """
 
@@ -99,13 +99,13 @@ async def nothing_said() -> Sequence[UserMessage]:
 
 @dataclass(frozen=True, slots=True)
 class TurnRequest:
-    """One turn. `id` is the same when a turn is taken up again after a crash; a turn that had ended is not run again,
-    its end is reported once more.
+    """One turn. `id` is the same when a turn continues after a crash; an ended turn is not run again, its end is
+    reported once more.
 
-    arrived     takes what the person said since, which is part of this turn from then on; called between steps
+    arrived     takes the messages that came since, which join this turn; called between steps
     tools       tools beyond the agent's own, bound to this conversation
     model       a model's name in place of the configured one, for this session
-    fresh       nothing that was said in the session before is before the model
+    fresh       the model sees nothing that came before in the session
     sealed      names of workspace files that no tool of this turn may change, with the reason, a sentence for the model
     approvals   asks the owner where an effect of a tool needs their yes; None: such effects are refused
     """
@@ -125,22 +125,22 @@ class TurnRequest:
 
 @dataclass(frozen=True, slots=True)
 class ReplyText:
-    """More text of the answer."""
+    """More text of the reply."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class TextReset:
-    """The text since the last finished step is void (a stream broke and is made again). `note`: a sentence for the
-    person where the wait is long, else empty."""
+    """The text since the last finished step is void (a stream broke and is repeated). `note`: a sentence for the person
+    where the wait is long, else empty."""
 
     note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class StepCompleted:
-    """A step is journaled; text so far stands. `tools` ran in it."""
+    """A step is journaled; its text is final. `tools` ran in it."""
 
     tools: tuple[str, ...] = ()
 
@@ -153,7 +153,7 @@ class ResultKind(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TurnResult:
-    """The one end of a turn, and of everything that was said in it."""
+    """The one end of a turn, and of all its messages."""
 
     kind: ResultKind
     text: str

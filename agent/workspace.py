@@ -1,4 +1,4 @@
-"""A new workspace: the template's files, copied once and the owner's from then on."""
+"""Makes a new workspace from the template; its files are the owner's from then on."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ def template_folder() -> Traversable:
 
 
 def create(root: Path, template: Traversable | None = None) -> tuple[Path, ...]:
-    """Copy the template to `root`; what is there already, also a link that leads nowhere or the same file under its
-    other name, stays as it is. Folders made are 0700, files 0600. Returns the files written. Blocks; raises
-    `OSError`."""
+    """Copies the template to `root` and returns the files written. What exists, also a dangling link or the same file
+    under another name, stays as it is. Folders are 0700, files 0600. Blocks; raises `OSError`."""
     make_private(root)
     return tuple(_copy(template if template is not None else template_folder(), root))
 
@@ -47,7 +46,7 @@ def _is_there(place: Path) -> bool:
 
 
 def _write_new(place: Path, content: bytes) -> None:
-    """Whole or not at all, so that a start that was cut off can be made again."""
+    """Writes a file whole or not at all, so that an interrupted start can be repeated."""
     scratch = place.with_name(f".{place.name}.new")
     scratch.unlink(missing_ok=True)
     fd = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

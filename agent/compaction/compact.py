@@ -1,5 +1,5 @@
-"""The older part of a talk becomes a summary (SPEC 7.3). Whole or not at all: either one `compaction` entry is written,
-or nothing has changed and `NotCompacted` says why. What is replaced stays in the file."""
+"""Compaction: the older part of a conversation becomes a summary (SPEC 7.3). Either one `compaction` entry is written,
+or nothing has changed and `NotCompacted` says why. The replaced part stays in the file."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ TOO_LARGE = "The model takes no request that is large enough to shorten this tal
 
 
 class NotCompacted(Exception):
-    """The talk is as it was. The text is a sentence for the person."""
+    """Nothing has changed. The text is a sentence for the person."""
 
 
 class NothingToCompact(NotCompacted):
-    """There is nothing but what is to be kept word for word."""
+    """There is nothing but what must stay word for word."""
 
     def __init__(self) -> None:
         super().__init__("There is nothing yet that could be shortened: what there is stays word for word.")
@@ -48,23 +48,24 @@ class Compacted:
 
 
 def compactions(entries: Sequence[Entry]) -> int:
-    """How many compactions a talk has had."""
+    """The number of compactions in a transcript."""
     return sum(isinstance(entry, CompactionEntry) for entry in entries)
 
 
 def failure_of(entries: Sequence[Entry], turn: str) -> str:
-    """Why the talk could not be shortened in a turn, a sentence for the person; else empty."""
+    """Why compaction failed in a turn, a sentence for the person; else empty."""
     marks = (e for e in reversed(entries) if isinstance(e, MarkEntry) and e.type == UNCOMPACTED)
     return next((str(mark.fields.get("why")) for mark in marks if mark.fields.get("turn") == turn), "")
 
 
 def uncompacted_entry(id: str, ts: str, turn: str, why: str) -> MarkEntry:
-    """So that a turn that is reported once more says the same, and one that is taken up does not try again."""
+    """A mark of a failed compaction, so that a turn that is reported again says the same, and a continued one does not
+    try again."""
     return MarkEntry(id, ts, UNCOMPACTED, {"turn": turn, "why": why})
 
 
 def made_for(talk: RequestBuilder, asked: str) -> Compacted | None:
-    """The compaction that was made for that request of a person, by this process or an earlier one."""
+    """The compaction made for that request of a person, by any process."""
     if not asked:
         return None
     for entry in reversed(talk.transcript.entries):
@@ -74,7 +75,7 @@ def made_for(talk: RequestBuilder, asked: str) -> Compacted | None:
 
 
 def place_to_cut(talk: RequestBuilder, *, in_turn: bool = False, sparse: bool = False) -> int:
-    """See `compact`. Raises `NothingToCompact`."""
+    """Where `compact` cuts. Raises `NothingToCompact`."""
     shown = list(in_context(talk.transcript.entries))
     keep = 0 if sparse else min(talk.settings.session.keep_recent_tokens, talk.budget.window // 4)
     cut = cut_at_step(shown, keep, 2 * room_of(talk)) if in_turn else cut_point(shown, keep)
@@ -84,7 +85,7 @@ def place_to_cut(talk: RequestBuilder, *, in_turn: bool = False, sparse: bool = 
 
 
 def is_one_turn(talk: RequestBuilder) -> bool:
-    """Whether it can only be cut between steps. Raises `NothingToCompact`."""
+    """True where a cut is possible between steps only. Raises `NothingToCompact`."""
     try:
         place_to_cut(talk)
     except NothingToCompact:
@@ -102,9 +103,9 @@ async def compact(
     sparse: bool = False,
     asked: str = "",
 ) -> Compacted:
-    """Summarise what is older than the newest turns; `in_turn`: than the newest steps, but for what people said in the
-    turn that is cut; `sparse`: than the newest turn alone. `overflowed`: the server refused a request of the present
-    size; `asked` names the request of a person. Raises `NotCompacted`, `ModelError` and `TranscriptNotWritten`."""
+    """Summarises what is older than the newest turns; `in_turn`: than the newest steps, except what people wrote in
+    that turn; `sparse`: than the newest turn alone. `overflowed`: the server refused a request of the present size;
+    `asked` names the request of a person. Raises `NotCompacted`, `ModelError` and `TranscriptNotWritten`."""
     while True:
         try:
             cut = place_to_cut(talk, in_turn=in_turn, sparse=sparse)

@@ -1,8 +1,8 @@
-"""What a talk leaves behind when its older part is dropped, or when it ends (SPEC 4 and 7): one paragraph in
-HISTORY.md, and what of it belongs into the curated memory.
+"""Consolidation: what a compaction drops, or an ended session leaves, becomes one paragraph in HISTORY.md and edits of
+the curated memory (SPEC 4 and 7).
 
-The model answers with one tool-like call, `save_memory`; `memory.curated` brings what it found into the files. Runs
-behind the answer. Where the model cannot be asked, an extract stands in HISTORY.md until it can.
+The model answers with one call of `save_memory`; `memory.consolidated` writes it. Runs as deferred work. Where the
+model fails, an extract is in HISTORY.md until it can be asked.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ _SAVE = ToolSpec(
 
 
 def _said(entries: Sequence[Entry], clock: Clock, room: int) -> str:
-    """What was said, for the model that is to make a paragraph of it; of a long talk the beginning and the end."""
+    """The conversation, for the model that writes its paragraph; of a long one the beginning and the end."""
     said = [f"[{line.at:%Y-%m-%d %H:%M}] {line.who or 'Assistant'}: {line.text}" for line in lines(entries, clock)]
     text = "\n".join(said)
     if estimate(text) <= room:
@@ -95,7 +95,7 @@ def _said(entries: Sequence[Entry], clock: Clock, room: int) -> str:
 
 
 def _shown(entries: Sequence[Shown], unwritten: Collection[str], clock: Clock) -> str:
-    """The talk as marked blocks. What nobody has written anything down of stands apart, and gets its room first."""
+    """The conversation as marked blocks. What no flush has written down is apart, and gets its room first."""
     apart = _said([entry for entry in entries if id_of(entry) in unwritten], clock, _MOST_TALK_TOKENS)
     left = max(_LEAST_TALK_TOKENS, _MOST_TALK_TOKENS - estimate(apart))
     rest = _said([entry for entry in entries if id_of(entry) not in unwritten], clock, left)
@@ -104,8 +104,8 @@ def _shown(entries: Sequence[Shown], unwritten: Collection[str], clock: Clock) -
 
 
 def concerned(entries: Sequence[Entry], upto: str) -> Sequence[Shown]:
-    """What goes out of the context with a compaction, or with the end of a talk whose last entry is `upto`: nothing
-    that went with an earlier one."""
+    """The entries that leave the context with a compaction, or with the end of a session at entry `upto`, without those
+    that left it earlier."""
     at = next((at for at, entry in enumerate(entries) if entry.id == upto), len(entries) - 1)
     end = entries[at]
     before = list(in_context(entries[: at if isinstance(end, CompactionEntry) else at + 1]))
@@ -116,8 +116,8 @@ def concerned(entries: Sequence[Entry], upto: str) -> Sequence[Shown]:
 
 
 async def consolidate(talk: RequestBuilder, entries: Sequence[Shown], source: str) -> None:
-    """Write down what those entries leave behind; doing it twice adds nothing. Raises `RetryLater`, to be done again,
-    where HISTORY.md cannot be written, and where the model fails: an extract is then written."""
+    """Writes down what those entries leave; repeating it adds nothing. Raises `RetryLater` where HISTORY.md cannot be
+    written, and where the model fails, after writing an extract."""
     reading = talk.reading()
     made_from = sources_of(entries, talk.transcript, talk.scope)
     shown = _shown(entries, unflushed(talk.transcript.entries), talk.clock)
@@ -142,7 +142,7 @@ async def _written(
     *,
     extract: bool = False,
 ) -> None:
-    """`made_from`: where text of others came from that the talk held."""
+    """`made_from`: the sources of foreign text in the conversation."""
     history = with_mark(found.history[:_MOST_PARAGRAPH_CHARS], made_from)
     found = dataclasses.replace(found, history=history)
     try:
@@ -156,7 +156,7 @@ async def _written(
 
 
 async def _findings(talk: RequestBuilder, reading: ReadEpoch, said: str) -> Findings:
-    """Ask what of a talk is to be kept. An answer in plain words is its paragraph. Raises `ModelError`."""
+    """Asks the model what to keep. An answer in plain text is the paragraph. Raises `ModelError`."""
     index = await asyncio.to_thread(notes.index_path, talk.scope)
     known = await asyncio.to_thread(_known, index, talk.scope)
     shown = f"{untrusted.block('file', known or '(empty)', name=index.name)}\n{said}"
@@ -177,7 +177,7 @@ async def _findings(talk: RequestBuilder, reading: ReadEpoch, said: str) -> Find
 
 
 def _extract(entries: Sequence[Entry], clock: Clock) -> str:
-    """A paragraph without a model: how the talk began and how it went on."""
+    """A paragraph without a model: how the conversation began and how it went on."""
     asked_for = [
         with_days(" ".join(line.text.split())[:_EXTRACT_CHARS], line.at.date())
         for line in lines(entries, clock)

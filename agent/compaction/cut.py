@@ -1,9 +1,5 @@
-"""Where a talk may be cut: between turns, so that no question loses its answer; only where one turn alone is too much,
-between its steps, and then what people said in it stays. No call loses its result. Pure.
-
-The newest part of a talk that takes no more than so many tokens, for a request that must not be refused. Pure: the
-talk itself stays as it is.
-"""
+"""Where a conversation may be cut: between turns; where one turn alone is too large, between its steps, and then
+people's messages in it stay. No call loses its result. Pure."""
 
 from __future__ import annotations
 
@@ -45,9 +41,9 @@ def boundaries(shown: Sequence[Shown]) -> list[int]:
 
 
 def cut_point(shown: Sequence[Shown], keep: int) -> int | None:
-    """The index of what is to be kept: the latest turn from which on there are at least `keep` tokens; the turn before
-    the newest stays as well, unless it is larger than that, for a "yes, do it" needs its question. None where nothing
-    but a summary, or nothing at all, stands before it."""
+    """The index of the part to keep: the latest turn from which on there are at least `keep` tokens; the turn before
+    the newest stays as well, unless it is larger, for a "yes, do it" needs its question. None where only a summary, or
+    nothing, comes before."""
     starts = boundaries(shown)
     first = next((at for at, entry in enumerate(shown) if isinstance(entry, MessageEntry)), len(shown))
     possible = [at for at in starts if at > first]
@@ -60,8 +56,8 @@ def cut_point(shown: Sequence[Shown], keep: int) -> int | None:
 
 
 def sparing(shown: Sequence[Shown], cut: int, ids: Collection[str]) -> int:
-    """The latest place up to `cut` between turns before which nothing of `ids` stands, so that it stays; `cut` itself
-    where less than half would then go."""
+    """The latest place up to `cut` between turns with nothing of `ids` before it; `cut` itself where less than half
+    would go then."""
     first = next((at for at, entry in enumerate(shown) if isinstance(entry, MessageEntry) and id_of(entry) in ids), cut)
     place = max((at for at in boundaries(shown) if at <= min(first, cut)), default=cut)
     stays, goes = sum(map(size_of, shown[place:])), sum(map(size_of, shown[:place]))
@@ -70,7 +66,7 @@ def sparing(shown: Sequence[Shown], cut: int, ids: Collection[str]) -> int:
 
 def cut_at_step(shown: Sequence[Shown], keep: int, least: int) -> int | None:
     """The index of the latest step from which on there are at least `keep` tokens. None where messages of less than
-    `least` tokens would go: what people said in the turn that is cut is not among them."""
+    `least` tokens would go, without those of people in the turn that is cut."""
     steps = [at for at, entry in enumerate(shown) if isinstance(entry, MessageEntry) and entry.role == "assistant"]
     left = list(accumulate(map(size_of, reversed(shown))))[::-1]
     cut = max((at for at in steps if left[at] >= keep), default=None)
@@ -82,7 +78,7 @@ def cut_at_step(shown: Sequence[Shown], keep: int, least: int) -> int | None:
 
 
 def said_before(shown: Sequence[Shown], cut: int) -> list[MessageEntry]:
-    """What people said before `cut` in the turn that goes on there; nothing where a turn begins there."""
+    """People's messages before `cut` in the turn that goes on there; none where a turn begins there."""
     if cut in boundaries(shown):
         return []
     turn = next((entry.meta.turn for entry in shown[cut:] if isinstance(entry, MessageEntry)), "")
@@ -90,8 +86,8 @@ def said_before(shown: Sequence[Shown], cut: int) -> list[MessageEntry]:
 
 
 def passes(shown: Sequence[Shown], room: int) -> list[list[Shown]]:
-    """The entries in pieces of at most about `room` tokens each, no call apart from its results; a step that is larger
-    by itself is a piece of its own."""
+    """The entries in pieces of at most about `room` tokens, no call apart from its results; a larger step is a piece of
+    its own."""
     pieces: list[list[Shown]] = []
     size = 0
     for step in steps_of(shown):
@@ -133,8 +129,8 @@ def tight(room: int) -> int:
 
 
 def fitted(entries: Sequence[Entry], room: int) -> Sequence[Shown]:
-    """Results shortened, then the oldest steps left out, no call apart from its results. Empty where not even the
-    newest step fits."""
+    """The newest part within so many tokens, for a request that must not be refused: results shortened, then the oldest
+    steps left out. Empty where not even the newest step fits."""
     shown = list(in_context([*entries, prune_entry("", "", "", tight(room))]))
     kept: list[Shown] = []
     for step in reversed(list(steps_of(shown))):

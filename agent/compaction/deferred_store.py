@@ -1,5 +1,4 @@
-"""What is still to be done for talks that were left or shortened, on disk until it is done, so that a crash forgets
-nothing. One small file each beside the transcript. Everything blocks."""
+"""Deferred work of sessions, on disk until it is done: one small file each beside the transcript. Blocks."""
 
 from __future__ import annotations
 
@@ -19,13 +18,13 @@ _SUFFIX = ".owed"
 
 
 class RetryLater(Exception):
-    """Something owed could not be done now, and is to be tried again. The text says why."""
+    """The work could not be done now and is to be tried again. The text says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeferredTask:
     """`path` is the session key's, `session` the transcript's id. `upto`: the compaction whose dropped part is meant,
-    or the last entry of a talk that was left."""
+    or the last entry of a session that was left."""
 
     path: str
     session: str
@@ -35,7 +34,7 @@ class DeferredTask:
 
     @property
     def source(self) -> str:
-        """Names the part of the talk in HISTORY.md."""
+        """The name of that part in HISTORY.md."""
         return f"talk {self.session} {self.upto}"
 
 
@@ -47,11 +46,11 @@ class DeferredStore:
         self._workspace = workspace
 
     def note(self, owed: DeferredTask) -> None:
-        """Raises `OSError`."""
+        """Stores a task. Raises `OSError`."""
         self._write(owed, tries=0)
 
     def failed(self, owed: DeferredTask) -> int:
-        """Count a try that failed; gives how many there were. Raises `OSError`."""
+        """Counts a failed try and returns the number of tries. Raises `OSError`."""
         tries = self._tries(owed) + 1
         self._write(owed, tries)
         return tries
@@ -78,12 +77,12 @@ class DeferredStore:
         write_whole(place, json.dumps(data))
 
     def done(self, owed: DeferredTask) -> None:
-        """Where its file cannot be removed, it is done once more by the next process, which adds nothing."""
+        """Removes a task. Where its file cannot be removed, the next process repeats it, which adds nothing."""
         with contextlib.suppress(OSError):
             self._place(owed).unlink(missing_ok=True)
 
     def all(self) -> list[DeferredTask]:
-        """Oldest first. What cannot be read is left out; `doctor` tells of it."""
+        """The tasks, oldest first. Unreadable ones are skipped; `doctor` reports them."""
         found: list[DeferredTask] = []
         for folder, _, names in os.walk(self._folder):
             for name in names:

@@ -1,4 +1,4 @@
-"""What is done for a talk behind the answer: the flush of one that was left, and its paragraph in HISTORY.md."""
+"""Does the deferred work of sessions: the flush of one that was left, and its paragraph in HISTORY.md."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ MOST_TRIES = 5
 
 
 class DeferredWork:
-    """One piece of work after the other. What is owed stands on disk until it is done, so that what a crash or the end
-    of the process interrupts is taken up at the next start. What is `RetryLater` is put off until there is a better
-    chance: something else that was owed succeeds, a turn is answered (`again`), or the next start. `do` answers for
-    its own failures: what else escapes it is logged, and given up."""
+    """Does one task after the other. Tasks are on disk until they are done, so the next start continues after a crash.
+    A `RetryLater` is put off until another task succeeds, a turn is answered (`again`), or the next start. `do` handles
+    its own failures: what else escapes it is logged, and the task is given up."""
 
     def __init__(self, debts: DeferredStore, do: Callable[[DeferredTask], Awaitable[None]]) -> None:
         self._debts = debts
@@ -29,19 +28,19 @@ class DeferredWork:
         self._taken_up = asyncio.Event()
 
     async def owe(self, owed: DeferredTask) -> None:
-        """Raises `OSError`: nothing is then owed."""
+        """Adds a task. Raises `OSError`, and then there is none."""
         await asyncio.to_thread(self._debts.note, owed)
         self._known.add(owed)
         self._queue.put_nowait(owed)
 
     def again(self) -> None:
-        """Take up what was put off: a model answers again."""
+        """Tries what was put off: a model answers again."""
         for owed in self._put_off:
             self._queue.put_nowait(owed)
         self._put_off.clear()
 
     async def run(self) -> None:
-        """Take up what an earlier process left, then what comes, until cancelled."""
+        """Does what an earlier process left, then what comes, until cancelled."""
         waiting = await asyncio.to_thread(self._debts.all)
         for owed in waiting:
             if owed not in self._known:
@@ -79,6 +78,6 @@ class DeferredWork:
         self._put_off.append(owed)
 
     async def idle(self) -> None:
-        """Wait until nothing is owed but what was put off. `run` must be running."""
+        """Waits until only put-off tasks are left. `run` must be running."""
         await self._taken_up.wait()
         await self._queue.join()

@@ -1,14 +1,13 @@
-"""Before anything of a talk is lost, the model is asked once to write down what lasts (SPEC 7.2).
+"""The flush: before context is lost, the model is asked once to write down what lasts (SPEC 7.2).
 
-`before_context_loss` is the one gate before every way of losing context (invariant 5). The turn behind it is silent:
-its words go nowhere, it is not part of the talk, and of the tools that it sees only those are obeyed that add to
-memory. What it did is one `flush` entry when it begins and one when it has ended, so that once per cycle stays once
-per cycle over every crash. A flush that fails never holds up what it was to come before.
+`before_context_loss` is the one gate before every way of losing context (invariant 5). The turn is silent: its text
+goes nowhere, it is not part of the conversation, and only tools that add to memory are run. It writes a `flush` entry
+when it begins and when it ends, so that it happens once per cycle over crashes. A failed flush never delays what it
+precedes.
 
-It is one request: the model is asked for all it has in one answer, and an answer whose calls have all been written ends
-the flush, for a second request on a full window would cost as much as a turn. What is lost is what a model would have
-written only after it saw the first results; the summary and the paragraph in HISTORY.md are made of the same talk. A
-call that only looks, was refused or failed is answered, and then the model is asked again.
+It is one request: an answer whose calls have all been written ends it, for a second request on a full window would cost
+as much as a turn. What a model would write only after seeing the results is lost; the summary and HISTORY.md are made
+of the same conversation. Only a call that reads, was refused or failed is answered, and then the model is asked again.
 """
 
 from __future__ import annotations
@@ -91,8 +90,8 @@ Nobody reads your answer. Go on with no task, answer no question.
 
 
 async def before_context_loss(talk: RequestBuilder, reason: ContextLossReason) -> None:
-    """Let the model write down what lasts, unless that was done in this cycle. Never raises for what a model or a
-    workspace does; raises `TranscriptNotWritten`, and is done over where it was cancelled."""
+    """Flushes, unless this cycle has been. Never raises for a failing model or workspace; raises
+    `TranscriptNotWritten`. Cancelled, it is done over."""
     transcript = talk.transcript
     cycle = flush_state_of(transcript.entries)
     if cycle.flushed == cycle.number or cycle.tries >= MOST_TRIES or not answered_since(transcript.entries):
@@ -124,7 +123,7 @@ async def before_context_loss(talk: RequestBuilder, reason: ContextLossReason) -
 
 
 def _day_of(entries: Sequence[Entry], clock: Clock) -> date | None:
-    """The one day on which all was said that no flush has been shown; None where there were several."""
+    """The one day of all messages that no flush has seen; None where there are several."""
     new = unflushed(entries)
     stamps = (entry.ts for entry in entries if isinstance(entry, MessageEntry) and entry.id in new)
     days = {clock.local(datetime.fromisoformat(stamp)).date() for stamp in stamps}
@@ -148,7 +147,7 @@ class _Record:
 
 
 class _Flush:
-    """One flush turn. Its clock stands still, so that midnight does not move the file that it was told of."""
+    """One flush turn. Its clock is stopped, so that midnight does not move the file that it was told to write."""
 
     def __init__(self, talk: RequestBuilder) -> None:
         self._talk = talk
@@ -182,8 +181,8 @@ class _Flush:
         self._written[path] = None
 
     async def run(self) -> None:
-        """On the talk as it was last sent, which the server has in its cache; where that is too large, on the newest
-        part that fits. Raises `ModelError`: `ContextOverflow` where no part of the talk does."""
+        """Flushes on the last request, which the server has cached; where that is too large, on the newest part that
+        fits. Raises `ModelError`: `ContextOverflow` where no part does."""
         fixed = self._talk.fixed
         room = self._talk.budget.window - _PROMPT_TOKENS - _LEAST_TOKENS - fixed
         if self._size <= fixed + room:
@@ -205,7 +204,7 @@ class _Flush:
         raise ContextOverflow(NO_ROOM)
 
     async def _rounds(self, before: Sequence[Message], size: int) -> None:
-        """`size` of the first request in tokens. An overflow behind the first answer is an end like any other."""
+        """`size` of the first request in tokens. An overflow after the first answer is a normal end."""
         messages = [*before, self._talk.words_of_ours(self._prompt())]
         left = self._talk.budget.window - size - _PROMPT_TOKENS
         most = max(_LEAST_TOKENS, min(_MOST_TOKENS, self._talk.budget.answer, left))
@@ -237,7 +236,7 @@ class _Flush:
         return "\n\n".join((*parts, safety))
 
     async def _written_result(self, call: Block, answer: Completed) -> Block:
-        """Raises `StaleRequest` where the words that were read were forgotten before they were written."""
+        """Runs a call. Raises `StaleRequest` where something in the request was forgotten since."""
         try:
             if call.get("name") not in _ADDING:
                 return await self._result(call, answer)

@@ -1,13 +1,5 @@
-"""The cycles of a talk: each has one flush, and ends with a compaction, or where the talk is left (SPEC 7.2). Pure.
-
-Where a talk stands follows from its transcript alone, so that once per cycle stays so over every crash.
-
-What of a talk no flush has been shown: what was said after the one of its cycle, the question that was open when it
-began, and the older part where only the newest fitted. Pure.
-
-There is one flush a cycle (SPEC 7), and pruning can make a cycle long. So a compaction keeps this part where it can,
-and what is dropped of it is pointed out to the model that writes the paragraph of the talk.
-"""
+"""Flush cycles: each has one flush, and ends with a compaction or where the session is left (SPEC 7.2). Computed from
+the transcript alone, so that it survives crashes. Pure."""
 
 from __future__ import annotations
 
@@ -37,7 +29,7 @@ class ContextLossReason(enum.StrEnum):
 
     @property
     def leaves(self) -> bool:
-        """The talk is left as it is: what is said in it later is of another cycle."""
+        """True where the session is left: what is written in it later belongs to another cycle."""
         return self in (ContextLossReason.NEW, ContextLossReason.SWITCH, ContextLossReason.IDLE)
 
 
@@ -50,7 +42,7 @@ class FlushStatus(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FlushState:
-    """Where a talk stands. `flushed` is the last cycle that needs no flush any more: None before the first."""
+    """`flushed` is the last cycle that needs no flush any more: None before the first."""
 
     number: int
     flushed: int | None
@@ -58,7 +50,7 @@ class FlushState:
 
 
 def flush_state_of(entries: Sequence[Entry]) -> FlushState:
-    """A cycle ends with each compaction, and where the talk was left."""
+    """The state after these entries."""
     number, flushed, tries = 0, None, 0
     for entry in entries:
         if isinstance(entry, CompactionEntry):
@@ -75,17 +67,17 @@ def flush_state_of(entries: Sequence[Entry]) -> FlushState:
 
 
 def flushes(entries: Sequence[Entry]) -> int:
-    """How many flushes a talk has had."""
+    """The number of flushes in a transcript."""
     return sum(map(ends_a_flush, entries))
 
 
 def ends_a_flush(entry: Entry) -> bool:
-    """Whether it is the end of a flush that was made."""
+    """True for the end of a flush that was made."""
     return _state_of(entry) == FlushStatus.DONE
 
 
 def answered_since(entries: Sequence[Entry]) -> bool:
-    """Whether an answer was given since the last flush or compaction."""
+    """True where an answer came since the last flush or compaction."""
     for entry in reversed(entries):
         if isinstance(entry, MessageEntry) and entry.role == "assistant":
             return True
@@ -95,12 +87,14 @@ def answered_since(entries: Sequence[Entry]) -> bool:
 
 
 def _state_of(entry: Entry) -> Json:
-    """That of a flush; None for any other entry."""
+    """The state in a flush entry; None for any other."""
     return entry.fields.get("state") if isinstance(entry, MarkEntry) and entry.type == FLUSH else None
 
 
 def unflushed(entries: Sequence[Entry]) -> frozenset[str]:
-    """Ids of the messages that no flush has been shown which came to its end."""
+    """Ids of the messages that no finished flush has seen: those after the cycle's flush, the question open when it
+    began, and the older part where only the newest fitted. A compaction keeps them where it can, and consolidation
+    points them out to the model."""
     shown: list[str] = []
     seen: set[str] = set()
     for at, entry in enumerate(entries):

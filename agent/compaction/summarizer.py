@@ -1,5 +1,5 @@
-"""Asking the model for the summary that stands for the older part of a talk: once on the whole, or in passes over parts
-of it; once more where the answer will not do."""
+"""Asks the model for the summary of a compaction: once on the whole, or in passes over parts; once more where the
+answer will not do."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def room_of(talk: RequestBuilder) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Summarizer:
-    """In one request on the whole talk as it was last sent, which the server has in its cache; where that would be too
-    large, in several over the dropped part alone, each building on the one before.
+    """In one request on the last one, which the server has cached; where that is too large, in several over the dropped
+    part alone, each building on the one before.
 
-    dropped      what the summary is of, `replaced` tokens without what of it stays word for word
+    dropped      what the summary is of, `replaced` tokens without what stays word for word
     kept         what follows, which the model sees too
-    overflowed   the server has refused a request of the talk's size
-    in_turn      the talk is cut between two steps
+    overflowed   the server has refused a request of the present size
+    in_turn      the cut is between two steps
     """
 
     talk: RequestBuilder
@@ -61,8 +61,8 @@ class Summarizer:
         return room_of(self.talk)
 
     async def summary(self) -> str:
-        """Raises `UnusableSummary` where the second answer will not do either, `ModelError` (`ContextOverflow` where
-        the model takes no part that is large enough) and `StaleRequest`."""
+        """The summary. Raises `UnusableSummary` where the second answer will not do either, `ModelError`
+        (`ContextOverflow` where no useful part fits) and `StaleRequest`."""
         budget = self.talk.budget
         sent = settled(self.talk.transcript.entries)
         size = self.talk.projected(sent) + _PROMPT_TOKENS + 2 * self.room
@@ -116,7 +116,7 @@ class Summarizer:
 
 
 def _messages(so_far: str, piece: Sequence[Shown], room: int) -> list[Message]:
-    """A piece as messages. Where it is larger than `room`, each of its blocks is cut to an equal share."""
+    """A piece as messages. Where it is larger than `room`, each block is cut to an equal share."""
     too_large = sum(map(size_of, piece)) > room
     blocks = sum(len(entry.content) for entry in piece if isinstance(entry, MessageEntry))
     share = room // max(1, blocks)

@@ -1,5 +1,4 @@
-"""The summary that stands for the older part of a talk: how it is asked for, whether it will do, and what is made where
-there is no model. Pure."""
+"""The summary of a compaction: its instruction, its check, and a substitute without a model. Pure."""
 
 from __future__ import annotations
 
@@ -58,14 +57,14 @@ _EXTRACT_CHARS = 300
 
 
 class UnusableSummary(Exception):
-    """A text is no summary. The text of the error says why, to a model as well as to a person."""
+    """The text is no summary. The error says why, for a model as well as a person."""
 
 
 def instruction(
     room: int, kept: Sequence[Shown] = (), focus: str = "", failed: str = "", *, in_turn: bool = False
 ) -> str:
-    """What a model is asked. `room` in tokens; `kept`: what stays word for word, where the model sees it too;
-    `in_turn`: the talk is cut between two steps; `failed`: why the first attempt was no use."""
+    """The instruction to the model. `room` in tokens; `kept`: what stays word for word; `in_turn`: the cut is between
+    two steps; `failed`: why the first attempt was unusable."""
     first = next((text for entry in kept if (text := _said(entry))), "")
     which = _UP_TO.format(quoted=f"“{' '.join(first.split())[:80]}”") if first else ""
     which = _UP_TO_STEP if in_turn else which
@@ -75,8 +74,8 @@ def instruction(
 
 
 def checked(answer: Completed, replaced: int, room: int) -> str:
-    """The summary out of an answer. Raises `UnusableSummary` where it is empty, cut, refused, or not smaller than the
-    `replaced` tokens, or than `room`. Headings are not insisted on: a server may speak the API and follow no form."""
+    """The summary in an answer. Raises `UnusableSummary` where it is empty, cut, refused, or not smaller than the
+    `replaced` tokens, or than `room`. Headings are optional: a server may follow no form."""
     text = spoken(answer.text)
     if answer.stop_reason == REFUSED:
         raise UnusableSummary("the model declined to write it.")
@@ -94,8 +93,8 @@ def checked(answer: Completed, replaced: int, room: int) -> str:
 
 
 def backed(summary: str, dropped: Sequence[Shown], room: int, replaced: int) -> str:
-    """The summary, and where it lacks a part that was asked for, what was said last beside it: the model may have
-    answered the talk in place of summing it up. Alone where both would not be smaller than the `replaced` tokens."""
+    """The summary; where it lacks a part that was asked for, with the latest messages beside it: the model may have
+    answered instead of summarising. Alone where both are not smaller than the `replaced` tokens."""
     if all(part.casefold() in summary.casefold() for part in PARTS):
         return summary
     both = f"{summary}\n\n{extract(dropped, room)}"
@@ -103,7 +102,7 @@ def backed(summary: str, dropped: Sequence[Shown], room: int, replaced: int) -> 
 
 
 def with_identifiers(summary: str, dropped: Sequence[Shown], room: int) -> str:
-    """The summary with the identifiers that people used and that it left out, character by character, at its end."""
+    """The summary with the identifiers that people used and it left out, verbatim, at its end."""
     missing: list[str] = []
     left = room // _IDENTIFIERS_SHARE
     for one in reversed(list(_identifiers(dropped))):
@@ -119,7 +118,7 @@ def with_identifiers(summary: str, dropped: Sequence[Shown], room: int) -> str:
 
 
 def extract(dropped: Sequence[Shown], room: int) -> str:
-    """A summary without a model: what was said last, and what the one before it said."""
+    """A summary without a model: the latest messages, and the last summary."""
     before = [entry.summary for entry in dropped if isinstance(entry, CompactionEntry)]
     said = [(entry, text) for entry in dropped if isinstance(entry, MessageEntry) and (text := _said(entry))]
     last = said[-1][1] if said else "none"
@@ -147,7 +146,7 @@ def _identifiers(dropped: Sequence[Shown]) -> Iterator[str]:
 
 
 def _said(entry: Shown) -> str:
-    """What a person said, or the assistant answered."""
+    """A person's message or the assistant's answer as text."""
     if isinstance(entry, CompactionEntry):
         return ""
     if entry.role == "assistant":

@@ -28,10 +28,10 @@ async def run_turn(
     arrived: Callable[[], Awaitable[None]],
     limit: int,
 ) -> AsyncGenerator[TurnEvent, None]:
-    """Run a turn whose question is in the journal, from wherever the journal stands. Ends with one `TurnResult`.
+    """Runs a turn whose question is in the journal, from wherever the journal is. Ends with one `TurnResult`.
 
     ask         streams the next answer
-    arrived     journals what the person said meanwhile
+    arrived     journals the messages that came meanwhile
     limit       how many answers may call tools
 
     Raises `TranscriptNotWritten`. Cancelled or closed, it leaves the journal at the last finished step.
@@ -72,7 +72,7 @@ async def run_turn(
 
 
 def _hint(steps: TurnJournal, limit: int) -> str:
-    """What the model must be told before it is asked again, unless it was told."""
+    """What the model must be told before the next call, unless it was told."""
     answers, entries = steps.answers, steps.entries
     if not answers:
         return ""

@@ -1,5 +1,4 @@
-"""Asking the model for the next answer of a turn, in a talk that is kept within its window and free of pictures that
-cannot be sent."""
+"""Asks the model for the next answer of a turn, within its window and without pictures that cannot be sent."""
 
 from __future__ import annotations
 
@@ -43,8 +42,8 @@ _LONG_WAIT = 5.0
 
 @dataclass(frozen=True, slots=True)
 class ModelAnswer:
-    """The whole answer, the name of all that was sent for it (`replay.Context.prefix`), as of when that was read, and
-    text of others that was in it. `doubted`: the server's count of tokens cannot be right."""
+    """The whole answer, the name of the request (`replay.Context.prefix`), the epoch of what it was made from, and its
+    foreign text. `doubted`: the server's count of tokens cannot be right."""
 
     answer: Completed
     prefix: str
@@ -54,8 +53,8 @@ class ModelAnswer:
 
 
 class ModelCaller:
-    """Each call asks once, and again where request or answer did not fit, for which `room` makes it smaller, or where
-    a picture (of `store`) stood in the way, which is then hidden for good."""
+    """Each call asks once, and again where the request or answer did not fit, after `room` has made it smaller, or
+    where a picture (of `store`) failed, which is then hidden for good."""
 
     def __init__(self, room: ContextWindow, purpose: str, store: Store) -> None:
         self._room = room
@@ -63,7 +62,8 @@ class ModelCaller:
         self._store = store
 
     async def __call__(self) -> AsyncGenerator[ReplyText | TextReset | ModelAnswer, None]:
-        """What streams, then one `ModelAnswer`. Raises `ModelError`: `ContextOverflow` where no room could be made."""
+        """The streamed events, then one `ModelAnswer`. Raises `ModelError`: `ContextOverflow` where no room could be
+        made."""
         while True:
             try:
                 async with aclosing(self._room.before_call()) as notes:
@@ -126,13 +126,13 @@ class ModelCaller:
             return
 
     async def _with_pictures(self, request: ModelRequest) -> ModelRequest:
-        """Raises `MissingPicture`."""
+        """The request with its pictures. Raises `MissingPicture`."""
         if not suspects(request.messages, None):
             return request
         return dataclasses.replace(request, messages=await asyncio.to_thread(with_bytes, request.messages, self._store))
 
     async def _hide(self, paths: Sequence[str], why: str) -> bool:
-        """Whether there was anything to hide."""
+        """Hides pictures; returns whether there was any."""
         if paths:
             talk = self._room.talk
             _log.warning("%s: pictures are not shown any more (%s): %s", talk.session, why, ", ".join(paths))

@@ -1,4 +1,4 @@
-"""How a turn ends, read from its journal alone: asked again after a restart, it gives the same end."""
+"""The end of a turn, computed from its journal alone: after a restart it is the same."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def ending(steps: TurnJournal, limit: int) -> TurnResult | None:
 
 
 def failed(steps: TurnJournal, sentence: str) -> TurnResult:
-    """The end of a turn that could not go on: what it had said, and why it stops."""
+    """The end of a turn that could not go on: its text so far, and why it stops."""
     return _end(steps, ResultKind.ERROR, _said(steps), sentence)
 
 
@@ -67,18 +67,18 @@ def is_paused(answer: MessageEntry) -> bool:
 
 
 def needs_prompting(answer: MessageEntry) -> bool:
-    """Whether a paused answer must be asked to go on: models that take no prefill refuse one that ends in text, while
-    one that ends in a call of the server's own tools is sent back as it is."""
+    """True where a paused answer must be prompted: models without prefill refuse one that ends in text, while one that
+    ends in a call of the server's own tools is sent back as it is."""
     return is_paused(answer) and bool(answer.content) and answer.content[-1].get("type") == "text"
 
 
 def _said(steps: TurnJournal) -> str:
-    """What the turn's answers say to the person."""
+    """The text of the turn's answers."""
     return "\n\n".join(filter(can_be_seen, (spoken(text_of(answer)) for answer in steps.answers if _counts(answer))))
 
 
 def _replies(answer: MessageEntry) -> bool:
-    """Whether an answer alone would have ended the turn with a reply: one does that was asked for more behind it."""
+    """True where the answer alone would have ended the turn with a reply, as one does after which more was asked."""
     return not calls_of(answer) and not is_paused(answer) and _counts(answer) and bool(spoken(text_of(answer)))
 
 

@@ -1,8 +1,7 @@
-"""What was asked to be remembered ends on disk (SPEC 6), whatever the model does.
+"""Makes sure that what a person asks to be remembered ends on disk (SPEC 6), whatever the model does.
 
-A turn in which a person asked for it and nothing was written asks the model once more, and failing that the words
-themselves go to today's log. Where it stands is read from the turn's journal, so that a crash, a restart or a stop in
-between changes nothing.
+A turn in which they asked and nothing was written asks the model once more; failing that, their own words go to today's
+log. Its state is read from the turn's journal, so that a crash, a restart or a stop changes nothing.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ BY = "remember this"
 
 @dataclass(frozen=True, slots=True)
 class RememberGuard:
-    """Of one turn. `remembering` names the tools whose finished call is a memory write."""
+    """`remembering` names the tools whose finished call is a memory write."""
 
     steps: TurnJournal
     scope: Scope
@@ -52,8 +51,8 @@ class RememberGuard:
     remembering: frozenset[str]
 
     async def kept(self, run: Callable[[bool], AsyncGenerator[TurnEvent, None]]) -> AsyncGenerator[TurnEvent, None]:
-        """The events of a turn, ended when what it promised is kept. `run` runs it from where its journal stands; it is
-        given whether new messages may join."""
+        """The events of a turn, ended once the request is fulfilled. `run` runs it from where its journal is, and is
+        told whether new messages may join."""
         end: TurnResult | None = None
         if not self._asked_again:
             async with aclosing(run(True)) as events:
@@ -78,7 +77,7 @@ class RememberGuard:
 
     @property
     def owed(self) -> tuple[tuple[str, date], ...]:
-        """What people asked to have remembered and no tool has written since, each with the day it was said on."""
+        """What people asked to be remembered and no tool has written since, with the day of the message."""
         owed: list[tuple[str, date]] = []
         for entry in self.steps.entries:
             if entry.meta.said and asks_to_remember(text := text_of_person(text_of(entry))):
@@ -88,8 +87,8 @@ class RememberGuard:
         return tuple(owed)
 
     async def write_down(self) -> None:
-        """Add what is still owed to today's log in the words of the person, unless it is there. Raises `FileError`.
-        Whoever gives up waiting for it does not keep it from being written."""
+        """Adds the rest to today's log in the person's words, unless it is there; goes on when its caller is cancelled.
+        Raises `FileError`."""
         if self.owed:
             await self.forgettings.write(self.scope, self._write_down)
 
@@ -117,7 +116,7 @@ class RememberGuard:
 
     @property
     def _given(self) -> str:
-        """The reply as it stood when the model was asked again. What it says to that is not for the person."""
+        """The reply as it was when the model was asked again; its answer to that is not for the person."""
         before = list(itertools.takewhile(lambda entry: not is_asking_again(entry), self.steps.entries))
         said = (spoken(text_of(entry)) for entry in before if entry.role == "assistant")
         return "\n\n".join(filter(None, said))
@@ -128,5 +127,5 @@ class RememberGuard:
 
 
 def is_asking_again(entry: MessageEntry) -> bool:
-    """Whether an entry is the notice on what was not written down."""
+    """True for the notice that something was not written down."""
     return entry.role == "user" and not entry.meta.said and text_of(entry) == _NOTICE

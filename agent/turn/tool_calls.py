@@ -1,4 +1,4 @@
-"""Running the tool calls of an answer. Whatever a call does, it has its result (invariant 4)."""
+"""Runs the tool calls of an answer. Every call has a result, whatever it does (invariant 4)."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ STOPPED_CALL = "Stopped by the person: this call may or may not have taken effec
 
 
 class ToolRunner:
-    """The tools of a turn of a scope. `written` is filled by them with the files that they write; `approvals` asks the
-    owner where text of others may be the reason of an effect (SPEC 6)."""
+    """The tools of a turn. They add the files that they write to `written`; `approvals` asks the owner where text of
+    others may be the reason of an effect (SPEC 6)."""
 
     def __init__(
         self,
@@ -60,9 +60,8 @@ class ToolRunner:
         self._approvals = approvals
 
     async def run(self, calls: Sequence[Block], invalid: Mapping[str, str], reading: ReadEpoch) -> None:
-        """Run calls, reading ones side by side, others alone and in order, and journal each result as it is there.
-        `reading`: as of when was read what the model answered to; what was forgotten since is neither written nor
-        looked up."""
+        """Runs calls, reading ones side by side, others alone and in order, and journals each result. `reading`: the
+        epoch of the model's request; what was forgotten since is neither written nor looked up."""
         for batch in self._batches(calls):
             if len(batch) == 1:
                 await self._run(batch[0], invalid, reading)
@@ -75,7 +74,7 @@ class ToolRunner:
                 raise several.exceptions[0] from several
 
     async def close_interrupted(self, calls: Iterable[Block]) -> None:
-        """Give calls that were running when the process ended a result: what is known of each."""
+        """Gives calls that a crash interrupted a result: what is known of each."""
         for call in calls:
             tool = self._tools.get(str(call["name"]))
             known = await self._approvals.fate(self._name(call)) if self._approvals is not None else ""
@@ -84,7 +83,7 @@ class ToolRunner:
             await self._steps.result(call, known, error=True)
 
     async def close(self, calls: Iterable[Block], why: str) -> None:
-        """Give calls that are not run a result that says so."""
+        """Gives calls that are not run a result that says why."""
         for call in calls:
             await self._steps.result(call, why, error=True)
 
@@ -118,7 +117,7 @@ class ToolRunner:
             await self._steps.result(call, FORGOTTEN_CALL, error=True)
 
     async def _done(self, tool: Tool | None, call: Block, invalid: Mapping[str, str]) -> Callable[[], Awaitable[None]]:
-        """Run it; gives what journals its result."""
+        """Runs a call; returns what journals its result."""
         writes = tool is not None and not tool.reads_only
         changed = await self._changed_by_others() if writes else frozenset[str]()
         try:
@@ -153,22 +152,22 @@ class ToolRunner:
             raise ToolError(f"The tool {tool.name} broke ({type(bug).__name__}). Try another way, and say so.") from bug
 
     async def _ask(self, tool: Tool, call: Block, arguments: Arguments, effect: Effect, found: Taint) -> NoReturn:
-        """Raises `ToolError` in any case: nothing was done."""
+        """Asks the owner. Always raises `ToolError`: nothing was done."""
         if self._approvals is None:
             raise ToolError(NOBODY_TO_ASK)
         wanted = EffectRequest(tool.name, self._name(call), arguments, effect, found.causes(effect))
         raise ToolError(await self._approvals.ask(wanted))
 
     def _name(self, call: Block) -> str:
-        """Of a call, unlike any other's and the same over restarts."""
+        """The unique name of a call, the same over restarts."""
         return f"{self._steps.transcript.header.id}:{self._steps.turn}:{call['id']}"
 
     async def _changed_by_others(self) -> frozenset[str]:
         return await asyncio.to_thread(self._freshness.unseen, self._seen())
 
     async def _seen_now(self, changed: frozenset[str]) -> dict[str, SeenFile]:
-        """What this call wrote is seen, unless somebody else had changed that file as well: then the session is
-        told."""
+        """The files that this call wrote count as seen, unless somebody else had changed them as well: then the session
+        is told."""
         written = tuple(self._written)
         self._written.clear()
         now = await asyncio.to_thread(self._freshness.written, written, self._seen())

@@ -1,5 +1,4 @@
-"""What is said to a talk on its way into the transcript, with what goes with it: what changed on disk meanwhile, and
-what it calls up in memory."""
+"""Brings messages into the transcript, with what changed on disk meanwhile and the memories they recall."""
 
 from __future__ import annotations
 
@@ -34,7 +33,7 @@ _ENTRY_CHARS = 500
 
 @dataclass(frozen=True, slots=True)
 class _News:
-    """Blocks that go with a message, and what its meta keeps of them."""
+    """Blocks for a message, and what its meta keeps of them."""
 
     blocks: tuple[str, ...] = ()
     files: Mapping[str, SeenFile] = field(default_factory=dict)
@@ -44,7 +43,7 @@ class _News:
 
 @dataclass(frozen=True, slots=True)
 class UserInput:
-    """Of one turn. `window` is that of its model, in tokens."""
+    """`window` is the model's, in tokens."""
 
     conversation: OpenSession
     steps: TurnJournal
@@ -54,7 +53,7 @@ class UserInput:
     clock: Clock
 
     async def journal(self, said: Sequence[UserMessage]) -> None:
-        """Write what was said, unless it is written, with what changed on disk before the last of it. Raises
+        """Writes the messages unless they are written, with what changed on disk before the last of them. Raises
         `TranscriptNotWritten`."""
         known = turns_of_said(self.conversation.transcript.entries)
         fresh = [one for one in said if one.id not in known]
@@ -63,7 +62,7 @@ class UserInput:
                 pass  # something was forgotten meanwhile: what goes with it is looked for anew
 
     async def _journaled(self, one: UserMessage, *, newest: bool) -> bool:
-        """False where something was forgotten since what goes with the message was read."""
+        """False where something was forgotten since the additions to the message were read."""
         reading = self.forgettings.reading(self.conversation.scope)
         news = await self._news(one) if newest else _News()
         one = _within(one, self.window // 4)
@@ -88,7 +87,7 @@ class UserInput:
         return True
 
     async def _news(self, said: UserMessage) -> _News:
-        """What goes with the newest message."""
+        """The additions to the newest message."""
         transcript, scope = self.conversation.transcript, self.conversation.scope
         seen = seen_by(transcript.header, transcript.entries)
         changes, found = await asyncio.gather(
@@ -109,17 +108,17 @@ class UserInput:
 
 
 async def _off_the_loop(size: int, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Work on so many characters: in a thread where it takes longer than the way there and back."""
+    """Works on so many characters: in a thread where that is worth it."""
     return work(*args, **kwargs) if size < _SMALL else await asyncio.to_thread(work, *args, **kwargs)
 
 
 def _size(said: UserMessage) -> int:
-    """Characters."""
+    """The size in characters."""
     return len(said.text) + sum(len(document.text) for document in said.documents)
 
 
 def _within(said: UserMessage, room: int) -> UserMessage:
-    """With no more pictures than `room` tokens hold."""
+    """The message with no more pictures than fit into `room` tokens."""
     most = min(MOST_SHOWN, room // IMAGE_TOKENS)
     left = said.pictures[most:]
     if not left:

@@ -1,9 +1,6 @@
-"""Keeps a talk within its model's window (SPEC 7): what is done before each call, and after one that was too large.
+"""Keeps a conversation within its model's window (SPEC 7), before each call and after one that was too large.
 
-In order of what it costs the talk: shorten old tool results, let the model write down what lasts, replace the older
-part by a summary. Where nothing of that makes room, the person is told.
-
-How large a model's window is: as configured, as the server says, or as it turned out to be.
+In the order of cost: shorten old tool results, flush, compact. Where nothing makes room, the person is told.
 """
 
 from __future__ import annotations
@@ -39,13 +36,10 @@ _CACHE_LASTS = {"5m": timedelta(minutes=5), "1h": timedelta(hours=1), "off": tim
 
 
 class ContextWindow:
-    """Of one turn.
-
-    smaller     tells that the server refused so many tokens, and the window that it named; gives the budget from now on
-    compacted   takes note of a compaction, for what is to be done behind the answer
-    failure     why a compaction of this turn failed, a sentence for the person, else empty; the same when the turn is
-                taken up or reported by another process
-    """
+    """smaller     notes that the server refused so many tokens, and the window that it named; returns the new budget
+    compacted   notes a compaction, for deferred work
+    failure     why a compaction of this turn failed, a sentence for the person, else empty; the same when the turn
+                is continued or reported by another process"""
 
     def __init__(
         self,
@@ -66,8 +60,8 @@ class ContextWindow:
         return self._talk
 
     async def before_call(self) -> AsyncGenerator[TextReset, None]:
-        """Make room for the next request; yields notes for the person where that takes long. Raises `ContextOverflow`
-        where there is none to be made."""
+        """Makes room for the next request; yields notes for the person where that takes long. Raises `ContextOverflow`
+        where there is none."""
         if self._has_room and not self._is_cache_cold():
             return
         async with aclosing(self._noted(self._before_call())) as notes:
@@ -75,9 +69,8 @@ class ContextWindow:
                 yield note
 
     def after_overflow(self, window: int | None = None) -> AsyncGenerator[TextReset, None]:
-        """The last request or its answer did not fit, into a window of so many tokens where the server says so: make it
-        smaller, so that it can be made again. Raises `ContextOverflow` where that was done often enough, or cannot be
-        done."""
+        """Makes the next request smaller after one that did not fit, into a window of so many tokens if the server says
+        so. Raises `ContextOverflow` where that was done often enough, or cannot be done."""
         return self._noted(self._after_overflow(window))
 
     async def _before_call(self) -> None:
@@ -100,7 +93,7 @@ class ContextWindow:
         return size < self._talk.budget.flush_at and self._talk.budget.fits(size)
 
     async def _make_room(self) -> None:
-        """Shorten results where that alone suffices; else summarise, which drops most of them anyway."""
+        """Shortens results where that suffices; else compacts, which drops most of them anyway."""
         older = older_than(self._talk.transcript.entries, KEPT_TURNS)
         if older and await self._prune(older, LONGEST, to_at_most=self._talk.budget.flush_at):
             return
@@ -135,7 +128,7 @@ class ContextWindow:
         raise ContextOverflow(self._no_room())
 
     def _no_room(self) -> str:
-        """What the person can do. Where there is nothing but this turn, a new talk is no help."""
+        """What the person can do. A new session does not help where this turn alone is too large."""
         shown = in_context(self._talk.transcript.entries)
         if any(not isinstance(entry, MessageEntry) or entry.meta.turn != self._turn for entry in shown):
             return TOO_LONG
@@ -153,7 +146,7 @@ class ContextWindow:
         return next((e.id for e in entries if isinstance(e, MessageEntry) and e.role == "assistant"), None)
 
     async def _compact(self, *, overflowed: bool = False, in_turn: bool = False, sparse: bool = False) -> bool:
-        """Whether it succeeded. One that failed is not tried again in this turn."""
+        """Compacts; returns whether it succeeded. A failed one is not tried again in this turn."""
         if self.failure:
             return False
         try:
@@ -174,8 +167,8 @@ class ContextWindow:
         self.failure = why
 
     async def _prune(self, before: str | None, limit: int, to_at_most: int | None = None) -> bool:
-        """Shorten results that stand before an entry (empty: all), where that changes anything and, if asked for, makes
-        the request small enough. Whether it was done."""
+        """Shortens results before an entry (empty: all), if that changes anything and, on request, makes it small
+        enough; returns whether it did."""
         if before is None:
             return False
         talk = self._talk
@@ -188,7 +181,7 @@ class ContextWindow:
         return True
 
     def _is_cache_cold(self) -> bool:
-        """Whether the server has forgotten the last request."""
+        """True where the server's cache of the last request has expired."""
         for entry in reversed(self._talk.transcript.entries):
             if ends_a_flush(entry) or (isinstance(entry, MessageEntry) and entry.role == "assistant"):
                 age = self._talk.clock.instant() - datetime.fromisoformat(entry.ts)
