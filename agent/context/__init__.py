@@ -1,1 +1,1 @@
-"""What a model is shown: the fixed part, the header of a message, what changed on disk, how much fits."""
+"""What a model sees: the fixed part, the header of a message, what changed on disk, and how much fits."""

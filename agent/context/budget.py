@@ -1,4 +1,4 @@
-"""How much fits. Every threshold of a context window is computed here and nowhere else (invariant 6)."""
+"""The thresholds of a context window, computed here and nowhere else (invariant 6)."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class Budget:
     answer: int
 
     def fits(self, projected: int) -> bool:
-        """Whether a request of that size leaves room for its answer."""
+        """True where a request of that size leaves room for its answer."""
         return projected + self.answer <= self.window
 
 
 def budget(window: int | None, reserve: int, soft: int, max_tokens: int) -> Budget:
-    """`window` None: not known. Settings that contradict each other, or a tiny window, give way: reserve and answer
-    each take at most a quarter of the window, the soft threshold at most a quarter of what is left."""
+    """The thresholds of a window; None: unknown. Contradicting settings, or a tiny window, give way: reserve and answer
+    each take at most a quarter of the window, the soft threshold at most a quarter of the rest."""
     size = max(window or DEFAULT_WINDOW, SMALLEST_WINDOW)
     kept = max(1, min(reserve, size // 4))
     compact_at = size - kept
@@ -45,14 +45,13 @@ def budget(window: int | None, reserve: int, soft: int, max_tokens: int) -> Budg
 
 
 def is_credible(counted: int, estimated: int) -> bool:
-    """Whether a server's count of tokens can be right. Some count in another unit, or only what is new."""
+    """True where a server's count of tokens can be right. Some count in another unit, or only what is new."""
     return estimated <= _FARTHEST * counted and counted <= _FARTHEST * estimated
 
 
 def projected(entries: Sequence[Entry], fixed: int) -> int:
-    """Tokens that a request made now takes: what the server counted at the last answer, and an estimate of what came
-    since. `fixed` is the estimate for system and tools, used where there is no count (or none since the history was
-    changed by compaction or pruning)."""
+    """Tokens of a request made now: the server's count at the last answer, and an estimate since. `fixed` is the
+    estimate for system and tools, used without a count (or none since compaction or pruning)."""
     size = 0
     for entry in reversed(list(in_context(entries))):
         if isinstance(entry, CompactionEntry):
@@ -64,12 +63,12 @@ def projected(entries: Sequence[Entry], fixed: int) -> int:
 
 
 def is_counted(entries: Sequence[Entry]) -> bool:
-    """Whether `projected` rests on a count of the server's."""
+    """True where `projected` is based on a server's count."""
     return any(isinstance(entry, MessageEntry) and _counted(entries, entry) for entry in in_context(entries))
 
 
 def shortened(text: str, room: int) -> str:
-    """Text of at most about `room` tokens: its beginning, cut at a line's end where one is near, and a line that says
+    """The beginning of the text, about `room` tokens, cut at a line's end where one is near, with a line that says
     so."""
     if len(text) <= room or (size := estimate(text)) <= room:
         return text
@@ -80,7 +79,7 @@ def shortened(text: str, room: int) -> str:
 
 
 def _counted(entries: Sequence[Entry], entry: MessageEntry) -> int:
-    """The server's count of the context up to an answer; 0 where there is none, or none that says anything now."""
+    """The server's count of the context up to an answer; 0 where there is none that still applies."""
     usage = entry.meta.usage
     if usage is None or not usage.context or entry.meta.doubted or _changed_since(entries, entry):
         return 0
@@ -88,7 +87,7 @@ def _counted(entries: Sequence[Entry], entry: MessageEntry) -> int:
 
 
 def _changed_since(entries: Sequence[Entry], counted: MessageEntry) -> bool:
-    """A count from before the history was changed is of a context that is gone."""
+    """True where the history was changed after a count, which no longer applies then."""
     for entry in reversed(entries):
         if entry is counted:
             return False

@@ -1,10 +1,8 @@
 """What changed on disk since a session last looked (SPEC 5).
 
-The owner may edit a file at any moment, other talks of the same scope write to the same log, a new day brings a new
-one. The fixed part stays as it is; each change is sent once, with the newest message. What was seen is in the
-transcript, so nothing is sent twice or missed over a restart. Blocks: reads files.
-
-Lines of a file as runs of neighbours, counted from 1. Pure.
+The owner may edit a file at any moment, other sessions of the scope write to the same log, a new day brings a new one.
+The fixed part stays; each change is sent once, with the newest message. What was seen is in the transcript, so nothing
+is sent twice or missed over a restart. Blocks.
 """
 
 from __future__ import annotations
@@ -40,7 +38,7 @@ from agent.skills import Skills
 
 
 def of_numbers(numbers: Iterable[int]) -> LineRanges:
-    """Runs of the given lines, in order."""
+    """The lines as ranges, in order."""
     runs: list[tuple[int, int]] = []
     for number in sorted(set(numbers)):
         if runs and runs[-1][1] + 1 == number:
@@ -59,12 +57,12 @@ def without_line(ranges: LineRanges, line: int) -> LineRanges:
 
 
 def holds(ranges: LineRanges, first: int, last: int) -> bool:
-    """Whether all of these lines are in one run."""
+    """True where one range has all of these lines."""
     return any(begin <= first and last <= end for begin, end in ranges)
 
 
 def changed_lines(old: str, new: str) -> tuple[int, int, int]:
-    """How many lines two texts begin with in common; and how many of each stand before what they end with in common."""
+    """The number of common first lines; and in each text the number of lines before the common last ones."""
     before, after = old.split("\n"), new.split("\n")
     most = min(len(before), len(after))
     same = next((at for at in range(most) if before[at] != after[at]), most)
@@ -73,7 +71,7 @@ def changed_lines(old: str, new: str) -> tuple[int, int, int]:
 
 
 def moved(ranges: LineRanges, old: str, new: str) -> LineRanges:
-    """Where those lines of the old text that no edit touched stand in the new one."""
+    """The ranges of the old text's lines in the new one, without edited lines."""
     same, end, new_end = changed_lines(old, new)
     shift = new_end - end
 
@@ -93,14 +91,14 @@ _Stamp = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class FileChanges:
-    """Blocks to send, and the files as they are then seen."""
+    """Blocks to send, and the files as they are seen then."""
 
     blocks: tuple[str, ...] = ()
     files: Mapping[str, SeenFile] = field(default_factory=dict)
 
 
 def seen_by(header: Header, entries: Iterable[Entry]) -> dict[str, SeenFile]:
-    """Every file as this session saw it last."""
+    """Every file as this session last saw it."""
     seen = dict(header.files)
     for entry in entries:
         if isinstance(entry, MessageEntry):
@@ -111,8 +109,8 @@ def seen_by(header: Header, entries: Iterable[Entry]) -> dict[str, SeenFile]:
 
 
 class FileWatch:
-    """The files of one session's prompt, looked at again. Reads a file only where its stamp changed. What the journal
-    wrote of the talk `session` is not told to it: it was there."""
+    """The files of one session's prompt. Reads a file only where its stamp changed. What the journal wrote of the
+    session itself is not sent to it."""
 
     def __init__(
         self,
@@ -132,7 +130,7 @@ class FileWatch:
         """Each file as it was read last, behind its sha."""
 
     def changes(self, seen: Mapping[str, SeenFile]) -> FileChanges:
-        """What differs from `seen`. Never raises for what a file is."""
+        """The differences from `seen`. Never raises for what a file is."""
         blocks: list[str] = []
         files: dict[str, SeenFile] = {}
         for place in self._places():
@@ -168,7 +166,7 @@ class FileWatch:
         return frozenset(self.changes(seen).files)
 
     def written(self, paths: Iterable[Path], seen: Mapping[str, SeenFile]) -> dict[str, SeenFile]:
-        """The files among `paths` that stand in the prompt, as they are now: what the session itself wrote it knows."""
+        """The files among `paths` that are in the prompt, as they are now: the session knows what it wrote."""
         mine = set(paths)
         now: dict[str, SeenFile] = {}
         for place in self._places():
@@ -194,7 +192,7 @@ class FileWatch:
         return SeenFile(file.sha, file.size, total, moved(before.shown, old, file.text), known)
 
     def _skill_list(self, skills: Skills, seen: Mapping[str, SeenFile]) -> str:
-        """The skills as they are now, "" where they are as they were."""
+        """The present skills, "" where they are unchanged."""
         listed = skill_list(skills.usable(self._scope), self._settings)
         return listed if skills_seen(listed).sha != seen.get(SKILLS, SeenFile()).sha else ""
 
@@ -202,7 +200,7 @@ class FileWatch:
         return (*common_places(self._scope), *own_places(self._scope, self._clock.today(), self._settings))
 
     def _change(self, place: PromptFile, before: SeenFile, file: FileText) -> tuple[str, SeenFile]:
-        """Only what was added where nothing else changed, else the whole; "" where that is this talk's own journal."""
+        """The addition where nothing else changed, else the whole; "" where that is this session's own journal."""
         data = file.text.encode("utf-8", "replace")
         if before.sha == NO_FILE and place.part is Part.END and self._has_own(file.text):
             return self._added(place, before, file, "", file.text)
@@ -219,7 +217,7 @@ class FileWatch:
         return len(lines_outside_session(lines, self._session)) < len(lines)
 
     def _added(self, place: PromptFile, before: SeenFile, file: FileText, old: str, added: str) -> tuple[str, SeenFile]:
-        """What was added behind the text `old`, but for the journal of this talk, of which it has seen all."""
+        """The addition after the text `old`, without this session's journal."""
         lines = text_lines(untrusted.clean(added))
         kept = lines_outside_session(lines, self._session) if place.part is Part.END else range(len(lines))
         others = [lines[at] for at in kept]

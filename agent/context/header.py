@@ -1,5 +1,5 @@
-"""What a person said, as the model reads it (SPEC 5): a header line that nobody can imitate, what came along as marked
-data, then the words.
+"""A person's message as the model reads it (SPEC 5): a header that cannot be forged, attachments as marked data, then
+the text.
 
     [2026-11-21 Sat 08:30 Europe/Berlin · Telegram · Alice]
     <daybook-quoted>
@@ -32,8 +32,8 @@ def header(said: UserMessage, clock: Clock) -> str:
 
 
 def rendered(said: UserMessage, clock: Clock, room: int, changes: Sequence[str] = ()) -> str:
-    """The whole text of one thing said. `room` is how many tokens the words, and how many everything that came with
-    them, may take; what is cut is said. `changes` are blocks on files that changed, put before the words."""
+    """The whole text of a message. `room`: tokens for the text, and for everything that came with it; cuts are marked.
+    `changes`: blocks on changed files, put before the text."""
     with_it = [untrusted.block("overheard", _overheard(said, clock))] if said.overheard else []
     with_it += [_quoted(one) for one in said.quoted]
     with_it += (
@@ -50,7 +50,7 @@ def rendered(said: UserMessage, clock: Clock, room: int, changes: Sequence[str] 
 
 
 def _quoted(quoted: str | ForwardedText) -> str:
-    """Of a forward, that it is one and whose it was: the sender has not written it."""
+    """A quote; a forward with its author, since the sender has not written it."""
     if isinstance(quoted, str):
         return untrusted.block("quoted", untrusted.harmless(quoted) or NO_TEXT)
     return untrusted.block(
@@ -66,7 +66,7 @@ def _document(document: AttachedDocument) -> str:
 
 
 def _shown(pictures: Sequence[Picture]) -> list[str]:
-    """What is to be known of pictures before they are seen; of one that is just a photo, nothing."""
+    """Remarks on pictures before they are seen; none for a plain photo."""
     if not any(" " in picture.name for picture in pictures):
         return []
     return [untrusted.block("shown", _SHOWN.format(names=", ".join(untrusted.label(one.name) for one in pictures)))]

@@ -39,8 +39,8 @@ class ModelWindows:
         )
 
     async def overflowed(self, model: str, tokens: int, named: int | None = None) -> Budget:
-        """The server refused a request of so many tokens: its window is smaller than it or the configuration says, and
-        it is `named` tokens where the refusal says so. Known until the process ends. Gives the budget from now on."""
+        """Notes that the server refused so many tokens: the window is smaller than believed, or `named` where the
+        refusal says so. Kept until the process ends. Returns the new budget."""
         if named is not None:
             self._named[model] = named
         else:
@@ -48,7 +48,7 @@ class ModelWindows:
         return await self.budget(model)
 
     async def _asked(self, model: str) -> int | None:
-        """As the server says; one that did not say is asked again only after a while."""
+        """The server's answer; without one it is asked again only after a while."""
         window, ask_again = self._said.get(model, (None, None))
         if window is None and (ask_again is None or self._clock.instant() >= ask_again):
             window = await self._model.context_window(model)

@@ -14,7 +14,7 @@ from agent.tools.base import Tool
 
 @dataclass(frozen=True, slots=True)
 class OpenSession:
-    """A session in memory. `written` collects what its tools write; `sealed` as in `TurnRequest`."""
+    """`written` collects what its tools write; `sealed` as in `TurnRequest`."""
 
     transcript: Transcript
     scope: Scope

@@ -1,8 +1,8 @@
 """The fixed part of every request of a session (SPEC 5).
 
-Made once, when the session starts, and kept in the header of its transcript: system is byte-identical from turn to turn
-and over restarts (invariant 9), and what changes later travels with a message (`freshness`). All that is private comes
-through the scope (invariant 8). Blocks: reads files.
+Made once at the session's start and kept in the header of its transcript: the system prompt is byte-identical from turn
+to turn and over restarts (invariant 9), and later changes come with a message (`file_changes`). Everything private
+comes through the scope (invariant 8). Blocks.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class PromptSection:
 
 @dataclass(frozen=True, slots=True)
 class FixedPart:
-    """`system` in two blocks: what is the same for every audience of that kind, then what is the scope's own."""
+    """`system` in two blocks: one for every audience of that kind, then the scope's own."""
 
     system: tuple[str, ...]
     sections: tuple[PromptSection, ...]
@@ -71,8 +71,8 @@ class FixedPart:
 
 
 def fixed_part(scope: Scope, today: date, settings: MemorySettings, skills: Sequence[Skill] = ()) -> FixedPart:
-    """Read the workspace; `skills` are the scope's usable ones. Never raises for what a file is: what
-    cannot be read becomes a line that says so."""
+    """Reads the workspace; `skills` are the scope's usable ones. Never raises: an unreadable file becomes a line that
+    says so."""
     rules = PromptSection("rules", RULES.format(audience=_AUDIENCES[scope.audience]))
     common, common_seen = _sections(common_places(scope), settings)
     own, own_seen = _sections(own_places(scope, today, settings), settings)
@@ -111,7 +111,7 @@ UNREADABLE = SeenFile(sha="unreadable")
 
 
 def file_block(kind: str, place: PromptFile, part: Excerpt) -> str:
-    """A file's text as marked data, with a note where it is not all."""
+    """A file's text as marked data, with a note where it is cut."""
     if not part.is_cut:
         return untrusted.block(kind, part.text, name=place.name)
     first, last = part.lines

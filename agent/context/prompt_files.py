@@ -1,4 +1,4 @@
-"""The workspace files that stand in a prompt, and how much of each (SPEC 2 and 5)."""
+"""The workspace files in a prompt, and how much of each (SPEC 2 and 5)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _COMMON_NAMES = frozenset(name for names in _COMMON for name in names)
 
 
 class Part(enum.Enum):
-    """What of a file too long is shown."""
+    """The part of a file that is shown where it is too long."""
 
     BEGINNING = "beginning"
     INDEX = "index"  # the beginning, within the limits of the memory index
@@ -32,9 +32,8 @@ class Part(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class PromptFile:
-    """`key` is the path relative to the workspace, `name` the one that the conversation's tools know it by. Links may
-    not lead out of `root`; a `common` file is for every audience, so a link in its place may only lead to another
-    one."""
+    """`key` is the path relative to the workspace, `name` the one that the conversation's tools know. Links may not
+    lead out of `root`; a `common` file is for every audience, so a link in its place may only lead to another one."""
 
     path: Path
     root: Path
@@ -45,13 +44,13 @@ class PromptFile:
 
     @property
     def is_rules(self) -> bool:
-        """Whether its text is to be followed, and not only known."""
+        """True where its text is to be followed, not only known."""
         return self.common or self.key in _OWNERS_RULES
 
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """What of a text is shown: `lines` first to last (from 1; 0, 0 for no whole one) of `total`."""
+    """The part shown: `lines` first to last (from 1; 0, 0 for no whole one) of `total`."""
 
     text: str
     lines: tuple[int, int]
@@ -63,7 +62,7 @@ class Excerpt:
 
     @property
     def ranges(self) -> LineRanges:
-        """The lines shown that say anything."""
+        """The lines shown that are not blank."""
         return (self.lines,) if self.lines[1] and self.text.strip() else ()
 
 
@@ -85,7 +84,7 @@ def own_places(scope: Scope, today: date, settings: MemorySettings) -> tuple[Pro
 
 
 def read(place: PromptFile) -> FileText | None:
-    """The file's text, None where there is none. Raises `Unreadable`."""
+    """The file's text, None where there is none. Raises `UnreadableFile`."""
     if place.common and place.path.is_symlink():
         target = place.path.resolve()
         if target.parent != place.root.resolve() or target.name not in _COMMON_NAMES:
@@ -94,7 +93,7 @@ def read(place: PromptFile) -> FileText | None:
 
 
 def excerpt(text: str, part: Part, settings: MemorySettings) -> Excerpt:
-    """The part of a text that fits its limits, cut at a line's end."""
+    """The part of a text within its limits, cut at a line's end."""
     lines = text_lines(text)
     match part:
         case Part.INDEX:
@@ -120,7 +119,7 @@ def _place(scope: Scope, folder: Path, names: tuple[str, ...], part: Part, *, co
 
 @lru_cache(maxsize=2048)
 def _named(scope: Scope, folder: Path, file: str, part: Part, common: bool) -> PromptFile:
-    """Remembered, since to take the paths apart takes longer than to look at the files."""
+    """Cached: taking paths apart takes longer than looking at the files."""
     path = folder / file
     reach = scope.folder if path.is_relative_to(scope.folder) else scope.workspace
     root = scope.workspace if common else reach

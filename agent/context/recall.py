@@ -1,9 +1,7 @@
-"""Memories that go with a message, found beside the turn's start (SPEC 5).
+"""Memories for a message, searched while the turn starts (SPEC 5).
 
-What was shown in a session is not shown again: every passage put before a message stands in that message's meta, and
-what the talk holds in other ways (the prompt's files, results of tools, words) is not repeated either.
-
-What a session has before it already, and so need not be told of again.
+A passage is shown once in a session: it is noted in the message's meta. What the context has otherwise (prompt files,
+tool results, messages) is not repeated either.
 """
 
 from __future__ import annotations
@@ -36,13 +34,12 @@ _STAMP = re.compile(r"\A(?:[-*+]|\d+[.)])[ \t]+(?:\d\d:\d\d[ \t]+)?")
 
 
 def sha_of(hit: Hit) -> str:
-    """Names a passage by its text, so that it is the same one after lines were put above it."""
+    """A name of a passage by its text, so that it stays the same when lines are added above."""
     return hashlib.sha256(" ".join(hit.text.split()).encode("utf-8", "replace")).hexdigest()[:16]
 
 
 class AlreadyInContext:
-    """`seen`: files as the session sees them with the message that says `words`. Blocks for as long as it takes to look
-    through the talk."""
+    """`seen`: files as the session sees them with the message `words`. Blocks."""
 
     def __init__(self, entries: Sequence[Entry], seen: Mapping[str, SeenFile], words: str) -> None:
         messages = [entry for entry in entries if isinstance(entry, MessageEntry)]
@@ -51,8 +48,8 @@ class AlreadyInContext:
         self._text = "\n".join([words, *_texts(entries)])
 
     def has(self, key: str, hit: Hit) -> bool:
-        """Whether the passage of the file `key` was recalled before, stands in the prompt, or was said, read or written
-        in the talk as far as that is still there."""
+        """True where the passage of the file `key` was recalled before, is in the prompt, or was said, read or written
+        in the present context."""
         return sha_of(hit) in self._recalled or self._stands(key, hit) or self._was_said(hit)
 
     def _stands(self, key: str, hit: Hit) -> bool:
@@ -63,7 +60,7 @@ class AlreadyInContext:
 
 
 def _texts(entries: Sequence[Entry]) -> Iterator[str]:
-    """Every text that a talk's blocks hold: words, arguments and results of tools."""
+    """Every text in the blocks: messages, arguments and results of tools."""
     for entry in in_context(entries):
         for block in entry.content if isinstance(entry, MessageEntry) else ():
             yield from _strings(block)
@@ -101,7 +98,7 @@ _PART_FOR_READING = 0.7
 
 @dataclass(frozen=True, slots=True)
 class RecalledMemories:
-    """The block to send ("" for none), what of it the message's meta keeps, and what of it is text of others."""
+    """The block to send ("" for none), its record for the message's meta, and its foreign text."""
 
     block: str = ""
     passages: tuple[RecalledPassage, ...] = ()
@@ -109,7 +106,7 @@ class RecalledMemories:
 
 
 class Recall:
-    """Looks for memories of a scope, within the time that the settings give."""
+    """Searches memories of a scope within the configured time."""
 
     def __init__(self, clock: Clock, settings: RecallSettings, search: Search) -> None:
         self._clock = clock
@@ -118,8 +115,8 @@ class Recall:
         self._running = 0
 
     async def find(self, scope: Scope, message: str) -> tuple[Relevant, ...]:
-        """What `message` calls for, best first; nothing where there is no time for it. A search that outlives its time
-        goes on in its thread unheard, and no more than a few may do so at once."""
+        """The memories for `message`, best first; none where time runs out. A late search goes on in its thread,
+        ignored, and only a few may do so at once."""
         if not self._settings.enabled or self._running >= _AT_ONCE:
             return ()
         seconds = self._settings.timeout_ms / 1000
@@ -142,8 +139,8 @@ class Recall:
         words: str,
         room: int,
     ) -> RecalledMemories:
-        """Of what was found, what this session has not before it, in at most `room` tokens. `seen`: files as the
-        session sees them with this message, which says `words`. Blocks."""
+        """The found memories that are new to this session, in at most `room` tokens. `seen`: files as the session sees
+        them with this message, `words`. Blocks."""
         if not found:
             return RecalledMemories()
         told = AlreadyInContext(entries, seen, words)

@@ -1,13 +1,9 @@
-"""Whether a message calls memories up, by an absolute bar, and which: those that the search found, in its order.
+"""Decides whether a message recalls memories, and which of the search's hits, in its order.
 
-The bar is a gate only. What must be met depends on the message. A question that names somebody whom memory knows calls
-memories up whatever else it says, and so does one about the person's own life if any of its words is known. What
-anybody could be asked, and what is only said, must stand in one passage to a good part: in words, of which one that
-stands in many passages counts less, and as a share of all that the message says.
-
-What a message says that can call memories up: its informative words, and whether it is about the person's own life.
-
-All of it is read from the message alone, in the six languages of the product, before anything is searched.
+The bar is absolute and a gate only. A question that names somebody known recalls memories in any case, and so does one
+about the person's own life if any of its words is known. For general questions and statements, one passage must have a
+good part of the message: in words, of which frequent ones count less, and as a share of the whole. What a message is
+about is read from its text alone, in the six languages.
 """
 
 from __future__ import annotations
@@ -79,10 +75,9 @@ _NOUNS_HAVE_CAPITALS = frozenset(_GERMAN_WORDS.split())
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """`words`: how much each informative word counts, in the message's order, as `terms` gives them. `names`: those of
-    them that are written like a name. `is_life`: it speaks of the person's own life or of what was said before.
-    `is_task`: it begins by asking for something that anybody could be asked to make. `asks`: it is a question, or a
-    single word. `is_of_days`: it names past days."""
+    """What a message says that can recall memories. `words`: weights of informative words, in order, as `terms` returns
+    them; `names`: those written like a name; `is_life`: about the person's own life or what was said before; `is_task`:
+    it asks for something anybody could make; `asks`: a question, or a single word; `is_of_days`: it names past days."""
 
     words: Mapping[str, float] = field(default_factory=dict)
     names: frozenset[str] = frozenset()
@@ -93,7 +88,7 @@ class Cue:
 
     @property
     def size(self) -> float:
-        """How many informative words there are."""
+        """The number of informative words."""
         return sum(self.words.values())
 
 
@@ -113,7 +108,7 @@ def cue_of(message: str, today: date) -> Cue:
 
 
 def _counted(message: str) -> Iterator[tuple[str, float]]:
-    """A pair of characters that shares one with a pair of small talk is cut from two words."""
+    """The informative words with their weights. A character pair that overlaps one of small talk does not count."""
     beside = frozenset(terms(without_days(message)))
     every = terms(fold(message))
     for at, word in enumerate(every):
@@ -130,7 +125,7 @@ def _counted(message: str) -> Iterator[tuple[str, float]]:
 
 
 def _tells(word: str) -> bool:
-    """Single letters and short numbers stand in too many places."""
+    """False for single letters and short numbers, which are everywhere."""
     if is_common(word) or is_small_talk(word):
         return False
     return len(word) > 2 if word.isdecimal() else len(word) > 1
@@ -156,7 +151,7 @@ _READ_FOR_NAMES = 40
 
 
 class Bar(NamedTuple):
-    """What one passage must hold of a message: so many words, as much as they tell, and such a share of all."""
+    """What one passage must have of a message: so many words by weight, and such a share of all."""
 
     words: float
     share: float
@@ -176,14 +171,14 @@ _TITLE = Bar(0.0, 0.5)
 
 @dataclass(frozen=True, slots=True)
 class Relevant:
-    """`share`: how much of the message's informative words it holds, between 0 and 1."""
+    """A hit with its `share` of the message's informative words, between 0 and 1."""
 
     hit: Hit
     share: float
 
 
 def relevant(cue: Cue, hits: Sequence[Hit]) -> Iterator[Relevant]:
-    """Of what a search for a message found, what may be shown with it, best first; never the same text twice."""
+    """The hits that may be shown with a message, best first; never the same text twice."""
     telling = [hit for hit in hits if not _is_head(hit)]
     first = telling[:FIRST]
     held = [_held(cue, hit) for hit in first]
@@ -216,7 +211,7 @@ def _calls(cue: Cue, weights: Mapping[str, float], held: Sequence[Mapping[str, f
 
 
 def _held(cue: Cue, hit: Hit) -> Mapping[str, float]:
-    """What a passage holds of the message's informative words: what the search says, and what it did not look for."""
+    """The message's informative words in a passage: those found, and those not searched for."""
     found = {word: min(1.0, hit.matched[word]) for word in cue.words if _says(hit, word)}
     if len(found) < len(cue.words):
         found |= {word: 1.0 for word in terms(fold(hit.text)) if word in cue.words}
@@ -224,15 +219,14 @@ def _held(cue: Cue, hit: Hit) -> Mapping[str, float]:
 
 
 def _is_found_without_words(cue: Cue, first: Sequence[Hit]) -> bool:
-    """It is of a day that the question is about, or like what is asked of the person's own life."""
+    """True for a passage of a day in question, or one similar to a question about the person's own life."""
     if cue.is_of_days and (cue.is_life or not cue.words) and any("date" in hit.parts for hit in first):
         return True
     return cue.is_life and any("meaning" in hit.parts for hit in first)
 
 
 def _names_somebody(cue: Cue, hits: Sequence[Hit]) -> bool:
-    """Somebody speaks in what was found whom the message names, or it writes mostly with a capital what the message
-    does."""
+    """True where a speaker of the hits is named, or the hits mostly capitalise a capitalised word of the message."""
     speakers = {name for hit in hits for name in runs(speech(hit.text).speaker)[:1]} - USERS - ASSISTANTS
     return not speakers.isdisjoint(cue.words) or any(_is_known_name(name, hits) for name in cue.names)
 
@@ -245,7 +239,7 @@ def _is_known_name(name: str, hits: Sequence[Hit]) -> bool:
 
 
 def _is_titled(cue: Cue, hit: Hit) -> bool:
-    """A word of the message stands in the note's title, and not only in its text."""
+    """True where a word of the message is in the note's title."""
     if not hit.path.startswith(f"{notes.FOLDER}/"):
         return False
     text = fold(hit.text)
@@ -253,8 +247,8 @@ def _is_titled(cue: Cue, hit: Hit) -> bool:
 
 
 def _weights(cue: Cue, hits: Sequence[Hit], held: Sequence[Mapping[str, float]]) -> Mapping[str, float]:
-    """How much each informative word tells. A pair of characters that memory does not know may be cut from two words,
-    and tells nothing where it overlaps another."""
+    """The weight of each informative word. A character pair that memory does not know counts nothing where it overlaps
+    another."""
     weights: dict[str, float] = {}
     most = math.log1p(max(len(hits), _RARE) / _RARE)
     for word, count in cue.words.items():
@@ -273,10 +267,10 @@ def _met(held: Mapping[str, float], weights: Mapping[str, float]) -> float:
 
 
 def _says(hit: Hit, word: str) -> bool:
-    """The word itself: a synonym says too little of what a message calls for."""
+    """True for the word itself: a synonym says too little here."""
     return hit.matched.get(word, 0.0) > SYNONYM
 
 
 def _is_head(hit: Hit) -> bool:
-    """A note's front matter: what it says stands in the index, and counts for the passages below it."""
+    """True for a note's front matter, which counts for the passages below it."""
     return hit.start_line == 1 and hit.text.startswith("---")

@@ -1,8 +1,8 @@
-"""A request is always valid (invariant 4, SPEC 4): whatever a journal lost, whatever was cut, stopped or killed.
+"""Makes any request valid (invariant 4, SPEC 4), whatever was lost, cut, stopped or killed.
 
-The journal closes what it opened, so in daily life nothing is repaired, and what is valid already passes untouched. The
-rules are the Messages API's: roles alternate and begin with user; each tool_use is answered first thing in the next
-message; ids are unique; no blank text; no message is only thinking; nothing but the end of a text ends in white space.
+The journal closes what it opened, so in daily life nothing is repaired, and valid messages pass untouched. The Messages
+API's rules: roles alternate and begin with user; each tool_use is answered first in the next message; ids are unique;
+no blank text; no message is only thinking; no text ends in white space at the end.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _ASSISTANT_ONLY = THINKING | {"tool_use"}
 
 
 def repair(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Valid messages out of any. Where anything had to change, all thinking is left out, since it is signed over what
-    was before it. Idempotent; empty for nothing."""
+    """Valid messages from any. After a change all thinking is left out, since it is signed over what comes before.
+    Idempotent; empty for nothing."""
     given = tuple(messages)
     fixed = _fixed(given)
     if fixed == given:
@@ -48,7 +48,7 @@ def _fixed(messages: Sequence[Message]) -> tuple[Message, ...]:
 
 
 def _answer_blocks(message: Message, used: set[str]) -> tuple[Block, ...]:
-    """The blocks that an assistant may send; a call whose id was used before is left out, and with it its result."""
+    """The blocks that an assistant may send; a call with a repeated id is left out, and its result with it."""
     kept: list[Block] = []
     for block in message.content:
         if block.get("type") in _USER_ONLY or _is_blank(block):
@@ -107,7 +107,7 @@ def _calls(message: Message) -> list[str]:
 
 
 def _with_text(result: Block) -> Block:
-    """A result without blank texts in it; as it is where it has none."""
+    """A result without blank texts."""
     content = result.get("content")
     if not isinstance(content, list):
         return result

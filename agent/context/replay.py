@@ -1,5 +1,4 @@
-"""From a transcript to what a model is sent. One function for the running talk and for the one read back from disk, so
-that both are the same."""
+"""Turns a transcript into the messages for a model, the same for a running session and one read from disk."""
 
 from __future__ import annotations
 
@@ -22,11 +21,11 @@ class Context:
 
 
 def context(entries: Sequence[Entry], basis: str, *, pictures: bool = True) -> Context:
-    """The conversation to send. `basis` names all that stands before it: model, tools, system. Without `pictures` they
-    are words.
+    """The messages to send. `basis` names everything before them: model, tools, system. Without `pictures` these are
+    words.
 
-    Thinking is signed over everything before it (model API, "preserved thinking"), so it goes only where exactly that
-    is sent again; after another model, other tools, a lost line or forgotten words it is left out.
+    Thinking is signed over everything before it (model API, "preserved thinking"), so it is sent only if exactly that
+    is sent again; after another model, other tools, a lost line or a redaction it is left out.
     """
     prefix = hashlib.sha256(basis.encode())
     for entry in entries:  # words before any of the answers may be gone
@@ -51,9 +50,9 @@ def context(entries: Sequence[Entry], basis: str, *, pictures: bool = True) -> C
 
 
 def in_context(entries: Sequence[Entry], *, pictures: bool = True) -> Iterator[MessageEntry | CompactionEntry]:
-    """What of a transcript still counts: what follows the last reset, the older part of it replaced by its summary,
-    old tool results shortened where a `prune` says so, and older pictures as words. An entry that is shown in another
-    way than it was written has another id (see `id_of`)."""
+    """The part of a transcript in the context: after the last reset, with the summary for the compacted part, old tool
+    results shortened by a `prune`, and older pictures as words. An entry that is shown differently has another id (see
+    `id_of`)."""
     marks = [(at, entry) for at, entry in enumerate(entries) if not isinstance(entry, MessageEntry)]
     start = max((at + 1 for at, mark in marks if is_reset(mark)), default=0)
     live = entries[start:]
@@ -69,21 +68,19 @@ def in_context(entries: Sequence[Entry], *, pictures: bool = True) -> Iterator[M
 
 
 def settled(entries: Sequence[Entry]) -> Sequence[Entry]:
-    """The entries without a question at their end that nobody has begun to answer: what the last request sent, and the
-    answer to it."""
+    """The entries without an unanswered question at their end: the last request and its answer."""
     begun = [isinstance(one, MessageEntry) and (one.role == "assistant" or bool(one.meta.tool)) for one in entries]
     last = max((at for at, yes in enumerate(begun) if yes), default=len(entries))
     return [one for at, one in enumerate(entries) if at <= last or not isinstance(one, MessageEntry)]
 
 
 def id_of(shown: MessageEntry | CompactionEntry) -> str:
-    """The id of an entry of `in_context` in its transcript."""
+    """The id in the transcript of an entry of `in_context`."""
     return shown.id.partition("~")[0]
 
 
 def _stands(entry: MessageEntry) -> bool:
-    """Whether an answer has anything to go on from. Blank and only-thinking answers are not valid to send; a refused
-    one would only be refused again."""
+    """True where an answer can be sent again: not for blank, only-thinking and refused ones."""
     if entry.meta.stop_reason == REFUSED:
         return False
     return any(_says_something(block) for block in entry.content)

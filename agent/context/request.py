@@ -1,7 +1,6 @@
-"""A talk as it is sent: what its answers, its flush and its summary have in common.
+"""Builds the requests of a session: for answers, the flush and the summary.
 
-All of them ask with the same system and tools and the same messages before their own words, so that what the server
-holds in its cache for one serves the others.
+All have the same system, tools and messages before their own text, so that the server's cache of one serves the others.
 """
 
 from __future__ import annotations
@@ -32,9 +31,9 @@ from agent.values import SessionKey, UserMessage
 
 @dataclass(frozen=True, slots=True)
 class RequestBuilder:
-    """`model_name` is the one of this session; `specs` are all tools that its requests offer; `author` signs what
-    Daybook writes down on its own accord; `search` is that of the tools; `read_fixed` reads the fixed part anew, and
-    blocks; `reading` is taken before what is sent or written is read."""
+    """`model_name` is the session's; `specs` are all tools of its requests; `author` signs what Daybook writes by
+    itself; `search` is that of the tools; `read_fixed` reads the fixed part again, and blocks; `reading` is taken
+    before what is sent or written is read."""
 
     session: SessionKey
     scope: Scope
@@ -60,12 +59,12 @@ class RequestBuilder:
         return sum(estimate(block) for block in self.system) + estimate_tools(self.specs)
 
     def projected(self, entries: Sequence[Entry] | None = None) -> int:
-        """Tokens that the next request takes; with other `entries`, that it would take."""
+        """Tokens of the next request; with other `entries`, of one with those."""
         return projected(self.transcript.entries if entries is None else entries, self.fixed)
 
     @property
     def is_crowded(self) -> bool:
-        """Whether it is time to compact."""
+        """True when it is time to compact."""
         size = self.projected()
         return size >= self.budget.compact_at or not self.budget.fits(size)
 
@@ -82,7 +81,7 @@ class RequestBuilder:
         *,
         aside: bool = False,
     ) -> ModelRequest:
-        """`aside`: its last message does not become part of the talk."""
+        """`aside`: its last message does not become part of the conversation."""
         return ModelRequest(
             model=self.model_name,
             system=self.system,
@@ -98,7 +97,7 @@ class RequestBuilder:
         )
 
     def words_of_ours(self, text: str) -> Message:
-        """A message to the model that nobody has said, under a header that nobody can imitate."""
+        """A system notice, under a header that cannot be forged."""
         said = UserMessage("", "", "", "Daybook", self.clock.now())
         block: Block = {"type": "text", "text": f"{header(said, self.clock)}\n{text}"}
         return Message("user", (block,))
@@ -106,7 +105,7 @@ class RequestBuilder:
 
 @lru_cache(maxsize=128)
 def _basis(model: str, system: tuple[str, ...], specs: tuple[ToolSpec, ...]) -> str:
-    """The name of all that stands before the messages, the same in every process."""
+    """The name of everything before the messages, the same in every process."""
     basis = [model, *system]
     basis += [json.dumps([spec.name, spec.description, spec.schema]) for spec in specs]
     return hashlib.sha256(json.dumps(basis).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""The skills as they stand in a prompt: name and description of each, the whole text of those that say `always`."""
+"""The skills in a prompt: name and description of each, the whole text of those that say `always`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The log that writes itself (SPEC 8): what an agent makes of a day's talk.
+"""The journal: the daily log that is written by itself (SPEC 8).
 
-`day` reads what was said, `writer` has a model tell it (`telling`), `extract` tells it without one; `marks` remembers
-how far it is, `promises` keeps the open list, `summary` makes the daily summary of the day's log. Nothing here decides
-when, or for whom.
+`day_messages` reads a day's messages, `writer` has a model summarise them (`section_request`), `fallback` does so
+without one; `progress` records how far it is, `open_items` keeps the open list, `summary` makes the daily summary of a
+log. When and for whom is the caller's decision.
 """

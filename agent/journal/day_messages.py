@@ -1,4 +1,4 @@
-"""What was said in a talk on one day, read from its transcript. Pure but for `read`."""
+"""The messages of a transcript on one day. Pure except `read`."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ _OUR_ID = re.compile(r"e(\d{6,12})", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class DayMessage:
-    """Something said. `number` is its entry's place in the transcript; a message of several blocks has it several
-    times."""
+    """`number` is its entry's place in the transcript; a message of several blocks has it several times."""
 
     number: int
     line: Line
@@ -29,25 +28,24 @@ class DayMessage:
         return self.told_with("Assistant")
 
     def told_with(self, assistant: str) -> str:
-        """The same, with another name for the assistant."""
+        """`text` with another name for the assistant."""
         return f"{self.line.at:%H:%M} {self.line.who or assistant}: {' '.join(self.line.text.split())}"
 
 
 @dataclass(frozen=True, slots=True)
 class DayConversation:
-    """What a transcript holds of its days. `damaged`: places of lines that cannot be read."""
+    """A transcript by days. `damaged`: places of unreadable lines."""
 
     days: Mapping[date, Sequence[DayMessage]]
     damaged: tuple[int, ...] = ()
 
     def damage(self, after: int, until: int) -> int:
-        """How many lines are lost between two places."""
+        """The number of lines lost between two places."""
         return sum(after < place <= until for place in self.damaged)
 
 
 def read(transcript: Transcript, clock: Clock) -> DayConversation:
-    """Only what people and the assistant said to each other: no tools, no recalled text, no words of ours, and not what
-    the offline assistant says to a note."""
+    """The messages between people and the assistant: no tools, recalled text, system notices or canned answers."""
     days: dict[date, list[DayMessage]] = {}
     number = 0
     for entry in transcript.entries:
@@ -62,6 +60,6 @@ def read(transcript: Transcript, clock: Clock) -> DayConversation:
 
 
 def _number(entry: Entry, before: int) -> int:
-    """Never smaller than what stands before it, so that a place is a place whatever was edited."""
+    """The entry's place, never smaller than the one before, whatever was edited."""
     match = _OUR_ID.fullmatch(entry.id)
     return max(int(match[1]) if match else before + 1, before)

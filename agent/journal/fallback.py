@@ -1,7 +1,7 @@
-"""A day's talk without a model: its first and last words, and the lines that seem to matter. Pure.
+"""A day's conversation without a model: its first and last messages, and the lines that seem to matter. Pure.
 
-Decisions, promises and days, numbers and names, and questions that nobody answered; chosen by what a line looks like,
-in the languages that people are spoken to in.
+Decisions, promises and days, numbers and names, and unanswered questions, recognised by the look of a line in the six
+languages.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _QUESTION = re.compile(r"[?？]\s*$")
 
 
 def extract(spoken: Sequence[DayMessage], most: int = MOST_LINES) -> list[str]:
-    """Bullets, in the order in which it was said; without the assistant's nods."""
+    """Bullets in the order of the day, without the assistant's short assents."""
     spoken = [one for one in spoken if one.line.who or len(one.line.text.split()) > _NOD] or spoken
     if len(spoken) <= most:
         chosen = list(range(len(spoken)))
@@ -50,7 +50,7 @@ def extract(spoken: Sequence[DayMessage], most: int = MOST_LINES) -> list[str]:
 
 
 def language_of(spoken: Sequence[DayMessage]) -> Language:
-    """In which language its people talk; English where nothing tells."""
+    """The language of the people; English by default."""
     return language_of_day(one.line.text for one in spoken if one.line.who) or Language.ENGLISH
 
 
@@ -66,7 +66,7 @@ def _weight(spoken: Sequence[DayMessage], at: int) -> int:
 
 
 def _stays_open(spoken: Sequence[DayMessage], at: int) -> bool:
-    """A question after which nobody else has said anything."""
+    """True for a question that nobody else has answered."""
     line = spoken[at].line
     return bool(_QUESTION.search(line.text)) and all(one.line.who == line.who for one in spoken[at + 1 :])
 

@@ -1,10 +1,9 @@
-"""The open list of a scope, `memory/open.md`: what was promised, by whom, until when (SPEC 8).
+"""The open list of a scope, `memory/open.md`: promises, by whom and until when (SPEC 8). Blocks.
 
     - [ ] 2026-11-27 Alice: send the invoice (said 2026-11-21)
     - [x] Bob: bring the ladder (said 2026-11-20) (done 2026-11-21)
 
-For people to read and to edit: whatever else stands in the file stays as it is, and a promise has its name from its
-words, not from its place. Blocks.
+People may edit it: everything else in the file stays, and an item is identified by its words, not its place.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ _MOST_CHARS = 200
 
 @dataclass(frozen=True, slots=True)
 class OpenItem:
-    """`who` may be empty in a line that somebody wrote by hand; `due`, `said` and `closed` where they are not known."""
+    """`who` may be empty in a hand-written line; `due`, `said` and `closed` where they are unknown."""
 
     who: str
     what: str
@@ -64,7 +63,7 @@ class OpenItem:
 
 
 class NoSuchItem(LookupError):
-    """None, or more than one, is meant. The text is a sentence for the person."""
+    """No item, or more than one, matches. The text is a sentence for the person."""
 
 
 def path(scope: Scope) -> Path:
@@ -72,7 +71,7 @@ def path(scope: Scope) -> Path:
 
 
 def tidy(text: str) -> str:
-    """Words as they may stand in the list: one line, nothing that reads as a mark."""
+    """Text as it may be in the list: one line, without anything that reads as a mark."""
     words = " ".join(files.clean(text).replace("<!--", "").replace("-->", "").split())
     return words if len(words) <= _MOST_CHARS else words[: _MOST_CHARS - 1].rstrip() + "…"
 
@@ -86,29 +85,28 @@ def read(line: str) -> OpenItem | None:
 
 
 def still_open(scope: Scope) -> tuple[OpenItem, ...]:
-    """What is due first comes first, what has no day last. Raises `FileError`."""
+    """The open items, the earliest due first, those without a day last. Raises `FileError`."""
     file = files.read_text(path(scope), scope.folder)
     found = [one for line in (file.text if file else "").splitlines() if (one := read(line)) and not one.done]
     return tuple(sorted(dict.fromkeys(found), key=lambda one: (one.due or date.max, one.text)))
 
 
 def keep(scope: Scope, clock: Clock, promises: Sequence[OpenItem]) -> None:
-    """Add what is not in the list, open or done; doing it twice adds nothing. An open one that got another day is moved
-    to it; what was done and is promised again on a later day is a promise of its own. Raises `FileError`."""
+    """Adds what is not in the list, open or done; repeating it adds nothing. An open item with another day is moved;
+    one that was done and promised again later is a new item. Raises `FileError`."""
     if promises:
         files.rewrite(path(scope), scope.folder, clock.today(), lambda now: _with(now or _BEGINNING, promises))
 
 
 def close(scope: Scope, clock: Clock, ids: Sequence[str]) -> None:
-    """Tick those off; what is not in the list is passed over. Raises `FileError`."""
+    """Ticks those items; unknown ones are skipped. Raises `FileError`."""
     wanted = frozenset(ids) & {one.id for one in still_open(scope)}
     if wanted:
         files.rewrite(path(scope), scope.folder, clock.today(), lambda now: _without(now or b"", wanted, clock.today()))
 
 
 def find(scope: Scope, words: str) -> OpenItem:
-    """The open promise of that id, or the one whose text has all of these words. Raises `NoSuchItem`,
-    `FileError`."""
+    """The open item of that id, or the one with all of these words. Raises `NoSuchItem`, `FileError`."""
     known = still_open(scope)
     wanted = fold(words).split()
     by_id = [one for one in known if wanted == [one.id]]
@@ -134,7 +132,7 @@ def _with(now: bytes, promises: Sequence[OpenItem]) -> bytes:
 
 
 def _is_later(one: OpenItem, done: OpenItem) -> bool:
-    """Whether it was promised after the other was done, as far as the list tells that."""
+    """True where it was promised after the other was done, as far as the list shows."""
     over = done.closed or done.said
     return over is not None and one.said is not None and one.said > over
 

@@ -1,7 +1,7 @@
-"""How far the journal is: which part of which talk stands in which day's log, and what a model has told of the rest.
+"""How far the journal is: which part of which session is in which day's log, and sections that wait to be written.
 
-One small SQLite file per agent in `state/`. A section is marked here after it was written; that a crash came between
-the two is seen from the mark at the section's own end. Blocks.
+One small SQLite file per agent in `state/`. A section is recorded here after it was written; after a crash in between,
+its own mark in the log shows it. Blocks.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ CREATE TABLE IF NOT EXISTS piece (
 
 @dataclass(frozen=True, slots=True)
 class JournalSection:
-    """A part of a talk that stands in a log: from the entry `first` to the entry `last`. `tokens`: what a model was
-    given to read for it, estimated."""
+    """A part of a session in a log: from the entry `first` to the entry `last`. `tokens`: estimate of what a model read
+    for it."""
 
     first: int
     last: int
@@ -52,8 +52,8 @@ class JournalSection:
 
 @dataclass(frozen=True, slots=True)
 class PendingSection:
-    """A part of a talk that a model has told, and that is not in the log yet. `source` names the words that it was
-    told: where some of them are forgotten since, it is told anew."""
+    """A part of a session that a model has summarised and that is not in the log yet. `source` names its text: after a
+    redaction of that it is made again."""
 
     first: int
     last: int
@@ -63,13 +63,13 @@ class PendingSection:
 
 
 def in_log(log: str, session: str) -> list[JournalSection]:
-    """The sections of a talk that a log says it has."""
+    """The sections of a session in a log, by their marks."""
     found = (match for line in log.splitlines() if (match := JOURNAL_MARK.fullmatch(line)))
     return [JournalSection(int(one[2]), int(one[3]), one[4] == "extract") for one in found if one[1] == session]
 
 
 def for_reading(log: str) -> list[str]:
-    """The lines of a log, without marks and titles, and without extracts that a proper section has replaced."""
+    """The lines of a log without marks and titles, and without extracts that a proper section has replaced."""
     parts: list[list[str]] = [[]]
     ends: list[tuple[str, JournalSection] | None] = [None]
     for line in log.splitlines():
@@ -105,13 +105,13 @@ class JournalProgress:
         return [JournalSection(first, last, bool(is_extract), tokens) for first, last, is_extract, tokens in rows]
 
     def reached(self) -> Mapping[str, date]:
-        """Each talk's newest day of which a log tells."""
+        """The newest day in a log of each session."""
         with self._opened() as db:
             rows = db.execute("SELECT session, max(day) FROM section GROUP BY session").fetchall()
         return {session: date.fromisoformat(day) for session, day in rows}
 
     def pieces(self, session: str, day: date, after: int) -> list[PendingSection]:
-        """In order, from the first that begins behind `after`."""
+        """The pending sections in order, from the first that begins after `after`."""
         with self._opened() as db:
             rows = db.execute(
                 "SELECT first, last, tokens, source, told FROM piece WHERE session = ? AND day = ? AND first > ? "
@@ -128,14 +128,14 @@ class JournalProgress:
             )
 
     def forget(self, sessions: Collection[str], holds: Callable[[str], bool]) -> None:
-        """Drop the pieces of those talks that tell of what is forgotten."""
+        """Drops pending sections of those sessions that contain what is forgotten."""
         with self._opened() as db:
             rows = db.execute("SELECT rowid, session, told FROM piece").fetchall()
             gone = [[row] for row, session, told in rows if session in sessions and any(map(holds, _lines(told)))]
             db.executemany("DELETE FROM piece WHERE rowid = ?", gone)
 
     def written(self, session: str, day: date, sections: Sequence[JournalSection]) -> None:
-        """They stand in the log; pieces that went into one are no longer needed."""
+        """Records sections in the log; their pending pieces are dropped."""
         with self._opened() as db:
             for one in sections:
                 db.execute(
@@ -152,7 +152,7 @@ class JournalProgress:
 
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
-        """Raises `OSError`."""
+        """The database. Raises `OSError`."""
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             with closing(sqlite3.connect(self._file, timeout=_BUSY, factory=WholeTextConnection)) as db, db:

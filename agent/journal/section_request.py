@@ -1,4 +1,4 @@
-"""A piece of a day's talk, told by a model: what is asked, and what is taken of its answer."""
+"""Asks a model to summarise a piece of a day's conversation, and reads its answer."""
 
 from __future__ import annotations
 
@@ -73,14 +73,14 @@ _WRITE = ToolSpec(
 
 @dataclass(frozen=True, slots=True)
 class SectionText:
-    """`bullets` as they stand in the log; `closed` are ids of promises."""
+    """`bullets` as in the log; `closed` are ids of open items."""
 
     bullets: tuple[str, ...] = ()
     promises: tuple[OpenItem, ...] = ()
     closed: tuple[str, ...] = ()
 
     def made_from(self, sources: Sequence[str]) -> SectionText:
-        """With the mark of the text of others that was in the talk: no model says of a sentence where it came from."""
+        """The text with the mark of the conversation's foreign sources: no model says which sentence has which."""
         bullets = tuple(with_mark(one, sources) for one in self.bullets)
         promises = tuple(replace(one, what=with_mark(one.what, sources)) for one in self.promises)
         return replace(self, bullets=bullets, promises=promises)
@@ -116,7 +116,7 @@ def request(
 
 
 def _around(day: date) -> list[date]:
-    """A week before and behind it: models reckon weekdays badly."""
+    """The days of a week before and after: models reckon weekdays badly."""
     return [day + timedelta(days=at) for at in range(-_WEEK, _WEEK + 1) if at]
 
 
@@ -125,7 +125,7 @@ def _named(day: date) -> str:
 
 
 def read(answer: Completed, day: date, spoken: Sequence[DayMessage]) -> SectionText:
-    """What of an answer can be used, the bullets of one in plain words too; nothing where it says nothing."""
+    """The usable part of an answer, also bullets in plain text; nothing where it says nothing."""
     if answer.stop_reason == REFUSED:
         return SectionText()
     for block in answer.content:
@@ -168,7 +168,7 @@ def _promises(given: Json, day: date) -> list[OpenItem]:
 
 
 def _due(given: Json, day: date) -> date | None:
-    """A day that can be meant: not before it was said, and not beyond ten years."""
+    """A plausible day: not before the message, and within ten years."""
     try:
         due = date.fromisoformat(str(given))
     except ValueError:

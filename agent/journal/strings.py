@@ -1,4 +1,4 @@
-"""What the journal writes in words of our own, in the languages that talks are in; and which of them a day is in."""
+"""The journal's own sentences in six languages, and the language of a day."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ JOURNAL_STRINGS: Mapping[Language, JournalStrings] = {
 
 
 def language_of_day(lines: Iterable[str]) -> Language | None:
-    """That of most lines of a day's talk, or of its log; None where none tells, or two are level."""
+    """The language of most lines of a day or its log; None where unknown or undecided."""
     told = Counter(language for line in lines if (language := told_language(line))).most_common(2)
     is_level = len(told) == 2 and told[0][1] == told[1][1]
     return told[0][0] if told and not is_level else None

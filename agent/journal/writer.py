@@ -1,8 +1,8 @@
-"""Writes the journal: each talk's part of a day becomes a section of that day's log, once.
+"""Writes the journal: each session's part of a day becomes a section of that day's log, once.
 
-A section ends with a mark that names its talk and which entries it tells of, so that what was said later gets a
-section of its own, and nothing is told twice. A long talk is told in pieces, each kept as soon as it is there. Where no
-model can be reached an extract is written; the proper section follows it once one can, for a log only grows.
+A section ends with a mark of its session and entries, so that later messages get a section of their own, and nothing is
+repeated. A long conversation is summarised in pieces, each kept at once. Without a model an extract is written; the
+proper section follows later, for a log only grows.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class NoModel(Exception):
 
 @dataclass(frozen=True, slots=True)
 class JournalReport:
-    """What a run has written. `problems`: sentences on what could not be."""
+    """The result of a run. `problems`: sentences on what could not be written."""
 
     told: int = 0
     extracts: int = 0
@@ -72,7 +72,7 @@ class JournalReport:
 
 
 class _Done(enum.Enum):
-    """What became of a talk's part of a day."""
+    """The result for a session's part of a day."""
 
     TOLD = enum.auto()
     EXTRACT = enum.auto()
@@ -82,9 +82,8 @@ class _Done(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """A talk's part of a day that the log lacks: behind the entry `after`, as far as proper sections go. `fresh` is
-    what not even an extract tells of; `spent`: tokens that were read for this day already; `reading`: as of when all
-    this was read."""
+    """A session's part of a day that the log lacks: after the entry `after`, not counting extracts. `fresh`: not even
+    in an extract; `spent`: tokens read for this day already; `reading`: the epoch of all this."""
 
     info: SessionInfo
     scope: Scope
@@ -98,7 +97,7 @@ class _Work:
 
 
 class Journal:
-    """One run at a time. `marks`: the file that remembers how far it is."""
+    """One run at a time. `marks`: the file of `JournalProgress`."""
 
     def __init__(
         self,
@@ -122,9 +121,8 @@ class Journal:
         self._one_at_a_time = asyncio.Lock()
 
     async def write(self, scope_of: ScopeOf, since: date, until: date) -> JournalReport:
-        """Write what the logs of those days lack, both included, of every talk to which `scope_of` gives a scope; and
-        what they lack of the days before, back to where each talk was left, if nobody was there to write it since.
-        Raises `OSError` where the marks cannot be kept."""
+        """Completes the logs of those days, both included, of every session to which `scope_of` returns a scope; and
+        earlier days back to where each session was left. Raises `OSError` where progress cannot be recorded."""
         async with self._one_at_a_time:
             told = extracts = 0
             problems: list[str] = []
@@ -143,8 +141,8 @@ class Journal:
             return JournalReport(told, extracts, tuple(dict.fromkeys(problems)))
 
     async def _entered(self, listed: _Work, reachable: bool) -> _Done:
-        """One talk's part of a day, into its log. Words may have been forgotten since it was listed, and may be while
-        a model tells it (`/forget`): it is then read anew. Raises `FileError`."""
+        """Writes a session's part of a day into its log. Where something was forgotten meanwhile (`/forget`), it is
+        read again. Raises `FileError`."""
         while True:
             reading = self._forgettings.reading(listed.scope)
             if (work := await asyncio.to_thread(self._as_it_reads, listed, reading)) is None:
@@ -162,14 +160,13 @@ class Journal:
                 _log.info("%s: words were forgotten while a day was told, so it is read anew", listed.info.key)
 
     def forget(self, sessions: Collection[str], holds: Callable[[str], bool]) -> None:
-        """Drop what a model has told of those talks, and no log has yet, where it speaks of what is forgotten. Blocks;
-        raises `OSError`."""
+        """Drops pending sections of those sessions that contain what is forgotten. Blocks; raises `OSError`."""
         self._marks.forget(sessions, holds)
 
     # what is lacking -------------------------------------------------------------------------------------------
 
     def _talks(self, scope_of: ScopeOf, since: date) -> list[tuple[SessionInfo, Scope, date]]:
-        """With the day from which on to look; oldest first, so that a log reads in order."""
+        """The sessions with the day to begin at; oldest first, so that a log reads in order."""
         reached = self._marks.reached()
         earliest = since - _LONGEST_ABSENCE if reached else since  # what was said before there was a journal stays so
         found: list[tuple[SessionInfo, Scope, date]] = []
@@ -190,7 +187,7 @@ class Journal:
         return [work for work in found if work is not None]
 
     def _as_it_reads(self, work: _Work, reading: ReadEpoch) -> _Work | None:
-        """The same, read anew."""
+        """The work, read again."""
         return next(iter(self._lacking(work.info, work.scope, reading, work.day, work.day)), None)
 
     def _work(
@@ -212,7 +209,7 @@ class Journal:
         return _Work(info, scope, day, lacking, fresh, proper, sum(one.tokens for one in sections), talked, reading)
 
     def _sections(self, session: str, scope: Scope, day: date) -> Sequence[JournalSection]:
-        """Those that are marked, and those that a crash left in the log unmarked."""
+        """The recorded sections, and those that a crash left in the log unrecorded."""
         marked = self._marks.sections(session, day)
         known = {(one.first, one.last, one.is_extract) for one in marked}
         unmarked = [
@@ -234,8 +231,8 @@ class Journal:
     # by a model ------------------------------------------------------------------------------------------------
 
     async def _told(self, work: _Work) -> bool:
-        """Have a model tell it, and write that down. False where no model can be reached: what it has told so far is
-        kept. Raises `FileError`, `Forgotten`."""
+        """Has a model summarise it, and writes that. False where no model can be reached; pieces so far are kept.
+        Raises `FileError`, `StaleRead`."""
         kept = await asyncio.to_thread(self._marks.pieces, work.info.id, work.day, work.after)
         pieces, left = _still_good(kept, work.spoken)
         room = MOST_TOKENS_A_DAY - work.spent - sum(one.tokens for one in pieces)
@@ -267,8 +264,8 @@ class Journal:
     async def _piece(
         self, work: _Work, part: Sequence[DayMessage], before: Sequence[open_items.OpenItem]
     ) -> PendingSection:
-        """`before`: what was promised in the pieces before it, which is not in the list yet. What a model declines to
-        tell, or tells nothing of, becomes an extract. Raises `NoModel`, `ContextOverflow`, `Forgotten`."""
+        """`before`: items promised in earlier pieces, which are not in the list yet. What a model declines, or says
+        nothing of, becomes an extract. Raises `NoModel`, `ContextOverflow`, `StaleRead`."""
         known = {one.id: one for one in (*await asyncio.to_thread(_open, work.scope), *before)}
         session, open_ = str(work.info.key), [*known.values()]
         request = section_request.request(self._settings.model, session, work.day, part, open_, work.reading)
@@ -295,8 +292,7 @@ class Journal:
     # into the log ----------------------------------------------------------------------------------------------
 
     def _enter(self, work: _Work, pieces: Sequence[PendingSection], left: Sequence[DayMessage]) -> None:
-        """Promises first: they are told again by the same pieces, and kept once, where a crash comes in between.
-        Raises `FileError`."""
+        """Writes the section; open items first, which a repeat after a crash does not double. Raises `FileError`."""
         bullets = [bullet for piece in pieces for bullet in piece.told.bullets]
         if left:
             remark = JOURNAL_STRINGS[language_of(work.spoken)].from_here.format(number=f"{MOST_TOKENS_A_DAY:,}")
@@ -311,7 +307,7 @@ class Journal:
         self._append(work, work.spoken, section, bullets, "in place of the extract above" if replaces else "")
 
     def _enter_extract(self, work: _Work) -> None:
-        """Without what stands in the log already, because it was noted as it was said."""
+        """Writes an extract, without what was noted in the log as it was said."""
         section = JournalSection(work.fresh[0].number, work.fresh[-1].number, is_extract=True)
         noted = {_ENTRY.sub("", _as_said(line)) for line in self._log(work.scope, work.day).splitlines()}
         fresh = [one for one in work.fresh if _as_said(one.line.text) not in noted]
@@ -337,7 +333,7 @@ class Journal:
 
 
 def _as_said(text: str) -> str:
-    """On one line, without the days that were written beside it."""
+    """The text on one line, without the dates that were added."""
     return " ".join(without_days_meant(text).split())
 
 
@@ -348,7 +344,7 @@ def _by_extract(part: Sequence[DayMessage], tokens: int = 0) -> PendingSection:
 def _still_good(
     kept: Sequence[PendingSection], spoken: Sequence[DayMessage]
 ) -> tuple[list[PendingSection], Sequence[DayMessage]]:
-    """The first of the pieces, as far as they tell what is said as it reads now, and what is left to tell."""
+    """The first pieces that still match the messages, and the messages left."""
     pieces: list[PendingSection] = []
     left = spoken
     for piece in kept:
@@ -365,8 +361,7 @@ def _name(part: Sequence[DayMessage]) -> str:
 
 
 def _fitting(spoken: Sequence[DayMessage], room: int) -> Sequence[DayMessage]:
-    """The first of them that fit, none cut apart from others of the same entry; a single one of any size, while there
-    is room for anything."""
+    """The first messages that fit, not splitting an entry; a single one of any size, while there is any room."""
     at = size = 0
     while at < len(spoken):
         end = at + 1
@@ -384,7 +379,7 @@ def _size(spoken: Sequence[DayMessage]) -> int:
 
 
 def _harmless(bullet: str) -> str:
-    """Nothing that was said can pass for a mark."""
+    """The bullet without anything that could pass for a mark."""
     return clean(bullet).replace("<!--", "<!‐‐")
 
 

@@ -1,1 +1,1 @@
-"""Sessions on disk: the journal of a talk, what of it a model sees again, and where it is kept."""
+"""Sessions on disk: transcripts, their entries, and where they are."""

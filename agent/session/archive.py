@@ -1,6 +1,6 @@
-"""Sessions on disk: `<root>/<agent>/<key path>/<id>.jsonl`, and a small file `current` that names the one that is used.
+"""The transcripts on disk: `<root>/<agent>/<key path>/<id>.jsonl`, and a file `current` with the id in use.
 
-Everything here blocks. Reading is safe while another process writes; writing is for the one that holds the home's lock.
+Blocks. Reading is safe while another process writes; writing needs the home's lock.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class NoSuchSession(LookupError):
 
 @dataclass(frozen=True, slots=True)
 class SessionInfo:
-    """`messages` counts what was said, answered and returned by tools; `last` is the moment of the newest of them."""
+    """`messages` counts those of people, the assistant and tools; `last` is the moment of the newest."""
 
     id: str
     key: SessionKey
@@ -55,7 +55,7 @@ class Archive:
         return self._of(key) / f"{id}.jsonl"
 
     def current(self, key: SessionKey) -> str | None:
-        """The session in use: the one named, else the newest there is."""
+        """The id in use: the named one, else the newest."""
         with contextlib.suppress(OSError, UnicodeDecodeError):
             named = (self._of(key) / _CURRENT).read_text("ascii").strip()
             if _ID.fullmatch(named) and self.path(key, named).is_file():
@@ -72,13 +72,13 @@ class Archive:
             ) from error
 
     def sessions(self, key: SessionKey | None = None) -> tuple[SessionInfo, ...]:
-        """All sessions, or those of one key, newest talk first. A file that is no transcript is left out and logged."""
+        """All sessions, or those of one key, the latest first. A file that is no transcript is skipped and logged."""
         keys = [key] if key is not None else list(self._keys())
         found = [info for one in keys for id in self._ids(self._of(one)) if (info := self._info(one, id)) is not None]
         return tuple(sorted(found, key=lambda info: (info.last, info.id), reverse=True))
 
     def find(self, id: str, key: SessionKey | None = None) -> SessionInfo:
-        """The session whose id is, or alone begins or ends with, `id`. Raises `NoSuchSession`."""
+        """The session whose id is `id`, or the only one that begins or ends so. Raises `NoSuchSession`."""
         wanted = id.strip()
         keys = [key] if key is not None else list(self._keys())
         known = [(one, name) for one in keys for name in self._ids(self._of(one))]
@@ -98,7 +98,7 @@ class Archive:
         return self._folder
 
     def files(self, path: str) -> Iterator[tuple[SessionKey, str, Path]]:
-        """Every transcript of the sessions at and below a key's path."""
+        """Every transcript at and below a key's path."""
         for folder, _, names in os.walk(self._folder.joinpath(*path.split("/"))):
             key = SessionKey(self._agent, Path(folder).relative_to(self._folder).as_posix())
             for name in names:
@@ -107,7 +107,7 @@ class Archive:
                     yield key, id, Path(folder) / name
 
     def prune(self, before: datetime) -> tuple[SessionInfo, ...]:
-        """Delete the sessions last used before that moment, but never one in use. Returns what was deleted."""
+        """Deletes the sessions last used before that moment, except those in use, and returns them."""
         gone = []
         for info in self.sessions():
             if info.last < before and info.id != self.current(info.key):
@@ -134,7 +134,7 @@ class Archive:
         return [name.removesuffix(".jsonl") for name in names if name.endswith(".jsonl") and _ID.fullmatch(name[:-6])]
 
     def _info(self, key: SessionKey, id: str) -> SessionInfo | None:
-        """Without reading every line as JSON: the header, the newest whole line, and how many look like messages."""
+        """Reads the header, the newest whole line, and how many lines look like messages, without parsing all."""
         try:
             with self.path(key, id).open("rb") as file:
                 header = read_header(file.readline())

@@ -1,4 +1,4 @@
-"""What a transcript is made of: its header, and an entry for each thing that happened. `jsonl` writes them down."""
+"""The content of a transcript: its header, and an entry for each thing that happened. `jsonl` writes them."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ NO_FILE = ""
 
 @dataclass(frozen=True, slots=True)
 class SeenFile:
-    """A workspace file as a session last saw it: SHA-256 and size in bytes of the whole, and how many lines it had.
-    `shown`: those that stand before the model as they are in the file. `known`: these, and those that the session wrote
-    itself or that tell of it."""
+    """A workspace file as a session last saw it: SHA-256 and size in bytes of the whole, and its number of lines.
+    `shown`: those that the model sees as they are in the file; `known`: these, and those that the session wrote or that
+    summarise it."""
 
     sha: str = NO_FILE
     size: int = 0
@@ -36,9 +36,9 @@ class SeenFile:
 
 @dataclass(frozen=True, slots=True)
 class RecalledPassage:
-    """A passage of memory that was put before a message: `path` relative to the workspace, its lines as far as they
-    were shown and its day as they were then, its score between 0 and 1 (the share of the message's words); `sha` names
-    its text; `parts` by which the search ranked it. `is_part`: something of these lines was left out."""
+    """A memory that was put before a message: `path` relative to the workspace, its shown lines and its day at that
+    time, its score (the share of the message's words, 0 to 1); `sha` names its text; `parts` of its ranking. `is_part`:
+    some of these lines were left out."""
 
     path: str
     lines: tuple[int, int]
@@ -51,8 +51,8 @@ class RecalledPassage:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The first line of a transcript. `system` is the fixed part as it is sent with every request of the session;
-    `files` are the workspace files that stand in it, by path relative to the workspace. `started` is UTC, ISO 8601."""
+    """The first line of a transcript. `system` is the fixed part of every request; `files` are the workspace files in
+    it, by path relative to the workspace. `started` is UTC, ISO 8601."""
 
     id: str
     key: str
@@ -64,22 +64,22 @@ class Header:
 
 @dataclass(frozen=True, slots=True)
 class Meta:
-    """What is known of a message beyond its blocks; never sent to a model.
+    """Facts about a message beyond its blocks; never sent to a model.
 
     turn          the turn that it belongs to
-    said          ids of what a person said in it
-    sender        who said it
+    said          ids of a person's messages in it
+    sender        who wrote it
     model, usage, stop_reason
-                  of an assistant message, as the server gave them
+                  of an assistant message, as the server sent them
     doubted       `usage` cannot be right, so it says nothing of the size of the context
     prefix        of an assistant message: names exactly what was sent before it (`replay.Context.prefix`)
     tool          of a result: the tool's name
     error         of a result: the call failed
-    files         workspace files as they were seen by what this message shows or by what this tool wrote
-    recalled      passages of memory that were put before it
+    files         workspace files as seen by what this message shows or by what this tool wrote
+    recalled      memories that were put before it
     quoted        lines of files that this result of a tool shows
     foreign       text of others that came with it, or from which it was made; None: an earlier release did not look
-    by            the account of who said it, `channel:id`
+    by            the account of its sender, `channel:id`
     """
 
     turn: str = ""
@@ -112,10 +112,10 @@ class MessageEntry:
 
 @dataclass(frozen=True, slots=True)
 class CompactionEntry:
-    """What was before the entry `first_kept` is replaced by `summary` in the context. `system` and `files` are the
-    fixed part from here on, read anew, as in `Header`; an empty `system` leaves it as it was.
+    """`summary` replaces what comes before the entry `first_kept`. `system` and `files` are the fixed part from here
+    on, as in `Header`; an empty `system` leaves it as it was.
 
-    said        ids of entries before `first_kept` that stay word for word: what people said in the turn that was cut
+    said        ids of entries before `first_kept` that stay word for word: people's messages in the turn that was cut
     asked       names the request of a person that it was made for
     """
 
@@ -133,8 +133,8 @@ class CompactionEntry:
 @dataclass(frozen=True, slots=True)
 class MarkEntry:
     """An entry without a message: `flush`, `prune` (older tool results are shown shortened), `uncompacted` (a turn
-    could not shorten the talk), `reset` (the context starts anew behind it), or a type of a later version, which is
-    kept and not acted upon. `fields` is the rest of the line."""
+    could not compact), `reset` (the context begins after it), or a type of a later version, which is kept and ignored.
+    `fields` is the rest of the line."""
 
     id: str
     ts: str
@@ -144,9 +144,9 @@ class MarkEntry:
 
 @dataclass(frozen=True, slots=True)
 class RedactionEntry:
-    """Words of earlier entries were forgotten: the `lines` (numbers of a text in its entry, and of a line in that
-    text) are read as a mark with the `day`. `change` is the id of the change of memory that it belongs to, or empty;
-    `lifts` the id of an earlier redaction that this one takes back. `system` and `files` as in `CompactionEntry`."""
+    """Parts of earlier entries were forgotten: the `lines` (numbers of a text in its entry, and of a line in that text)
+    are read as a mark with the `day`. `change` is the id of the change of memory that it belongs to, or empty; `lifts`
+    the id of an earlier redaction that this one undoes. `system` and `files` as in `CompactionEntry`."""
 
     id: str
     ts: str
@@ -159,7 +159,7 @@ class RedactionEntry:
 
 
 def is_reset(entry: Entry) -> bool:
-    """Whether the context starts anew behind it."""
+    """True where the context begins after it."""
     return isinstance(entry, MarkEntry) and entry.type == RESET
 
 
@@ -167,8 +167,7 @@ Entry: TypeAlias = MessageEntry | CompactionEntry | RedactionEntry | MarkEntry
 
 
 def system_of(header: Header, entries: Sequence[Entry]) -> tuple[str, ...]:
-    """The fixed part as it is sent now: frozen at the start of the session, anew at each compaction, and where
-    something in it was forgotten."""
+    """The present fixed part: frozen at the session's start, read again at each compaction and redaction."""
     for entry in reversed(entries):
         if isinstance(entry, CompactionEntry | RedactionEntry) and entry.system:
             return entry.system

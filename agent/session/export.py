@@ -1,4 +1,4 @@
-"""A transcript for people: as Markdown, and the end of a talk for the daily log."""
+"""A transcript for people: as Markdown, and the end of a conversation for the daily log."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _SNAPSHOT_CHARS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Something said. `who` is a person's name, or empty for the assistant. `sources`: where text of others came from
-    that was with it, or of which an answer was made."""
+    """A message. `who` is a person's name, or empty for the assistant. `sources`: of foreign text in it, or from which
+    an answer was made."""
 
     at: datetime
     who: str
@@ -36,7 +36,7 @@ class Line:
     sources: tuple[str, ...] = ()
 
     def marked(self, text: str) -> str:
-        """What is to be kept of it, with its mark. A person's words are their own, whatever came with them."""
+        """The text to keep, with its mark. A person's own text is theirs, whatever came with it."""
         return text if self.who else with_mark(text, self.sources)
 
 
@@ -47,7 +47,7 @@ class Snapshot:
 
 
 def lines(entries: Sequence[Entry], clock: Clock) -> Iterator[Line]:
-    """What was said and answered, without tools, silence and our own words to the model."""
+    """The messages and answers, without tools, silence and system notices."""
     for entry in entries:
         if not isinstance(entry, MessageEntry):
             continue
@@ -59,13 +59,13 @@ def lines(entries: Sequence[Entry], clock: Clock) -> Iterator[Line]:
 
 
 def is_canned(entry: Entry) -> bool:
-    """Whether it is what the offline assistant says to a note: nothing that anybody would want to read again."""
+    """True for the offline assistant's answer to a note, which is not worth keeping."""
     return isinstance(entry, MessageEntry) and entry.role == "assistant" and entry.meta.model == OFFLINE
 
 
 def snapshot(transcript: Transcript, clock: Clock) -> Snapshot | None:
-    """The end of a talk, for the daily log; None where nothing was said. The heading is a slug of how the talk began
-    and the transcript's id, so that the same snapshot is recognised."""
+    """The end of a conversation for the daily log; None where it is empty. The heading is made of its beginning and the
+    transcript's id, so that the same snapshot is recognised."""
     said = list(lines([entry for entry in transcript.entries if not is_canned(entry)], clock))
     if not said:
         return None
@@ -75,7 +75,7 @@ def snapshot(transcript: Transcript, clock: Clock) -> Snapshot | None:
 
 
 def markdown(transcript: Transcript, clock: Clock) -> str:
-    """The whole talk with its tool calls."""
+    """The whole conversation with its tool calls."""
     header = transcript.header
     started = clock.local(datetime.fromisoformat(header.started))
     parts = [

@@ -1,7 +1,7 @@
 """The lines of a transcript: header and entries as JSON, one on a line.
 
-Reading is lenient where a later version may add something (further fields, unknown types) and strict where a value
-would be used: a line that is not what it must be raises `ValueError`, and the transcript counts it as damaged.
+Reading tolerates additions of a later version (fields, types) and refuses bad values: such a line raises `ValueError`,
+and the transcript counts it as damaged.
 """
 
 from __future__ import annotations
@@ -47,8 +47,7 @@ def header_line(header: Header) -> bytes:
 
 
 def entry_line(entry: Entry) -> bytes:
-    """One line, newline included. JSON keeps the blocks' own order of keys, so that what is replayed is what was
-    sent."""
+    """One line with its newline. JSON keeps the order of keys, so that the replay equals what was sent."""
     start: dict[str, Json] = {"id": entry.id, "ts": entry.ts}
     match entry:
         case MessageEntry():
@@ -79,7 +78,7 @@ _MOST_DEEP = 2 * MOST_DEEP_JSON
 
 
 def read_header(line: bytes) -> Header:
-    """Raises `ValueError` where the line is no header of a version that is understood."""
+    """Raises `ValueError` where the line is no header of a known version."""
     data = _object(load_json(line, _MOST_DEEP))
     if data.get("type") != "session" or data.get("version") != VERSION:
         raise ValueError(f"not the header of a session of version {VERSION}")

@@ -1,5 +1,5 @@
-"""A private scope's own talks, for its memory index: what was said and answered, as far as no context holds it any
-more. What was recalled and the text of jobs are never among it."""
+"""A private scope's past sessions for its search index: messages and answers that no context has any more, without
+recalled text and jobs."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _LONGEST_MARK = max(map(len, (*_LEAVES, _REDACTS)))
 
 @dataclass(frozen=True, slots=True)
 class _Looked:
-    """A current talk's file, read up to `size` bytes. `mark`: where the last entry stands on which the index depends;
-    `leaves`: whether a part of it has left the context."""
+    """A current transcript, read up to `size` bytes. `mark`: the place of the last entry in the index; `leaves`: a part
+    of it has left the context."""
 
     inode: int
     size: int = 0
@@ -37,7 +37,7 @@ class _Looked:
     leaves: bool = False
 
     def after(self, start: int, data: bytes) -> _Looked:
-        """With the bytes from `start` to the end."""
+        """The state with the bytes from `start` to the end."""
         places = [data.rfind(mark) for mark in (*_LEAVES, _REDACTS)]
         last = max(places)
         mark = start + last if last >= 0 else self.mark
@@ -50,8 +50,8 @@ class PastSessions:
         self._looked: dict[Path, _Looked] = {}
 
     def sources(self, scope: Scope) -> Iterator[IndexSource]:
-        """Every past talk, and the current one where a part of it has left the context. What is said in that one from
-        then on changes nothing for the index: it is the same source until the next part leaves."""
+        """Every past session, and the current one where a part of it has left the context. It stays the same source
+        until the next part leaves."""
         for source in self._talks(scope):
             if source.talk is SessionAge.PAST:
                 yield source
@@ -67,7 +67,7 @@ class PastSessions:
                 yield source._replace(signature=f"{looked.mark} 0 0 {looked.inode} {SessionAge.CURRENT.name}")
 
     def _look(self, source: IndexSource) -> _Looked:
-        """Up to which place a current talk holds what the index depends on. Only what was added is read."""
+        """The place up to which a current transcript is indexed. Reads only what was added."""
         with source.path.open("rb") as file:
             status = os.fstat(file.fileno())
             known = self._looked.get(source.path)
@@ -97,8 +97,8 @@ class PastSessions:
             yield IndexSource(f"sessions/{file.name}", self._archive.folder, inside, signature, status.st_mtime, talk)
 
     def opened(self, scope: Scope, path: str, clock: Clock) -> Sequence[Passage] | None:
-        """What was said in the talk that hits call `path`, as they show it; None where the scope has no such talk.
-        Blocks; raises `Unreadable`."""
+        """The messages of the session that hits call `path`; None where the scope has no such session. Blocks; raises
+        `UnreadableFile`."""
         source = next((source for source in self._talks(scope) if source.name == path), None)
         data = read(source) if source is not None else None
         return None if data is None else self._heard(_entries(data), None, clock)
@@ -111,7 +111,7 @@ class PastSessions:
         return self._heard(entries, end, clock)
 
     def _heard(self, entries: Sequence[tuple[int, Entry]], end: str | None, clock: Clock) -> Sequence[Passage]:
-        """Up to the entry `end`."""
+        """The messages up to the entry `end`."""
         found: list[Passage] = []
         days: dict[date, int] = {}
         for number, entry in entries:
@@ -123,7 +123,7 @@ class PastSessions:
 
 
 def _entries(data: bytes) -> list[tuple[int, Entry]]:
-    """With their lines, from 1, without the words that were forgotten. What is damaged or torn is skipped."""
+    """The entries with their lines, from 1, redacted. Damaged lines are skipped."""
     numbers: list[int] = []
     written: list[Entry] = []
     for number, line in enumerate(data.split(b"\n")[1:], 2):
@@ -136,7 +136,7 @@ def _entries(data: bytes) -> list[tuple[int, Entry]]:
 
 
 def _left_behind(entries: Sequence[Entry]) -> str:
-    """The id of the first entry that the context still holds."""
+    """The id of the first entry in the context."""
     for at in range(len(entries) - 1, -1, -1):
         entry = entries[at]
         if isinstance(entry, CompactionEntry):

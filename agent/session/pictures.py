@@ -1,8 +1,8 @@
-"""Pictures in a talk. The transcript names the file, never its bytes; which pictures a model still sees, and which are
-words by now, follows from the transcript alone, so that a request is the same from turn to turn and over restarts.
+"""Pictures in transcripts: named by file, without their bytes. Which ones a model sees follows from the transcript
+alone, so that a request stays the same over restarts.
 
-A picture is shown in the turn that it came with and the two after it. One that could not be sent, or that the server
-refused, is hidden by an entry of its own, so that it can lock no later turn. Pure, but for `with_bytes`.
+A picture is shown in its turn and the two after it. One that could not be sent, or that the server refused, is hidden
+by an entry of its own, so that it blocks no later turn. Pure, except `with_bytes`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _WORDS = {
 
 
 class MissingPicture(Exception):
-    """Pictures whose files are gone. `paths` names them."""
+    """The files of pictures are gone. `paths` names them."""
 
     def __init__(self, paths: Sequence[str]) -> None:
         super().__init__(", ".join(paths))
@@ -38,7 +38,7 @@ class MissingPicture(Exception):
 
 
 def picture_block(name: str, path: str, original: str) -> Block:
-    """`path`: the file that a model is shown; `original`: the file as it came."""
+    """`path`: the file for the model; `original`: the file as it came."""
     media_type = _MEDIA_TYPES[path.rpartition(".")[2]]
     source = {"type": _KEPT, "path": path, "media_type": media_type}
     return {"type": "image", "source": source, "name": name, "original": original}
@@ -61,12 +61,12 @@ def in_words(block: Block) -> Block:
 
 
 def hide_entry(id: str, ts: str, paths: Sequence[str]) -> MarkEntry:
-    """Pictures of these files that stand before this entry are not shown."""
+    """A mark that hides these files' pictures before it."""
     return MarkEntry(id, ts, HIDE, {"paths": list(paths)})
 
 
 class Pictures:
-    """What of a transcript's pictures is shown. `none`: nothing is, all are words."""
+    """The shown pictures of a transcript. `none`: all are words."""
 
     def __init__(self, entries: Sequence[Entry], *, none: bool = False) -> None:
         self._states: dict[str, dict[int, str]] = {}
@@ -91,7 +91,7 @@ class Pictures:
             self._states[entries[at].id] = states
 
     def shown(self, entry: MessageEntry) -> MessageEntry:
-        """The entry as it is sent: itself, or one of another id in which pictures are words."""
+        """The entry as it is sent: itself, or one of another id with pictures as words."""
         states = self._states.get(entry.id)
         if not states:
             return entry
@@ -101,8 +101,8 @@ class Pictures:
 
 
 def suspects(messages: Sequence[Message], at: tuple[int, int] | None) -> tuple[str, ...]:
-    """Files of the pictures that a refusal is most likely about: the one at the place that the server names (message
-    and block), else those of the newest message that has any; empty where there are none."""
+    """Files of the pictures that a refusal is probably about: the one at the place that the server names (message and
+    block), else those of the newest message with any; empty where there are none."""
     named = at is not None and at[0] < len(messages) and at[1] < len(messages[at[0]].content)
     if at is not None and named and (path := path_of(messages[at[0]].content[at[1]])):
         return (path,)
@@ -138,7 +138,7 @@ def _pictures(entry: Entry) -> Iterator[tuple[int, Block]]:
 
 
 def _hidden(entries: Sequence[Entry]) -> dict[str, int]:
-    """Files of hidden pictures, and the place before which they are."""
+    """Files of hidden pictures, with the place before which they are hidden."""
     hidden: dict[str, int] = {}
     for at, entry in enumerate(entries):
         if isinstance(entry, MarkEntry) and entry.type == HIDE:

@@ -1,8 +1,8 @@
-"""Old tool results shown shortened (SPEC 7.1). Pure: the transcript keeps them whole, and a `prune` entry says from
-where on they are shown how, so that what is sent stays the same from turn to turn and over restarts.
+"""Old tool results shown shortened (SPEC 7.1). Pure: the transcript keeps them whole, and a `prune` entry says what is
+shortened from where, so that requests stay the same over restarts.
 
-Shortening changes what a cached prefix and thinking were made of, so it is done where the cache is cold anyway, or
-where it saves a compaction.
+Shortening invalidates the server's cache and thinking, so it is done where the cache is cold anyway, or saves a
+compaction.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ def is_prune(entry: Entry) -> bool:
 
 
 def prune_entry(id: str, ts: str, before: str, limit: int) -> MarkEntry:
-    """Results over `limit` characters that stand before the entry `before` (empty: before this one) are shortened."""
+    """A mark that shortens results over `limit` characters before the entry `before` (empty: before this one)."""
     return MarkEntry(id, ts, PRUNE, {"before": before, "limit": limit})
 
 
 class Shortenings:
-    """What the prunes of a transcript say of its entries."""
+    """The effect of a transcript's prunes on its entries."""
 
     def __init__(self, entries: Sequence[Entry]) -> None:
         self._limits: dict[str, int] = {}
@@ -89,7 +89,7 @@ def _shortened_part(part: Json, limit: int) -> Json:
 
 
 def head_and_tail(text: str, limit: int) -> str:
-    """Text over `limit` characters as its beginning and its end, together about half of that."""
+    """Text over `limit` characters as its beginning and end, together about half of that."""
     if len(text) <= limit:
         return text
     head, tail = limit * 3 // 8, limit // 8

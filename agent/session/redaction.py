@@ -1,8 +1,7 @@
-"""Words of a talk that were forgotten (SPEC 9, `/forget`). Pure.
+"""Redaction of transcripts (SPEC 9, `/forget`). Pure.
 
-A transcript is append-only, so the words stay in its older lines; a `redaction` entry says which lines of which texts
-are read as a mark from then on. It is applied where a transcript is read (`Transcript.entries`), so that whatever
-shows, searches, summarises or sends a talk has the mark and not the words. The entry itself holds places, no words.
+A transcript is append-only, so its older lines keep the text; a `redaction` entry says which lines of which texts are
+read as a mark. It applies wherever a transcript is read (`Transcript.entries`). The entry has places, no text.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _Change = Callable[[int, int, str], str]
 
 
 def places(entries: Iterable[Entry], holds: Callable[[str], bool]) -> dict[str, list[tuple[int, int]]]:
-    """Where entries speak of what is to be forgotten: by entry, numbers of text and line."""
+    """The places to redact: by entry, numbers of text and line."""
     found: dict[str, list[tuple[int, int]]] = {}
     for entry in entries:
         here: list[tuple[int, int]] = []
@@ -39,7 +38,7 @@ def places(entries: Iterable[Entry], holds: Callable[[str], bool]) -> dict[str, 
 
 
 def blocks(entries: Iterable[Entry], openings: tuple[str, ...]) -> dict[str, list[tuple[int, int]]]:
-    """Where the lines stand that are inside of a marked block which opens like one of these; as `places`."""
+    """The places inside marked blocks that begin like one of these."""
     found: dict[str, list[tuple[int, int]]] = {}
     for entry in entries:
         here: list[tuple[int, int]] = []
@@ -62,7 +61,7 @@ def blocks(entries: Iterable[Entry], openings: tuple[str, ...]) -> dict[str, lis
 
 
 def redacted(entries: Sequence[Entry]) -> list[Entry]:
-    """The entries as they are read: forgotten lines as a mark, unless the forgetting was undone."""
+    """The entries with redacted lines as a mark, unless that was undone."""
     lifted = {entry.lifts for entry in entries if isinstance(entry, RedactionEntry)}
     marks: dict[str, dict[tuple[int, int], str]] = {}
     for entry in entries:
@@ -75,7 +74,7 @@ def redacted(entries: Sequence[Entry]) -> list[Entry]:
 
 
 def open_redactions(entries: Sequence[Entry], change: str) -> list[RedactionEntry]:
-    """Those made with that change of memory and not undone."""
+    """The redactions of that change of memory that were not undone."""
     lifted = {entry.lifts for entry in entries if isinstance(entry, RedactionEntry)}
     return [e for e in entries if isinstance(e, RedactionEntry) and e.change == change and e.id not in lifted]
 
@@ -108,7 +107,7 @@ def _changed(entry: Entry, change: _Change) -> Entry:
 
 
 class _Walk:
-    """Over every text of an entry that somebody wrote, in the order in which they stand in its line."""
+    """Visits every text of an entry in the order of its line."""
 
     def __init__(self, change: _Change) -> None:
         self._change = change

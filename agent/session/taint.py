@@ -1,6 +1,6 @@
-"""Which text of others a turn has before it, read from the transcript: so a crash loses none of it. Pure.
+"""The foreign text that a turn has seen, read from the transcript, so that a crash loses none of it. Pure.
 
-A talk that was summarised still holds the text, for the summary was made of it; only a new talk does not.
+A summary is made of foreign text, so a compacted conversation still has it; a new session does not.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _OF_OTHERS = ("groups/", "people/")
 
 @dataclass(frozen=True, slots=True)
 class Taint:
-    """`now`: what this turn has taken in; `held`: what the talk holds from before; `prompt`: what stands in the
-    prompt's files, `marked` the lines of it with a mark of where they came from."""
+    """`now`: taken in by this turn; `held`: in the conversation from before; `prompt`: in the prompt's files, `marked`
+    the lines of it with a mark of their source."""
 
     now: tuple[ForeignText, ...] = ()
     held: tuple[ForeignText, ...] = ()
@@ -37,21 +37,21 @@ class Taint:
 
     @property
     def taken_in(self) -> tuple[ForeignText, ...]:
-        """What its answers are made from, but for the prompt's files."""
+        """The foreign text from which its answers are made, without the prompt's files."""
         return unique((*self.now, *self.held))
 
     def causes(self, effect: Effect) -> tuple[ForeignText, ...]:
-        """The text of others that may be the reason of an effect."""
+        """The foreign text that may be the reason of an effect."""
         return unique((*self.now, *self.prompt)) if effect.this_turn else self.every
 
     def of_answers(self, scope: Scope) -> tuple[ForeignText, ...]:
-        """From which text of others its answers are made, by name. What a group's members say is no news in their own
+        """The foreign text from which its answers are made, by name. A group's own members are not foreign in its
         memory."""
         is_group = scope.audience is Audience.GROUP
         return tuple(ForeignText(one.source) for one in self.taken_in if not (is_group and one.is_talk))
 
     def provenance(self, scope: Scope) -> Provenance:
-        """Of what this turn writes."""
+        """The provenance of what this turn writes."""
         return Provenance(names(self.of_answers(scope)), self.marked)
 
 
@@ -60,8 +60,8 @@ def needs_yes(effect: Effect, found: Taint) -> bool:
 
 
 def taint(transcript: Transcript, scope: Scope, turn: str, said: frozenset[str] = frozenset()) -> Taint:
-    """`turn` empty: of the whole talk, as what it leaves behind is made of it. `said`: the messages that it answers,
-    of which a turn that it has interrupted may have taken in some."""
+    """`turn` empty: of the whole conversation, as for what it leaves. `said`: the messages that it answers, some of
+    which an interrupted turn may have taken in."""
     entries = transcript.entries
     start = max((at + 1 for at, entry in enumerate(entries) if is_reset(entry)), default=0)
     messages = [entry for entry in entries[start:] if isinstance(entry, MessageEntry)]
@@ -83,8 +83,8 @@ def taint(transcript: Transcript, scope: Scope, turn: str, said: frozenset[str] 
 
 
 def of_entry(entry: MessageEntry, paths: Mapping[str, str] | None = None) -> tuple[ForeignText, ...]:
-    """What one message says of itself; of an earlier release's, what its text tells. `paths`: the files that calls
-    named, by their ids."""
+    """The foreign text of one message; for an earlier release, from its text. `paths`: the files that calls named, by
+    their ids."""
     if entry.meta.foreign is not None or entry.role != "user":
         return entry.meta.foreign or ()
     if entry.meta.tool:
@@ -94,14 +94,13 @@ def of_entry(entry: MessageEntry, paths: Mapping[str, str] | None = None) -> tup
 
 
 def own_sources(entry: MessageEntry) -> tuple[str, ...]:
-    """Where text of others came from that is in a message, or of which an answer was made; but for what members of a
-    group say there."""
+    """The sources of foreign text in a message, or of an answer's making, without the group's own members."""
     found = entry.meta.foreign or () if entry.role == "assistant" else of_entry(entry)
     return names([one for one in found if not one.is_talk])
 
 
 def sources_of(entries: Sequence[Entry], transcript: Transcript, scope: Scope) -> tuple[str, ...]:
-    """Of what is made from a part of a talk; where a summary is among it, from all that was before."""
+    """The sources behind a part of a conversation; with a summary in it, of everything before."""
     if any(isinstance(entry, CompactionEntry) for entry in entries):
         return names(taint(transcript, scope, "").of_answers(scope))
     found = (name for entry in entries if isinstance(entry, MessageEntry) for name in own_sources(entry))
@@ -109,8 +108,8 @@ def sources_of(entries: Sequence[Entry], transcript: Transcript, scope: Scope) -
 
 
 def in_message(said: UserMessage) -> tuple[ForeignText, ...]:
-    """What comes with a message and is not its sender's own: documents, pictures, quotes, names of files; and the text
-    of a job that was made from such."""
+    """The parts of a message that are not its sender's own: documents, pictures, quotes, file names; and the text of a
+    job made from such."""
     found = [foreign(one.name.removeprefix("document ") or "a document", one.text) for one in said.documents]
     found += [_quoted(one) for one in said.quoted]
     found += [foreign(name or "somebody", text, is_talk=True) for name, _, text in said.overheard]
@@ -127,7 +126,7 @@ def _quoted(quoted: str | ForwardedText) -> ForeignText:
 
 
 def said_words(entry: MessageEntry) -> str:
-    """The last line of what a person said: before it stand the header and what came along."""
+    """The last line of a person's text, without the header and attachments."""
     return next((line for line in reversed(text_in(entry.content).splitlines()) if line.strip()), "")
 
 

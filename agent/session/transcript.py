@@ -1,8 +1,7 @@
-"""One talk as a file: JSON lines, append-only (SPEC 4).
+"""One session's transcript: JSON lines, append-only (SPEC 4).
 
-An entry is in the file, synced, before it is in memory, and memory holds nothing else: what is read back after a crash
-is what a request was made of before it. One process writes a transcript at a time (the home's lock); anyone may read
-it.
+An entry is synced to the file before it is in memory, and memory has nothing else: what is read after a crash is what
+requests were made of before. One process writes a transcript at a time (the home's lock); anyone may read it.
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ _log = logging.getLogger(__name__)
 
 
 class TranscriptNotWritten(OSError):
-    """A step could not be written, so it must be taken as not done: the message stays where it came from. The text is a
-    sentence for the person."""
+    """A step could not be written and counts as not done: the message stays where it came from. The text is a sentence
+    for the person."""
 
 
 class TranscriptUnusable(Exception):
@@ -43,7 +42,7 @@ class Damage:
 
 
 class Transcript:
-    """A transcript in memory. Made by `create` or `read`."""
+    """Made by `create` or `read`."""
 
     def __init__(
         self, path: Path, header: Header, entries: Sequence[Entry], damage: Sequence[Damage], lines: int, size: int
@@ -61,7 +60,7 @@ class Transcript:
 
     @property
     def entries(self) -> Sequence[Entry]:
-        """As they are to be read: what was forgotten is a mark."""
+        """The entries, redacted."""
         return self._entries
 
     @property
@@ -70,19 +69,17 @@ class Transcript:
         return self._size
 
     def is_as_on_disk(self) -> bool:
-        """Whether the file is what was written to it, as far as its size tells; so it counts while it is written to.
-        Blocks. Raises `OSError`."""
+        """True where the file has the expected size, also while it is being written. Blocks. Raises `OSError`."""
         return self._writing.locked() or self.path.stat().st_size == self._size
 
     def new_id(self) -> str:
-        """An id for an entry of this transcript, never given before."""
+        """A new id for an entry of this transcript."""
         self._next += 1
         return f"e{self._next - 1:06d}"
 
     @classmethod
     def create(cls, path: Path, header: Header) -> Transcript:
-        """Start a transcript. Blocks. Raises `TranscriptNotWritten`; a transcript that is there already is never
-        overwritten."""
+        """Starts a transcript; an existing one is never overwritten. Blocks. Raises `TranscriptNotWritten`."""
         line = header_line(header)
         try:
             make_folder(path.parent)
@@ -98,8 +95,8 @@ class Transcript:
 
     @classmethod
     def read(cls, path: Path) -> Transcript:
-        """Read a transcript, without changing it. Blocks. Raises `OSError`, and `TranscriptUnusable` for a damaged
-        header; damage beyond the header only costs the lines that have it, and is reported in `damage` and the log."""
+        """Reads a transcript without changing it. Blocks. Raises `OSError`, and `TranscriptUnusable` for a damaged
+        header; other damage costs its lines only, and is in `damage` and the log."""
         data = path.read_bytes()
         *lines, rest = data.split(b"\n")
         if not lines:
@@ -116,9 +113,9 @@ class Transcript:
         return cls(path, header, entries, damage, lines=len(lines), size=len(data) - len(rest))
 
     async def append(self, *entries: Entry) -> None:
-        """Write entries, in one piece, and sync them. Raises `TranscriptNotWritten` and leaves the file as it was.
+        """Writes entries in one piece, and syncs them. Raises `TranscriptNotWritten` and leaves the file as it was.
 
-        A cancelled caller still waits for the disk, so that file and memory agree whatever is cancelled when.
+        A cancelled caller still waits for the disk, so that file and memory agree.
         """
         data = b"".join(entry_line(entry) for entry in entries)
         async with self._writing:

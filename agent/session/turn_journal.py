@@ -1,5 +1,5 @@
-"""The journal of one turn: its steps are written here, and where it stands is read from here and nowhere else. So a
-turn taken up after a crash goes the same way as one that was never interrupted."""
+"""The journal of one turn: its steps are written and its state is read here and nowhere else, so that a turn continued
+after a crash goes the same way as one without."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _VALID_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 class TurnJournal:
-    """`first`: ids of what the turn begins with; a turn that it has interrupted may have written some of it."""
+    """`first`: ids of the messages that the turn begins with; an interrupted turn may have written some of them."""
 
     def __init__(self, transcript: Transcript, turn: str, clock: Clock, first: Iterable[str] = ()) -> None:
         self.transcript = transcript
@@ -36,7 +36,7 @@ class TurnJournal:
 
     @property
     def entries(self) -> Sequence[MessageEntry]:
-        """This turn's messages, as they are to be read now."""
+        """This turn's messages, redacted."""
         entries = self.transcript.entries
         return [entry for at in self._mine if isinstance(entry := entries[at], MessageEntry)]
 
@@ -46,13 +46,13 @@ class TurnJournal:
 
     @property
     def noticed_last(self) -> bool:
-        """Whether a word of ours waits for its answer."""
+        """True where a system notice waits for its answer."""
         last = self.entries[-1] if self.entries else None
         return last is not None and last.role == "user" and not last.meta.said and not last.meta.tool
 
     @property
     def usage(self) -> Usage:
-        """Of all calls of the turn together."""
+        """The usage of all calls of the turn."""
         counts = [answer.meta.usage for answer in self.answers if answer.meta.usage is not None]
         return Usage(
             input=sum(usage.input for usage in counts),
@@ -63,7 +63,7 @@ class TurnJournal:
 
     @property
     def open_calls(self) -> tuple[Block, ...]:
-        """Calls of the last answer that have no result."""
+        """Calls of the last answer without a result."""
         entries = self.entries
         last = next((at for at in reversed(range(len(entries))) if entries[at].role == "assistant"), None)
         if last is None:
@@ -82,8 +82,8 @@ class TurnJournal:
         foreign: tuple[ForeignText, ...] = (),
         by: str = "",
     ) -> None:
-        """What a person said, as the model reads it, each text a block, then its pictures. `foreign`: what of it is
-        others'; `by`: the account of that person."""
+        """Writes a person's message, each text a block, then its pictures. `foreign`: its text of others; `by`: the
+        account of that person."""
         blocks: tuple[Block, ...] = (*({"type": "text", "text": text} for text in texts), *pictures)
         meta = Meta(
             self.turn,
@@ -97,13 +97,13 @@ class TurnJournal:
         await self._write("user", blocks, meta)
 
     async def noticed(self, text: str) -> None:
-        """A word of ours to the model."""
+        """Writes a system notice."""
         await self._write("user", ({"type": "text", "text": text},), Meta(self.turn))
 
     async def answered(
         self, answer: Completed, prefix: str, foreign: tuple[ForeignText, ...] = (), *, doubted: bool = False
     ) -> MessageEntry:
-        """`foreign`: text of others from which it was made; `doubted` as in `Meta`."""
+        """Writes an answer. `foreign`: text of others from which it was made; `doubted` as in `Meta`."""
         content = self._distinct(answer.content)
         if answer.stop_reason == REFUSED:
             content = tuple(block for block in content if block.get("type") != "tool_use")
@@ -142,8 +142,7 @@ class TurnJournal:
         return entry
 
     def _distinct(self, content: tuple[Block, ...]) -> tuple[Block, ...]:
-        """Some servers number their calls anew in every answer, or not at all; in a talk each id must be the only
-        one."""
+        """Makes ids of calls unique: some servers number them from the start in every answer, or not at all."""
         if not any(block.get("type") == "tool_use" for block in content):
             return content
         used = {str(block["id"]) for entry in self.transcript.entries for block in calls_of(entry)}
@@ -175,7 +174,7 @@ def content_of(entry: Entry) -> tuple[Block, ...]:
 
 
 def said_in(entry: MessageEntry) -> str:
-    """What a person said in a message, with the names of what came along."""
+    """A person's text in a message, with the names of its attachments."""
     came = [f"[{name}]" for name in enclosures(text_of(entry))]
     came += [f"[{name_of(block)}]" for block in entry.content if path_of(block)]
     spoken = text_of_person(text_of(entry))

@@ -1,4 +1,4 @@
-"""The tools of a conversation."""
+"""The agent's tools: memory, files and skills."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ from agent.tools.memory import memory_tools
 from agent.tools.skills import skill_tools
 
 
-def _nobody(path: Path) -> None:
-    """Nobody wants to know."""
+def _nobody(path: Path) -> None: ...
 
 
 def build(
@@ -36,13 +35,12 @@ def build(
     sealed: Mapping[str, str] | None = None,
     said_on: Callable[[Clock], date | None] = Clock.today,
 ) -> tuple[Tool, ...]:
-    """The memory tools, with `files` the file tools, with `skills` the tool that reads them, for one conversation,
-    always in the same order.
+    """The tools of one conversation, always in the same order: the memory tools, with `files` the file tools, with
+    `skills` the tool that reads them.
 
     They know what this conversation has read, so build them once for it. `wrote` is called in the event loop with the
-    path (in `scope.folder`) of each file that a tool has changed; `author` signs the changes in the history. `talks`
-    opens past talks; a scope that is not private has none. `sealed` as in `TurnRequest`, `said_on`
-    as in `ToolContext`.
+    path (in `scope.folder`) of each changed file; `author` signs changes in the history; `talks` opens past sessions,
+    None for a scope that is not private; `sealed` as in `TurnRequest`, `said_on` as in `ToolContext`.
     """
     own_talks = talks if scope.is_private else None
     desk = ToolContext(scope, clock, settings, wrote, search, author, own_talks, sealed or {}, said_on=said_on)

@@ -1,4 +1,4 @@
-"""The arguments of a tool call, checked against the tool's JSON Schema before the tool sees them."""
+"""Checks the arguments of a tool call against the tool's JSON Schema."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _NAMES: Mapping[str, tuple[type, ...]] = {
 
 
 def checked(arguments: object, schema: Mapping[str, Json]) -> Arguments:
-    """What the model wrote as input, if it fits `schema`; an optional argument given as null is left out.
+    """The model's input, if it fits `schema`; an optional argument given as null is left out.
 
-    Understands of JSON Schema: type, properties, required, enum, items, minimum, minLength (1: not blank). Names that
-    the schema does not have are refused. Raises `ToolError`, naming the argument, what was found and what is allowed.
+    Understands type, properties, required, enum, items, minimum, minLength (1: not blank). Unknown names are refused.
+    Raises `ToolError`, naming the argument, what was found and what is allowed.
     """
     if not isinstance(arguments, Mapping):
         raise ToolError(f"the input must be an object with named arguments, not {_kind(arguments)}")

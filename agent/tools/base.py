@@ -1,4 +1,4 @@
-"""What a tool is, and what its calls would do beyond their own conversation."""
+"""A tool, its result, and the effects of its calls outside the conversation."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ GONE = "missing"
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a call returns: the text that the model reads, the lines of files that it shows, and what of it is text of
-    others."""
+    """The text that the model reads, the lines of files that it shows, and its text of others."""
 
     text: str
     quoted: tuple[QuotedLines, ...] = ()
@@ -28,8 +27,7 @@ class ToolResult:
 
 
 class ToolError(Exception):
-    """What the tool could not do, said to the model, which reads it as the call's result and may try otherwise.
-    `foreign`: text of others that it shows."""
+    """A failure that the model reads as the call's result. `foreign`: text of others that it shows."""
 
     def __init__(self, message: str, foreign: tuple[ForeignText, ...] = ()) -> None:
         super().__init__(message)
@@ -47,15 +45,15 @@ class EffectKind(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What a call would do beyond its own conversation: its owner is asked where text of others may be the reason.
+    """An effect outside the conversation: the owner is asked where text of others may be the reason.
 
     target      to whom, or which file, for people
     text        what would be sent or written, as it is
-    always      the owner is asked whatever the turn has taken in
-    private     a line of the owner's memory that would be told to others; then they are always asked
-    this_turn   only what this turn has taken in can be the reason, not what the talk holds from before
-    before      names what would be changed as it is now: a yes is good for that alone
-    after       names it as it would be: where it is so, the effect is done
+    always      the owner is asked in any case
+    private     a line of the owner's memory that others would see; then they are always asked
+    this_turn   only what this turn has taken in can be the reason, not earlier text
+    before      names the present state of what would change: a yes is good for that alone
+    after       names the state after it: where that is reached, the effect is done
     """
 
     kind: EffectKind
@@ -70,10 +68,10 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Once:
-    """For a tool whose effect leaves the house, so that a call has it once whatever happens.
+    """For a tool whose effect leaves the machine, so that a call has it once whatever happens.
 
     run     as `Tool.run`, with the call's id, which is the same over restarts
-    fate    of a call that was running when the process ended, by its id: what the model is told of it
+    fate    the result for the model of a call that was running when the process ended, by its id
     """
 
     run: Callable[[Arguments, str], Awaitable[ToolResult]]
@@ -89,10 +87,10 @@ class Tool:
     reads_only    changes nothing, so several calls may run side by side
     remembers     a finished call counts as a memory write
     writes_files  changes files of the scope, and ends soon: nothing is forgotten in them meanwhile
-    once          stands in for `run` where a call has an id
-    effect        what a call would do beyond its conversation, looked at before it runs; None: nothing that needs
-                  anybody's yes. Raises `ToolError`, and the call is then not run
-    approved      stands in for `run` where the owner has said yes to this very effect
+    once          replaces `run` where a call has an id
+    effect        what a call would do outside the conversation, computed before it runs; None: nothing that needs a
+                  yes. Raises `ToolError`, and the call is then not run
+    approved      replaces `run` where the owner has approved this very effect
     """
 
     spec: ToolSpec
@@ -111,8 +109,8 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class EffectRequest:
-    """An effect that needs the owner's yes. `call` names it over restarts; `causes`: the text of others that may be
-    its reason, empty where it is asked about in any case."""
+    """An effect that needs the owner's yes. `call` names it over restarts; `causes`: the text of others that may be its
+    reason, empty where the owner is asked in any case."""
 
     tool: str
     call: str
@@ -124,11 +122,11 @@ class EffectRequest:
 class OwnerConsent(Protocol):
     """Asks the owner on behalf of one turn.
 
-    ask        puts the question, once while it is open; returns what the model is told. Raises `ToolError` where the
-               owner cannot be asked
+    ask        asks, once while it is open; returns what the model is told. Raises `ToolError` where the owner
+               cannot be asked
     fate       what the model is told of a call that was interrupted while it asked; empty where it did not ask
-    outcomes   what became of what the talk asked for, and it does not know: by id, a sentence each
-    told       the talk knows these
+    outcomes   outcomes that the session does not know yet: by id, a sentence each
+    told       the session knows these
     """
 
     async def ask(self, wanted: EffectRequest) -> str: ...

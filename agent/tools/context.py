@@ -1,4 +1,4 @@
-"""What the tools of one conversation share: its scope, and what it has read."""
+"""The state that the tools of one conversation share: its scope, and what it has read."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ _OWN_KINDS = frozenset({".md", ".txt"})
 
 
 class TranscriptReader(Protocol):
-    """The scope's own past talks. Blocks. What was said in the talk that hits call `path`, as they show it, by the
-    lines of its transcript; None where the scope has no such talk. Raises `FileError`."""
+    """The messages of the past session that hits call `path`, by the lines of its transcript; None where the scope has
+    no such session. Blocks. Raises `FileError`."""
 
     def opened(self, scope: Scope, path: str, clock: Clock) -> Sequence[Passage] | None: ...
 
@@ -49,7 +49,7 @@ class Unseen(FileError):
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """Up to which line the conversation has seen the file of this sha."""
+    """The line up to which the conversation has seen the file of this sha."""
 
     sha: str
     lines: int
@@ -61,10 +61,9 @@ Work = Callable[["ToolContext", Arguments], Awaitable[str | ToolResult]]
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """`wrote` is called with the path of every file that a tool has changed; `search` finds in the scope's memory;
-    `author` signs each change, and `talks` opens past talks, if there is one; `sealed` names files of the workspace
-    that may not be changed, each with the reason. `said_on`: the day on which what is written down was said, None
-    where that cannot be told."""
+    """`wrote` is called with the path of every changed file; `search` searches the scope's memory; `author` signs each
+    change; `talks` opens past sessions, if there is one; `sealed` names workspace files that may not change, each with
+    the reason; `said_on`: the day of what is written down, None where unknown."""
 
     scope: Scope
     clock: Clock
@@ -87,8 +86,8 @@ class ToolContext:
         effect: Callable[[ToolContext, Arguments], Awaitable[Effect | None]] | None = None,
         approved: Work | None = None,
     ) -> Tool:
-        """The tool `run` at this desk. Every result is text that can be sent, whatever the files hold. `effect` and
-        `approved` as in `Tool`."""
+        """The tool that runs `run` in this context. Every result is text that can be sent. `effect` and `approved` as
+        in `Tool`."""
 
         def at_desk(work: Work) -> Callable[[Arguments], Awaitable[ToolResult]]:
             async def call(arguments: Arguments) -> ToolResult:
@@ -117,14 +116,14 @@ class ToolContext:
         )
 
     async def blocking(self, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run what touches the disk in a thread; what a file refuses is a tool's error."""
+        """Runs file access in a thread; a file's error becomes a `ToolError`."""
         try:
             return await asyncio.to_thread(call, *args, **kwargs)
         except FileError as error:
             raise ToolError(clean(str(error))) from error
 
     def _foreign_error(self, error: ToolError, arguments: Arguments) -> ToolError:
-        """What is refused is told with the text as it stands, which may be others'."""
+        """The error with the foreign text that it shows."""
         said, given = str(error), arguments.get("path")
         try:
             found = self.foreign(self.path(given), said) if isinstance(given, str) else in_text(said)
@@ -146,8 +145,8 @@ class ToolContext:
         return QuotedLines(name_below(path, self.scope.workspace), (first, last), is_part)
 
     def foreign(self, path: Path, text: str) -> tuple[ForeignText, ...]:
-        """What of a file's text is others': all of a file of another scope, of an exported talk, and of a file that
-        cannot hold marks; else what has one. Blocks: follows links."""
+        """The foreign part of a file's text: all of a file of another scope, of an exported session, and of a file that
+        cannot have marks; else the marked lines. Blocks: follows links."""
         for names in ways(path, self.scope.folder):
             kind = Path(names[-1]).suffix if names else ""
             if is_of_others("/".join(names), self.scope) or (
@@ -157,7 +156,7 @@ class ToolContext:
         return in_text(text)
 
     def fullness(self, path: Path, file: FileText) -> str:
-        """A warning, on a line of its own, where `path` is the index and the prompt no longer shows the whole of it."""
+        """A warning line where `path` is the index and the prompt no longer shows all of it."""
         if not is_index(path, self.scope.folder):
             return ""
         full = fullness(file, self.settings.max_index_lines, self.settings.max_index_bytes)
@@ -166,33 +165,32 @@ class ToolContext:
         return f"\n{path.name} now has {full}. Move details to notes and shorten it soon."
 
     def may_change(self, path: Path) -> None:
-        """Raises `ToolError` where the file is sealed, whatever the path calls it (a link, other letters on a disk that
-        does not tell them apart)."""
+        """Raises `ToolError` where the file is sealed, also by a link or other letter case."""
         real = os.path.realpath(path).casefold()
         for name, why in self.sealed.items():
             if real == os.path.realpath(self.scope.workspace / name).casefold():
                 raise ToolError(f"{self.name(path)} was not changed: {why}")
 
     def has_read(self, path: Path, file: FileText, first: int, last: int) -> None:
-        """Lines `first` to `last` were shown. Only what was read from the start on without a gap counts."""
+        """Notes that lines `first` to `last` were shown. Only reading from the start without a gap counts."""
         known = self._known.get(path)
         so_far = known.lines if known is not None and known.sha == file.sha else 0
         if first <= so_far + 1:
             self._known[path] = _Known(file.sha, max(so_far, last))
 
     def has_made(self, path: Path, file: FileText) -> None:
-        """The conversation wrote all of this file itself."""
+        """The conversation wrote all of this file."""
         self._known[path] = _Known(file.sha, count_lines(file.text))
 
     def has_edited(self, path: Path, before: FileText, after: FileText) -> None:
-        """A passage was replaced: what was known of the rest still is."""
+        """A passage was replaced; the rest is as well known as before."""
         known = self._known.get(path)
         if known is not None and known.sha == before.sha:
             whole = known.lines >= count_lines(before.text)
             self._known[path] = _Known(after.sha, count_lines(after.text) if whole else 0)
 
     def may_replace(self, path: Path, before: bytes) -> None:
-        """Raises `Unseen` unless the conversation has seen all that the file says now."""
+        """Raises `Unseen` unless the conversation has seen the whole present text."""
         if not before.strip() or self._has_seen(path, before):
             return
         file = text_of(before, self.name(path))
@@ -208,13 +206,13 @@ class ToolContext:
         )
 
     def may_update(self, path: Path, before: bytes) -> None:
-        """Raises `Unseen` where the conversation knows the file and it has been changed by others since."""
+        """Raises `Unseen` where others have changed a file since the conversation saw it."""
         self.may_change(path)
         if path in self._known:
             self.may_replace(path, before)
 
     def may_delete(self, path: Path, before: bytes) -> None:
-        """Raises `Unseen` where the conversation knows the file and it has been changed by others since."""
+        """Raises `Unseen` where others have changed a file since the conversation saw it."""
         known = self._known.get(path)
         if known is None or known.sha == sha_of(before):
             return
@@ -231,13 +229,13 @@ class ToolContext:
 
 
 def _is_own_schedule(names: Sequence[str], text: str) -> bool:
-    """Whether it is the list of jobs, and none of them is for another chat, whose people may have had it written."""
+    """True for a list of jobs that has none for another chat, whose people may have caused it."""
     others = (line for line in text.splitlines() if "to:" in line and not _TO_OWNER.search(line))
     return names == ["schedule.yaml"] and not any(others)
 
 
 def _cleaned(output: str | ToolResult) -> ToolResult:
-    """As it can be sent. Where the tool does not say what is text of others, it is what has a mark of it."""
+    """The output as it can be sent. Where the tool does not say what is foreign, its marks do."""
     if isinstance(output, ToolResult):
         return dataclasses.replace(output, text=clean(output.text))
     text = clean(output)

@@ -1,4 +1,4 @@
-"""read_file, write_file, edit_file, list_files: the files of the scope's folder."""
+"""`read_file`, `write_file`, `edit_file`, `list_files`: the files of the scope's folder."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ async def _read(desk: ToolContext, arguments: Arguments) -> str | ToolResult:
 
 
 def _numbered(lines: list[str], first: int) -> tuple[list[str], bool]:
-    """As many lines as fit one result, at least one, and whether all of them are shown to their end."""
+    """As many lines as fit one result, at least one, and whether all are shown whole."""
     shown: list[str] = []
     room, whole = _MOST_CHARS, True
     for number, line in enumerate(lines, first):
@@ -136,7 +136,7 @@ async def _edit(desk: ToolContext, arguments: Arguments) -> str:
 
 
 async def replace_passage(desk: ToolContext, path: Path, old_text: str, new_text: str) -> str:
-    """Edit a file that must exist; says where. Raises `ToolError`."""
+    """Edits an existing file; returns where. Raises `ToolError`."""
     name = desk.name(path)
     await desk.blocking(desk.may_change, path)
     before: list[FileText] = []
@@ -189,7 +189,7 @@ async def _present(desk: ToolContext, given: str) -> tuple[Path, FileText]:
 
 
 def missing(desk: ToolContext, path: Path) -> str:
-    """That there is no such file, with names like it: in its folder, else where memory is kept. Blocks. Raises
+    """A sentence that there is no such file, with similar names in its folder or in memory. Blocks. Raises
     `FileError`."""
     said, folder = f"there is no file {desk.name(path)}", desk.scope.folder
     if near := _near(path.parent, path.name, folder):

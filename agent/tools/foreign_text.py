@@ -1,7 +1,7 @@
-"""Text of others: where it came from, and its first line, as it is shown to the owner. Pure.
+"""Text of others: its source, and its first line, as the owner sees it. Pure.
 
-Found where it enters a talk: in a message, in a tool's result (`in_text`, and what the tool knows), and for entries of
-earlier releases, which do not say, in the marked blocks of their text (`in_blocks`).
+Found in messages, in tool results (`in_text`), and for entries of earlier releases in the marked blocks of their text
+(`in_blocks`).
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ _CARRIERS = frozenset({"changed", "recalled"})
 
 @dataclass(frozen=True, slots=True)
 class ForeignText:
-    """`source`: a name for people, as `report.pdf`; `line`: the first line of the text; `is_talk`: said in a group by
-    its members."""
+    """`source`: a name for people, as `report.pdf`; `line`: the first line of the text; `is_talk`: written in a group
+    by its members."""
 
     source: str
     line: str = ""
@@ -55,14 +55,14 @@ def first_line(text: str) -> str:
 
 
 def visible(text: str, longest: int = 0) -> str:
-    """A text on one line, without what cannot be seen or turns the direction of writing. `longest` 0: all of it."""
+    """The text on one line, without invisible characters and changes of direction. `longest` 0: all of it."""
     cut = text[: 4 * longest] if longest else text
     shown = " ".join("".join(" " if unicodedata.category(one) in _UNSEEN else one for one in cut).split())
     return shown if not longest or len(shown) <= longest else shown[: longest - 1].rstrip() + "…"
 
 
 def in_text(text: str) -> tuple[ForeignText, ...]:
-    """What of a text out of memory has a mark of where it came from."""
+    """The marked parts of a text from memory."""
     return unique(one for line in marked_lines(text) for one in _marked(line))
 
 
@@ -72,7 +72,7 @@ def _marked(line: str) -> Iterator[ForeignText]:
 
 
 def in_blocks(text: str) -> tuple[ForeignText, ...]:
-    """Of a message as a model reads it, by its marked blocks. None of ours is in another of its kind."""
+    """The marked blocks of a message, which never nest."""
     found: list[ForeignText] = []
     ends: dict[str, int] = {}
     for block in _BLOCK.finditer(text):
@@ -99,7 +99,7 @@ def in_hit(hit: Hit, scope: Scope) -> tuple[ForeignText, ...]:
 
 
 def of_others(source: str, text: str, scope: Scope) -> tuple[ForeignText, ...]:
-    """All of a text, of which `is_of_others`."""
+    """All of a text, for which `is_of_others` holds."""
     return (foreign(source, text, is_talk=scope.audience is Audience.GROUP),)
 
 
