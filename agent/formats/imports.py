@@ -1,4 +1,4 @@
-"""Imports of much at once."""
+"""Imports of much at once, without the cycle collector."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def kept_from_the_collector() -> Iterator[None]:
-    """What an import makes stays as long as the process. Python's cycle collector would look through it some three
-    hundred times on the way (a fifth of the model SDK's import, an eighth of the gateway's), and a tenth of a second
-    each time it looks through all."""
+    """Imported objects live as long as the process. The collector would scan them some three hundred times during the
+    import (a fifth of the model SDK's import, an eighth of the gateway's), and take a tenth of a second each time
+    later."""
     gc.disable()
     try:
         yield

@@ -1,7 +1,7 @@
-"""The seam to a language model: what is asked, what streams back, and what can go wrong.
+"""The interface to a language model: requests, streamed events, and errors.
 
-Messages and content blocks are the Messages API's own JSON, stored and sent as they are, so that a transcript is
-exactly what the model saw and signed thinking goes back unchanged.
+Messages and content blocks are the Messages API's own JSON, stored and sent unchanged, so that a transcript is exactly
+what the model saw and signed thinking goes back as it came.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ CUT, FULL, PAUSED, REFUSED = "max_tokens", "model_context_window_exceeded", "pau
 
 
 def text_in(content: Iterable[Block]) -> str:
-    """The words of some blocks."""
+    """The text of some blocks."""
     return "".join(str(block.get("text") or "") for block in content if block.get("type") == "text")
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message of a request. `role` is user or assistant."""
+    """`role` is user or assistant."""
 
     role: str
     content: tuple[Block, ...]
@@ -56,7 +56,7 @@ class ModelRequest:
     system      the fixed part, in order; cached together with the tools
     cache       5m, 1h or off: how long the server is asked to keep the prefix
     aside       the last block is not part of what comes next, so the server is asked to keep what is before it
-    is_current  False where words that it may hold were forgotten since: it is not sent any more (`StaleRequest`)
+    is_current  False after something in it was forgotten: it is not sent any more (`StaleRequest`)
     """
 
     model: str
@@ -74,7 +74,7 @@ class ModelRequest:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one call as the server counted them; what a server leaves out counts as 0."""
+    """Tokens of one call as the server counted them; what it leaves out is 0."""
 
     input: int = 0
     output: int = 0
@@ -89,8 +89,8 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The server has begun to answer and has counted what came in: what a call costs that is broken off. Taken out by
-    the ledger's layer (`MeteredModel`); whoever sees it may pass over it."""
+    """The server has begun to answer and has counted the input: the cost of a call that breaks off. Removed by
+    `MeteredModel`; others may ignore it."""
 
     usage: Usage
     model: str
@@ -110,8 +110,8 @@ class ToolCallStarted:
 
 @dataclass(frozen=True, slots=True)
 class Restarted:
-    """What streamed in this call so far is void: the call is made again after `wait` seconds, for `why` (a sentence for
-    the person). `model` answers now."""
+    """What streamed so far is void: the call is repeated after `wait` seconds, for `why` (a sentence for the person).
+    `model` answers now."""
 
     why: str
     wait: float
@@ -121,9 +121,9 @@ class Restarted:
 @dataclass(frozen=True, slots=True)
 class Completed:
     """The whole answer. `stop_reason` is the API's: end_turn, tool_use, max_tokens, pause_turn, refusal,
-    model_context_window_exceeded, stop_sequence, or one not known yet.
+    model_context_window_exceeded, stop_sequence, or an unknown one.
 
-    invalid     tool_use id -> the text that the model wrote as input where that was not JSON; the block's input is {}
+    invalid     tool_use id -> the model's input where that was not JSON; the block's input is {}
     """
 
     content: tuple[Block, ...]
@@ -134,7 +134,7 @@ class Completed:
 
     @property
     def text(self) -> str:
-        """Its words."""
+        """Its text."""
         return text_in(self.content)
 
 
@@ -142,7 +142,7 @@ ModelEvent = Started | TextDelta | ToolCallStarted | Restarted | Completed
 
 
 class ModelError(Exception):
-    """A model call failed. The text is a sentence for the person and holds no secret."""
+    """A model call failed. The text is a sentence for the person without secrets."""
 
 
 class TryLater(ModelError):
@@ -163,15 +163,15 @@ class AccessDenied(ModelError):
 
 
 class StaleRequest(ModelError):
-    """The request was not sent, or not once more: words that it may hold were forgotten. Make it anew."""
+    """The request was not sent (again): something in it was forgotten. Build it again."""
 
     def __init__(self) -> None:
         super().__init__("Words of the talk were forgotten while it was read.")
 
 
 class InvalidRequest(ModelError):
-    """The server will never take this request. `at`: the message of the request, and the block of it, that the server
-    names as the reason, counted from 0; None where it names none."""
+    """The server will never take this request. `at`: the message and the block that the server names as the reason,
+    from 0; None where it names none."""
 
     def __init__(self, message: str, *, at: tuple[int, int] | None = None) -> None:
         super().__init__(message)
@@ -187,7 +187,7 @@ class ContextOverflow(InvalidRequest):
 
 
 class AnswerTooLong(InvalidRequest):
-    """A longer answer was asked for than the model's may be: `most` tokens."""
+    """A longer answer was asked for than the model's limit: `most` tokens."""
 
     def __init__(self, message: str, *, most: int) -> None:
         super().__init__(message)
@@ -199,16 +199,16 @@ class ModelNotFound(InvalidRequest):
 
 
 class ThinkingRejected(InvalidRequest):
-    """A thinking block does not fit what stands before it (or came from another model). The same request without any
-    thinking blocks may succeed."""
+    """A thinking block does not fit what is before it (or came from another model). The same request without thinking
+    may succeed."""
 
 
 class Model(Protocol):
     def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        """Ask once. Ends with exactly one `Completed`, or raises `ModelError`. Closing the iterator ends the call."""
+        """Asks once. Ends with exactly one `Completed`, or raises `ModelError`. Closing the iterator ends the call."""
 
     async def context_window(self, model: str) -> int | None:
-        """Tokens that fit a request and its answer, or None where the server does not say. Never raises."""
+        """Tokens of a request and its answer, or None where the server does not say. Never raises."""
 
     async def aclose(self) -> None: ...
 
@@ -226,7 +226,7 @@ class UsageRecord:
 
 class CallLedger(Protocol):
     def record(self, entry: UsageRecord) -> None:
-        """Note a finished or broken-off call. Does not block and does not raise."""
+        """Notes a finished or broken-off call. Does not block and does not raise."""
 
 
 def result_block(call_id: str, text: str, *, error: bool = False) -> Block:

@@ -1,13 +1,4 @@
-"""A model that does not give up at once: retries at the server's own delay, then fallbacks, then a clear error.
-
-A stream of a model, closed on every way out: that is what ends the call.
-
-Every call of a model noted in the ledger, also one that broke off or was stopped.
-
-Asking a model for one whole answer.
-
-A request without its thinking blocks, for a model that did not make them. Pure.
-"""
+"""Wrappers around a model: retries and fallbacks, metering, asking for one whole answer."""
 
 from __future__ import annotations
 
@@ -41,7 +32,7 @@ from agent.model.prices import Prices
 
 @contextlib.asynccontextmanager
 async def closing(stream: AsyncIterator[ModelEvent]) -> AsyncIterator[AsyncIterator[ModelEvent]]:
-    """Close `stream` on leaving, whatever was the reason. An iterator that cannot be closed is left as it is."""
+    """Closes `stream` on leaving, which ends the call. An iterator that cannot be closed is left as it is."""
     try:
         yield stream
     finally:
@@ -53,8 +44,8 @@ _CHARS_PER_TOKEN = 4
 
 
 class MeteredModel:
-    """Stands directly around the model that makes the calls, inside `ResilientModel`, so that each try is counted. A
-    call that the server refused before it began costs nothing and is not noted."""
+    """Records every call, also one that broke off. Inside `ResilientModel`, so that each try counts. A call that was
+    refused before it began costs nothing and is not recorded."""
 
     def __init__(self, model: Model, ledger: CallLedger, prices: Prices) -> None:
         self._model = model
@@ -86,7 +77,7 @@ class MeteredModel:
 
 
 class _Call:
-    """What one call has used so far; `usage` is None until the server began."""
+    """The usage of one call; `usage` is None until the server began."""
 
     def __init__(self, model: str) -> None:
         self.model = model
@@ -106,7 +97,7 @@ class _Call:
 
 
 async def ask(model: Model, request: ModelRequest) -> Completed:
-    """Ask for an answer that is not shown to anybody. Raises `ModelError`: `StaleRequest` where the request may not be
+    """Asks for an answer that is not shown to anybody. Raises `ModelError`: `StaleRequest` where the request may not be
     sent any more."""
     if not request.is_current():
         raise StaleRequest
@@ -125,7 +116,7 @@ def has_thinking(request: ModelRequest) -> bool:
 
 
 def without_thinking(request: ModelRequest) -> ModelRequest:
-    """All thinking left out. A message that was nothing else goes; neighbours of one role become one message."""
+    """The request without thinking. Messages of nothing else are dropped; neighbours of one role become one."""
     kept: list[Message] = []
     for message in request.messages:
         content = tuple(block for block in message.content if block.get("type") not in THINKING)
@@ -147,13 +138,12 @@ _LATER = "I have tried several times. Please send your message again in a few mi
 
 
 class ResilientModel:
-    """Bounded: every model is tried at most `attempts` times, and no single wait is longer than `longest_wait` seconds.
+    """Tries every model at most `attempts` times, with no wait longer than `longest_wait` seconds.
 
-    `TryLater` is retried. A model that is overloaded or down is given up for the next of `fallbacks` (names at the same
-    server) as soon as its tries are used up; one that the server does not know, at once. Before every new try comes
-    `Restarted`, which voids what streamed so far. A request goes to another model without thinking blocks, since they
-    are bound to the model that made them; so does one whose thinking the server refused, once. Before every try it is
-    asked whether the request may still be sent (`ModelRequest.is_current`), and `StaleRequest` raised where not.
+    `TryLater` is retried. An overloaded model is given up for the next of `fallbacks` (names at the same server) after
+    its tries, an unknown one at once. Before every new try comes `Restarted`. A request goes to another model without
+    thinking, which is bound to its model; so does one whose thinking the server refused, once. Raises `StaleRequest`
+    where the request may no longer be sent (`ModelRequest.is_current`).
     """
 
     def __init__(
@@ -225,7 +215,7 @@ class ResilientModel:
         raise TryLater(f"{error} {when}", retry_after=error.retry_after, overloaded=error.overloaded) from error
 
     def _wait(self, made: int, retry_after: float | None) -> float:
-        """Never less than the server asks for, never more than the longest wait."""
+        """At least what the server asks for, at most the longest wait."""
         if retry_after is not None:
             return min(self._longest_wait, retry_after * (1 + SERVER_JITTER * self._jitter()))
         backoff: float = FIRST_WAIT * 2 ** (made - 1)
@@ -233,7 +223,7 @@ class ResilientModel:
 
 
 class _Tries:
-    """Where a call stands: which request goes out next, and how much may still be tried."""
+    """The state of a call: the next request, and how much may still be tried."""
 
     def __init__(self, request: ModelRequest, names: list[str], attempts: int) -> None:
         self.request = request

@@ -1,4 +1,4 @@
-"""What a call costs, in USD per million tokens."""
+"""Prices of models, in USD per million tokens."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ CURRENT: Mapping[str, TokenPrice] = {
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """`overrides` (config `model.prices`) stand before the built-in ones."""
+    """`overrides` (config `model.prices`) win over the built-in ones."""
 
     overrides: Mapping[str, TokenPrice] = field(default_factory=dict)
 

@@ -1,4 +1,4 @@
-"""A model that says what it was told to say. Shipped, so that anyone can run the whole agent without a server."""
+"""A model with scripted answers. Shipped, so that anyone can run the whole agent without a server."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from agent.silence import NO_REPLY
 
 
 class Hold:
-    """Parks a scripted stream: `reached` is set when the stream stands still, and it goes on once `released` is set."""
+    """Pauses a scripted stream: `reached` is set when it pauses, and it goes on once `released` is set."""
 
     def __init__(self) -> None:
         self.reached = asyncio.Event()
@@ -52,7 +52,7 @@ class ScriptedAnswer:
     blocks          further blocks as they are, before the text: thinking, for one
     text            one text block; as a sequence, the pieces in which it streams
     stop_reason     default: tool_use with calls, else end_turn
-    hold, hold_at   the stream parks at `hold` before the text's piece number `hold_at`; past the last piece: before
+    hold, hold_at   the stream pauses at `hold` before the text's piece number `hold_at`; past the last piece: before
                     the answer is completed
     breaks          raised in place of the answer's end, after everything streamed
     """
@@ -76,11 +76,13 @@ Step: TypeAlias = Reply | Callable[[ModelRequest], Reply]
 
 
 class ScriptedModel:
-    """Gives `answers` in order, one a call. A text, a tool call, a whole `Answer`, an error to raise, or a function of
-    the request. `otherwise` answers when they are used up; without it a further call is an error of the test.
+    """Returns `answers` in order, one a call: a text, a tool call, a whole `ScriptedAnswer`, an error to raise, or a
+    function of the request. `otherwise` answers when they are used up; without it a further call is an error of the
+    test.
 
-    `requests` are those of turns; `silent` those that the program makes on its own account (flush, compaction,
-    consolidation), whose moment no script can know: `behind` answers them all."""
+    `requests` are those of turns; `silent` those of the program itself (flush, compaction, consolidation), whose moment
+    no script can know: `behind` answers them all.
+    """
 
     def __init__(
         self,
@@ -99,12 +101,12 @@ class ScriptedModel:
         self._ids = itertools.count(1)
 
     def then(self, *answers: Step) -> None:
-        """Put more answers at the end."""
+        """Adds answers at the end."""
         self._answers.extend(answers)
 
     @property
     def left(self) -> int:
-        """Answers that were not asked for yet."""
+        """The number of unused answers."""
         return len(self._answers)
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:

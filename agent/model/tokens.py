@@ -1,4 +1,4 @@
-"""How many tokens a text takes, estimated without a tokenizer."""
+"""Estimates how many tokens a text takes, without a tokenizer."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _NOT_LEADING = bytes(range(0xE0))
 
 
 def estimate(text: str) -> int:
-    """Tokens of a text, without a tokenizer: a quarter of its UTF-8 bytes, one for each character of three bytes or
-    more (Chinese, Japanese, Korean). Meant to be a little too high rather than too low."""
+    """A quarter of the UTF-8 bytes, and one for each character of three bytes or more (Chinese, Japanese, Korean):
+    rather a little too high than too low."""
     data = text.encode("utf-8", "replace")
     wide = 0 if len(data) == len(text) else len(data.translate(None, delete=_NOT_LEADING))
     return (len(data) + wide + 3) // 4

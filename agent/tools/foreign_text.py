@@ -104,7 +104,7 @@ def of_others(source: str, text: str, scope: Scope) -> tuple[ForeignText, ...]:
 
 
 def in_memory(text: str, scope: Scope) -> tuple[ForeignText, ...]:
-    """Of blocks of the scope's own files, in a prompt or as they have changed."""
+    """The foreign parts of blocks of the scope's own files."""
     if scope.audience is not Audience.GROUP:
         return in_text(text)
     found: list[ForeignText] = []
@@ -121,16 +121,15 @@ def in_memory(text: str, scope: Scope) -> tuple[ForeignText, ...]:
 
 
 def is_of_others(path: str, scope: Scope) -> bool:
-    """Whether all that a file says counts as others' text: the owner reads another scope's, or a talk as it was
-    exported, with all that came along; and in a group, where every member has it written. `path` is relative to the
-    scope's folder."""
+    """True where all of a file counts as foreign: the owner reads another scope's, or an exported session; and in a
+    group, where every member may have it written. `path` is relative to the scope's folder."""
     top = folded_name(path.partition("/")[0])
     is_anothers = scope.audience is Audience.OWNER and top in FOLDERS_OF_OTHERS
     return is_anothers or top == _EXPORTS or scope.audience is Audience.GROUP
 
 
 def unique(found: Iterable[ForeignText]) -> tuple[ForeignText, ...]:
-    """One of each source, the first, and no more than are worth keeping."""
+    """The first of each source, and no more than are worth keeping."""
     return tuple(_first_of_each(found))[:_MOST]
 
 

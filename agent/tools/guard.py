@@ -1,7 +1,7 @@
-"""Effects that ask (SPEC 6): which files only the owner may have changed, and how the owner is asked.
+"""Which files only the owner may change, and how they are asked (SPEC 6).
 
-A file is judged by the path that was given and by where that really leads, each part as any file system would take it:
-without case, in one form of its letters.
+A file is judged by the given path and by where it really leads, each part without case and in one Unicode form, as any
+file system may take it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _RULES = frozenset({"tools.md", "heartbeat.md", "schedule.yaml"})
 
 
 class Guarded(enum.IntEnum):
-    """What kind of file only the owner may have changed; where several fit, the greatest counts."""
+    """The kind of file that only the owner may change; where several fit, the greatest counts."""
 
     FREE = 0
     RULES = 1
@@ -38,7 +38,7 @@ class Guarded(enum.IntEnum):
 
 
 def guarded(scope: Scope, path: Path) -> Guarded:
-    """`path` below the scope's folder; it need not exist. Blocks: follows links."""
+    """`path` is below the scope's folder and need not exist. Blocks: follows links."""
     return max(_guarded(scope.audience, names) for names in ways(path, scope.folder))
 
 
@@ -60,8 +60,8 @@ Change = Callable[[bytes | None], bytes | None]
 
 
 def written(desk: ToolContext, path: Path, change: Change | None = None, new: str = "") -> Effect | None:
-    """The effect of changing a file; `new`: the text that would be put into it. Without `change` it is not known what
-    the whole would be. Blocks. Raises `FileError`, `ToolError`."""
+    """The effect of changing a file; `new`: the text that would be put into it. Without `change` the resulting whole is
+    unknown. Blocks. Raises `FileError`, `ToolError`."""
     kind = guarded(desk.scope, path)
     if kind is Guarded.FREE:
         return None
@@ -103,7 +103,7 @@ async def of_edit(desk: ToolContext, arguments: Arguments) -> Effect | None:
 
 
 async def approved(desk: ToolContext, arguments: Arguments, run: Work) -> str | ToolResult:
-    """Change a file as the owner has said yes to: they know what it says, whether or not the talk has read it."""
+    """Changes a file as the owner approved, whether or not the conversation has read it."""
     path = desk.path(text(arguments, "path"))
     present = await desk.blocking(files.read_text, path, desk.scope.folder)
     if present is not None:

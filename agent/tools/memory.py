@@ -1,4 +1,4 @@
-"""The memory tools: what is told is written down, and found again."""
+"""The memory tools: write down and find again."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ async def _effect_of_update(desk: ToolContext, arguments: Arguments) -> Effect |
 
 
 async def _effect(desk: ToolContext, new: str, *paths: Path) -> Effect | None:
-    """None, unless the owner has put links in their places that lead to what only they may have changed."""
+    """None, unless the owner has put links in their places that lead to guarded files."""
     found = [await desk.blocking(guard.written, desk, path, None, new) for path in paths]
     return next(filter(None, found), None)
 
@@ -233,7 +233,7 @@ def _of_file(
 
 
 async def _talk(desk: ToolContext, arguments: Arguments) -> str | None:
-    """A past talk, where the path is one that a hit named, else None; lines are those of its transcript."""
+    """A past session, if the path is one that a hit named, else None; by lines of its transcript."""
     said = (
         await desk.blocking(desk.talks.opened, desk.scope, text(arguments, "path"), desk.clock) if desk.talks else None
     )

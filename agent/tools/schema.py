@@ -1,4 +1,4 @@
-"""Short forms for the JSON Schemas of tools; each word of them is in every request."""
+"""Short forms for the JSON Schemas of tools, which are in every request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""skill_read: a skill's text when it is needed."""
+"""`skill_read`: a skill's text when it is needed."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""HTTP to a Messages API server through the official SDK. The only file that imports it; see `anthropic.py`.
+"""HTTP to a Messages API server through the official SDK. The only file that imports it.
 
-The SDK's work on requests and answers is gone around (100 ms for a long history, on the event loop): the body goes out
-as the bytes that it is, the stream is read by `sse`, which takes what no decoder of the SDK takes. What the SDK is here
-for: connections, headers, versions and error classes.
+The SDK's processing of requests and answers is bypassed (100 ms for a long history, on the event loop): the body is
+sent as bytes, and `stream` reads what the SDK's decoder refuses. The SDK provides connections, headers, versions and
+error classes.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class AnthropicClient:
         )
 
     async def events(self, request: ModelRequest) -> AsyncGenerator[Event, None]:
-        """Ask, and yield the stream's events up to message_stop as they were sent. Raises `ModelError`."""
+        """Asks, and yields the stream's events up to message_stop as they were sent. Raises `ModelError`."""
         with self._translated(request):
             async with await self._asked(request) as stream:
                 body = stream.response.aiter_bytes()
@@ -83,8 +83,7 @@ class AnthropicClient:
                     raise unexpected(said_in(reader.other), self._key)
 
     async def window(self, model: str) -> int | None:
-        """Tokens of the model's window, by the models endpoint, or None where that has no answer, for whatever
-        reason."""
+        """Tokens of the model's window by the models endpoint; None without an answer."""
         try:
             async with asyncio.timeout(self._window_s):
                 if size := window_of(await self._page(f"/v1/models/{quote(model, safe='')}")):
@@ -96,7 +95,7 @@ class AnthropicClient:
         return window_of(mine[0]) if mine else None
 
     async def models(self) -> list[str]:
-        """The names of the models that the server has; empty where it does not say."""
+        """The names of the server's models; empty where it does not say."""
         try:
             async with asyncio.timeout(self._window_s):
                 listed = entries_of(await self._page("/v1/models"))
@@ -118,7 +117,7 @@ class AnthropicClient:
         )
 
     async def _page(self, path: str) -> Json:
-        """What a GET answers, None where it does not."""
+        """The JSON of a GET; None without an answer."""
         try:
             page: Any = await self._sdk.get(path, cast_to=object)
         except (anthropic.AnthropicError, httpx2.HTTPError, ValueError, RecursionError):
@@ -127,7 +126,7 @@ class AnthropicClient:
         return answer
 
     def _read(self, events: Iterator[ServerEvent], request: ModelRequest) -> Iterator[Event]:
-        """The events that mean something. Raises `ModelError` for one that tells an error."""
+        """The meaningful events. Raises `ModelError` for an error event."""
         for sse in events:
             data = sse.data.strip()
             if data == "[DONE]":
@@ -150,7 +149,7 @@ class AnthropicClient:
         raise unexpected(said_in(text), self._key)
 
     def _told(self, body: Json, request: ModelRequest) -> ModelError:
-        """An error that the server sent in place of an answer; it has perhaps a type, but no status of its own."""
+        """An error that was sent in place of an answer; it may have a type, but no status."""
         said = said_in(body)
         return self._refusal(status_of(said), said, request)
 
@@ -165,7 +164,7 @@ class AnthropicClient:
 
     @contextlib.contextmanager
     def _translated(self, request: ModelRequest) -> Iterator[None]:
-        """Foreign errors become `ModelError`; the cause is kept where it does not show the key."""
+        """Turns foreign errors into `ModelError`; the cause is kept where it does not show the key."""
         try:
             yield
         except (anthropic.AnthropicError, httpx2.HTTPError, httpx2.StreamError) as error:
@@ -189,7 +188,7 @@ class AnthropicClient:
 
 
 def _target(response: httpx2.Response) -> str:
-    """Where a redirect leads to, without what may be secret; empty where it does not say."""
+    """The target of a redirect without secrets; empty where it has none."""
     location = response.headers.get("location", "")
     try:
         url = response.url.join(location)
@@ -199,7 +198,7 @@ def _target(response: httpx2.Response) -> str:
 
 
 async def _begin(body: AsyncIterator[bytes]) -> bytes:
-    """What an answer begins with, up to the first byte that is not blank."""
+    """The beginning of an answer, up to the first byte that is not blank."""
     begin = b""
     async for chunk in body:
         begin += chunk
@@ -215,7 +214,7 @@ async def _again(begin: bytes, rest: AsyncIterator[bytes]) -> AsyncGenerator[byt
 
 
 def _is_whole(headers: Mapping[str, str], begin: bytes) -> bool:
-    """Whether the answer is one piece, of a server that does not stream, whatever it says that it is."""
+    """True where the answer is one piece, of a server that does not stream, whatever it claims."""
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     return kind == "application/json" or begin.removeprefix(codecs.BOM_UTF8).lstrip()[:1] in (b"{", b"[", b"<")
 
@@ -225,7 +224,7 @@ def _is_error(told: Json) -> bool:
 
 
 def _decoded(data: str) -> Json:
-    """JSON; None for other words. Raises `TryLater` for what was JSON once."""
+    """JSON; None for other text. Raises `TryLater` for broken JSON."""
     try:
         decoded: Json = load_json(data)
     except ValueError as error:
@@ -236,7 +235,7 @@ def _decoded(data: str) -> Json:
 
 
 async def _drain(rest: AsyncIterator[bytes]) -> None:
-    """Read to the end of the stream, so that its connection can be used again; a server that dawdles loses it."""
+    """Reads to the end of the stream, so that its connection can be reused; a slow server loses it."""
     with contextlib.suppress(TimeoutError, httpx2.HTTPError):
         async with asyncio.timeout(DRAIN_S):
             async for _ in rest:
@@ -250,7 +249,7 @@ def _foreign_headers(key: str, host: str) -> dict[str, str]:
 
 
 def _http_client(host: str, timeout: httpx2.Timeout) -> httpx2.AsyncClient:
-    """A proxy from the environment is used for the world, never for this machine. A redirect is told, not followed: it
+    """A client that uses the environment's proxy for other machines only. Redirects are reported, not followed: they
     would take the key to another server."""
     if _is_loopback(host):
         limits = anthropic.DEFAULT_CONNECTION_LIMITS

@@ -1,4 +1,4 @@
-"""What a server's refusal means, by what the caller can do about it, said for the person in the chat. Pure."""
+"""Translates a server's refusal into an error by what the caller can do, in words for the person in the chat. Pure."""
 
 from __future__ import annotations
 
@@ -101,8 +101,8 @@ _SECRET = re.compile(r"\b(sk|key|tok)-[\w-]{6,}")
 
 @dataclass(frozen=True, slots=True)
 class ServerMessage:
-    """What a server said with a refusal: its words, the types and codes beside them, a window where a field names
-    it. `is_error`: in an object that is one; `is_page`: on a web page."""
+    """A refusal: its text, types and codes, and a window where a field names it. `is_error`: in an error object;
+    `is_page`: on a web page."""
 
     text: str = ""
     kind: str = ""
@@ -117,7 +117,7 @@ class ServerMessage:
 
 
 def said_in(body: Json) -> ServerMessage:
-    """Read from what came, as JSON or as text that may be JSON."""
+    """Reads a body, JSON or text that may be JSON."""
     if isinstance(body, str):
         text = body.strip()
         try:
@@ -140,7 +140,7 @@ def said_in(body: Json) -> ServerMessage:
 
 
 def status_of(said: ServerMessage) -> int:
-    """HTTP status for an error that came without one of its own; 500 for one not known."""
+    """HTTP status for an error without one; 500 for an unknown one."""
     if said.kind in _STATUS_OF_TYPE:
         return _STATUS_OF_TYPE[said.kind]
     first = said.codes.partition(" ")[0]
@@ -183,7 +183,7 @@ def refusal(status: int, said: ServerMessage, *, model: str, secret: str = "", w
 
 
 def unexpected(said: ServerMessage, secret: str) -> InvalidRequest:
-    """The error for an answer, of status 200, that is none."""
+    """The error for an answer of status 200 that is none."""
     if said.is_page:
         return no_messages_api(f": it shows a web page{_because(quoted(said.text, secret))}")
     if not said.text:
@@ -198,13 +198,13 @@ def no_messages_api(instead: str) -> InvalidRequest:
 
 
 def redirect(target: str, secret: str) -> InvalidRequest:
-    """The error for an address that is another's. `target`: where it leads to, without a query."""
+    """The error for a redirect. `target`: where it leads to, without a query."""
     where = quoted(target.removesuffix("/").removesuffix("/v1/messages"), secret) or "another"
     return InvalidRequest(f"The configured address redirects to {where}. Set model.base_url in config.yaml to that.")
 
 
 def quoted(text: str, secret: str) -> str:
-    """A server's words fit to be shown: one line, not long, without `secret` or anything that looks like a key."""
+    """A server's text fit to be shown: one line, not long, without `secret` or anything that looks like a key."""
     clean = _clean(text)
     if secret:
         clean = clean.replace(secret, "***")
@@ -213,8 +213,8 @@ def quoted(text: str, secret: str) -> str:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that the server asks to wait: `retry-after-ms`, else `retry-after` as seconds or as a date, which is
-    read against the server's own `date`. None where it says nothing that can be read."""
+    """Seconds that the server asks to wait: `retry-after-ms`, else `retry-after` as seconds or as a date, relative to
+    its own `date`. None where unreadable."""
     milliseconds = _number(headers.get("retry-after-ms", ""))
     if milliseconds is not None:
         return milliseconds / 1000
@@ -243,7 +243,7 @@ def _moment(text: str) -> datetime | None:
 
 
 def _error_in(body: Json, depth: int = 0) -> Mapping[str, Json]:
-    """The innermost object that is the error; empty where there is none."""
+    """The innermost error object; empty where there is none."""
     if isinstance(body, list) and depth < _DEEPEST:
         return next((error for one in body[:1] if (error := _error_in(one, depth + 1))), {})
     if not isinstance(body, Mapping):
@@ -255,7 +255,7 @@ def _error_in(body: Json, depth: int = 0) -> Mapping[str, Json]:
 
 
 def _words_in(body: Json, depth: int = 0) -> Iterator[str]:
-    """What a server says in an object of any shape: the first of its fields that says something."""
+    """The texts in an object of any shape."""
     if isinstance(body, str):
         if body.strip():
             yield body.strip()
@@ -293,7 +293,7 @@ def _number_after(patterns: tuple[re.Pattern[str], ...], text: str) -> int | Non
 
 
 def _is_about_money(said: ServerMessage, wait: float | None) -> bool:
-    """A quota alone may be one of a minute; such a server says how long to wait."""
+    """True for a spent quota, except one of a minute, for which a server says how long to wait."""
     words = said.all.lower()
     return bool(_CREDIT.search(words)) or ("quota" in words and wait is None and " per " not in words)
 

@@ -1,8 +1,7 @@
-"""What local models write into their text where their server does not read it: thoughts before the answer, calls of
-tools, signs of the end. Taken out while the text streams; whatever else there is, is let through at once. Pure.
+"""Removes what local models write into their text where their server does not parse it: thoughts before the answer,
+tool calls, end tokens. Works on the stream; everything else passes at once. Pure.
 
-Held back is only what may still turn out to be one of these: white space before a first thought, the beginning of a tag
-and what stands behind a sign of the end. Linear in the text, however it is cut.
+Only what may still become one of these is held back. Linear in the text, however it is cut.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ _State = Literal["leading", "thought", "text", "opened", "call"]
 
 @dataclass(frozen=True, slots=True)
 class RawCall:
-    """A call that a model wrote as text. `garbage` is that text where nobody can read it."""
+    """A call that a model wrote as text. `garbage` is that text where it is unreadable."""
 
     name: str
     input: Mapping[str, Json]
@@ -62,7 +61,7 @@ class RawCall:
 
 
 class MarkupFilter:
-    """One text. `feed` and `finish` return what may be shown now; `calls` are those with which the text ends."""
+    """For one text. `feed` and `finish` return what may be shown now; `calls` are those at the text's end."""
 
     def __init__(self) -> None:
         self.calls: list[RawCall] = []
@@ -83,7 +82,7 @@ class MarkupFilter:
 
     @property
     def took_all(self) -> bool:
-        """Whether there was something to take out, and nothing else."""
+        """True where there was markup and nothing else."""
         return not self._has_shown and (self._thought or self._behind is not None or bool(self.calls))
 
     def feed(self, piece: str) -> str:
@@ -93,7 +92,7 @@ class MarkupFilter:
         return self._taken()
 
     def finish(self) -> str:
-        """The rest, now that nothing more comes."""
+        """The rest at the end."""
         rest = self._text[self._at :]
         match self._state:
             case "leading" if not self._thought:
@@ -108,7 +107,7 @@ class MarkupFilter:
         return self._taken()
 
     def _read(self) -> bool:
-        """Read on; False: it takes more to go on."""
+        """Reads on; False where it needs more input."""
         match self._state:
             case "leading":
                 return self._read_leading()
@@ -146,7 +145,7 @@ class MarkupFilter:
         return True
 
     def _read_text(self) -> bool:
-        """Up to the next tag that matters, and over it."""
+        """Reads up to the next known tag, and over it."""
         if self._at == len(self._text):
             return False
         if self._behind is not None and (blanks := self._blanks_here()):
@@ -176,7 +175,7 @@ class MarkupFilter:
         return True
 
     def _read_opened(self) -> bool:
-        """Behind the tag of a call: whether it is one."""
+        """After a call's tag: decides whether it is one."""
         self._skip_blanks()
         if any(self._text.startswith(begin, self._at) for begin in _CALL_BEGINS):
             self._blanks.clear()
@@ -203,7 +202,7 @@ class MarkupFilter:
         return True
 
     def _may_become(self, tag: str) -> bool:
-        """Whether all that is left is the beginning of the tag."""
+        """True where the rest is the beginning of the tag."""
         return len(self._text) - self._at < len(tag) and tag.startswith(self._text[self._at :])
 
     def _blanks_here(self) -> str:
@@ -216,7 +215,7 @@ class MarkupFilter:
             self._blanks.append(blanks)
 
     def _let_go(self, text: str) -> None:
-        """Text that is shown, after all that was held back before it; what calls there were, it does not end with."""
+        """Shows text, after what was held back before it; calls before it are not at the end."""
         if self._behind is not None:
             text = "".join(self._behind) + text
             self._behind = None
@@ -240,7 +239,7 @@ class MarkupFilter:
 
 
 def input_of(given: Json) -> Mapping[str, Json] | None:
-    """The input of a call, also where it is encoded, once or twice. None: nobody can read it."""
+    """The input of a call, also where it is encoded once or twice. None: unreadable."""
     for _ in range(3):
         if given is None or given == "":
             return {}

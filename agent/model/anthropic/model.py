@@ -1,9 +1,7 @@
-"""The Anthropic Messages API, at Anthropic's or at any server that speaks it.
+"""The model behind a Messages API server, Anthropic's or another.
 
-Importing the SDK costs about a second and 76 MB, so `anthropic_client`, the only file that imports it, is loaded at the
+Importing the SDK costs about a second and 76 MB, so `anthropic.client`, the only file that imports it, is loaded at the
 first call (or by `warm_up`), on a thread.
-
-What servers say of their models, each in fields of its own. Pure.
 """
 
 from __future__ import annotations
@@ -35,9 +33,8 @@ _MOST_NAMES = 12
 
 class AnthropicModel:
     """A Messages API server. `base_url` with or without `/v1`, None for Anthropic's own; `timeout_s` is the longest
-    silence within a call, `window_s` the longest wait for what the server says of its models. The key may be empty for
-    servers that want none. No key, address or profile is taken from the SDK's environment variables or from disk: what
-    was not configured is never used."""
+    silence within a call, `window_s` the longest wait for the models endpoint. The key may be empty for servers that
+    want none. Nothing is taken from the SDK's environment variables or from disk."""
 
     def __init__(
         self, api_key: str, base_url: str | None = None, timeout_s: float = 120.0, window_s: float = WINDOW_S
@@ -55,7 +52,7 @@ class AnthropicModel:
         return f"AnthropicModel(base_url={self._base_url!r})"
 
     async def warm_up(self) -> None:
-        """Import the SDK and build the client now, so that the first call need not wait for it."""
+        """Imports the SDK and builds the client, so that the first call need not wait."""
         await self._opened()
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
@@ -77,7 +74,7 @@ class AnthropicModel:
                 yield event
 
     def _allowed(self, request: ModelRequest) -> ModelRequest:
-        """With an answer no longer than the server has said that the model's may be."""
+        """The request with its answer limited to what the server allows for the model."""
         most = self._most.get(request.model, request.max_tokens)
         return request if most >= request.max_tokens else dataclasses.replace(request, max_tokens=most)
 
@@ -155,7 +152,7 @@ def entries_of(page: Json) -> list[Mapping[str, Json]]:
 
 
 def window_of(entry: Json) -> int | None:
-    """Tokens of a model's window, or None where its entry does not tell them."""
+    """Tokens of a model's window, in whichever field; None where its entry does not say."""
     if not isinstance(entry, Mapping):
         return None
     meta = entry.get("meta")

@@ -1,8 +1,8 @@
-"""A `ModelRequest` as the body of `POST /v1/messages`. Pure.
+"""Builds the body of `POST /v1/messages`. Pure.
 
-Order and content of tools, system and messages are kept byte for byte, since the server's cache and the signatures of
-thinking blocks hang on them; only cache marks move, which neither looks at. `thinking` is not sent: the current models
-think by themselves, older and foreign ones may refuse the field. No sampling parameters: the API refuses them.
+Tools, system and messages keep their order and bytes, for the server's cache and the signatures of thinking depend on
+them; only cache marks move. `thinking` is not sent: current models think by themselves, older and foreign ones may
+refuse the field. No sampling parameters: the API refuses them.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def body_of(request: ModelRequest) -> Body:
 
 
 def encoded(body: Body) -> bytes:
-    """As it goes over the wire. Lone surrogates, which have no UTF-8 form, are question marks, the same every time;
-    numbers that JSON has not are null."""
+    """The bytes to send. Lone surrogates become question marks, always the same; numbers that JSON lacks become
+    null."""
     try:
         # a third of the time of `json`, which for a long talk is milliseconds of the event loop
         return to_json(body, inf_nan_mode="null")
@@ -47,7 +47,7 @@ def encoded(body: Body) -> bytes:
 
 
 def _mark(cache: str) -> Block | None:
-    """5 minutes is the server's default and not named, for servers that know only that."""
+    """The cache mark. 5 minutes is the server's default and not named, for servers that know only that."""
     match cache:
         case "off":
             return None
@@ -58,9 +58,8 @@ def _mark(cache: str) -> Block | None:
 
 
 def _messages(messages: tuple[Message, ...], mark: Block | None, aside: bool) -> list[Json]:
-    """Marked are the last message, which the next call will read from the cache, and the last user message before it,
-    which ended the call before and was written then: further apart than the 20 blocks that the server looks back. What
-    is said `aside` no later call reads."""
+    """Marks the last message, which the next call reads from the cache, and the last user message before it, where the
+    previous call ended: further apart than the 20 blocks that the server looks back. No later call reads an `aside`."""
     said = int(aside)
     last = len(messages) - 1
     kept = last if messages and len(messages[last].content) > said else max(0, last - 1)
@@ -77,7 +76,7 @@ def _messages(messages: tuple[Message, ...], mark: Block | None, aside: bool) ->
 
 
 def _marked_at_end(blocks: Iterable[Block], mark: Block | None, but: int = 0) -> list[Block]:
-    """The blocks with a mark on the last one that can carry it, the last `but` left aside."""
+    """The blocks with a mark on the last one that can have it, without the last `but`."""
     marked = list(blocks)
     if mark is None:
         return marked

@@ -1,8 +1,8 @@
-"""The events of a streamed answer put together again as plain JSON: as they were sent, where they are what the API's
-documentation says, and without losing a word where they are not. Pure.
+"""Assembles a streamed answer into plain JSON: as sent, where it follows the API's documentation, and without losing
+text where it does not. Pure.
 
-Server-sent events out of a server's bytes, whatever they are: a byte that is not UTF-8 costs one character, a last
-line without an end nothing, and what is no event at all is kept, so that it can be quoted. Pure.
+The reader takes any bytes: one that is not UTF-8 costs one character, an unfinished last line nothing, and lines that
+are no event are kept, so that they can be quoted.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ _LONGEST_NAME = 64
 
 
 class AnswerAssembler:
-    """One answer in the making. Unknown events, deltas and block types are no error: blocks are kept as they came.
-    `local`: the model may be one that writes thoughts, calls and signs of the end into its text."""
+    """One answer in progress. Unknown events, deltas and block types are kept as they came. `local`: the model may
+    write thoughts, calls and end tokens into its text."""
 
     def __init__(self, model: str, *, local: bool = False) -> None:
         self._model = model
@@ -56,7 +56,7 @@ class AnswerAssembler:
         self._at_start: Json = None
 
     def feed(self, event: Event) -> Iterator[ModelEvent]:
-        """Take one event; yields what it means to the caller."""
+        """Takes one event; yields what it means to the caller."""
         match event.get("type"):
             case "message_start":
                 yield self._start(_object(event.get("message")))
@@ -74,7 +74,7 @@ class AnswerAssembler:
                 self._is_over = True
 
     def rest(self) -> Iterator[ModelEvent]:
-        """What was held back, now that the stream has ended."""
+        """What was held back, at the end of the stream."""
         if not self._blocks:
             for event in _blocks_as_events(self._at_start):
                 yield from self.feed(event)
@@ -82,8 +82,8 @@ class AnswerAssembler:
             yield from block.end()
 
     def completed(self) -> Completed:
-        """The whole answer, after `rest`. Raises `TryLater` where the stream ended without the server having finished
-        it: that is told by a last event, or by why it stopped, and some servers tell only one of the two."""
+        """The whole answer, after `rest`. Raises `TryLater` where the server did not finish it, by a last event or a
+        stop reason; some servers send only one of the two."""
         if not self._stop_reason and not self._is_over:
             raise TryLater("The model's answer broke off before its end.")
         invalid: dict[str, str] = {}
@@ -102,7 +102,7 @@ class AnswerAssembler:
         return Started(self._spent(), self._model)
 
     def _begin(self, index: int, start: Json) -> Iterator[ModelEvent]:
-        """A block. One that is still open at its index was never ended by the server."""
+        """Begins a block. One still open at its index was never ended by the server."""
         if (before := self._open.pop(index, None)) is not None:
             yield from before.end()
         block = self._open[index] = _Block(
@@ -114,8 +114,8 @@ class AnswerAssembler:
         yield from block.opening()
 
     def _grow(self, index: int, delta: Event) -> Iterator[ModelEvent]:
-        """A delta goes to the block of its index, if that can take it. If not, text begins a block of its own, and the
-        input of a call goes to the newest call."""
+        """Adds a delta to the block of its index, if that fits. If not, text begins a block of its own, and the input
+        of a call goes to the newest call."""
         kind = _string(delta.get("type")) or next((_FIELDS[field] for field in _FIELDS if field in delta), "")
         block = self._open.get(index)
         if kind in _GROWING and (block is None or block.kind != _GROWING[kind]):
@@ -127,7 +127,7 @@ class AnswerAssembler:
             yield from block.grow(kind, delta)
 
     def _raw_calls(self, invalid: dict[str, str]) -> Iterator[Block]:
-        """The calls with which the last text ends, for a model whose server does not read them."""
+        """The calls at the end of the last text, for a model whose server does not parse them."""
         last = next((block for block in reversed(self._blocks) if block.kind == "text"), None)
         for call in last.raw_calls if last else ():
             id = _new_id()
@@ -136,7 +136,7 @@ class AnswerAssembler:
             yield _whole_block({"type": "tool_use", "id": id, "name": _tool_name(call.name), "input": call.input})
 
     def _count(self, usage: Json) -> None:
-        """Numbers in later events replace earlier ones: the server sends totals."""
+        """Later numbers replace earlier ones: the server sends totals."""
         for name, value in _object(usage).items():
             if isinstance(value, int) and not isinstance(value, bool):
                 self._usage[name] = max(0, value)
@@ -152,7 +152,7 @@ class AnswerAssembler:
 
 
 def events_of(message: Json) -> Iterator[Event]:
-    """A whole message, which some servers answer though a stream was asked for, as the events that it would be."""
+    """A whole message, which some servers send instead of a stream, as events."""
     whole_message = _object(message)
     yield {"type": "message_start", "message": {**whole_message, "content": None}}
     yield from _blocks_as_events(whole_message.get("content"))
@@ -168,8 +168,6 @@ def _blocks_as_events(content: Json) -> Iterator[Event]:
 
 
 class _Block:
-    """A content block that is being streamed."""
-
     def __init__(self, start: Event) -> None:
         self._block: dict[str, Json] = dict(start)
         self._input: list[str] = []
@@ -183,7 +181,7 @@ class _Block:
             self._block["name"] = _tool_name(_string(self._block.get("name")))
 
     def read_markup(self) -> None:
-        """To be called before anything else: its text may hold what no person wrote."""
+        """Filters markup from the text; to be called first."""
         if self.kind == "text":
             self._markup = MarkupFilter()
 
@@ -197,7 +195,7 @@ class _Block:
 
     @property
     def was_markup(self) -> bool:
-        """Whether all of a text was taken out of it."""
+        """True where the whole text was markup."""
         return self._markup is not None and self._markup.took_all
 
     def opening(self) -> Iterator[ModelEvent]:
@@ -221,7 +219,7 @@ class _Block:
             self._block["citations"] = [*(so_far if isinstance(so_far, list) else []), delta.get("citation")]
 
     def end(self) -> Iterator[ModelEvent]:
-        """What of a text was held back. Nothing more comes of it."""
+        """The held-back end of a text."""
         half, self._half = whole(self._half), ""
         text = half if self._markup is None else self._markup.feed(half) + self._markup.finish()
         if text:
@@ -229,7 +227,7 @@ class _Block:
             yield TextDelta(text)
 
     def finished(self, invalid: dict[str, str]) -> Block:
-        """The block; tool input that is no JSON object is noted in `invalid` under the call's id and sent on as {}."""
+        """The block; tool input that is no JSON object is noted in `invalid` under the call's id and becomes {}."""
         if self.kind == "text":
             self._block["text"] = "".join(self._texts)
         if self._thoughts:
@@ -249,7 +247,7 @@ class _Block:
         self._block["input"] = read or {}
 
     def _told(self, text: str) -> Iterator[ModelEvent]:
-        """A piece of text, without the half of a character at its end, which the next piece may complete."""
+        """A piece of text, without half a character at its end, which the next piece may complete."""
         text = self._half + text
         self._half = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
         text = whole(text[:-1] if self._half else text)
@@ -261,7 +259,7 @@ class _Block:
 
 
 def _whole_block(block: Block) -> Block:
-    """As it is, but for halves of characters in any of its texts."""
+    """The block without lone surrogates."""
     written = json.dumps(block, ensure_ascii=False)
     kept = whole(written)
     mended: Block = load_json(kept) if kept != written else block
@@ -269,7 +267,7 @@ def _whole_block(block: Block) -> Block:
 
 
 def _tool_name(name: str) -> str:
-    """As a request can hold it. Some models write the name of its module before it, or a token of theirs behind."""
+    """A valid tool name. Some models write its module before it, or a token after it."""
     name = name.strip().removeprefix("functions.").partition("<|")[0]
     return _NO_NAME.sub("_", name)[:_LONGEST_NAME] or "unknown"
 
@@ -297,7 +295,7 @@ _MOST_OTHER = 16_000
 
 @dataclass(frozen=True, slots=True)
 class ServerEvent:
-    """`name` is empty where the server gives none."""
+    """`name` is empty where the server sends none."""
 
     name: str
     data: str
@@ -315,7 +313,7 @@ class EventReader:
         self._is_first = True
 
     def feed(self, chunk: bytes) -> Iterator[ServerEvent]:
-        """Each event as soon as the line that ends it is there."""
+        """Each event as soon as its last line is there."""
         for line in self._lines(chunk):
             if line:
                 self._take(line.decode("utf-8", "replace"))
@@ -329,7 +327,7 @@ class EventReader:
         yield from self._finished()
 
     def _lines(self, chunk: bytes) -> Iterator[bytes]:
-        """Lines without their ends, which may be LF, CR LF or CR, each as soon as it is whole."""
+        """Lines without their ends (LF, CR LF or CR), each as soon as it is whole."""
         if self._after_cr and chunk.startswith(b"\n"):
             chunk, self._after_cr = chunk[1:], False
         if not chunk:

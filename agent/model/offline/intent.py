@@ -1,10 +1,7 @@
-"""What a person wants who talks to the offline assistant: a handful of intents, told apart by words. Pure.
+"""What a person wants from the offline assistant: a few intents, told apart by words. Pure.
 
-Where nothing fits, it is a statement, and statements are filed: what somebody said is never lost by being misread.
-
-What people ask for in plain words that a command does: reminders, forgetting, taking back. Pure.
-
-For when there is no model: the gateway carries the command out, and no such wish is filed as a statement.
+Anything else is a statement, and statements are filed, so that nothing is lost by being misread. Requests for what a
+command does (reminders, forgetting, undoing) are left to the gateway and not filed.
 """
 
 from __future__ import annotations
@@ -64,7 +61,7 @@ _UNDO = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class PlainCommand:
-    """A command's name, and what stands after it."""
+    """A command's name, and the text after it."""
 
     name: str
     words: str = ""
@@ -74,7 +71,7 @@ class PlainCommand:
 
 
 def plain_command(text: str) -> PlainCommand | None:
-    """The command that does what a person asks for in so many words; None where they ask for something else."""
+    """The command that a person asks for in plain words; None for anything else."""
     line = " ".join(text.split()).strip(_END)
     if not line or len(line) > _MOST_CHARS:
         return None
@@ -137,7 +134,7 @@ class Intent:
 
 
 def understand(text: str) -> Intent:
-    """The intent of what a person said, without headers or marked blocks."""
+    """The intent of a person's text, without headers or marked blocks."""
     language = language_of(text)
     vocabulary = VOCABULARIES[language]
     folded = fold(text).strip()
@@ -158,13 +155,12 @@ def understand(text: str) -> Intent:
 
 
 def language_of(text: str) -> Language:
-    """The best guess where nothing tells: Chinese of characters alone, else English."""
+    """The language, with a guess where unknown: Chinese for Han characters alone, else English."""
     return told_language(text) or (Language.CHINESE if _is_unspaced(text[:_TELLING_CHARS]) else Language.ENGLISH)
 
 
 def told_language(text: str, least: int = 1) -> Language | None:
-    """The language of most of the words, by script or by the words that speak for one; None where fewer than `least`
-    tell."""
+    """The language of most words, by script or by telltale words; None where fewer than `least` are telling."""
     text = text[:_TELLING_CHARS]
     if _is_unspaced(text):
         return _unspaced_language(text) if least <= 1 or _unspaced_words(text) >= least else None
@@ -179,7 +175,7 @@ def told_language(text: str, least: int = 1) -> Language | None:
 
 
 def _is_unspaced(text: str) -> bool:
-    """Whether most of the words are of a language that writes no spaces."""
+    """True where most words are of a language without spaces."""
     written = sum(any(one.isalpha() and not _is_cjk(one) for one in word) for word in text.split())
     return _unspaced_words(text) > written
 
@@ -189,14 +185,14 @@ def _is_cjk(character: str) -> bool:
 
 
 def _unspaced_words(text: str) -> int:
-    """About how many there are: two characters make a word, and a greeting is one."""
+    """The approximate number of words: two characters make one."""
     if _PUNCTUATION.sub(" ", fold(text)).strip() in _WHOLE_MESSAGES:
         return int(any(map(_is_cjk, text)))
     return -(-sum(map(_is_cjk, text)) // 2)
 
 
 def _unspaced_language(text: str) -> Language | None:
-    """Kana are Japanese; characters alone may be either's, but for those that only Chinese has."""
+    """Kana are Japanese; Han characters alone may be either, except those that only Chinese has."""
     alone = sum(one in _CHINESE_ALONE for one in text)
     if len(_KANA.findall(text)) > alone:
         return Language.JAPANESE
@@ -226,7 +222,7 @@ def _whole_message(bare: str) -> IntentKind | None:
 
 
 def _is_to_be_kept(vocabulary: Vocabulary, folded: str, bare: str) -> bool:
-    """Told to remember, at the beginning of the message; "do you remember …?" is a question."""
+    """True for a request to remember at the beginning; "do you remember …?" is a question."""
     if vocabulary.spaced:
         return vocabulary.remembers.match(bare) is not None
     return vocabulary.remembers.search(bare) is not None and not _is_question(folded)
@@ -237,7 +233,7 @@ def _is_question(folded: str) -> bool:
 
 
 def _asks(vocabulary: Vocabulary, folded: str, bare: str) -> bool:
-    """By its mark; without one, by how it begins, where it is short enough not to be a tale ("When I was young …")."""
+    """True for a question, by its mark, or by its beginning where it is short ("When I was young …" is a tale)."""
     if _is_question(folded):
         return True
     if not vocabulary.spaced:
@@ -246,7 +242,7 @@ def _asks(vocabulary: Vocabulary, folded: str, bare: str) -> bool:
 
 
 def _is_about_today(vocabulary: Vocabulary, bare: str, *, asks: bool) -> bool:
-    """Names the day, and nothing else in particular: "what did Anna say today?" is looked for instead."""
+    """True where it names today and nothing else in particular: "what did Anna say today?" is a search."""
     if not vocabulary.names_today.search(bare):
         return False
     rest = vocabulary.about_today.sub(" ", bare).strip()
@@ -255,7 +251,7 @@ def _is_about_today(vocabulary: Vocabulary, bare: str, *, asks: bool) -> bool:
 
 
 def _names_something(rest: str) -> bool:
-    """Whether a search would look for any of these words; next to another word it leaves the common ones out."""
+    """True where a search would look for any of these words."""
     return query_terms(f"daybook {rest}") != ["daybook"]
 
 

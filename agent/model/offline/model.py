@@ -1,7 +1,7 @@
-"""The embedded assistant for when there is no account: files what it is told, finds it again, shows today's log.
+"""The embedded assistant without an account: files what it is told, finds it again, shows today's log.
 
-No language model and no guessing: a few intents (`offline_intent`), the tools that the request offers, and sentences
-that say what was done. It goes through the same loop, tools and files as any model: nothing is lost on the way to one.
+No language model and no guessing: a few intents (`intent`), the tools of the request, and sentences that say what was
+done. It uses the same loop, tools and files as any model.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ class _Call:
 
 
 class OfflineModel:
-    """Deterministic. Purposes other than chat: a flush has nothing to add, since everything said was filed at once; a
-    summary is an extract of what the person said."""
+    """Deterministic. A flush has nothing to add, since everything was filed at once; a summary is an extract of the
+    person's messages."""
 
     def __init__(self, clock: Clock, env_file: str) -> None:
-        """`env_file`: where whoever runs this puts a key, as it is shown to them."""
+        """`env_file`: the file for a key, as it is shown to people."""
         self._clock = clock
         self._env_file = env_file
 
@@ -110,7 +110,7 @@ class OfflineModel:
                 return _Call(name, {"path": f"memory/{self._clock.today().isoformat()}.md"})
 
     def _replies(self, intents: Sequence[Intent]) -> list[str]:
-        """What is said to things that need no tool, or a tool that this chat does not have. Each sentence once."""
+        """Replies without a tool, or for a tool that this chat does not have. Each sentence once."""
         replies: list[str] = []
         for intent in intents:
             phrases = PHRASES[intent.language]
@@ -134,7 +134,7 @@ class OfflineModel:
 
 
 def _told(request: ModelRequest) -> Iterator[str]:
-    """What the tools' results in the last message say to the person."""
+    """The results of the tools in the last message, for the person."""
     if len(request.messages) < 2:
         return
     asked = {
@@ -174,8 +174,8 @@ def _result(call: Block, result: str, failed: bool, phrases: Phrases) -> str:
 
 
 def _passages(result: str) -> list[str]:
-    """The best passages of a search's result, each under its path and lines; not those that were only found for what
-    stands around them, from which a reader might conclude, but not this one."""
+    """The best passages of a search's result, each under its path and lines, without those found only by their
+    context."""
     passages = [
         f"**{one.place}** ({one.age})\n{_quoted(_short(one.text.strip(), _MOST_PASSAGE_CHARS))}"
         for one in passages_in(result)
@@ -185,14 +185,14 @@ def _passages(result: str) -> list[str]:
 
 
 def _extract(messages: Sequence[Message]) -> str:
-    """What the person said, a line each, the newest where there is too much; of a text without headers, its lines."""
+    """The person's messages, a line each, the newest where there is too much; of a text without headers, its lines."""
     said = [line for message in messages for line in _dated_lines(message)]
     lines = said or [_one_line(line) for message in messages for text in _said(message) for line in text.splitlines()]
     return "\n".join(f"- {line}" for line in [line for line in lines if line][-_MOST_EXTRACTED:]) or NO_REPLY
 
 
 def _dated_lines(message: Message) -> list[str]:
-    """What is said under headers, a line each, with the days that it means: the headers do not stay with it."""
+    """The lines under headers with the days that they mean, since the headers are dropped."""
     texts = [_text_of(block.get("text")) for block in message.content if block.get("type") == "text"]
     headed = (
         (day, text_of_person(text))
@@ -207,7 +207,7 @@ def _one_line(text: str) -> str:
 
 
 def _only_silence_is_asked(request: ModelRequest) -> bool:
-    """A turn that the program itself began, and that names the token for having nothing to say."""
+    """True for a turn that the program began and that names the silent token."""
     last = request.messages[-1]
     results = any(block.get("type") == "tool_result" for block in last.content)
     raw = "\n".join(_text_of(block.get("text")) for block in last.content)
@@ -224,7 +224,7 @@ def _said(message: Message) -> list[str]:
 
 
 def _brings_something(message: Message) -> bool:
-    """Whether a person's message has something with it that is not words."""
+    """True where a person's message has more than words."""
     return any(
         block.get("type") == "image" or _ENCLOSED.search(_text_of(block.get("text"))) for block in message.content
     )
@@ -282,7 +282,7 @@ def _completed(request: ModelRequest, text: str, calls: Sequence[_Call]) -> Comp
 
 
 def _call_id(request: ModelRequest, position: int) -> str:
-    """Unlike every other in the conversation, and the same when the same request is made again."""
+    """A unique id, the same when the same request is repeated."""
     used = [block["id"] for message in request.messages for block in message.content if block.get("type") == "tool_use"]
     digest = hashlib.sha256(f"{request.session}|{len(request.messages)}|{used}|{position}".encode()).hexdigest()
     return f"toolu_offline_{digest[:16]}"

@@ -1,8 +1,5 @@
-"""What the offline assistant says, in the languages it understands.
-
-The words by which the offline assistant tells what is wanted, per language. Data only: phrases divided by `|`,
-in their usual spelling (case and accents do not matter when they are compared).
-"""
+"""The offline assistant's sentences, and the words by which it recognises intents, by language. Phrases are divided by
+`|`; case and accents do not matter."""
 
 from __future__ import annotations
 
@@ -17,9 +14,9 @@ from agent.languages.terms import fold, terms
 
 @dataclass(frozen=True, slots=True)
 class Phrases:
-    """`noted` and `today` take {path}, `nothing` takes {query}, `command` {command}, `failed` {why}, `offline` {env},
-    the file in which a key is looked for. `offline` says what this is and how to connect a model; the names in it are
-    those of files, commands and settings."""
+    """`noted` and `today` take {path}, `nothing` {query}, `command` {command}, `failed` {why}, `offline` {env}, the
+    file for a key. `offline` says what this is and how to connect a model, with names of files, commands and
+    settings."""
 
     greeting: str
     offline: str
@@ -184,8 +181,7 @@ class Vocabulary:
     asking      begins a question that has no question mark
     filler      says nothing about what a question is after
     telltale    further words that give the language away
-    spaced      the language writes spaces between words
-    """
+    spaced      the language writes spaces between words"""
 
     greeting: str
     thanks: str
@@ -232,7 +228,7 @@ class Vocabulary:
 
     @cached_property
     def signs(self) -> frozenset[str]:
-        """Single words that speak for this language."""
+        """Single words of this language only."""
         every = "|".join((self.greeting, self.thanks, self.remember, self.today, self.asking, self.telltale))
         return frozenset(terms(fold(every)))
 
