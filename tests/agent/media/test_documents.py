@@ -66,6 +66,12 @@ async def test_old_excel_files_are_read(reader: Reader, tmp_path: Path) -> None:
     assert "old Office" in await refused(reader, tmp_path, _OLD_EXCEL[:600])
 
 
+async def test_a_damaged_file_that_calamine_panics_over_is_called_damaged(reader: Reader, tmp_path: Path) -> None:
+    damaged = bytearray(_OLD_EXCEL)
+    damaged[514] = 0  # the length of the workbook's first record
+    assert "damaged" in await refused(reader, tmp_path, bytes(damaged))
+
+
 def _cell(kind: str, said: str, text: str) -> str:
     name = "value" if kind == "float" else f"{kind}-value"
     value = f'office:value-type="{kind}" office:{name}="{said}"'
