@@ -7,7 +7,7 @@ import io
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from PIL import Image
 
@@ -90,15 +90,15 @@ def locked_pdf(password: str = "secret", algorithm: str = "AES-256") -> bytes:
 
 
 def packed_pdf(megabytes: int) -> bytes:
-    """A PDF of a few kilobytes with a page whose text unpacks to so many megabytes."""
-    drawn = zlib.compress(b"BT (A word of the page) Tj ET" + b" " * megabytes * 1_000_000, 9)
+    """A PDF of a few hundred kilobytes with a page whose text unpacks to so many megabytes."""
+    drawn = zlib.compress(b"BT /F1 12 Tf " + b"(x) Tj " * (megabytes * 1_000_000 // 7) + b"ET", 9)
     head = b"<< /Length %d /Filter /FlateDecode >>\nstream\n" % len(drawn)
     before, _, rest = pdf([""]).partition(b"<< /Length")
     return before + head + drawn + rest[rest.index(b"\nendstream") :]
 
 
 def nested_pdf(depth: int) -> bytes:
-    """A PDF with lists inside lists, which nobody needs for reading it."""
+    """A PDF with lists inside lists that no reader needs."""
     whole = pdf(["This stands on the first page"])
     return whole.replace(b"/Root 1 0 R", b"/X " + b"[" * depth + b"]" * depth + b" /Root 1 0 R")
 
@@ -115,31 +115,108 @@ _W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 
 
 def docx(*paragraphs: str, head: str = "") -> bytes:
-    body = "".join(f"<w:p><w:r><w:t>{text}</w:t></w:r></w:p>" for text in paragraphs)
-    return archive({"word/document.xml": f"{head}<w:document {_W}><w:body>{body}</w:body></w:document>"})
+    return word("".join(f"<w:p><w:r><w:t>{text}</w:t></w:r></w:p>" for text in paragraphs), head=head)
 
 
-def xlsx(rows: Iterable[str], shared: Iterable[str] = (), styles: str = "<styleSheet/>") -> bytes:
-    """`rows` are the XML of each row's cells."""
+def word(body: str, styles: str = "", lists: str = "", head: str = "") -> bytes:
+    """A Word document of this XML."""
+    return archive(
+        {
+            "word/document.xml": f"{head}<w:document {_W}><w:body>{body}</w:body></w:document>",
+            "word/styles.xml": f"<w:styles {_W}>{styles}</w:styles>",
+            "word/numbering.xml": f"<w:numbering {_W}>{lists}</w:numbering>",
+        }
+    )
+
+
+_SHEETS = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+_REFERENCES = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+
+
+def relations(parts: Mapping[str, str], kind: str) -> str:
+    """A part with references to others of a kind, by the reference."""
+    found = "".join(
+        f'<Relationship Id="{name}" Type="{_REFERENCES}/{kind}" Target="{path}"/>' for name, path in parts.items()
+    )
+    return (
+        f'<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">{found}</Relationships>'
+    )
+
+
+def xlsx(
+    rows: Iterable[str], shared: Iterable[str] = (), styles: str = "", others: Mapping[str, str] | None = None
+) -> bytes:
+    """`rows` are the XML of each row's cells on the sheet "Costs"; `others` are the rows of the sheets before it, which
+    were moved there."""
+    moved = dict(enumerate((others or {}).items(), start=2))
+    tabs = "".join(f'<sheet name="{name}" sheetId="{at}" r:id="r{at}"/>' for at, (name, _) in moved.items())
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
-        packed.writestr("xl/workbook.xml", '<workbook><sheets><sheet name="Costs"/></sheets></workbook>')
-        packed.writestr("xl/styles.xml", styles)
-        packed.writestr("xl/sharedStrings.xml", f"<sst>{''.join(f'<si><t>{text}</t></si>' for text in shared)}</sst>")
+        packed.writestr("_rels/.rels", relations({"r1": "xl/workbook.xml"}, "officeDocument"))
+        packed.writestr(
+            "xl/workbook.xml",
+            f'<workbook xmlns="{_SHEETS}" xmlns:r="{_REFERENCES}"><sheets>{tabs}'
+            '<sheet name="Costs" sheetId="1" r:id="r1"/></sheets></workbook>',
+        )
+        sheets = {f"r{at}": f"worksheets/sheet{at}.xml" for at in (1, *moved)}
+        packed.writestr("xl/_rels/workbook.xml.rels", relations(sheets, "worksheet"))
+        packed.writestr("xl/styles.xml", f'<styleSheet xmlns="{_SHEETS}">{styles}</styleSheet>')
+        texts = "".join(f"<si><t>{text}</t></si>" for text in shared)
+        packed.writestr("xl/sharedStrings.xml", f'<sst xmlns="{_SHEETS}">{texts}</sst>')
+        head = f'<worksheet xmlns="{_SHEETS}"><sheetData>'
+        for at, (_, row) in moved.items():
+            packed.writestr(f"xl/worksheets/sheet{at}.xml", f"{head}<row>{row}</row></sheetData></worksheet>")
         with packed.open("xl/worksheets/sheet1.xml", "w") as sheet:
-            sheet.write(b"<worksheet><sheetData>")
+            sheet.write(head.encode())
             for row in rows:
-                sheet.write(f"<row>{row}</row>".encode())
+                sheet.write((row if row.startswith("<row") else f"<row>{row}</row>").encode())
             sheet.write(b"</sheetData></worksheet>")
     return out.getvalue()
 
 
 def pptx(*slides: str) -> bytes:
-    a = 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
+    """A presentation with a text box on each slide."""
+    return presentation(
+        [f"<p:sp><p:txBody><a:p><a:r><a:t>{text}</a:t></a:r></a:p></p:txBody></p:sp>" for text in slides]
+    )
+
+
+def presentation(slides: Sequence[str], order: Sequence[int] = (), notes: Mapping[int, str] | None = None) -> bytes:
+    """`slides` are the XML of each slide's shapes, by their files; `order`, the files (from 1) as they are shown;
+    `notes`, the XML of the shapes of a slide's notes."""
+    names = (
+        'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:r="' + _REFERENCES + '" '
+        'xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main"'
+    )
+    numbers = range(1, len(slides) + 1)
+    ids = "".join(f'<p:sldId id="{255 + at}" r:id="r{at}"/>' for at in order or numbers)
     parts = {
-        f"ppt/slides/slide{at}.xml": f"<s {a}><a:p><a:t>{text}</a:t></a:p></s>" for at, text in enumerate(slides, 1)
+        "ppt/presentation.xml": f"<p:presentation {names}><p:sldIdLst>{ids}</p:sldIdLst></p:presentation>",
+        "ppt/_rels/presentation.xml.rels": relations({f"r{at}": f"slides/slide{at}.xml" for at in numbers}, "slide"),
     }
-    return archive({"ppt/presentation.xml": "<p/>", **parts})
+    parts |= {f"ppt/slides/slide{at}.xml": f"<p:sld {names}>{slide}</p:sld>" for at, slide in enumerate(slides, 1)}
+    for at, note in (notes or {}).items():
+        path = f"notesSlides/notesSlide{at}.xml"
+        parts[f"ppt/slides/_rels/slide{at}.xml.rels"] = relations({"r1": f"../{path}"}, "notesSlide")
+        parts[f"ppt/{path}"] = f"<p:notes {names}>{note}</p:notes>"
+    return archive(parts)
+
+
+def open_document(body: str, kind: str = "text", styles: str = "") -> bytes:
+    """A document of OpenDocument; `kind` is `text`, `presentation` or `spreadsheet`."""
+    spaces = ("office", "table", "text", "style")
+    names = " ".join(f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"' for name in spaces)
+    names += ' xmlns:draw="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0"'
+    names += ' xmlns:presentation="urn:oasis:names:tc:opendocument:xmlns:presentation:1.0"'
+    return archive(
+        {
+            "mimetype": f"application/vnd.oasis.opendocument.{kind}",
+            "META-INF/manifest.xml": "<manifest/>",
+            "content.xml": f"<office:document-content {names}><office:automatic-styles>{styles}"
+            f"</office:automatic-styles><office:body><office:{kind}>{body}</office:{kind}></office:body>"
+            "</office:document-content>",
+        }
+    )
 
 
 def bomb(megabytes: int) -> bytes:

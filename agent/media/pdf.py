@@ -2,44 +2,38 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
-from typing import IO
+from pathlib import Path
 
-from agent.media.unreadable import TOO_MUCH, Unreadable
+from agent.media.unreadable import Unreadable
 
 _SCANNED = 20
 """A document with fewer characters a page is a scan: what little text there is was stamped on it."""
-_NO_AES = (
-    "it is encrypted, and the library that opens such PDFs is not installed here (pip install cryptography); send it "
-    "without protection"
-)
+_SPELLED = str.maketrans({"\r": None, "\x02": None, "\ufffe": None, "\xad": None})
+"""PDFium ends lines as Windows does, and marks where it joined a word that a line's end had cut."""
 
 
-def from_pdf(file: IO[bytes], most_pages: int) -> Iterator[str]:
-    """Its pages' text, each under its number, at most `most_pages` of them; what is left out is said at the end.
-    Raises `Unreadable`, and for a damaged file whatever pypdf raises, and lazily so."""
-    from pypdf.errors import DependencyError, LimitReachedError  # noqa: PLC0415 (heavy; only where a PDF is read)
+def from_pdf(path: Path, most_pages: int) -> Iterator[str]:
+    """Yield the text of each page after its number, at most `most_pages` of them. Raises `Unreadable`, also at the end
+    for what is left out, and PDFium's error for a damaged file."""
+    # heavy; only where a PDF is read
+    from pypdfium2 import PdfDocument, PdfiumError  # type: ignore[import-untyped] # noqa: PLC0415
+    from pypdfium2.raw import FPDF_ERR_PASSWORD, FPDF_ERR_SECURITY  # type: ignore[import-untyped] # noqa: PLC0415
 
-    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     try:
-        yield from _pages(file, most_pages)
-    except LimitReachedError as limit:  # pypdf's own, on what is unpacked and on what a page is made of
-        raise Unreadable(TOO_MUCH) from limit
-    except DependencyError as missing:
-        raise Unreadable(_NO_AES) from missing
-
-
-def _pages(file: IO[bytes], most_pages: int) -> Iterator[str]:
-    from pypdf import PdfReader  # noqa: PLC0415 (heavy; only where a PDF is read)
-
-    reader = PdfReader(file)
-    if reader.is_encrypted and not reader.decrypt(""):  # many are so that anybody may read, and not print
-        raise Unreadable("it is protected by a password")
-    pages = len(reader.pages)
+        document = PdfDocument(path)
+    except PdfiumError as error:
+        if error.err_code in (FPDF_ERR_PASSWORD, FPDF_ERR_SECURITY):
+            raise Unreadable("it is protected by a password") from error
+        raise
+    pages = len(document)
     found = 0
     for number in range(min(pages, most_pages)):
-        text = reader.pages[number].extract_text().strip()
+        page = document[number]
+        words = page.get_textpage()
+        text = words.get_text_range().translate(_SPELLED).strip()
+        words.close()
+        page.close()
         found += len(text)
         if text:
             yield f"[Page {number + 1} of {pages}]\n{text}\n\n"

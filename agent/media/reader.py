@@ -23,12 +23,11 @@ _STARTING = 60.0
 """Seconds for a process to begin, on a machine that is busy or slow."""
 AT_ONCE = 3
 """Processes. Who may wait for whom is decided by those who ask."""
-_READABLE = frozenset({Kind.PDF, Kind.ZIP, Kind.HTML, Kind.MAIL, Kind.TEXT})
+_READABLE = frozenset({Kind.PDF, Kind.ZIP, Kind.OLD_OFFICE, Kind.HTML, Kind.MAIL, Kind.TEXT})
 _ENVIRONMENT = ("PATH", "PYTHONPATH", "PYTHONHOME", "SYSTEMROOT", "TMPDIR")
 """All that the reading process knows of ours: no keys."""
 _HINTS = {
     Kind.SVG: "it is an SVG drawing, which I can't open; send it as PNG",
-    Kind.OLD_OFFICE: "it is of an old Office format, which I can't open; send it as DOCX, XLSX, PPTX or PDF",
     Kind.VIDEO: "I can't watch videos",
     Kind.EMPTY: "it is empty",
 }

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from agent.media.office import from_office
+from agent.media.office import from_office, from_old_office
 from agent.media.pdf import from_pdf
 from agent.media.pictures import shrink
 from agent.media.sniff import Kind
@@ -51,7 +51,7 @@ def main(arguments: list[str]) -> None:
             remark = _write(_texts(Kind(kind), Path(file), int(chars), int(pages)), int(chars))
     except Unreadable as problem:
         remark = str(problem)
-    except Exception as problem:  # whatever a library says of a file that is not as it should be
+    except BaseException as problem:  # from a library, on a bad file; a panic of one written in Rust is no Exception
         remark = TOO_MUCH if _is_for_want_of_room(problem) else "it is damaged, or of a kind that I can't open"
     print(json.dumps({"end": remark, "ending": ending}), flush=True)
 
@@ -69,9 +69,11 @@ def _texts(kind: Kind, path: Path, chars: int, pages: int) -> Iterator[str]:
     with path.open("rb") as file:
         match kind:
             case Kind.PDF:
-                yield from from_pdf(file, pages)
+                yield from from_pdf(path, pages)
             case Kind.ZIP:
-                yield from from_office(file)
+                yield from from_office(file, chars)
+            case Kind.OLD_OFFICE:
+                yield from from_old_office(file)
             case Kind.HTML:
                 yield from_html(_start_of(file, _MARKUP * chars))
             case Kind.MAIL:
@@ -120,6 +122,8 @@ def _limit() -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (most, most))
     with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+    with contextlib.suppress(ValueError, OSError):  # libraries abort for want of memory: leave no copy of it on disk
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 if __name__ == "__main__":

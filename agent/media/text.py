@@ -11,13 +11,39 @@ from collections.abc import Iterator
 from email.message import EmailMessage, MIMEPart
 from html.parser import HTMLParser
 
+from agent.media.markdown import Markdown, heading_mark, list_mark
 from agent.media.unreadable import Unreadable
 
 _NOT_SHOWN = frozenset({"script", "style", "noscript", "template", "svg", "math", "iframe", "object"})
-_BREAKS = re.compile(
-    "address|article|aside|blockquote|br|dd|div|dl|dt|fieldset|figcaption|figure|footer|form|h[1-6r]|header|li|main|nav"
-    "|ol|p|pre|section|table|title|tr|ul"
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_APART = frozenset({"title", "p", "blockquote", "section", "article", "figure", "dl", "fieldset"})
+"""Elements with a blank line before and after them."""
+_BREAKS = frozenset(
+    {
+        "address",
+        "aside",
+        "caption",
+        "dd",
+        "div",
+        "dt",
+        "figcaption",
+        "footer",
+        "form",
+        "header",
+        "hr",
+        "legend",
+        "li",
+        "main",
+        "nav",
+        "option",
+        "tbody",
+        "td",
+        "tfoot",
+        "th",
+        "thead",
+    }
 )
+_SPACE = re.compile(r"[ \t\r\n\f\u00a0]+")
 _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _HEADERS = ("From", "To", "Cc", "Date", "Subject")
 
@@ -35,12 +61,12 @@ def decoded(data: bytes, *, cut: bool = False) -> str:
 
 
 def from_html(text: str) -> str:
-    """What a reader of the page sees; scripts and styles are left out."""
+    """What a reader of the page sees, as Markdown; scripts and styles are left out."""
     page = _Page()
     page.feed(text)
     page.close()
-    lines = (re.sub(r"[ \t\u00a0]+", " ", line).strip() for line in "".join(page.parts).splitlines())
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
+    page.markdown.end()
+    return page.markdown.take().strip()
 
 
 def from_mail(data: bytes) -> Iterator[str]:
@@ -69,23 +95,88 @@ def _content(body: MIMEPart) -> str:
 class _Page(HTMLParser):
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
-        self.parts: list[str] = []
+        self.markdown = Markdown()
         self._hidden: list[str] = []
+        self._lists: list[int | None] = []
+        """The next number of each open list; None for one without numbers."""
+        self._verbatim = 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in _NOT_SHOWN:
+        given = {name: said or "" for name, said in attrs}
+        if tag in _NOT_SHOWN and tag not in self._hidden:
             self._hidden.append(tag)
-        elif tag in ("td", "th"):
-            self.parts.append(" | ")
-        elif _BREAKS.fullmatch(tag):
-            self.parts.append("\n- " if tag == "li" else "\n")
+        if self._hidden:
+            return
+        match tag:
+            case "td" | "th":
+                self.markdown.start_cell(_count(given.get("colspan")), _count(given.get("rowspan")))
+            case "tr":
+                self.markdown.start_row()
+            case "table":
+                self.markdown.start_table()
+            case "br":
+                self.markdown.add("\n")
+            case "li":
+                self.markdown.end_paragraph()
+                self._begin_item(given.get("value"))
+            case "ul" | "ol":
+                if not self._lists:
+                    self.markdown.blank()
+                self.markdown.end_paragraph()
+                self._lists.append(_count(given.get("start")) if tag == "ol" else None)
+            case "pre":
+                self.markdown.blank()
+                self._verbatim += 1
+            case _ if tag in _HEADINGS:
+                self.markdown.blank()
+                self.markdown.mark(heading_mark(int(tag[1])))
+            case _ if tag in _APART:
+                self.markdown.blank()
+            case _ if tag in _BREAKS:
+                self.markdown.end_paragraph()
 
     def handle_endtag(self, tag: str) -> None:
         if tag in self._hidden:
             del self._hidden[self._hidden.index(tag) :]
-        elif _BREAKS.fullmatch(tag):
-            self.parts.append("\n")
+            return
+        if self._hidden:
+            return
+        match tag:
+            case "tr":
+                self.markdown.end_row()
+            case "table":
+                self.markdown.end_table()
+            case "ul" | "ol":
+                self.markdown.end_paragraph()
+                if self._lists:
+                    self._lists.pop()
+                if not self._lists:
+                    self.markdown.blank()
+            case "pre":
+                self.markdown.blank()
+                self._verbatim = max(0, self._verbatim - 1)
+            case _ if tag in _APART or tag in _HEADINGS:
+                self.markdown.blank()
+            case _ if tag in _BREAKS:
+                self.markdown.end_paragraph()
 
     def handle_data(self, data: str) -> None:
-        if not self._hidden:
-            self.parts.append(data)
+        if self._hidden:
+            return
+        if not self._verbatim:
+            data = _SPACE.sub(" ", data)
+            data = data.lstrip() if self.markdown.ends_in_space else data
+        if data:
+            self.markdown.add(data)
+
+    def _begin_item(self, said: str | None) -> None:
+        mark = "-"
+        if self._lists and (count := self._lists[-1]) is not None:
+            count = _count(said) if said else count
+            self._lists[-1] = count + 1
+            mark = f"{count}."
+        self.markdown.mark(list_mark(mark, max(0, len(self._lists) - 1)))
+
+
+def _count(text: str | None) -> int:
+    return int(text) if text and text.isascii() and text.isdecimal() and len(text) < 7 else 1

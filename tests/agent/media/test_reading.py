@@ -94,19 +94,12 @@ async def test_a_pdf_that_anybody_may_read_is_read_however_it_is_encrypted(
     assert "password" in await refused(reader, tmp_path, files.locked_pdf("secret", algorithm))
 
 
-async def test_where_aes_cannot_be_undone_the_missing_library_is_named(
-    reader: Reader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hide(monkeypatch, tmp_path, "cryptography")
-    for algorithm in ("AES-128", "AES-256"):
-        assert "pip install cryptography" in await refused(reader, tmp_path, files.locked_pdf("", algorithm))
+async def test_a_pdf_that_wants_more_room_than_there_is_is_not_called_damaged(reader: Reader, tmp_path: Path) -> None:
+    assert await refused(reader, tmp_path, files.packed_pdf(80)) == TOO_MUCH
 
 
-@pytest.mark.parametrize("content", [files.packed_pdf(80), files.nested_pdf(2_000)])
-async def test_a_pdf_that_wants_more_room_than_there_is_is_not_called_damaged(
-    reader: Reader, tmp_path: Path, content: bytes
-) -> None:
-    assert await refused(reader, tmp_path, content) == TOO_MUCH
+async def test_a_pdf_with_deep_lists_is_read(reader: Reader, tmp_path: Path) -> None:
+    assert "stands on the first page" in (await read(reader, tmp_path, files.nested_pdf(2_000))).text
 
 
 async def test_office_documents(reader: Reader, tmp_path: Path) -> None:
@@ -114,19 +107,19 @@ async def test_office_documents(reader: Reader, tmp_path: Path) -> None:
         await read(reader, tmp_path, files.docx("Dear Alice,", "see you &amp; Bob"))
     ).text == "Dear Alice,\nsee you & Bob"
     assert (await read(reader, tmp_path, files.pptx("Plan", "Costs"))).text == "[Slide 1]\nPlan\n\n[Slide 2]\nCosts"
-    open_document = files.archive({"mimetype": "x", "content.xml": "<d xmlns:text='t'><text:p>Guten Tag</text:p></d>"})
+    open_document = files.open_document("<text:p>Guten Tag</text:p>")
     assert (await read(reader, tmp_path, open_document)).text == "Guten Tag"
 
 
 async def test_a_sheet_with_shared_texts_gaps_and_days(reader: Reader, tmp_path: Path) -> None:
     row = '<c r="A1" t="s"><v>0</v></c><c r="C1"><v>12.5</v></c><c r="D1" s="1"><v>46347</v></c>'
-    styles = '<styleSheet><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs></styleSheet>'
+    styles = '<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs>'
     found = await read(reader, tmp_path, files.xlsx([row], ["Rent"], styles))
     assert found.text == "[Sheet Costs]\nRent\t\t12.5\t2026-11-21"
 
 
 async def test_a_sheet_of_a_million_rows_is_read_as_far_as_allowed(reader: Reader, tmp_path: Path) -> None:
-    found = await read(reader, tmp_path, files.xlsx('<c r="A1"><v>7</v></c>' for _ in range(1_000_000)))
+    found = await read(reader, tmp_path, files.xlsx("<c><v>7</v></c>" for _ in range(1_000_000)))
     assert found.text.count("7") > 5_000
     assert found.remark == "only its first 20,000 characters are shown"
 
@@ -196,7 +189,7 @@ async def test_what_takes_too_long_is_ended_with_what_was_read(
 ) -> None:
     first = "This stands on the first page. " * 100
     await read(reader, tmp_path, files.pdf([first]))  # and whatever Python writes when it first imports is written
-    endless = "x) Tj (" * 900_000  # about a minute, and just within what pypdf takes at all
+    endless = "x) Tj (" * 900_000  # two seconds and half of the memory that it may have
     reading = asyncio.create_task(read(Reader(10**6, 10, seconds=5), tmp_path, files.pdf([first, endless])))
     while written_by_children() < len(first) and not reading.done():
         await asyncio.to_thread(time.sleep, 0.02)  # a sleep of the loop would have no end
