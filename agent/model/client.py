@@ -60,6 +60,8 @@ class MeteredModel:
                     call.note(event)
                     if not isinstance(event, Started):
                         yield event
+                    elif call.usage is not None:
+                        await self._prices.prepare(call.usage, call.model)
         finally:
             self._record(call, request)
 

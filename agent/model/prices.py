@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -44,21 +45,66 @@ CURRENT: Mapping[str, TokenPrice] = {
     "claude-haiku-4-5": TokenPrice(1.0, 5.0),
     "offline": TokenPrice(0.0, 0.0),
 }
-"""Anthropic's published prices, November 2026. A model that is not here has no known price: none is guessed."""
+"""Anthropic's published prices, November 2026, for requests below the first price step."""
+
+_FIRST_STEP = 100_000
+"""Input tokens up to which no model costs more than in `CURRENT`. Some cost two to five times as much above a step."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """`overrides` (config `model.prices`) win over the built-in ones."""
+    """`overrides` (config `model.prices`) win; else the built-in prices, and the list of the package `genai-prices` for
+    other models of Anthropic and above the first price step. Where both know a price, the dearer counts: for the models
+    fable and mythos, and for cache reads, the two disagree, and a budget must not be overrun."""
 
     overrides: Mapping[str, TokenPrice] = field(default_factory=dict)
 
-    def price(self, model: str) -> TokenPrice | None:
-        """By the exact name, else by the name without its date (`claude-sonnet-5-5-20261001`)."""
-        known = {**CURRENT, **self.overrides}
-        return known.get(model) or known.get(_DATED.sub("", model))
+    def is_known(self, model: str) -> bool:
+        """True where calls of the model have a price. Blocks for the package's import with models not built in."""
+        return self._own(model) is not None or _listed(model, Usage(input=1), "off") is not None
 
     def cost(self, usage: Usage, model: str, cache: str = "5m") -> float | None:
-        """USD of a call, or None where the model's price is not known."""
-        price = self.price(model)
-        return None if price is None else price.of(usage, cache)
+        """USD of a call, or None where the model's price is not known. Blocks unless `prepare` was called."""
+        own = self._own(model)
+        if own is not None and not self._needs_list(model, usage):
+            return own.of(usage, cache)
+        listed = _listed(model, usage, cache)
+        costs = [listed, own.of(usage, cache) if own is not None else None]
+        return max((one for one in costs if one is not None), default=None)
+
+    async def prepare(self, usage: Usage, model: str) -> None:
+        """Imports the package's list in a thread, if the cost of this call needs it."""
+        if self._needs_list(model, usage):
+            await asyncio.to_thread(_listed, model, usage, "off")
+
+    def _own(self, model: str) -> TokenPrice | None:
+        """By the exact name, else by the name without its date (`claude-sonnet-5-5-20261001`)."""
+        known = {**CURRENT, **self.overrides}
+        return known.get(model) or known.get(_undated(model))
+
+    def _needs_list(self, model: str, usage: Usage) -> bool:
+        if model in self.overrides or _undated(model) in self.overrides or model == "offline":
+            return False
+        return self._own(model) is None or usage.input + usage.cache_read + usage.cache_write > _FIRST_STEP
+
+
+def _undated(model: str) -> str:
+    return _DATED.sub("", model)
+
+
+def _listed(model: str, usage: Usage, cache: str) -> float | None:
+    """USD by the package's list of Anthropic's prices, as shipped; None for a model that is not in it."""
+    import genai_prices  # noqa: PLC0415 (0.3 s, only for calls that the built-in prices do not cover)
+
+    written = {"cache_write_1h_tokens": usage.cache_write} if cache == "1h" else {}
+    counted = genai_prices.Usage(
+        input_tokens=usage.input + usage.cache_read + usage.cache_write,
+        output_tokens=usage.output,
+        cache_read_tokens=usage.cache_read,
+        cache_write_tokens=usage.cache_write,
+        **written,
+    )
+    try:
+        return float(genai_prices.calc_price(counted, model_ref=_undated(model), provider_id="anthropic").total_price)
+    except LookupError:
+        return None

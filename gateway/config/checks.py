@@ -56,7 +56,7 @@ def _limits(config: Config) -> Iterator[ConfigFinding]:
     limits: list[ConfigPath] = [("model", "daily_budget_usd")] if config.model.daily_budget_usd else []
     limits += [("limits", name) for name, most in config.limits if most is not None]
     models = {agent.model.name: agent.model for agent in config.agents.values() if agent.model.provider != "offline"}
-    unpriced = [name for name, model in models.items() if not prices_of(model).price(name)]
+    unpriced = [name for name, model in models.items() if not prices_of(model).is_known(name)]
     for place in limits if unpriced else ():
         yield place, f"limits nothing while the price of {unpriced[0]!r} is not known; put it into model.prices"
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agent.model.anthropic.model import AnthropicModel
 from agent.model.base import Message, ModelError, ModelEvent, ModelRequest, Started, TextDelta, Usage, UsageRecord
 from agent.model.client import MeteredModel, ResilientModel, closing
-from agent.model.prices import Prices, TokenPrice
+from agent.model.prices import CURRENT, Prices, TokenPrice
 from agent.model.scripted import ScriptedAnswer, ScriptedModel
 from tests.fakes.anthropic import FakeAnthropic
 
@@ -102,10 +104,30 @@ def test_an_hours_cache_costs_twice_the_input_to_write() -> None:
 
 def test_prices_are_found_by_exact_and_dated_name_only() -> None:
     prices = Prices()
-    assert prices.price("claude-opus-5-5-20261001") == prices.price("claude-opus-5-5") == TokenPrice(4.0, 20.0)
-    assert prices.price("claude-opus-5") is None
-    assert prices.price("claude-opus-5-55") is None
-    assert prices.cost(Usage(input=5), "llama3") is None
+    million = Usage(output=1_000_000)
+    assert prices.cost(million, "claude-opus-5-5-20261001") == prices.cost(million, "claude-opus-5-5") == 20.0
+    assert not prices.is_known("claude-opus-5-55") and prices.cost(million, "claude-opus-5-55") is None
+    assert not prices.is_known("llama3") and prices.cost(Usage(input=5), "llama3") is None
+
+
+def test_models_that_are_not_built_in_have_the_price_of_the_list() -> None:
+    assert Prices().is_known("claude-opus-5")
+    assert Prices().cost(Usage(input=1_000_000), "claude-opus-5") == pytest.approx(5.0)
+    assert Prices().cost(Usage(cache_write=1_000_000), "claude-opus-5", "1h") == pytest.approx(10.0)
+
+
+@pytest.mark.parametrize(("model", "below", "above"), [("claude-sonnet-4-5", 3.0, 6.0), ("claude-haiku-5-5", 0.1, 0.5)])
+def test_above_the_price_step_a_call_costs_more(model: str, below: float, above: float) -> None:
+    prices = Prices()
+    assert prices.cost(Usage(input=100_000), model) == pytest.approx(0.1 * below)
+    assert prices.cost(Usage(input=900_000), model) == pytest.approx(0.9 * above)
+    assert prices.cost(Usage(input=100_000, cache_read=800_000), model) == pytest.approx(0.1 * above + 0.08 * above)
+
+
+@given(st.sampled_from(sorted(set(CURRENT) - {"offline"})), st.builds(Usage, *[st.integers(0, 2_000_000)] * 4))
+def test_no_call_costs_less_than_by_the_built_in_price(model: str, usage: Usage) -> None:
+    cost = Prices().cost(usage, model)
+    assert cost is not None and cost >= CURRENT[model].of(usage) - 1e-9
 
 
 def test_configured_prices_stand_before_the_built_in_ones() -> None:
