@@ -1,5 +1,5 @@
-"""English words to their stems: Porter's algorithm (M. F. Porter, "An algorithm for suffix stripping", 1980), with the
-common irregular forms before it, since memories are told in the past and asked for in the present.
+"""Stems of words: English by Porter's algorithm (Snowball's), with the common irregular forms before it, since memories
+are in the past tense and questions in the present.
 
 Words of Russian and Arabic without what their grammar puts on them, lightly: the stem is only to be the same for the
 forms of a noun or an adjective (after Dolamic and Savoy, "Indexing and searching strategies for the Russian language",
@@ -8,9 +8,11 @@ forms of a noun or an adjective (after Dolamic and Savoy, "Indexing and searchin
 
 from __future__ import annotations
 
-import re
+import threading
 import unicodedata
 from functools import lru_cache
+
+import Stemmer
 
 from agent.languages.terms import folded
 
@@ -31,92 +33,19 @@ _FORMS = """
     women; wife wives; life lives; knife knives; leaf leaves; shelf shelves; wolf wolves; half halves
 """
 _IRREGULAR = {form: base for base, *forms in map(str.split, _FORMS.split(";")) for form in forms}
-_V = "(?:[aeiou]|(?<=[^aeiou])y)"
-_MEASURE = re.compile(rf"{_V}(?!{_V}).")
-"""A vowel and the consonant behind it: as many as there are sequences of both."""
-_HAS_VOWEL = re.compile(_V)
-_DOUBLE = re.compile(r"([^aeioulsz])\1$")
-_SHORT = re.compile(r"(?:[^aeiou]|^y)[aeiouy][^aeiouwxy]$")
-_STEP_2 = (
-    ("ational", "ate"), ("ization", "ize"), ("iveness", "ive"), ("fulness", "ful"), ("ousness", "ous"),
-    ("tional", "tion"), ("biliti", "ble"), ("entli", "ent"), ("ousli", "ous"), ("ation", "ate"), ("alism", "al"),
-    ("aliti", "al"), ("iviti", "ive"), ("enci", "ence"), ("anci", "ance"), ("izer", "ize"), ("abli", "able"),
-    ("alli", "al"), ("ator", "ate"), ("eli", "e"),
-)  # fmt: skip
-_STEP_3 = (
-    ("icate", "ic"), ("ative", ""), ("alize", "al"), ("iciti", "ic"), ("ical", "ic"), ("ful", ""), ("ness", "")
-)  # fmt: skip
-_STEP_4 = (
-    "ement", "ance", "ence", "able", "ible", "ment", "ant", "ent", "ism", "ate", "iti", "ous", "ive", "ize", "al", "er",
-    "ic", "ou",
-)  # fmt: skip
+_local = threading.local()
 
 
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
-    """`word` folded, of Latin letters. What is short, or no English, stays as good as it is."""
+    """The stem of a folded word of Latin letters. A short one, or one that is not English, hardly changes."""
     word = _IRREGULAR.get(word, word)
     if len(word) <= 2 or not word.isascii():
         return word
-    word = _plural(word)
-    word = _past(word)
-    if word.endswith("y") and _HAS_VOWEL.search(word[:-1]):
-        word = f"{word[:-1]}i"
-    word = _replaced(word, _STEP_2)
-    word = _replaced(word, _STEP_3)
-    word = _stripped(word)
-    return _without_e(word)
-
-
-def _measure(stem: str) -> int:
-    return len(_MEASURE.findall(stem))
-
-
-def _plural(word: str) -> str:
-    if word.endswith("sses"):
-        return word[:-2]
-    if word.endswith("ies"):
-        return word[:-2]
-    return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
-
-
-def _past(word: str) -> str:
-    if word.endswith("eed"):
-        return word[:-1] if _measure(word[:-3]) else word
-    for ending in ("ed", "ing"):
-        rest = word[: -len(ending)]
-        if word.endswith(ending) and _HAS_VOWEL.search(rest):
-            if rest.endswith(("at", "bl", "iz")) or (_measure(rest) == 1 and _SHORT.search(rest)):
-                return f"{rest}e"
-            return rest[:-1] if _DOUBLE.search(rest) else rest
-    return word
-
-
-def _replaced(word: str, endings: tuple[tuple[str, str], ...]) -> str:
-    for ending, other in endings:
-        if word.endswith(ending):
-            rest = word[: -len(ending)]
-            return rest + other if _measure(rest) else word
-    return word
-
-
-def _stripped(word: str) -> str:
-    if word.endswith(("sion", "tion")) and _measure(word[:-3]) > 1:
-        return word[:-3]
-    for ending in _STEP_4:
-        if word.endswith(ending):
-            rest = word[: -len(ending)]
-            return rest if _measure(rest) > 1 else word
-    return word
-
-
-def _without_e(word: str) -> str:
-    if word.endswith("e"):
-        rest = word[:-1]
-        measure = _measure(rest)
-        if measure > 1 or (measure == 1 and not _SHORT.search(rest)):
-            word = rest
-    return word[:-1] if word.endswith("ll") and _measure(word) > 1 else word
+    if not hasattr(_local, "porter"):
+        _local.porter = Stemmer.Stemmer("porter", 0)  # one a thread: it may not be shared
+    stemmed: str = _local.porter.stemWord(word)
+    return stemmed
 
 
 _LEAST_LEFT = 3

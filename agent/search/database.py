@@ -14,7 +14,7 @@ from pathlib import Path
 from agent.formats.sqlite import WholeTextConnection
 from agent.memory.paths import make_private
 
-VERSION = "8"
+VERSION = "9"
 _BUSY = 5.0
 """Seconds to wait for another process that writes."""
 _CACHE_KB = 8_000
