@@ -105,6 +105,7 @@ RULES: Mapping[str, tuple[Change, ...]] = {
     "length": _of_kinds({kind: replace(weights, length=0.0) for kind, weights in OF_KIND.items()}),
     "least length": (("near", "_LEAST_LENGTH", 1),),
     "long questions": (("asked", "_MOST_TERMS", 32),),
+    "words of questions": (("asked", "_OF_QUESTIONS", 0.0),),
     "words everywhere": (("asked", "_EVERYWHERE", 2.0),),
     "longer words": (("tokens", "_PREFIX", 1_000),),
     # words to tokens
