@@ -19,7 +19,7 @@ from agent.context.told import Told, sha_of
 from agent.foreign import Foreign, in_hit, unique
 from agent.memory.age import OUT_OF_DATE, age_in_words, may_be_out_of_date
 from agent.memory.cue import READ_CHARS, cue_of
-from agent.memory.quoting import Quotation, Quotations
+from agent.memory.quoting import Quotation, Quotations, without_bullet
 from agent.memory.recall import Relevant, relevant
 from agent.memory.scope import Scope
 from agent.memory.search import Hit, Search
@@ -135,7 +135,7 @@ class Recall:
         first, last = quotation.source.lines
         lines = f"{first}" if first == last else f"{first}-{last}"
         age = age_in_words(hit.date, self._clock.today())
-        return f"{marked.label(hit.path, 300)}:{lines} ({age})\n{marked.harmless(quotation.text)}"
+        return f"{marked.label(hit.path, 300)}:{lines} ({age})\n{marked.harmless(without_bullet(quotation.text))}"
 
     def _look(self, scope: Scope, message: str, deadline: float) -> tuple[Relevant, ...]:
         cue = cue_of(message, self._clock.today())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from agent.memory.files import FileError, read_text
@@ -9,6 +10,7 @@ from agent.memory.scope import Scope
 from agent.memory.search import Hit
 
 CUT = " […]"
+_BULLET = re.compile(r"\A[-*+] (?=\S)(?!context )")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,3 +67,9 @@ class Quotations:
                 file = None
             self._lines[path] = file.text.split("\n") if file is not None else []
         return self._lines[path]
+
+
+def without_bullet(text: str) -> str:
+    """A passage without the mark of the bullet that it is: the mark says nothing, and takes room. What would then begin
+    like the label of a search's text keeps it."""
+    return _BULLET.sub("", text)
