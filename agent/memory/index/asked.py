@@ -27,7 +27,8 @@ _MOST_SYNONYM_WINDOWS = 300
 """Windows that hold the synonyms that are looked for, added up, the rarest synonym first: each window costs time."""
 _OF_QUESTIONS = 0.3
 """Part of its weight for a word that questions are made of: nothing is found by it, but of two passages that say the
-same, the one that says it in the words of the question is meant."""
+same, the one that says it in the words of the question is meant. Not in a list of facts, which are written down in
+other words than they are asked for."""
 _OFTEN = 0.5
 """Part of all windows from which on such a word is not counted: it tells little, and is counted at each place."""
 _EVERYWHERE = 0.9

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from agent.memory.index.asked import Asked
-from agent.memory.index.kinds import OF_KIND
+from agent.memory.index.kinds import OF_KIND, Kind
 from agent.memory.index.rows import PassageRow, SectionRow
 from agent.memory.index.tokens import Term
 
@@ -53,7 +53,8 @@ def near(asked: Asked, rows: Sequence[PassageRow], heads: Mapping[int, SectionRo
         into = own.setdefault(at, {})
         for token, count in counts.items():
             into.setdefault(token, SYNONYM * min(1.0, count))
-    held = _counts(asked.beside, texts)
+    beside = _counts(asked.beside, texts)
+    held = {at: counts for at, counts in beside.items() if heads[rows[at].section].kind != Kind.FACTS}
     held |= {at: counts | held.get(at, _NOTHING) for at, counts in own.items()}
     flowing, sizes = _flowing(rows, heads, held)
     sections = list(heads)

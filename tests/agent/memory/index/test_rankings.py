@@ -54,15 +54,15 @@ def write_logs(workspace: Path, *lines: str) -> None:
     """A line each, so that what stands beside it counts for none."""
     (workspace / "memory").mkdir(exist_ok=True)
     for day, line in enumerate(lines, 1):
-        (workspace / "memory" / f"2026-05-{day:02d}.md").write_text(f"- {line}\n")
+        (workspace / "memory" / f"2026-05-{day:02d}.md").write_text(f"{line}\n")
 
 
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
-        ("Would they like salmon?", "- Salmon they would like"),
-        ("Is salmon for all of us?", "- Salmon for all of us"),
-        ("Not salmon?", "- Salmon, not so much, no"),
+        ("Would they like salmon?", "Salmon they would like"),
+        ("Is salmon for all of us?", "Salmon for all of us"),
+        ("Not salmon?", "Salmon, not so much, no"),
     ],
 )
 def test_of_what_says_the_same_the_one_in_the_words_of_the_question_is_meant(
@@ -74,12 +74,17 @@ def test_of_what_says_the_same_the_one_in_the_words_of_the_question_is_meant(
     assert first(tmp_path, query) == expected
 
 
+def test_in_a_list_of_facts_the_words_of_a_question_count_for_nothing(tmp_path: Path) -> None:
+    write_logs(tmp_path, "- Salmon like them", "- Salmon with rice", "- Tea", "- Bread", "- Milk")
+    assert first(tmp_path, "Do they like salmon?") == "- Salmon with rice", "the newer of two that say the same"
+
+
 def test_nothing_is_found_by_the_words_of_a_question_alone(tmp_path: Path) -> None:
     write_logs(tmp_path, "Which would they like?", "Salmon for six", "Tea", "Bread", "Rice")
     index = unhurried(None)
     hits = index.search(owner(tmp_path), CLOCK, ["Would they like salmon?"]).hits
     index.close()
-    assert [hit.text for hit in hits] == ["- Salmon for six"]
+    assert [hit.text for hit in hits] == ["Salmon for six"]
     assert set(hits[0].matched) == {"salmon"}
 
 
