@@ -105,6 +105,7 @@ RULES: Mapping[str, tuple[Change, ...]] = {
     "length": _of_kinds({kind: replace(weights, length=0.0) for kind, weights in OF_KIND.items()}),
     "least length": (("search.bm25", "_LEAST_LENGTH", 1),),
     "long questions": (("search.query", "_MOST_TERMS", 32),),
+    "words of questions": (("search.query", "_OF_QUESTIONS", 0.0),),
     "words everywhere": (("search.query", "_EVERYWHERE", 2.0),),
     "longer words": (("search.tokenizer", "_PREFIX", 1_000),),
     # words to tokens

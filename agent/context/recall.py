@@ -23,7 +23,7 @@ from agent.memory.age import OUT_OF_DATE, age_in_words, may_be_out_of_date
 from agent.memory.scope import Scope
 from agent.model.base import Block, Json
 from agent.model.tokens import estimate
-from agent.search.result_text import Quotation, Quotations
+from agent.search.result_text import Quotation, Quotations, without_bullet
 from agent.search.results import Hit, Search
 from agent.session.entries import Entry, MessageEntry, RecalledPassage, SeenFile
 from agent.settings import RecallSettings
@@ -187,7 +187,7 @@ class Recall:
         first, last = quotation.source.lines
         lines = f"{first}" if first == last else f"{first}-{last}"
         age = age_in_words(hit.date, self._clock.today())
-        return f"{untrusted.label(hit.path, 300)}:{lines} ({age})\n{untrusted.harmless(quotation.text)}"
+        return f"{untrusted.label(hit.path, 300)}:{lines} ({age})\n{untrusted.harmless(without_bullet(quotation.text))}"
 
     def _look(self, scope: Scope, message: str, deadline: float) -> tuple[Relevant, ...]:
         cue = cue_of(message, self._clock.today())

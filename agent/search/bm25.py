@@ -53,7 +53,10 @@ def proximity(asked: Query, rows: Sequence[PassageRow], heads: Mapping[int, Sect
         into = own.setdefault(at, {})
         for token, count in counts.items():
             into.setdefault(token, SYNONYM * min(1.0, count))
-    flowing, sizes = _flowing(rows, heads, own)
+    beside = _counts(asked.beside, texts)
+    held = {at: counts for at, counts in beside.items() if heads[rows[at].section].kind != TextKind.FACTS}
+    held |= {at: counts | held.get(at, _NOTHING) for at, counts in own.items()}
+    flowing, sizes = _flowing(rows, heads, held)
     sections = list(heads)
     titles = _counts(asked.terms, [one.tokens for one in heads.values()])
     above = {sections[at]: counts for at, counts in titles.items()}

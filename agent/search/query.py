@@ -17,7 +17,7 @@ from agent.search.rows import PassageRow, SectionRow
 from agent.search.store import IndexStore
 from agent.search.synonyms import synonyms_of
 from agent.search.text_kinds import ASSISTANTS, TextKind
-from agent.search.tokenizer import Term, beginnings, query_terms
+from agent.search.tokenizer import Term, beginnings, query_terms, words_of_questions
 
 _UNKNOWN = 0.5
 """Part of its weight with which a word that memory does not know keeps a score down."""
@@ -32,6 +32,11 @@ _OF_DAYS = 0.25
 score down."""
 _MOST_SYNONYM_WINDOWS = 300
 """Windows that hold the synonyms that are looked for, added up, the rarest synonym first: each window costs time."""
+_OF_QUESTIONS = 0.3
+"""Part of its weight for a word that questions are made of. Nothing is found by it, but of two equal passages the one
+with the question's own words is meant. Not in a list of facts, which is worded differently from questions."""
+_OFTEN = 0.5
+"""Part of all windows from which on such a word does not count: it tells little, and costs time at each place."""
 _EVERYWHERE = 0.9
 """Part of all windows from which on a word tells nothing."""
 
@@ -40,7 +45,8 @@ _EVERYWHERE = 0.9
 class Query:
     """`weights`: how much each term tells, by its token; `whole` what they add up to, and `known` its part of all that
     is asked, with the words that memory does not know. `share`: of what words count at all, less where they name days
-    and nothing else. `synonyms`: terms that may stand for one that is asked for."""
+    and nothing else. `synonyms`: terms that may stand for one that is asked for. `beside`: terms that are
+    looked for only where something else was found."""
 
     terms: Sequence[Term]
     weights: Mapping[str, float]
@@ -48,6 +54,7 @@ class Query:
     known: float = 1.0
     share: float = 1.0
     synonyms: Sequence[Term] = ()
+    beside: Sequence[Term] = ()
 
 
 def build_query(store: IndexStore, query: str, *, of_days: bool = False) -> Query:
@@ -73,7 +80,11 @@ def build_query(store: IndexStore, query: str, *, of_days: bool = False) -> Quer
     whole = (whole or sum(weights.values())) / share or 1.0
     missing = sum(1 for term in held if term in beside and term not in known and term.asked not in weights)
     unknown = _UNKNOWN * missing * _telling(0, windows)
-    return Query(terms, weights, whole, whole / (whole + unknown), share, list(synonyms))
+    known_share = whole / (whole + unknown)
+    others_beside = {term: store.frequency(term) for term in words_of_questions(query) if term.token not in weights}
+    counted = {term: count for term, count in others_beside.items() if 0 < count < _OFTEN * windows}
+    weights |= {term.token: _OF_QUESTIONS * _telling(count, windows) for term, count in counted.items()}
+    return Query(terms, weights, whole, known_share, share, list(synonyms), list(counted))
 
 
 def _synonyms(store: IndexStore, wanted: Iterable[Term], taken: Collection[str]) -> dict[Term, int]:

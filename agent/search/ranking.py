@@ -8,8 +8,8 @@ window      BM25 of the best window that holds it, as a share of the best one's
 date        1 on a day that the question names, or where that day is written out (2026-05-08); less on those after it,
             when things are written down, and around it, and less again where something is of the day itself
 speaker     the person whom the question names is the one who speaks; of several, half for the first
-meaning     with an embedder: its own likeness to the question and that of its best window, each stretched over all;
-            told as `around` where it is not very like the question itself
+meaning     with an embedder: its own likeness to the question and that of its best window, each stretched over all
+            and made steeper; told as `around` where it is not very like the question itself
 answer      it holds what such a question asks for: a time for when, a number for how many, a name for who
 reply       what stands before it ends by asking
 

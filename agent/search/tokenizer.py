@@ -24,22 +24,29 @@ _LEAST_BEGINNING = 5
 _MOST_LEFT_OFF = 4
 _UMLAUT = re.compile("([aou])e")
 _DIGIT = re.compile(r"\d")
+_CONTRACTED = re.compile(r"\b\w{2,6}n['’`´]t\b|(?<=\w)['’`´](?:s|m|d|re|ve|ll)\b", re.IGNORECASE)
+"""What English writes in short: don't, Anna's, I'm. Such letters alone say nothing, and stand in many places."""
 _IS_HAN = re.compile("[\u3400-\u9fff]")
 _QUESTION_WORDS = """
-    after again all also anything as because before both come could different does doing each ever every exactly
-    few find get give go got had happen has have having her him into is it just kind kinds know like long
-    many may maybe might more most much name no not often one or other possible since some someone something sort than
-    then there these they thing things those time times too type types use used very want way well were
-    what whats when where which while whom whose would
+    actually after again all also anything as because before both come could different does doing each else even ever
+    every exactly few find get give go got had happen has have having her here him hmm into is it just kind kinds know
+    let lets like long many may maybe might more most much name no not now often oh ok okay one only or other please
+    possible quite really shall should since some someone something sort still sure than then there these they thing
+    things think those time times too totally type types use used very want way well were what whats when where which
+    while whom whose would yeah yes
     alle alles bitte damals denn eigentlich etwas gab gerade gibt hast hatte hatten jemand jemals kannst machen mal
     manche sagte schon seit sollte viel viele waren warum
     welche welchen welcher welches wem wen wie wieso wollte wurde
+    doch eben halt hier ja jetzt nein nur sehr vielleicht wirklich wohl
     hay tengo tiene cuánto cuántos cuáles dónde cuándo qué cómo quién he ha fue era
+    ahora aquí entonces muy quizás realmente solo también ya
     ai as avait combien comment est-ce où pourquoi quels quelles quelle était
+    alors aussi donc ici maintenant oui non très trop vraiment
     а без был была были было быть в во вы где да для до его ее если есть же за и из или как какая какие какое какой
     каком ко когда кого кому который кто куда ли мне меня моего моей моем мой моя мои мою мы на не него нее нет ни
     но о об он она они от откуда по почему при про с сколько со так там то ты у уже чего чем что чтобы эта эти
     это этот я
+    ведь вот ещё даже здесь очень просто сейчас тоже только
     اي اين الى ان انا التي الذي على عن في قد كان كانت كم كيف لا لم لماذا ما ماذا متى مع من هذا هذه هل هو هي و
 """
 _UNSPACED_QUESTION_WORDS = """
@@ -81,9 +88,24 @@ def tokens(text: str) -> list[str]:
 def query_terms(query: str) -> list[Term]:
     """What a question looks for, each once, without the words that questions are made of; with them where there are no
     others."""
-    words = list(dict.fromkeys(terms(folded(query[:MOST_CHARS]))))
-    telling = [word for word in words if word not in _STOP and not is_common(word)] or words
+    words = _words(query)
+    telling = [word for word in words if not _is_of_questions(word)] or words
     return list(dict.fromkeys(term_of(word) for word in telling))
+
+
+def words_of_questions(query: str) -> list[Term]:
+    """The words that `query_terms` leaves out, each once, of two letters at least and as they are; none of what is
+    written without spaces."""
+    words = (word for word in _words(query) if len(word) > 1 and _is_of_questions(word) and not is_unspaced(word))
+    return list(dict.fromkeys(Term(term_of(word).token) for word in words))
+
+
+def _words(query: str) -> list[str]:
+    return list(dict.fromkeys(terms(folded(_CONTRACTED.sub("", query[:MOST_CHARS])))))
+
+
+def _is_of_questions(word: str) -> bool:
+    return word in _STOP or is_common(word)
 
 
 @lru_cache(maxsize=4_096)

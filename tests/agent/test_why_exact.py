@@ -119,9 +119,9 @@ def check(talk: Talk, why: WhyReport, *, all_of_it: bool = False) -> None:
     for path in {*FILES, *claims}:
         for number, line in enumerate(talk.read(path).split("\n"), 1):
             if number in claims.get(path, ()):
-                assert line in held, (path, number, line)
+                assert line.removeprefix("- ") in held, (path, number, line)
             elif all_of_it and line.startswith("- garden"):
-                assert line not in held, ("held, and not named", path, number, line)
+                assert line.removeprefix("- ") not in held, ("held, and not named", path, number, line)
 
 
 async def done(talk: Talk, what: str, path: str, lines: list[int]) -> WhyReport:

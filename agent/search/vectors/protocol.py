@@ -36,7 +36,7 @@ class Similarity(Protocol):
 
     def shares(self, passages: Collection[int]) -> Mapping[int, float]:
         """Of those that are embedded, a passage's cosine and the best of a window that holds it, each stretched from
-        the least to the greatest of all: together 0 to 2."""
+        the least to the greatest of all and then made steeper: together 0 to 2."""
         ...
 
 

@@ -21,6 +21,8 @@ _COVERED = 0.5
 """Part of the passages that must be embedded before meaning counts."""
 _ALIKE = 0.6
 """On the way from the least like to the most. Most passages of a memory stand at about 0.3."""
+_STEEP = 1.5
+"""Power of a share: what is most like the question stands out, and most passages are like any question a little."""
 _OUTSIDE = -2.0
 """Less than any cosine."""
 
@@ -109,7 +111,7 @@ class Cosines:
         wanted = np.array(sorted(passages), np.int64)
         rows = _rows(self._passages, wanted)
         known = rows[rows >= 0]
-        shares = self._passages.shares(known) + self._around(self._passages.first[known])
+        shares = self._passages.shares(known) ** _STEEP + self._around(self._passages.first[known]) ** _STEEP
         return dict(zip(self._passages.first[known].tolist(), shares.tolist(), strict=True))
 
     def _around(self, passages: Numbers) -> Floats:

@@ -83,6 +83,13 @@ def talk(tmp_path: Path) -> Talk:
     return Talk(tmp_path)
 
 
+async def test_a_bullet_comes_without_its_mark_and_passes_for_no_header(tmp_path: Path) -> None:
+    talk = Talk(tmp_path)
+    talk.write("memory/notes/dentist.md", "- [2026-05-08 09:00] Owner: the dentist is paid\n")
+    newest = await talk.say("When was my dentist paid?")
+    assert "\n\\[2026-05-08 09:00] Owner: the dentist is paid\n" in newest
+
+
 async def test_a_memory_comes_with_its_path_its_lines_and_its_age(talk: Talk) -> None:
     talk.write(PATH, DENTIST)
     talk.write("memory/2026-11-20.md", "# 2026-11-20\n\n- 09:00 Bought bread\n")

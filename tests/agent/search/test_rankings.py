@@ -50,6 +50,44 @@ def test_an_answer_is_found_by_the_question_before_it(workspace: Path) -> None:
     assert any("It hurt" in text for text in hits[:2])
 
 
+def write_logs(workspace: Path, *lines: str) -> None:
+    """A line each, so that what stands beside it counts for none."""
+    (workspace / "memory").mkdir(exist_ok=True)
+    for day, line in enumerate(lines, 1):
+        (workspace / "memory" / f"2026-05-{day:02d}.md").write_text(f"{line}\n")
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("Would they like salmon?", "Salmon they would like"),
+        ("Is salmon for all of us?", "Salmon for all of us"),
+        ("Not salmon?", "Salmon, not so much, no"),
+    ],
+)
+def test_of_what_says_the_same_the_one_in_the_words_of_the_question_is_meant(
+    query: str, expected: str, tmp_path: Path
+) -> None:
+    write_logs(
+        tmp_path, "Salmon they would like", "Salmon for all of us", "Salmon, not so much, no", "Tea", "Bread", "Rice"
+    )
+    assert first(tmp_path, query) == expected
+
+
+def test_in_a_list_of_facts_the_words_of_a_question_count_for_nothing(tmp_path: Path) -> None:
+    write_logs(tmp_path, "- Salmon like them", "- Salmon with rice", "- Tea", "- Bread", "- Milk")
+    assert first(tmp_path, "Do they like salmon?") == "- Salmon with rice", "the newer of two that say the same"
+
+
+def test_nothing_is_found_by_the_words_of_a_question_alone(tmp_path: Path) -> None:
+    write_logs(tmp_path, "Which would they like?", "Salmon for six", "Tea", "Bread", "Rice")
+    index = unhurried(None)
+    hits = index.search(owner(tmp_path), CLOCK, ["Would they like salmon?"]).hits
+    index.close()
+    assert [hit.text for hit in hits] == ["Salmon for six"]
+    assert set(hits[0].matched) == {"salmon"}
+
+
 def test_what_answers_comes_before_what_says_the_same_unasked(workspace: Path) -> None:
     text = "# 2026-07-09\n\n- Anna: Which?\n- Ben: salmon\n\n## later\n\n- Anna: Well.\n- Ben: salmon!\n"
     (workspace / "memory" / "2026-07-09.md").write_text(text)

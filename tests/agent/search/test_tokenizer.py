@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.languages.terms import fold, folded, pairs, terms
-from agent.search.tokenizer import query_terms, tokens, words_asked
+from agent.search.tokenizer import query_terms, tokens, words_asked, words_of_questions
 from tests.agent.places import morning, owner, unhurried
 
 
@@ -47,6 +47,31 @@ def test_where_no_spaces_are_written_a_letter_has_its_marks() -> None:
     assert terms("歯医者") == ["歯医", "医者"]
     assert pairs("歯医者") == ["歯医", "医者", "者"]
     assert [term.prefix for term in query_terms("ที่")] == [True]
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("I don't think Anna's brother'll move", ["anna", "brother", "move"]),
+        ("We’ve won, haven’t we?", ["win"]),
+        ("Don wouldn`t wear a T-shirt", ["don", "wear", "t", "shirt"]),
+        ("Was hat Oma denn jetzt wirklich gesagt?", ["oma", "gesagt"]),
+        ("J'ai vraiment perdu l'anneau ici ?", ["j", "perdu", "l", "anneau"]),
+    ],
+)
+def test_words_that_every_talk_is_made_of_are_not_looked_for(query: str, expected: list[str]) -> None:
+    assert [term.token for term in query_terms(query)] == expected
+
+
+def test_the_words_of_a_question_are_those_that_are_not_looked_for() -> None:
+    assert [term.token for term in words_of_questions("What would you like, 你好吗?")] == [
+        "what",
+        "would",
+        "you",
+        "like",
+    ]
+    assert not any(term.prefix for term in words_of_questions("Would they know where?"))
+    assert [term.token for term in query_terms("What would you like?")] == ["what", "would", "you", "like"]
 
 
 @given(st.text(alphabet=st.characters(codec="utf-8"), max_size=80))
