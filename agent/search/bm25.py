@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from agent.search.query import Query
 from agent.search.rows import PassageRow, SectionRow
-from agent.search.text_kinds import OF_KIND
+from agent.search.text_kinds import OF_KIND, TextKind
 from agent.search.tokenizer import Term
 
 _K1 = 1.2
