@@ -15,7 +15,7 @@ from aiohttp import web
 from tests.fakes.telegram.faults import Fault, FaultKind, Flood, Hold
 from tests.fakes.telegram.methods import MAX_UPLOAD, METHODS
 from tests.fakes.telegram.wire import ApiError, JsonObject, Params, Upload, read_params
-from tests.fakes.telegram.world import Message, World
+from tests.fakes.telegram.world import FIRST_UPDATE_ID, Message, World
 
 DOWNLOAD = "download"
 """What faults and holds call the fetching of a file."""
@@ -63,8 +63,14 @@ class _Instead(Exception):
 class BotApiServer(World):
     """A world with a Bot API at `base_url`. Started and stopped by its subclasses."""
 
-    def __init__(self, token: str = PLAUSIBLE_TOKEN, *, username: str = "daybook_test_bot") -> None:
-        super().__init__(int(token.partition(":")[0]), username)
+    def __init__(
+        self,
+        token: str = PLAUSIBLE_TOKEN,
+        *,
+        username: str = "daybook_test_bot",
+        first_update_id: int = FIRST_UPDATE_ID,
+    ) -> None:
+        super().__init__(int(token.partition(":")[0]), username, first_update_id=first_update_id)
         self.token = token
         self.calls: list[Call] = []
         self.port = 0

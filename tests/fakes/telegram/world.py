@@ -17,6 +17,7 @@ from tests.files import picture
 ChatType = Literal["private", "group", "supergroup"]
 
 GENERAL_TOPIC = 1
+FIRST_UPDATE_ID = 700_000_001
 DRAFT_SECONDS = 30.0
 NOT_BY_DEFAULT = frozenset(("chat_member", "message_reaction", "message_reaction_count"))
 """Kinds of updates that come only when `allowed_updates` names them."""
@@ -116,7 +117,7 @@ class Chat:
 class World:
     """What people do in Telegram, and what they see. Every method may be called from any thread."""
 
-    def __init__(self, bot_id: int, username: str, *, first_update_id: int = 700_000_001) -> None:
+    def __init__(self, bot_id: int, username: str, *, first_update_id: int = FIRST_UPDATE_ID) -> None:
         self.bot_id = bot_id
         self.username = username
         self.bell = Bell()
