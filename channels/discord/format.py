@@ -98,9 +98,11 @@ def _block(block: Block, *, nested: bool) -> list[str]:
         case Paragraph(inlines):
             return _lines(inlines)
         case Heading(level, inlines):
+            if nested or level > _DEEPEST_HEADING:
+                return [" ".join(_lines((Marked(Mark.STRONG, inlines),)))]
             title = " ".join(_lines(inlines))
-            if nested or level > _DEEPEST_HEADING or not title.strip():
-                return [f"**{title}**" if title.strip() else ""]
+            if not title.strip():
+                return [""]
             return [f"{'#' * level} {_CLOSING.sub(_each_escaped, title)}"]
         case ListBlock():
             return _list_lines(block)
