@@ -136,7 +136,7 @@ class Agent:
                 async with asyncio.timeout(_END_WAITS):
                     await self._forgettings.all_written()
             except TimeoutError:
-                _log.error("the end does not wait for what is still being written down: something holds its folder")
+                _log.error("not waiting for unfinished writes: their folder is held")
 
     def close(self) -> None:
         self.index.close()
@@ -213,9 +213,9 @@ class Agent:
             async with asyncio.timeout(_STOP_WAITS):
                 await self._promise(session, conversation, steps).write_down()
         except TimeoutError:
-            _log.warning("what was to be remembered in %s is not written down yet", session)
+            _log.warning("a request to remember in %s is not written down yet", session)
         except FileError as problem:
-            _log.error("what was to be remembered in %s is not written down: %s", session, problem)
+            _log.error("a request to remember in %s is not written down: %s", session, problem)
 
     async def _stop(self, steps: TurnJournal, shown: str) -> None:
         for call in steps.open_calls:

@@ -271,7 +271,7 @@ class _Flush:
         except ToolError:
             raise
         except Exception as bug:
-            _log.exception("the tool %s broke in a flush", tool.name)
+            _log.exception("the tool %s failed unexpectedly in a flush", tool.name)
             raise ToolError(f"The tool {tool.name} broke ({type(bug).__name__}).") from bug
 
     def _only_adds(self, name: str, arguments: Arguments) -> None:

@@ -126,7 +126,7 @@ class Recall:
         work.add_done_callback(self._is_over)
         done, _ = await asyncio.wait({work}, timeout=seconds)
         if not done:
-            _log.info("recall was given up after %d ms", self._settings.timeout_ms)
+            _log.info("recall timed out after %d ms", self._settings.timeout_ms)
             return ()
         return () if work.exception() else work.result()
 

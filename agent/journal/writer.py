@@ -157,7 +157,7 @@ class Journal:
                     await asyncio.to_thread(self._enter_extract, work)
                 return _Done.EXTRACT
             except StaleRead:
-                _log.info("%s: words were forgotten while a day was told, so it is read anew", listed.info.key)
+                _log.info("%s: something was forgotten while a day was summarised; it is read again", listed.info.key)
 
     def forget(self, sessions: Collection[str], holds: Callable[[str], bool]) -> None:
         """Drops pending sections of those sessions that contain what is forgotten. Blocks; raises `OSError`."""
@@ -180,7 +180,7 @@ class Journal:
         try:
             talked = read_day(Transcript.read(self._archive.path(info.key, info.id)), self._clock)
         except (FileNotFoundError, TranscriptUnusable) as problem:
-            _log.warning("the journal passes over a talk: %s", problem)
+            _log.warning("the journal skips a session: %s", problem)
             return []
         days = ((day, spoken) for day, spoken in sorted(talked.days.items()) if since <= day <= until)
         found = (self._work(info, scope, reading, day, spoken, talked) for day, spoken in days)

@@ -148,7 +148,7 @@ class ToolRunner:
         except ToolError:
             raise
         except Exception as bug:
-            _log.exception("the tool %s broke", tool.name)
+            _log.exception("the tool %s failed unexpectedly", tool.name)
             raise ToolError(f"The tool {tool.name} broke ({type(bug).__name__}). Try another way, and say so.") from bug
 
     async def _ask(self, tool: Tool, call: Block, arguments: Arguments, effect: Effect, found: Taint) -> NoReturn:

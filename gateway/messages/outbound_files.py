@@ -79,7 +79,7 @@ class OutboundFiles:
                 if file not in wanted and file.stat().st_mtime < old:
                     file.unlink(missing_ok=True)
         except OSError as error:
-            log.warning("old files in %s stay: %s", self._folder, error)
+            log.warning("old files in %s could not be deleted: %s", self._folder, error)
 
 
 MOST_MESSAGES = 8

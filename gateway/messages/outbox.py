@@ -313,7 +313,7 @@ class Outbox:
         except SendError:
             raise
         except Exception as bug:
-            log.exception("%s broke while sending", channel.name)
+            log.exception("%s failed unexpectedly while sending", channel.name)
             kind = Refused if edits else OutcomeUnknown
             raise kind(f"{channel.name} broke: {type(bug).__name__}") from bug
         return edits

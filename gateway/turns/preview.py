@@ -162,7 +162,7 @@ class LivePreview:
             task.cancel()
             await asyncio.wait({task})
         if not task.cancelled() and (bug := task.exception()):
-            log.error("a preview broke", exc_info=bug)
+            log.error("a preview failed", exc_info=bug)
 
     async def _follow(self, reply: StreamedReply) -> None:
         wait: float | None = None
@@ -280,7 +280,7 @@ class LivePreview:
                 platform_id = await self._channel.send(out)
             await self._database.run(outbox_rows.preview_shown, self._turn, platform_id)
         except (SendError, TimeoutError) as error:
-            log.info("whether a preview stands in %s is not known: %s", self._address, error)
+            log.info("it is not known whether %s shows a preview: %s", self._address, error)
             return not isinstance(error, Refused)
         self.message, self.uncertain = platform_id, False
         return False
