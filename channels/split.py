@@ -1,9 +1,8 @@
-"""Cutting a Markdown text into messages.
+"""Cuts a Markdown text into messages.
 
-A cut is made between paragraphs where that is possible, else between blocks, lines, sentences, words, and at last
-between characters as people see them. A code block that is cut is closed and opened again with its language, a table
-gets its header again, a list item that starts a message loses its indentation. Apart from white space at the cuts and
-from these additions the pieces together are the text.
+Cuts are made between paragraphs where possible, else blocks, lines, sentences, words, and finally characters. A cut
+code block is closed and reopened with its language, a table repeats its header, a list item that starts a message loses
+its indentation. Apart from these additions and white space at the cuts, the pieces together are the text.
 """
 
 from __future__ import annotations
@@ -63,9 +62,8 @@ class _Fence:
 
 @dataclass(frozen=True, slots=True)
 class _Context:
-    """What is open at the start of a line. `table` is its header; `header` a line that may turn out to be one. `dedent`
-    is the margin that a message takes away which begins inside a list, `quoted_dedent` the same behind the marks of a
-    quote; `within_line`: in the middle of a line."""
+    """Markup open at the start of a line. `table` is its header, `header` a line that may become one. `dedent` is the
+    margin removed from a message that begins inside a list, `quoted_dedent` the same inside a quote."""
 
     fence: _Fence | None = None
     table: str = ""
@@ -97,21 +95,21 @@ class _Context:
         return _Context(None, table, header, in_list, blank, self.dedent, False, in_quoted_list, self.quoted_dedent)
 
     def _goes_on_in_quoted_list(self, line: str) -> bool:
-        """Whether the line is quoted and stands in a list there, or is the rest of one that does."""
+        """True if the line belongs to a list inside a quote."""
         marks, inner = _unquoted(line)
         if not marks:
             return self.in_quoted_list and self.within_line
         return bool(_LIST_ITEM.match(inner)) or (self.in_quoted_list and (not inner.strip() or inner[0] in " \t"))
 
     def _table_ends(self, line: str) -> bool:
-        """Whether a line is no row any more. The rows of a quoted table are quoted."""
+        """True if a line is not a row of the open table. Rows of a quoted table are quoted."""
         if ">" in self.table.partition("|")[0]:
             return not line.lstrip(" ").startswith(">")
         return bool(_OTHER_BLOCK.match(line))
 
     def as_start(self, following: str, cut_line: str) -> _Context:
-        """The context of a new message that begins here with the line `following`, which is the rest of `cut_line` if
-        that is not empty."""
+        """The context of a message that begins with the line `following`; a non-empty `cut_line` is the line cut in
+        two."""
         indent = _indent(cut_line, following)
         quoted = _indent(_unquoted(cut_line)[1], _unquoted(following)[1]) if self.in_quoted_list else 0
         if self.fence is not None:
@@ -139,7 +137,7 @@ class _Context:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A message made of the source from one offset to another, and what is open at its end."""
+    """The rendered text of one message, and the markup open at its end."""
 
     rendered: str
     end: _Context
@@ -148,9 +146,8 @@ class _Piece:
 def split(markdown: str, measure: Measure, limit: int) -> list[str]:
     """Pieces of `markdown` whose `measure` is at most `limit`; none for a blank text.
 
-    `measure` says how long a piece is once the platform has it (called a few times for each piece). Works in time
-    proportional to the text for a `limit` of some hundreds or more; a piece never exceeds `limit` unless a single
-    character does.
+    `measure` returns the length of a rendered piece (called a few times for each). Takes linear time for a `limit` of
+    some hundreds or more; a piece exceeds `limit` only if a single character does.
     """
     text = markdown.strip("\n")
     if not text.strip():
@@ -162,7 +159,7 @@ def split(markdown: str, measure: Measure, limit: int) -> list[str]:
 
 @lru_cache(maxsize=32)
 def _pieces(text: str, measure: Measure, limit: int) -> tuple[str, ...]:
-    """Remembered for a moment: a long text is cut in a thread, and once more where its pieces are written down."""
+    """Cached: a long text is cut in a thread, and again when its pieces are stored."""
     pieces: list[str] = []
     start, context = 0, _Context()
     while start < len(text):
@@ -275,7 +272,7 @@ def _compose(body: str, context: _Context) -> _Piece:
 
 
 def _resume(text: str, end: int, context: _Context, limit: int) -> tuple[int, _Context]:
-    """Where the next piece begins and with what open; skips white space, and the end of a code block left open."""
+    """The start of the next piece and its context; skips white space and the end of an open code block."""
     while context.fence is not None and end < len(text):
         line = next(_lines(text, end))
         if not (context.fence.is_closed_by(line) and line.strip(" >\n")[:3] == context.fence.mark[:3]):
@@ -301,7 +298,7 @@ def _resume(text: str, end: int, context: _Context, limit: int) -> tuple[int, _C
 
 
 def _lines(text: str, start: int = 0) -> Iterator[str]:
-    """The lines with their ends. (`str.splitlines` also cuts at other characters than the newline.)"""
+    """Lines with their ends. (`str.splitlines` also cuts at other characters than the newline.)"""
     while start < len(text):
         end = text.find("\n", start) + 1 or len(text)
         yield text[start:end]
@@ -309,20 +306,20 @@ def _lines(text: str, start: int = 0) -> Iterator[str]:
 
 
 def _unquoted(line: str) -> tuple[str, str]:
-    """A line's marks of quoting, and what they quote."""
+    """A line's quote marks, and the rest."""
     marks = _QUOTE.match(line)
     return (marks[0], line[marks.end() :]) if marks else ("", line)
 
 
 def _shifted(line: str, dedent: int, quoted_dedent: int) -> str:
-    """A line without so much of its margins as there is."""
+    """A line with its margins reduced by up to these widths."""
     marks, inner = _unquoted(line)
     inner = inner[min(_margin(inner), quoted_dedent) :] if marks else inner
     return (marks + inner)[min(_margin(line), dedent) :]
 
 
 def _indent(cut_line: str, following: str) -> int:
-    """How far the text of a list's item stands from the margin."""
+    """Indentation of a list item's text."""
     item = _LIST_ITEM.match(cut_line)
     return item.end() if item else _margin(cut_line or following)
 
@@ -332,7 +329,7 @@ def _margin(line: str) -> int:
 
 
 def _before_character(text: str, start: int, end: int) -> int:
-    """A cut near `end`, relative to `start`, that does not tear a character with its marks apart, if one is near."""
+    """A cut near `end`, relative to `start`, that keeps a character and its combining marks together if possible."""
     for cut in range(end, max(start, end - 64), -1):
         if cut >= len(text) or not _belongs_to_previous(text, cut, start):
             return cut - start
@@ -340,8 +337,7 @@ def _before_character(text: str, start: int, end: int) -> int:
 
 
 def _belongs_to_previous(text: str, index: int, start: int) -> bool:
-    """Whether people see the character at `index` as one with what stands before it (an approximation of UAX 29).
-    At `start` a character begins."""
+    """True if the character at `index` is displayed as one with its predecessor (approximates UAX 29)."""
     character, previous = text[index], text[index - 1]
     if unicodedata.category(character) in ("Mn", "Me", "Mc") or "\u200d" in (character, previous):
         return True

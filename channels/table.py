@@ -1,4 +1,4 @@
-"""A table as text in characters of one width, for platforms that have none of their own."""
+"""Tables as monospaced text, for platforms without their own."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _WIDEST_COLUMN = 40
 
 
 def drawn(table: Table) -> list[str]:
-    """A table in characters of one width, its header underlined."""
+    """The lines of a table in monospaced text, its header underlined."""
     rows = [[" ".join(visible(cell).split()) for cell in row] for row in table.rows]
     widths = [min(max(map(columns, column)), _WIDEST_COLUMN) for column in zip(*rows, strict=True)]
     lines = [
@@ -27,7 +27,7 @@ def _padded(cell: str, width: int, align: Align) -> str:
 
 
 def columns(text: str) -> int:
-    """Columns of a text in a font of one width, where East Asian characters and emoji take two."""
+    """Width of a text in a monospaced font: East Asian characters and emoji take two columns."""
     if text.isascii():
         return len(text)
     return sum(

@@ -1,7 +1,7 @@
-"""The terminal as a channel: what is typed on this machine, by its owner.
+"""The terminal of this machine as a channel for its owner.
 
-A chat is a session's name (`main` unless told otherwise). Who looks at a chat is attached to it as a listener; while
-nobody looks it is not reachable, and what is to be sent waits, for a terminal that was closed has lost nothing.
+A chat is a session's name (`main` by default). Terminals showing a chat are attached as listeners; without one it is
+not reachable, and messages wait.
 """
 
 from __future__ import annotations
@@ -46,15 +46,15 @@ _STOPPING = "Daybook is stopping; please say it again when it runs"
 
 @dataclass(frozen=True, slots=True)
 class TerminalPreview:
-    """The reply as far as it is written: all of it, not what is new."""
+    """The whole reply written so far."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Final:
-    """A message that stands. `reply_to` is the id of the message it answers, where it answers one; `key` names it over
-    restarts, and ends in `:error` where the text is an error."""
+    """A finished message. `reply_to` is the id of the answered message, if any; `key` identifies it over restarts, and
+    ends in `:error` for an error."""
 
     id: str
     text: str
@@ -73,19 +73,19 @@ Shown = TerminalPreview | Final | Busy
 
 
 class Listener(Protocol):
-    """Somebody who looks at a chat."""
+    """A terminal that shows a chat."""
 
     async def show(self, shown: Shown) -> None:
-        """Returns when the person has it. Raises `ConnectionError` where they certainly do not have it, and
-        `OutcomeUnknown` where they may; either way the listener is detached."""
+        """Returns once displayed. Raises `ConnectionError` if certainly not displayed, `OutcomeUnknown` if perhaps;
+        either way the listener is detached."""
 
 
 class TerminalMessageNotKept(Exception):
-    """What was said could not be written down, so it is as if it had not been said. The text says why."""
+    """A message could not be stored and is dropped. The text says why."""
 
 
 class TerminalChannel:
-    """`person` is what the owner is called in front of the model."""
+    """`person` is the owner's name for the model."""
 
     def __init__(self, person: str = "Owner") -> None:
         self._sender = Sender("owner", person)
@@ -99,7 +99,7 @@ class TerminalChannel:
 
     @contextmanager
     def attach(self, session: str, listener: Listener) -> Iterator[None]:
-        """Look at a chat while inside."""
+        """Attaches a listener to a chat while inside."""
         self._listeners[session].append(listener)
         try:
             yield
@@ -107,9 +107,10 @@ class TerminalChannel:
             self._detach(session, listener)
 
     async def say(self, text: str, session: str = MAIN_CHAT, message_id: str = "") -> str:
-        """Say something; returns the message's id once it is on disk. Raises `NotKept`.
+        """Sends a message; returns its id once it is on disk. Raises `TerminalMessageNotKept`.
 
-        `message_id`: of the sayer's own choice (`new_id`), for who wants to know it before an answer can come."""
+        `message_id`: chosen by the caller (`new_id`) to know it before an answer can come.
+        """
         if self._closed:
             raise TerminalMessageNotKept(_STOPPING)
         identity = message_id or new_id()
@@ -138,8 +139,7 @@ class TerminalChannel:
         return self._status
 
     async def run(self, receive: Receive) -> None:
-        """Offers what was said, one by one. What `receive` raises is told to who said it; nothing is offered again, for
-        they know that it was not kept."""
+        """Offers messages one by one. An error of `receive` is raised in `say`; nothing is offered again."""
         self._status = ChannelStatus(Health.OK)
         try:
             while True:
@@ -170,16 +170,16 @@ class TerminalChannel:
         return 0.0
 
     def largest_file(self, address: Address) -> int:
-        """Any that there can be: only its place is told."""
+        """Unlimited: only the path is shown."""
         return sys.maxsize
 
     def split(self, text: str) -> list[str]:
-        """A terminal has room for everything."""
+        """One piece: a terminal has room for everything."""
         return [text] if text.strip() else []
 
     async def send(self, message: OutboundMessage) -> str:
-        """Raises `NotSent` where nobody looks at the chat, `OutcomeUnknown` where who looked was lost in the act. Of a
-        file, which is on this machine already, its place is told; of buttons, what they would say."""
+        """Raises `NotSent` if no terminal shows the chat, `OutcomeUnknown` if it was lost meanwhile. Files are shown as
+        paths, buttons as their commands."""
         text = f"{message.text}{message.file.name}: {message.file.path}" if message.file else message.text
         text += _typed(message.buttons)
         final = Final(new_id(), text, message.reply_to, message.key)
@@ -191,14 +191,14 @@ class TerminalChannel:
         raise Refused("what a terminal has printed cannot be changed")
 
     async def draft(self, draft_id: int, message: OutboundMessage) -> None:
-        """Shown to who looks now; a draft that nobody sees is not kept."""
+        """Shows a draft to attached listeners; it is not kept."""
         await self._show_all(message.address.chat_id, TerminalPreview(message.text))
 
     async def fetch(self, attachment: Attachment, to: Path, most: int) -> None:
         raise NotFetched("a terminal brings words only")
 
     async def react(self, address: Address, platform_id: str, emoji: str) -> None:
-        """A terminal has no signs on messages."""
+        """Does nothing: a terminal has no reactions."""
 
     def typing(self, address: Address) -> AbstractAsyncContextManager[None]:
         return self._typing(address.chat_id)
@@ -226,8 +226,8 @@ class TerminalChannel:
             pass  # who was lost needs no sign
 
     async def _show_all(self, chat: str, shown: Shown) -> bool:
-        """Show something to everybody who looks; True where at least one has it. Raises `OutcomeUnknown` where nobody
-        surely has it and somebody may."""
+        """Shows something to all listeners; True if at least one has it. Raises `OutcomeUnknown` if none certainly has
+        it and one may."""
         unknown: OutcomeUnknown | None = None
         seen = False
         for listener in tuple(self._listeners[chat]):
@@ -250,18 +250,18 @@ class TerminalChannel:
 
 
 def _typed(buttons: Sequence[Sequence[Button]]) -> str:
-    """What to write where a button would be pressed elsewhere."""
+    """Buttons as text, with their commands."""
     said = [f"{button.label}: {button.data}" for row in buttons for button in row]
     return f"\n({' · '.join(said)})" if said else ""
 
 
 def new_id() -> str:
-    """An id unlike any other, over restarts too."""
+    """A globally unique id."""
     return uuid.uuid4().hex
 
 
 def _settle(kept: asyncio.Future[None], failure: TerminalMessageNotKept | None) -> None:
-    """Answer who said it, unless they have left."""
+    """Answers the sender, unless they have left."""
     if kept.done():
         return
     if failure:
@@ -271,5 +271,5 @@ def _settle(kept: asyncio.Future[None], failure: TerminalMessageNotKept | None) 
 
 
 def _writable(text: str) -> str:
-    """Without what no file can hold: halves of characters become �, NUL goes."""
+    """Text that a file can hold: lone surrogates become �, NUL is removed."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", "")

@@ -1,7 +1,7 @@
 """Markdown as a small tree that every platform renders from.
 
-A platform draws from these values and never sees the parser's tokens. What Markdown cannot express on a chat platform
-(raw HTML, link definitions, names such as `__init__`) stays in the tree as the text that was written: nothing is lost.
+Text that has no Markdown meaning on a chat platform (raw HTML, link definitions, names such as `__init__`) is kept as
+written.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ _PYTHON_NAMES = frozenset(
 
 
 def clean(text: str) -> str:
-    """Text that can be stored and sent as UTF-8: line ends are `\\n`, control characters go, a lone surrogate becomes
-    U+FFFD (a pair of them becomes the character that it stands for)."""
+    """Text that can be stored and sent as UTF-8: line ends become `\\n`, control characters are removed, surrogate
+    pairs are joined and lone ones become U+FFFD."""
     if _SURROGATE.search(text):
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return _UNSENDABLE.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def utf16_len(text: str) -> int:
-    """Length in UTF-16 code units, which is how Telegram counts."""
+    """Length in UTF-16 code units, the unit of Telegram."""
     return len(text) + sum(1 for character in text if character > "\uffff") if not text.isascii() else len(text)
 
 
@@ -68,7 +68,7 @@ class Marked:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link, or an image (whose text is its description)."""
+    """A link, or an image with its description as text."""
 
     url: str
     inlines: tuple[Inline, ...]
@@ -91,7 +91,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class ListBlock:
-    """`start` is the first number, None for bullets. `tight`: the items were written without blank lines between."""
+    """`start` is the first number, None for bullets. `tight`: no blank lines between the items."""
 
     start: int | None
     tight: bool
@@ -135,8 +135,7 @@ Block = Paragraph | Heading | ListBlock | Table | CodeBlock | QuoteBlock | Rule
 
 
 def parse(markdown: str) -> tuple[Block, ...]:
-    """The tree of a Markdown text: CommonMark with tables, strikethrough and `||spoilers||`, and with eyes for scripts
-    without spaces. Never raises."""
+    """Parses CommonMark with tables, strikethrough and `||spoilers||`, also in scripts without spaces. Never raises."""
     tokens = _parser().parse(markdown)
     if any(token.level >= _DEEPEST - 2 for token in tokens):
         return (Paragraph((Text(markdown),)),)
@@ -144,7 +143,7 @@ def parse(markdown: str) -> tuple[Block, ...]:
 
 
 def visible(inlines: Iterable[Inline]) -> str:
-    """The text of inlines without their marks; a link is its label and, where that does not say it, its address."""
+    """The text of inlines without marks; a link is its label and, if different, its address."""
     return "".join(_visible(inline) for inline in inlines)
 
 
@@ -159,7 +158,7 @@ def _visible(inline: Inline) -> str:
 
 
 def spelled_out(label: str, url: str) -> str:
-    """A link where no link can be: `label (url)`, or only the address where the label says no more."""
+    """A link as plain text: `label (url)`, or only the address if the label adds nothing."""
     if not label.strip() or url in (label, f"mailto:{label}"):
         return label.strip() or url
     return f"{label} ({url})"
@@ -174,14 +173,14 @@ def _parser() -> MarkdownIt:
 
 
 class _Reader:
-    """Goes through the parser's flat list of tokens once."""
+    """Converts the parser's flat list of tokens in one pass."""
 
     def __init__(self, tokens: Sequence[Token], source: Sequence[str]) -> None:
         self._tokens = iter(tokens)
         self._source = source
 
     def blocks(self, until: str = "") -> tuple[Block, ...]:
-        """Blocks up to the token of type `until`, which is taken too."""
+        """Blocks up to the token of type `until`, which is consumed."""
         found: list[Block] = []
         for token in self._tokens:
             if token.type == until:
@@ -266,22 +265,22 @@ class _Reader:
 
 
 def _code_block(token: Token) -> CodeBlock:
-    """The first word behind the fence is the language. Other words there, or a language without code, are shown as a
-    line of the code: they are all there is to see of them."""
+    """A code block whose language is the first word of the fence. Further words, or a language without code, become a
+    line of the code, or they would be lost."""
     language, _, rest = token.info.strip().partition(" ")
     lines = [line for line in (rest.strip(), token.content.removesuffix("\n")) if line]
     return CodeBlock("\n".join(lines) or language, language)
 
 
 def _cells(line: str) -> list[str]:
-    """The cells of a table's row as they were written."""
+    """The cells of a table row as written."""
     inner = re.sub(r"^[ \t>]*\|?|(?<!\\)\|[ \t]*$", "", line)
     return [cell.strip() for cell in _PIPE.split(inner)]
 
 
 @dataclass(slots=True)
 class _Span:
-    """An opened mark or link, waiting for its end. `before` is the character in front of it."""
+    """An open mark or link. `before` is the character in front of it."""
 
     opener: Token | None
     before: str
@@ -289,7 +288,7 @@ class _Span:
     _text: list[str] = field(default_factory=list)
 
     def add(self, inline: Inline) -> None:
-        """Text next to text is one text."""
+        """Adds an inline; adjacent texts are joined."""
         if isinstance(inline, Text):
             self._text.append(inline.text)
         else:
@@ -342,8 +341,7 @@ def _with_next_character(tokens: Sequence[Token]) -> Iterator[tuple[Token, str]]
 
 
 def _close(span: _Span, follows: str) -> list[Inline]:
-    """What an ended mark is. CommonMark says it, but for what is rather a name (`__init__`), a product (`2*3*4`) or
-    code (`a||b||c`) than marked."""
+    """The inlines of a closed mark; a name (`__init__`), product (`2*3*4`) or code (`a||b||c`) stays unmarked."""
     assert span.opener is not None
     inlines, markup = span.inlines, span.opener.markup
     if span.opener.type == "link_open":
@@ -357,7 +355,7 @@ def _close(span: _Span, follows: str) -> list[Inline]:
 
 
 def _is_product(before: str, factor: str, after: str) -> bool:
-    """Whether stars between these are for multiplying: there are numbers, or a variable of one letter."""
+    """True if the stars mean multiplication: beside numbers, or around a one-letter variable."""
     return before.isdigit() or after.isdigit() or factor.isdigit() or len(factor) == 1
 
 

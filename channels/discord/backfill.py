@@ -1,7 +1,7 @@
-"""What was said while nobody listened, fetched from the history.
+"""Messages missed while disconnected, fetched from the history.
 
-Discord repeats what a short interruption has missed, and nothing after a longer one or a restart. So the id of the last
-message that is on disk is kept for each chat, private ones too: a bot cannot ask which it has.
+Discord repeats them only after a short interruption. So the id of the last stored message is kept for each chat,
+private ones too: a bot cannot list its private chats.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PAGE = 100
 
 
 class NoHistory(Exception):
-    """A chat whose past is closed to us. `gone`: so is its future."""
+    """A chat's history cannot be read. `gone`: the chat no longer exists."""
 
     def __init__(self, why: str, *, gone: bool = False) -> None:
         super().__init__(why)
@@ -29,8 +29,8 @@ class NoHistory(Exception):
 
 
 async def missed(session: DiscordClient, chat_id: str, after: str, within: float) -> AsyncIterator[Sequence[Json]]:
-    """The messages behind `after`, oldest first, page by page, each of them `within` so many seconds. Raises
-    `NoHistory`, and `SourceFailed` where it cannot be had now."""
+    """Pages of messages newer than `after`, oldest first; `within` is the timeout in seconds for a page. Raises
+    `NoHistory`, or `SourceFailed` if the history is not available now."""
     path = "/channels/{channel_id}/messages"
     while True:
         query = {"after": after, "limit": str(PAGE)}

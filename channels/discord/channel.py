@@ -1,7 +1,6 @@
-"""Discord as a channel: events in through `Session`, `Intake` and `inbound`, out through REST.
+"""The Discord channel: events in through `DiscordClient`, `EventIntake` and `inbound`, messages out through REST.
 
-The library's errors end here. What is raised for them is raised `from None`, because they may carry an address with a
-token in it.
+Errors of the library are translated here and raised `from None`, because they may carry an address with a token in it.
 """
 
 from __future__ import annotations
@@ -92,10 +91,10 @@ class DiscordChannel:
         silence: float = 60.0,
         answer_timeout: float = 10.0,
     ) -> None:
-        """`commands` make the menu. `hears`: which channels of servers are of interest. `seen` keeps over restarts up
-        to where chats are on disk. `pause` waits between signs of typing and connections that break at once. `silence`:
-        seconds after which a connection that says nothing is made anew (Discord asks for a heartbeat every 41).
-        `answer_timeout`: seconds for a try at answering a command its own way, before the chat gets the answer."""
+        """`commands` fill the menu. `hears` selects the server channels of interest. `seen` stores the last message of
+        each chat. `pause` waits between typing indicators and short-lived connections. `silence`: seconds without data
+        before reconnecting (Discord asks for a heartbeat every 41). `answer_timeout`: seconds for a try at answering an
+        interaction before the answer goes to the chat."""
         self._token = token
         self._api_url = api_url
         self._commands = tuple(commands)
@@ -125,8 +124,8 @@ class DiscordChannel:
     # In
 
     async def run(self, receive: Receive) -> None:
-        """Listens until cancelled. Raises `SourceFailed`, and what `receive` raises; what it refused is fetched from
-        the history by the next run."""
+        """Listens until cancelled. Raises `SourceFailed` and the errors of `receive`; the next run fetches refused
+        messages from the history."""
         self._report(ChannelStatus(Health.DEGRADED, "connecting to Discord"))
         try:
             session = await DiscordClient.open(self._token, self._api_url, self._pause, self._silence, self._halt)
@@ -150,7 +149,7 @@ class DiscordChannel:
             self._interactions.give_up()
 
     async def _begin(self, session: DiscordClient) -> None:
-        """What is sent from now on goes through the new session; the old one was kept for what was sent meanwhile."""
+        """Switches sending to the new client; the old one served sends until now."""
         before, self._session = self._session, session
         if before is not None:
             await before.aclose()
@@ -183,7 +182,7 @@ class DiscordChannel:
         return MAX_UPLOAD
 
     def repeat_window(self, message: OutboundMessage) -> float:
-        """The answer to a command from the menu has no nonce."""
+        """0 for the answer to a command from the menu, which has no nonce."""
         return KNOWS_REPEATS if message.key and not message.reply_to.startswith(INTERACTION) else 0.0
 
     def split(self, text: str) -> list[str]:
@@ -213,7 +212,7 @@ class DiscordChannel:
         raise failed from None
 
     async def _sent(self, session: DiscordClient, chat: str, message: OutboundMessage) -> Any:
-        """Send; another way where Discord refuses this one for what it can do without."""
+        """Sends; retries in another way if Discord refuses something optional."""
         try:
             return await self._posted(session, chat, message, reply=True)
         except discord.HTTPException as error:
@@ -243,7 +242,7 @@ class DiscordChannel:
             file.close()
 
     async def _private_chat_with(self, session: DiscordClient, user: str) -> str:
-        """The private chat with the person of that id; empty where it is nobody's."""
+        """The private chat with the person of that id; empty if there is none."""
         try:
             found: object = await session.call("POST", "/users/@me/channels", json={"recipient_id": user})
         except CALL_FAILED:
@@ -288,7 +287,7 @@ class DiscordChannel:
         return await download(address_in(message, file_id), to, most)
 
     async def _message(self, chat: str, message_id: str) -> Json:
-        """As Discord has it now. Raises `NotFetched`."""
+        """Fetches a message. Raises `NotFetched`."""
         try:
             session = self._open_session()
             async with asyncio.timeout(CALL_TIMEOUT):
@@ -322,19 +321,19 @@ class DiscordChannel:
 
 
 def _keep_room(session: DiscordClient, method: str, path: str, where: Where) -> None:
-    """Raises `NotSent` where a preview would take the last room that a rate limit leaves."""
+    """Raises `NotSent` if a preview would take the last call that a rate limit leaves."""
     if wait := session.wait_for_room(method, path, where):
         raise NotSent("a final text may want the room that is left", retry_after=wait)
 
 
 def _unclear(key: str, error: BaseException) -> NotSent | OutcomeUnknown:
-    """Discord's answer cannot be read. With a key the question may be put again."""
+    """The error for an unreadable answer. With a key the send can be repeated."""
     kind: Callable[[str], NotSent | OutcomeUnknown] = AnswerLost if key else OutcomeUnknown
     return kind(f"Discord's answer cannot be read: {redacted(error)}")
 
 
 def _first(error: Exception) -> Exception:
-    """What ended a group of tasks: ours is more telling than a bug's consequence, so the first is taken."""
+    """The first error of a task group: later ones are usually its consequences."""
     while isinstance(error, ExceptionGroup):
         error = error.exceptions[0]
     return error

@@ -1,16 +1,12 @@
-"""One client of the library: REST for as long as it is kept, and the gateway while it listens.
+"""A client of discord.py: REST for as long as it is kept, and the gateway while it listens.
 
-The library is used for what it is good at (the protocol of the gateway, resuming, rate limits) and kept from the rest:
+The library does the gateway's protocol, resuming and rate limits, with these differences:
 
-- It has no cache. Events come to us as raw JSON, so that an odd one can break nothing, and nothing grows.
-- It does not reconnect to a gateway that cannot be reached, which it would do after up to 17 minutes and with bugs:
-  then `listen` ends, and the caller begins anew with a fresh client.
-- Its addresses are class attributes, which two clients in one process would share. Here each client has its own.
-
-The library's WebSocket, which breaks where READY or RESUMED lack what can be done without.
-
-What REST answers, read again where the library reads less of it: it knows JSON only under the exact content type
-`application/json`, and of a 429 without the header `Via` nothing at all.
+- No cache. Events arrive as raw JSON, so that an odd one breaks nothing and memory does not grow.
+- No reconnecting to an unreachable gateway, which the library delays by up to 17 minutes: `listen` ends, and the
+  caller starts a fresh client.
+- Addresses belong to the client; the library's are class attributes shared by the process.
+- READY and RESUMED may lack optional fields, JSON may have any content type, and a 429 without `Via` is understood.
 """
 
 from __future__ import annotations
@@ -40,8 +36,7 @@ _HEAD = 200
 
 class Socket(DiscordWebSocket):
     async def received_message(self, msg: Any, /) -> None:
-        """As the library's. Where a session is to be resumed is the address that it began at, unless Discord names
-        another."""
+        """Like the library's, but the resume address defaults to the current one."""
         text: str | None = self._decompressor.decompress(msg) if isinstance(msg, bytes) else msg
         if text is None:
             return  # the beginning of a payload
@@ -60,7 +55,7 @@ class Socket(DiscordWebSocket):
 
 
 def parsed(answer: Any) -> Any:
-    """The JSON of an answer that the library took for text; any other as it is."""
+    """The JSON of an answer that the library took for text; any other answer unchanged."""
     if not isinstance(answer, str):
         return answer
     try:
@@ -70,7 +65,7 @@ def parsed(answer: Any) -> Any:
 
 
 def told_by(error: discord.HTTPException, wait: float) -> discord.DiscordException:
-    """The same refusal with Discord's own number and words. `wait`: seconds that a 429 names, in its head or body."""
+    """The same error with Discord's own code and text. `wait`: seconds named by a 429, in its headers or body."""
     if error.status == 429 and wait:
         return discord.RateLimited(wait)
     body = parsed(error.text)
@@ -115,14 +110,14 @@ OnEvent = Callable[[str, Json], None]
 
 
 def intents() -> discord.Intents:
-    """The least that hears what is said: no members, no presences, no typing."""
+    """The fewest intents that receive messages: no members, presences or typing."""
     wanted = discord.Intents.none()
     wanted.guilds = wanted.guild_messages = wanted.dm_messages = wanted.message_content = True
     return wanted
 
 
 class DiscordClient:
-    """Open with `open`, close with `aclose`."""
+    """Create with `open`, close with `aclose`."""
 
     def __init__(self, api_url: str, pause: Pause, silence: float, halt: GlobalRateLimit) -> None:
         self._client = _LibraryClient(api_url, pause, silence, halt)
@@ -130,8 +125,8 @@ class DiscordClient:
 
     @classmethod
     async def open(cls, token: str, api_url: str, pause: Pause, silence: float, halt: GlobalRateLimit) -> DiscordClient:
-        """Log in. `silence`: seconds without a word of the gateway, not even the answer to a heartbeat, after which
-        its connection is dead and made anew. Raises `SourceFailed`."""
+        """Logs in. `silence`: seconds without data, heartbeats included, before the gateway connection is replaced.
+        Raises `SourceFailed`."""
         session = cls(api_url, pause, silence, halt)
         try:
             async with asyncio.timeout(LOGIN_TIMEOUT):
@@ -160,8 +155,8 @@ class DiscordClient:
         return str(self._client.application_id)
 
     async def listen(self, on_event: OnEvent, on_lost: Callable[[], None]) -> None:
-        """Hear the gateway until cancelled. `on_lost` is told when the connection broke and is being taken up again.
-        Raises `SourceFailed` where the gateway cannot be heard any more."""
+        """Receives gateway events until cancelled. `on_lost` is called when the connection breaks and is being resumed.
+        Raises `SourceFailed` if it cannot be resumed."""
         self._client.on_event, self._client.on_lost = on_event, on_lost
         try:
             await self._client.connect()
@@ -180,7 +175,7 @@ class DiscordClient:
         json: object = None,
         query: Mapping[str, str] | None = None,
     ) -> Any:
-        """A call of the REST API, which waits for rate limits. Raises `CALL_FAILED`."""
+        """Calls the REST API; waits for rate limits. Raises `CALL_FAILED`."""
         more: dict[str, object] = {} if json is None else {"json": json}
         if query:
             more["params"] = query
@@ -189,12 +184,12 @@ class DiscordClient:
     async def upload(
         self, path: str, where: Where, files: Sequence[discord.File], form: Sequence[Mapping[str, object]]
     ) -> Any:
-        """POST a form with files."""
+        """POSTs a form with files."""
         http = self._client.own_http
         return await http.request(Route("POST", path, **where), files=files, form=[dict(one) for one in form])
 
     def wait_for_room(self, method: str, path: str, where: Where) -> float:
-        """Seconds until a call would not take a bucket's last room; 0 where there is enough."""
+        """Seconds until a call would not take a bucket's last slot; 0 if it would not now."""
         return self._halt.left() or self._client.own_http.wait_for_room(Route(method, path, **where))
 
     async def aclose(self) -> None:
@@ -239,8 +234,7 @@ class _Http(HTTPClient):
             await asyncio.sleep(left)
 
     async def find_gateway(self) -> None:
-        """Ask where the gateway is, at the address for bots where the public one has no answer. Raises what calls
-        raise."""
+        """Asks for the gateway's address, with the endpoint for bots as fallback. Raises the errors of calls."""
         try:
             async with asyncio.timeout(PATIENCE):
                 answer = await self.request(Route("GET", "/gateway"))
@@ -251,7 +245,7 @@ class _Http(HTTPClient):
         self._gateway = yarl.URL(url)
 
     async def ws_connect(self, url: str, *, compress: int = 0) -> aiohttp.ClientWebSocketResponse:
-        """Connect to the gateway; not without a break where connections last but a moment."""
+        """Connects to the gateway, with a pause if connections keep breaking at once."""
         loop = asyncio.get_running_loop()
         if self._connected_at is not None:
             self._quick = self._quick + 1 if loop.time() - self._connected_at < _STEADY else 0
@@ -265,7 +259,7 @@ class _Http(HTTPClient):
         return self._socket
 
     async def hang_up(self) -> None:
-        """Close the gateway's connection, also one that the library had not finished making."""
+        """Closes the gateway connection, also a half-made one."""
         if self._socket is not None and not self._socket.closed:
             await self._socket.close(code=1000)
 
@@ -299,7 +293,7 @@ class _LibraryClient(discord.Client):
         )
 
     async def login(self, token: str) -> None:
-        """As the library's, which insists on fields of the bot and of its application that nobody here reads."""
+        """Like the library's, but without requiring fields of the bot and its application that are not used here."""
         if self.loop is discord.client._loop:
             await self._async_setup_hook()
         described: object = await self.own_http.static_login(token.strip())
@@ -310,8 +304,8 @@ class _LibraryClient(discord.Client):
         self._connection.application_id = await self._find_application() or self._connection.user.id
 
     async def _find_application(self) -> int:
-        """The id under which commands and their answers are kept; 0 where Discord does not tell it. For all but the
-        oldest bots it is the bot's own, so nobody needs to stay deaf without it."""
+        """The application id, used for commands and their answers; 0 if unavailable. For all but the oldest bots it
+        equals the bot's own id."""
         try:
             async with asyncio.timeout(PATIENCE):
                 answer: object = await self.own_http.request(Route("GET", "/oauth2/applications/@me"))
@@ -322,8 +316,8 @@ class _LibraryClient(discord.Client):
         return int(told) if told and told.isdecimal() else 0
 
     async def connect(self, **_: Any) -> None:
-        """Hear the gateway, taking its session up again where it asks for that. As the library's without its long
-        waits, over a socket of ours. Raises what breaks."""
+        """Receives gateway events, resuming where asked. Like the library's without its long waits, over our socket.
+        Raises connection errors."""
         known: dict[str, Any] = {}
         while True:
             try:
@@ -343,7 +337,7 @@ class _LibraryClient(discord.Client):
                 raise
 
     def _get_state(self, **options: Any) -> ConnectionState[Any]:
-        """Called by the library as it builds itself: the place to give it our HTTP and our parsers."""
+        """Called by the library while it is constructed: installs our HTTP and our parsers."""
         self.own_http = _Http(self, self._api_url, self._pause, self._halt)
         self.http = self.own_http
         state: ConnectionState[Any] = super()._get_state(**options)
@@ -360,12 +354,12 @@ class _LibraryClient(discord.Client):
         return parse
 
     def dispatch(self, event: str, /, *args: Any, **kwargs: Any) -> None:
-        """The library's own events; of these only the loss of the connection says anything new."""
+        """The library's own events; only a lost connection matters."""
         if event == "disconnect" and self.on_lost:
             self.on_lost()
 
     async def close(self) -> None:
-        """The library calls this where it lost the gateway. What is to be sent still goes out, until `aclose`."""
+        """Called by the library when it loses the gateway. Sending still works until `aclose`."""
         if self.ws is not None and self.ws.open:
             await self.ws.close(code=1000)
         await self.own_http.hang_up()

@@ -1,4 +1,4 @@
-"""Commands in Discord's menu, and how those that stand there are compared with ours."""
+"""Registers commands in Discord's menu if they differ from the registered ones."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _LONGEST = 100
 
 
 async def sync(session: DiscordClient, commands: Sequence[CommandInfo]) -> bool:
-    """Put the menu there where it is another; returns whether it was. Discord takes 200 new commands a day, and needs
-    no telling at each start. Raises what calls raise."""
+    """Updates the menu if it differs; returns True if it did. Discord takes only 200 new commands a day. Raises the
+    errors of calls."""
     path, where = "/applications/{application_id}/commands", {"application_id": session.application_id}
     there: object = await session.call("GET", path, where)
     standing = [one for one in there if isinstance(one, dict)] if isinstance(there, list) else []
@@ -29,8 +29,7 @@ async def sync(session: DiscordClient, commands: Sequence[CommandInfo]) -> bool:
 
 
 def payload(command: CommandInfo) -> dict[str, object]:
-    """A command as Discord wants it: what stands behind its name is one text. The owner's commands are offered in
-    private only."""
+    """A command in Discord's form: its arguments are one text. The owner's commands are offered in private only."""
     described: dict[str, object] = {
         "name": command.name,
         "description": command.description[:_LONGEST],
@@ -50,7 +49,7 @@ def payload(command: CommandInfo) -> dict[str, object]:
 
 
 def _essence(commands: Sequence[Json]) -> list[object]:
-    """What of commands is ours to say, in no order: Discord adds ids, versions and defaults."""
+    """The fields of commands set by us, sorted: Discord adds ids, versions and defaults."""
     found: list[object] = []
     for command in commands:
         options = [

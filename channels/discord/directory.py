@@ -1,6 +1,6 @@
-"""Which servers, channels, threads and roles there are: names for people's eyes, and what a thread belongs to.
+"""Names of servers, channels, threads and roles, and the parents of threads.
 
-Ids and names only, nothing of members or messages, so that memory does not grow with a server's life.
+Holds no members or messages, so that memory does not grow with a server's life.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ _PRIVATE_TYPES = frozenset({1, 3})
 
 @dataclass(frozen=True, slots=True)
 class DiscordChat:
-    """A room where messages are. `server` is empty for a private chat, `parent` is a thread's channel; `newest` the id
-    of its last message as far as Discord has told."""
+    """A place for messages. `server` is empty for a private chat, `parent` is a thread's channel; `newest` the last
+    known message id."""
 
     id: str
     server: str = ""
@@ -31,7 +31,7 @@ class DiscordChat:
 
     @property
     def listed_as(self) -> str:
-        """The channel that lists of allowed channels name."""
+        """The channel id for allow-lists."""
         return self.parent or self.id
 
 
@@ -45,7 +45,7 @@ class _Server:
 
 
 class Directory:
-    """`bot_id` finds the bot's roles, by which it can be mentioned."""
+    """`bot_id` identifies the bot's roles, by which it can be mentioned."""
 
     def __init__(self, bot_id: str) -> None:
         self._bot_id = bot_id
@@ -60,7 +60,7 @@ class Directory:
         return [self._places[one] for one in sorted(known.places)] if known else []
 
     def title(self, place: DiscordChat) -> str:
-        """What people call it: `Home #general`, `Home #general › plan`."""
+        """A name for people: `Home #general`, `Home #general › plan`."""
         server = self._servers.get(place.server)
         parent = self._places.get(place.parent)
         room = f"#{parent.name} › {place.name}" if parent else f"#{place.name}" if place.name else ""
@@ -71,19 +71,19 @@ class Directory:
         return known.roles.get(role_id, "") if known else ""
 
     def own_roles(self, server: str) -> frozenset[str]:
-        """The roles that are nobody's but the bot's: Discord makes one for each bot that a server lets in."""
+        """Roles exclusive to the bot: Discord makes one for each bot on a server."""
         known = self._servers.get(server)
         return known.own_roles if known else frozenset()
 
     def roles_of_bot(self, server: str) -> frozenset[str]:
-        """Every role that the bot has: whoever calls one of them calls the bot. Not the one that is everyone's."""
+        """Every role of the bot except the one for everyone; a mention of one calls the bot."""
         known = self._servers.get(server)
         return (known.own_roles | known.given_roles) - {server} if known else frozenset()
 
     # What the gateway tells
 
     def server_seen(self, data: Json) -> str:
-        """GUILD_CREATE; returns the server's id."""
+        """Applies GUILD_CREATE; returns the server's id."""
         server = get(data, "id", str) or ""
         self.server_gone(server)
         self._servers[server] = _Server()
@@ -96,7 +96,7 @@ class Directory:
         return server
 
     def server_changed(self, data: Json) -> None:
-        """GUILD_UPDATE: another name, other roles; of channels it says nothing."""
+        """Applies GUILD_UPDATE: name and roles; it has no channels."""
         server = self._servers.get(get(data, "id", str) or "")
         if server:
             roles = list(objects_of(data, "roles"))
@@ -105,7 +105,7 @@ class Directory:
             server.own_roles = frozenset(get(role, "id", str) or "" for role in roles if self._is_own(role))
 
     def member_changed(self, data: Json) -> None:
-        """GUILD_MEMBER_UPDATE, which Discord tells of the bot itself even where it tells of nobody else."""
+        """Applies GUILD_MEMBER_UPDATE, which arrives for the bot itself even without the members intent."""
         server = self._servers.get(get(data, "guild_id", str) or "")
         person = object_of(data, "user")
         if server and person and get(person, "id", str) == self._bot_id and isinstance(data.get("roles"), list):
@@ -117,7 +117,7 @@ class Directory:
             self._places.pop(place, None)
 
     def place_seen(self, data: Json, server: str = "") -> DiscordChat | None:
-        """A channel or thread as Discord describes it, from any event that carries one."""
+        """Adds a channel or thread from any event that describes one."""
         place_id = get(data, "id", str)
         if place_id is None:
             return None
@@ -156,7 +156,7 @@ class Directory:
             server.given_roles -= {role_id}
 
     def private(self, place_id: str) -> DiscordChat:
-        """A private chat, of which Discord tells nothing but its id."""
+        """A private chat, for which Discord sends nothing but its id."""
         place = self._places.get(place_id) or DiscordChat(place_id)
         if not place.is_private:
             place = replace(place, server="", parent="")

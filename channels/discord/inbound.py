@@ -1,8 +1,7 @@
-"""A raw message or interaction of Discord as an event of ours. Pure: no network, no library objects.
+"""Translates Discord's raw messages and interactions into events. Pure.
 
-The same function reads what the gateway tells and what the history says. Whatever has fields that we do not know is
-read for those that we do; whatever lacks what a message needs becomes `Unreadable`, so that one odd event never stands
-in the way of the next.
+Reads gateway events and history alike. Unknown fields are ignored; a message without a required field becomes an
+`UnreadableEvent`, so that it does not block the next.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ _NAMED_COMMAND = re.compile(r"(\s*/[A-Za-z]+)\s?@(\S+)(?=\s|\Z)")
 
 @dataclass(frozen=True, slots=True)
 class DiscordIdentity:
-    """Who the bot is, and which of the words behind a slash are its commands."""
+    """The bot's id and name, and its commands."""
 
     id: str
     name: str
@@ -53,7 +52,7 @@ class DiscordIdentity:
 
 
 def moment(snowflake: str) -> datetime:
-    """When what an id names was made."""
+    """The creation time of an id."""
     return datetime.fromtimestamp(((int(snowflake) >> 22) + _EPOCH_MS) / 1000, UTC)
 
 
@@ -65,8 +64,8 @@ def snowflake(at: datetime) -> str:
 def read(
     data: Json, bot: DiscordIdentity, place: DiscordChat, directory: Directory, *, edit: bool = False
 ) -> InboundMessage | UnreadableEvent | None:
-    """The message in MESSAGE_CREATE, MESSAGE_UPDATE (`edit`) or a page of history. None: nothing for us (our own
-    messages, notices of Discord, an update that changed no word)."""
+    """The message in MESSAGE_CREATE, MESSAGE_UPDATE (`edit`) or a page of history. None for our own messages, notices
+    of Discord, and updates that changed no text."""
     try:
         return _message(data, bot, place, directory, edit=edit)
     except (Malformed, ValueError, OverflowError, OSError) as error:
@@ -74,7 +73,7 @@ def read(
 
 
 def read_interaction(data: Json, place: DiscordChat, directory: Directory) -> InboundMessage | UnreadableEvent | None:
-    """A command from the menu or a press of a button, as if its person had written it."""
+    """A command from the menu or a button press, as a message from its person."""
     try:
         return _interaction(data, place, directory)
     except (Malformed, ValueError, OverflowError, OSError) as error:
@@ -82,7 +81,7 @@ def read_interaction(data: Json, place: DiscordChat, directory: Directory) -> In
 
 
 def unreadable(data: object, why: str) -> UnreadableEvent:
-    """An event kept as it is; one without an id gets one from its content, so that a repeat is known."""
+    """An event kept as it is. Without an id it gets one from its content, so that a repeat is known."""
     raw = json.dumps(data, ensure_ascii=True, sort_keys=True, default=str)
     number = data.get("id") if isinstance(data, Mapping) else None
     name = number if isinstance(number, str) else f"none:{hashlib.sha256(raw.encode()).hexdigest()[:16]}"
@@ -124,7 +123,7 @@ def _message(
 
 
 class _Written:
-    """The text of a message: mentions as people see them, and whether they are of the bot."""
+    """The text of a message with readable mentions. `calls`: it addresses the bot."""
 
     def __init__(self, data: Json, bot: DiscordIdentity, place: DiscordChat, directory: Directory) -> None:
         content = text_of(data, "content")
@@ -171,7 +170,7 @@ def _is_command(command: re.Match[str] | None, bot: DiscordIdentity) -> bool:
 
 
 def _without_name(text: str, bot: DiscordIdentity) -> str:
-    """`/help@Daybook`, as other platforms write a command to one bot of several, is `/help`."""
+    """Reads `/help@Daybook`, the form for one bot of several, as `/help`."""
     match = _NAMED_COMMAND.match(text)
     if match is None or match[2].casefold() != bot.name.casefold():
         return text
@@ -190,7 +189,7 @@ def _is_reply(data: Json) -> bool:
 
 
 def _answers(data: Json, bot: DiscordIdentity) -> bool:
-    """Whether it is a reply to a message of the bot."""
+    """True if it is a reply to a message of the bot."""
     replied = object_of(data, "referenced_message")
     author = object_of(replied, "author") if replied else None
     return _is_reply(data) and author is not None and get(author, "id", str) == bot.id
@@ -211,7 +210,7 @@ def _replied(data: Json) -> Json | None:
 
 
 def _quoted_files(data: Json) -> Iterator[Attachment]:
-    """Of the message that this one answers, whoever sent them."""
+    """Files of the message that this one answers."""
     replied = _replied(data)
     for one in _attachments(replied) if replied else ():
         if one.handle:
@@ -219,7 +218,7 @@ def _quoted_files(data: Json) -> Iterator[Attachment]:
 
 
 def _forwarded(data: Json) -> Quote | None:
-    """A forwarded message is somebody else's: data, never an order. Whose it was, Discord does not say."""
+    """A forwarded message as data, never an instruction. Discord does not name its author."""
     texts = []
     for one in objects_of(data, "message_snapshots"):
         if snapshot := object_of(one, "message"):
@@ -230,8 +229,8 @@ def _forwarded(data: Json) -> Quote | None:
 
 
 def _attachments(data: Json, where: str = "") -> Iterator[Attachment]:
-    """A handle is the channel, the message, the file and its address; that expires, and is then asked for anew.
-    `where`: the channel and the message, in which `data` is one that was forwarded."""
+    """A handle is channel, message, file and address; an expired address is fetched again. `where`: channel and
+    message, if `data` is a forwarded one."""
     where = where or f"{text_of(data, 'channel_id')}/{text_of(data, 'id')}"
     is_voice = bool((get(data, "flags", int) or 0) & _VOICE_FLAG)
     for one in objects_of(data, "attachments"):
@@ -284,7 +283,7 @@ def _interaction(data: Json, place: DiscordChat, directory: Directory) -> Inboun
 
 
 def _typed(command: Json) -> str:
-    """A command from the menu as somebody would write it."""
+    """A command from the menu in written form."""
     values = (str(option.get("value", "")) for option in objects_of(command, "options"))
     words = clean(" ".join(value for value in values if value))
     return f"/{need(command, 'name', str)} {words}".strip()
@@ -295,7 +294,7 @@ def _sender(person: Json, member: Json | None, *, is_bot: bool = False) -> Sende
 
 
 def _name(person: Json, member: Json | None) -> str:
-    """A name for people's eyes, on one line: the server's, the person's own, the account's."""
+    """A name for display, on one line: the server's, the person's own, or the account's."""
     nick = text_of(member, "nick") if member else ""
     name = nick or text_of(person, "global_name") or text_of(person, "username")
     return " ".join(name.split()) or str(person.get("id", "somebody"))

@@ -1,7 +1,7 @@
-"""Events of the gateway on their way to whoever receives them: in order, and seen only once they are on disk.
+"""Passes gateway events to `receive` in order; a message counts as seen once it is on disk.
 
-One task takes events from a queue, so that what was missed comes before what is said now. Commands and presses have a
-way of their own beside it: Discord waits 3 seconds for a sign that they came.
+One task reads a queue, so that missed messages come before new ones. Commands and presses bypass it: Discord waits only
+3 seconds for their acknowledgement.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ Hears = Callable[[str, str], bool]
 
 
 class EventIntake:
-    """For one connection. `offer` takes what the gateway tells; `run` passes it on until cancelled."""
+    """For one connection. `offer` takes gateway events; `run` passes them on until cancelled."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class EventIntake:
         connected: Callable[[], None],
         pause: Pause,
     ) -> None:
-        """`connected` is told when the gateway listens to us (again). `pause` waits between tries at a history."""
+        """`connected` is called when the gateway listens (again). `pause` waits between tries at a history."""
         self._bot = bot
         self._hears = hears
         self._seen = seen
@@ -82,8 +82,8 @@ class EventIntake:
             self._queue.put_nowait((name, data))
 
     async def run(self, session: DiscordClient, receive: Receive) -> None:
-        """Raises what `receive` and the disk raise, and `SourceFailed` where Discord takes the bot no more. Nothing
-        counts as seen that was not passed on: in a chat whose history cannot be had now, nothing does."""
+        """Raises errors of `receive` and the disk, and `SourceFailed` if Discord rejects the bot. A message that was
+        not passed on never counts as seen; while a chat's history is unavailable, none in it does."""
         marks = await self._seen.load()
         self._marks = {one.chat_id: one for one in marks}
         self._since = newest(self._marks)
@@ -113,14 +113,14 @@ class EventIntake:
             await self._offer(receive, said)
 
     async def _offer(self, receive: Receive, said: Sequence[tuple[Json, DiscordChat, bool]]) -> None:
-        """Pass messages on; they count as seen when they are on disk."""
+        """Passes messages on; they count as seen once they are on disk."""
         events = [event for data, place, edit in said if (event := self._event(data, place, edit=edit))]
         if events:
             await receive(events)
         await self._note([(data, place) for data, place, edit in said if not edit])
 
     def _event(self, data: Json, place: DiscordChat, *, edit: bool) -> Event | None:
-        """The event in a message. Whatever is wrong with it, those behind it must come through."""
+        """The event in a message; a failure does not block the following ones."""
         try:
             return read(data, self._bot, place, self._directory, edit=edit)
         except Exception as error:
@@ -144,7 +144,7 @@ class EventIntake:
         return place.is_private or self._hears(place.server, place.listed_as)
 
     async def _place(self, session: DiscordClient, data: Json) -> DiscordChat | None:
-        """Where a message is. A thread that Discord has not told of is asked for."""
+        """The chat of a message. An unknown thread is looked up."""
         place_id = get(data, "channel_id", str) or ""
         server = get(data, "guild_id", str)
         if server is None:
@@ -198,14 +198,14 @@ class EventIntake:
                 pass
 
     def _missed_in_private(self) -> list[tuple[DiscordChat, str]]:
-        """A private chat says nothing of what is new in it, so each is looked into."""
+        """All private chats: Discord does not announce new messages in them."""
         return [
             (self._directory.private(one.chat_id), one.message_id) for one in self._marks.values() if not one.server
         ]
 
     def _missed_in_server(self, server: str) -> list[tuple[DiscordChat, str]]:
-        """Where there is something newer than what was seen. A channel that nothing was seen in is looked into from the
-        last moment at which we heard of anything, unless the server is new to us."""
+        """Chats with messages newer than the last seen. A channel without one counts from the newest message seen
+        anywhere, unless the server is new."""
         since = self._since if server in self._known_servers else ""
         found: list[tuple[DiscordChat, str]] = []
         for place in self._directory.of_server(server):
@@ -256,7 +256,7 @@ class EventIntake:
                 await self._note([({"id": after}, place)])
 
     async def _catch_up_later(self, session: DiscordClient, receive: Receive) -> None:
-        """Read what could not be had at first. What was said meanwhile was passed on without waiting for it."""
+        """Retries histories that were not available. New messages do not wait for it."""
         tries = 0
         while await self._is_behind.wait():
             await self._pause(min(AGAIN_AFTER, 2.0**tries))
@@ -273,8 +273,8 @@ class EventIntake:
     # Commands and presses
 
     async def _command(self, session: DiscordClient, receive: Receive, data: Json) -> None:
-        """On disk, then acknowledged; a slow disk is not waited for beyond what Discord allows. Where the disk refuses,
-        and where nobody can read what was pressed, Discord tells the person that nothing came of it."""
+        """Stores a command, then acknowledges it, without waiting for a slow disk beyond Discord's limit. If it cannot
+        be stored or read, Discord tells the person that it failed."""
         place = self._place_of_command(data)
         if place is None or not self._is_heard(place):
             return

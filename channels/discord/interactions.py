@@ -1,10 +1,8 @@
-"""Commands from the menu and presses of buttons: told at once that they came, and answered where they were given.
+"""Acknowledges and answers menu commands and button presses.
 
-Discord waits 3 seconds for the first and 15 minutes for the second. The key to an answer is kept in memory only: after
-a restart an answer is a message like any other. So it is where Discord does not take one; what stands there instead
-("is thinking", or an answer of which nobody told us that it was taken) is removed as soon as that can be done.
-
-What answers a command or a press, given where its giver alone sees it; or not, and then the chat has it.
+Discord waits 3 seconds for the acknowledgement and 15 minutes for the answer, which its person alone sees. Tokens are
+in memory only: after a restart, or if Discord refuses, the answer goes to the chat, and its placeholder ("is thinking",
+or an unconfirmed answer) is removed.
 """
 
 from __future__ import annotations
@@ -43,10 +41,8 @@ _MOST_FAILURES = 2
 
 @dataclass(slots=True)
 class PendingInteraction:
-    """A command or press that waits for its answer. `acknowledged` says, once it is known, whether Discord took our
-    word that we have it. `answered`: what stands first is there, and what follows are messages behind it. For a press
-    that is so from the beginning: the message with the button stands there. `failures`: tries at answering that came to
-    nothing."""
+    """An interaction without its final answer. `acknowledged`: Discord took the acknowledgement. `answered`: a first
+    answer exists (always for a press), so more are follow-up messages. `failures`: failed tries."""
 
     token: str
     until: float
@@ -55,20 +51,20 @@ class PendingInteraction:
     failures: int = 0
 
     def failed(self) -> bool:
-        """Another answer was not taken; whether it is to be tried here once more."""
+        """Counts a failure; True if another try is allowed."""
         self.failures += 1
         return self.failures < _MOST_FAILURES
 
 
 class Interactions:
     def __init__(self, timeout: float) -> None:
-        """`timeout`: seconds for one of two tries at telling Discord that a command came; it waits for 3."""
+        """`timeout`: seconds for one of two tries at an acknowledgement; Discord waits for 3."""
         self._timeout = timeout
         self._waiting: dict[str, PendingInteraction] = {}
         self._left_thinking: asyncio.Queue[PendingInteraction] = asyncio.Queue()
 
     def note(self, data: Json) -> None:
-        """An interaction came."""
+        """Registers an interaction."""
         now = asyncio.get_running_loop().time()
         self._waiting = {key: one for key, one in self._waiting.items() if one.until > now}
         key, token = get(data, "id", str), get(data, "token", str)
@@ -77,7 +73,7 @@ class Interactions:
             self._waiting[INTERACTION + key] = PendingInteraction(token, now + _LIFE, answered=not is_slash)
 
     async def acknowledge(self, session: DiscordClient, data: Json) -> None:
-        """Tell Discord that we have it. Where it is too late for that, the answer comes as a message."""
+        """Acknowledges an interaction. If that fails, its answer goes to the chat."""
         key, token = get(data, "id", str) or "", get(data, "token", str) or ""
         is_slash = get(data, "type", int) == _SLASH
         answer: dict[str, object] = {"type": _DEFERRED_ANSWER if is_slash else _DEFERRED_UPDATE}
@@ -92,8 +88,7 @@ class Interactions:
                 waiting.acknowledged.set_result(taken)
 
     async def _taken(self, session: DiscordClient, where: Where, answer: object) -> bool:
-        """Whether Discord knows that we have it. Told a second time where the first answer was lost: it says so then,
-        and shows "thinking" if it had heard us."""
+        """True if Discord has the acknowledgement. If its answer was lost, a second try says so."""
         failure: Exception | None = None
         for _ in range(2):
             try:
@@ -111,20 +106,20 @@ class Interactions:
         return False
 
     async def waiting(self, reply_to: str) -> PendingInteraction | None:
-        """The command that a message answers, once Discord knows that we have it; None where it waits no longer."""
+        """The acknowledged interaction that a message answers; None if it no longer waits."""
         found = self._waiting.get(reply_to)
         if found is None or found.until < asyncio.get_running_loop().time():
             return None
         return found if await asyncio.shield(found.acknowledged) else None
 
     def forget(self, reply_to: str) -> None:
-        """Its answers go to the chat from now on."""
+        """Sends its answers to the chat from now on."""
         forgotten = self._waiting.pop(reply_to, None)
         if forgotten is not None and not forgotten.answered:
             self._left_thinking.put_nowait(forgotten)
 
     async def tidy(self, session: DiscordClient, pause: Pause) -> None:
-        """Remove what stands in place of answers that were given in the chat. Until cancelled."""
+        """Removes placeholders whose answers went to the chat. Until cancelled."""
         loop = asyncio.get_running_loop()
         while True:
             one = await self._left_thinking.get()
@@ -138,7 +133,7 @@ class Interactions:
 
     @staticmethod
     async def _removed(session: DiscordClient, where: Where) -> bool:
-        """Whether it is gone, or will never be."""
+        """True if it is gone, or can never be removed."""
         try:
             await session.call("DELETE", ORIGINAL, where)
         except discord.HTTPException as error:
@@ -148,7 +143,7 @@ class Interactions:
         return True
 
     def give_up(self) -> None:
-        """Nobody will acknowledge what has not been by now."""
+        """Marks the outstanding acknowledgements as failed."""
         for one in self._waiting.values():
             if not one.acknowledged.done():
                 one.acknowledged.set_result(False)
@@ -167,8 +162,8 @@ class InteractionAnswers:
         self._timeout = timeout
 
     async def give(self, session: DiscordClient, message: OutboundMessage) -> str:
-        """The id of the message that answers a command; empty where it answers none that waits, and where Discord does
-        not take it any more. Raises `SendError`, after which the chat or this way is the next, never both."""
+        """Answers an interaction; returns the message id, empty if none waits or Discord refuses. Raises `SendError`,
+        after which the next try goes either to the chat or here, never both."""
         waiting = await self._interactions.waiting(message.reply_to)
         if waiting is None or message.file is not None:
             return ""
@@ -184,8 +179,8 @@ class InteractionAnswers:
         return ""
 
     async def change(self, session: DiscordClient, message: OutboundMessage) -> bool:
-        """Change the message whose button was pressed: the only way where one person alone sees it. False where
-        `message` answers no press that waits, and where Discord does not take that any more."""
+        """Changes the message with the pressed button: the only way if one person alone sees it. False if no press
+        waits or Discord refuses."""
         waiting = await self._interactions.waiting(message.reply_to)
         if waiting is None:
             return False
@@ -210,8 +205,8 @@ class InteractionAnswers:
         return sent
 
     def _give_up_where_hopeless(self, waiting: PendingInteraction, failed: SendError, message: OutboundMessage) -> None:
-        """Raises `failed` where the answer is to be tried this way once more. Else nothing more goes this way: not
-        where it is closed, nor where it failed twice or asks for a long wait."""
+        """Raises `failed` if the same way can be tried again. Otherwise (closed, failed twice, or a long wait) answers
+        go to the chat."""
         if not _is_closed(failed) and waiting.failed():
             raise failed from None
         self._interactions.forget(message.reply_to)

@@ -1,4 +1,4 @@
-"""A message of ours in Discord's terms. Pure."""
+"""Translates our messages into Discord's payloads. Pure."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _LONGEST_LABEL = 80
 
 
 def nonce(key: str) -> str:
-    """The same for every attempt at a message, in the 25 characters that Discord takes."""
+    """A stable nonce for a key, within Discord's 25 characters."""
     return hashlib.blake2b(key.encode(), digest_size=12).hexdigest()
 
 
 def content(message: OutboundMessage, *, is_plain: bool = False) -> dict[str, object]:
-    """What a message says, alike for a send and an edit. `is_plain`: as it was written, with no looks made of it."""
+    """The fields common to a send and an edit. `is_plain`: without formatting."""
     text = clean(message.text) if is_plain else rendered(message.text) if message.text else ""
     return {
         "content": text,
@@ -36,7 +36,7 @@ def content(message: OutboundMessage, *, is_plain: bool = False) -> dict[str, ob
 
 
 def sending(message: OutboundMessage, *, reply: bool = True, is_plain: bool = False) -> dict[str, object]:
-    """A new message. `reply`: it says which one it answers, where that still stands."""
+    """A new message. `reply`: with a reference to the answered one, ignored if that is gone."""
     payload = content(message, is_plain=is_plain)
     if message.key:
         payload |= {"nonce": nonce(message.key), "enforce_nonce": True}
@@ -46,7 +46,7 @@ def sending(message: OutboundMessage, *, reply: bool = True, is_plain: bool = Fa
 
 
 def form(payload: dict[str, object], name: str, file: object) -> list[dict[str, object]]:
-    """The same as a form with a file."""
+    """The payload as a form with a file."""
     described = payload | {"attachments": [{"id": 0, "filename": name}]}
     return [
         {"name": "payload_json", "value": json.dumps(described)},
@@ -68,7 +68,7 @@ def components(rows: Sequence[Sequence[Button]]) -> list[dict[str, object]]:
 
 
 def room(message: OutboundMessage) -> str:
-    """The id of the channel, thread or private chat. Raises `Refused` for an address that is none of Discord's."""
+    """The id of the channel, thread or private chat. Raises `Refused` for an address that is not Discord's."""
     chat = message.address.thread_id or message.address.chat_id
     if not (chat.isascii() and chat.isdecimal()):
         raise Refused(f"{chat!r} is no chat of Discord: its ids are numbers")

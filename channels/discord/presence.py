@@ -1,5 +1,4 @@
-"""Signs that a chat shows for a while or on the side: typing, and reactions. Nobody would miss one, so nothing that
-Discord says about them is raised."""
+"""Typing indicators and reactions. They are optional: Discord's errors are not raised."""
 
 from __future__ import annotations
 
@@ -29,7 +28,7 @@ _MOST_REACTIONS = 500
 
 
 class DiscordPresence:
-    """`session`: the one to be used now, where there is one. `rooms`: the private chats of people, by their ids."""
+    """`session` returns the current client, if any. `rooms`: private chats by their person's id."""
 
     def __init__(self, session: Callable[[], DiscordClient | None], pause: Pause, rooms: Mapping[str, str]) -> None:
         self._session = session
@@ -38,7 +37,7 @@ class DiscordPresence:
         self._reactions: dict[tuple[str, str], str] = {}
 
     async def react(self, address: Address, platform_id: str, emoji: str) -> None:
-        """As `Channel.react`."""
+        """See `Channel.react`."""
         key = (address.chat_id, platform_id)
         before, session = self._reactions.get(key, ""), self._session()
         if before == emoji or session is None:

@@ -1,8 +1,7 @@
-"""A 429 that is meant for all calls: Discord's own for the whole bot, or one of Cloudflare in front of it.
+"""Rate limits for all calls: Discord's global one, and Cloudflare's in front of it.
 
-Cloudflare shuts an address out where too many of its calls were refused, so each call meanwhile makes it worse. It is
-known by the lack of the header `Via`, which every answer of Discord's servers has
-(https://docs.discord.com/developers/topics/rate-limits#global-rate-limit, "Invalid Request Limit").
+Cloudflare blocks an address after too many refused calls, and each call meanwhile makes it worse. Its answers lack the
+header `Via` (https://docs.discord.com/developers/topics/rate-limits#global-rate-limit, "Invalid Request Limit").
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _EXEMPT = ("/interactions/", "/webhooks/")
 
 
 class GlobalRateLimit:
-    """How long nothing may be asked of Discord. One for all sessions of a channel, since it outlives them."""
+    """The current block on calls. One for all clients of a channel, since it outlives them."""
 
     def __init__(self) -> None:
         self._all_until = 0.0
@@ -34,19 +33,19 @@ class GlobalRateLimit:
         self._named: WeakKeyDictionary[object, float] = WeakKeyDictionary()
 
     def trace(self) -> aiohttp.TraceConfig:
-        """Sees every answer, also those that the library keeps to itself."""
+        """A trace of every answer, also those that the library keeps to itself."""
         config = aiohttp.TraceConfig()
         config.on_request_end.append(self._answered)
         return config
 
     def left(self, path: str = "") -> float:
-        """Seconds until a call may be made; 0: now."""
+        """Seconds until a call may be made; 0 for now."""
         until = self._shut_until if any(one in path for one in _EXEMPT) else max(self._all_until, self._shut_until)
         return max(0.0, until - time.monotonic())
 
     @property
     def shut_out(self) -> str:
-        """A sentence for the operator while Cloudflare takes no call; else empty."""
+        """A sentence for the operator while Cloudflare blocks us; else empty."""
         left = self._shut_until - time.monotonic()
         if left <= 0:
             return ""
@@ -68,11 +67,11 @@ class GlobalRateLimit:
             self.met(seen.response.headers, body)
 
     def named(self, answer: object) -> float:
-        """The seconds that a 429 named; 0 for none. The library keeps nothing of its body."""
+        """The seconds named by a 429; 0 for none. The library drops its body."""
         return self._named.get(answer, 0.0)
 
     def met(self, headers: Mapping[str, str], body: object = None) -> None:
-        """Take note of what a 429 says of other calls."""
+        """Applies a 429 that concerns all calls."""
         wait = seconds_told(headers, body)
         if not headers.get("Via") and not _names_a_limit(headers):
             self._shut_until = max(self._shut_until, time.monotonic() + (wait or _CLOUDFLARE))
@@ -81,7 +80,7 @@ class GlobalRateLimit:
 
 
 def _names_a_limit(headers: Mapping[str, str]) -> bool:
-    """Whether a limit of Discord's is named, which Cloudflare knows nothing of, whatever stands between."""
+    """True if the headers name a limit of Discord's own, not Cloudflare's."""
     return any(headers.get(f"X-RateLimit-{name}") for name in ("Bucket", "Scope", "Global"))
 
 

@@ -1,10 +1,7 @@
-"""Connections to the Bot API, as the library's HTTP layer.
+"""HTTP connections to the Bot API for python-telegram-bot.
 
-Calls of the Bot API that carry no file, through aiohttp: the library's own layer, httpx, takes four times the
-processor's time for one, and a message costs three of them.
-
-The library's `Bot`, asked for no more of an answer than is used: it breaks on a message without a date, and what it
-cannot read it has sent all the same.
+Calls without a file go through aiohttp: the library's httpx takes four times the CPU time, and a message costs three
+calls. `LenientBot` reads only the fields that are used, since the library fails on others after the call succeeded.
 """
 
 from __future__ import annotations
@@ -33,7 +30,7 @@ _KEPT_IDLE = 5.0
 
 
 class LightCalls:
-    """Its connections are opened as they are needed. `connect_within` in seconds, for one of them."""
+    """Calls over aiohttp; connections are opened when needed. `connect_within`: seconds for one of them."""
 
     def __init__(self, connections: int, tls: ssl.SSLContext, connect_within: float) -> None:
         self._connections = connections
@@ -42,8 +39,8 @@ class LightCalls:
         self._session: aiohttp.ClientSession | None = None
 
     async def post(self, url: str, form: str, silence: float | None) -> tuple[int, bytes]:
-        """Status and body of the answer; no more than `silence` seconds may pass without any of it. Raises `TimedOut`
-        and `NetworkError` because of aiohttp's errors, as the library does because of httpx'."""
+        """Status and body of the answer. `silence`: seconds without data before it fails. Raises `TimedOut` and
+        `NetworkError` from aiohttp's errors, as the library does from httpx'."""
         if self._session is None:
             self._session = self._opened()
         timeout = aiohttp.ClientTimeout(sock_connect=self._connect_within, sock_read=silence)
@@ -81,8 +78,8 @@ _CONNECT_WITHIN = 10.0
 
 
 class _InLine(HTTPXRequest):
-    """Calls beyond the number of connections wait before the pool, not in it: for each that waits there, the pool looks
-    at all connections whenever a call begins or ends. What carries no file goes by `light`, where that is given."""
+    """Queues calls in front of the pool, which rescans its connections for each waiting call. Calls without a file go
+    through `light`, if given."""
 
     def __init__(self, connections: int, free_within: float, light: LightCalls | None, **settings: Any) -> None:
         super().__init__(connection_pool_size=connections, pool_timeout=free_within, **settings)
@@ -98,7 +95,7 @@ class _InLine(HTTPXRequest):
     async def do_request(
         self, url: str, method: str, request_data: RequestData | None = None, *args: Any, **kwargs: Any
     ) -> tuple[int, bytes]:
-        """As the library's. Raises `TimedOut` because of `httpx.PoolTimeout`, as it does, where all are in use."""
+        """Like the library's. Raises `TimedOut` from `httpx.PoolTimeout` if all connections are in use."""
         try:
             async with asyncio.timeout(self._free_within):
                 await self._free.acquire()
@@ -123,7 +120,7 @@ class _InLine(HTTPXRequest):
 
 
 def _by_status(code: int, payload: bytes) -> tuple[int, bytes]:
-    """A refusal under the status that it names: the library looks at nothing else. A wait without words is one, too."""
+    """The answer under the status named in its body, the only thing the library looks at."""
     if code == httpx.codes.TOO_MANY_REQUESTS:
         return code, _named_wait(payload)
     if not httpx.codes.is_success(code) or len(payload) > _LONGEST_REFUSAL or not (told := _object(payload)):
@@ -135,7 +132,7 @@ def _by_status(code: int, payload: bytes) -> tuple[int, bytes]:
 
 
 def _named_wait(payload: bytes) -> bytes:
-    """A 429 whose wait the library reads; it takes one without for a server that is out of order."""
+    """A 429 with a wait that the library can read; without one it assumes a server error."""
     told = _object(payload)
     parameters = told.get("parameters")
     wait = parameters.get("retry_after") if isinstance(parameters, dict) else None
@@ -152,8 +149,8 @@ def _object(payload: bytes) -> dict[str, object]:
 
 
 def connect(base_url: str, *, read_timeout: float, connections: int, free_within: float = 10.0) -> HTTPXRequest:
-    """A pool of at most so many connections, for one of which a call waits `free_within` seconds; `read_timeout` in
-    seconds of silence. Where a proxy may be in between all goes through httpx, which knows every kind of them."""
+    """A pool of at most `connections`, for one of which a call waits `free_within` seconds; `read_timeout` in seconds
+    of silence. With a proxy all calls go through httpx, which knows every kind."""
     has_proxy = not is_here(base_url) and bool(getproxies())
     return _InLine(
         connections,
@@ -167,8 +164,8 @@ def connect(base_url: str, *, read_timeout: float, connections: int, free_within
 
 
 def download_client(file_url: str) -> httpx.AsyncClient:
-    """For files, which the library's layer would hold in memory as a whole. Follows no redirect: the address of a
-    file has the token in it."""
+    """A client for files, which the library would hold in memory whole. Follows no redirect: a file's address has the
+    token in it."""
     return httpx.AsyncClient(
         headers={"Accept-Encoding": "identity"},
         verify=_tls(),
@@ -180,7 +177,7 @@ def download_client(file_url: str) -> httpx.AsyncClient:
 
 @cache
 def _tls() -> ssl.SSLContext:
-    """One for all connections: loading the certificates takes some 20 ms."""
+    """One context for all connections: loading the certificates takes some 20 ms."""
     return httpx.create_ssl_context()
 
 
@@ -189,7 +186,7 @@ _SENDS = frozenset(("sendMessage", "sendPhoto", "sendDocument"))
 
 class LenientBot(Bot):
     async def _post(self, endpoint: str, data: Any = None, **how: Any) -> Any:
-        """As the library's, which parses what this returns."""
+        """Like the library's, which parses the result."""
         result = await super()._post(endpoint, data, **how)
         if not isinstance(result, dict):
             return result

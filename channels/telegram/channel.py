@@ -1,7 +1,6 @@
-"""Telegram as a channel: messages in through `Poller` and `inbound`, out through the library's `Bot`.
+"""The Telegram channel: messages in through `Poller` and `inbound`, out through the library's `Bot`.
 
-The library's errors end here. What is raised for them is raised `from None`, because they may carry an address with the
-token in it.
+Errors of the library are translated here and raised `from None`, because they may carry an address with the token.
 """
 
 from __future__ import annotations
@@ -101,8 +100,8 @@ class TelegramChannel:
         long_poll: int = LONG_POLL,
         answer_timeout: float = 30.0,
     ) -> None:
-        """`commands` make the menu. `pause` waits between failures and signs of typing. `long_poll` and
-        `answer_timeout` (how long an answer to a send may take) in seconds."""
+        """`commands` fill the menu. `pause` waits between failures and typing indicators. `long_poll` and
+        `answer_timeout` (for a send) in seconds."""
         self._base_url = base_url
         self._request = connect(self._base_url, read_timeout=answer_timeout, connections=CONNECTIONS)
         self._bot = LenientBot(
@@ -137,8 +136,8 @@ class TelegramChannel:
     # In
 
     async def run(self, receive: Receive) -> None:
-        """Polls until cancelled. Raises `SourceFailed` for a wrong token, and what `receive` raises; what it refused
-        is offered again by the next run."""
+        """Polls until cancelled. Raises `SourceFailed` for a wrong token, and the errors of `receive`; refused updates
+        are offered again by the next run."""
         self._report(ChannelStatus(Health.DEGRADED, "connecting to Telegram"))
         try:
             with self._moves.told_to(receive):
@@ -168,7 +167,7 @@ class TelegramChannel:
                     await end(task, redacted)
 
     async def _who_am_i(self) -> TelegramIdentity:
-        """The bot's own id and name; asks until Telegram answers. Raises `SourceFailed` for a wrong token."""
+        """The bot's id and name; retries until Telegram answers. Raises `SourceFailed` for a wrong token."""
         trouble = Trouble(known_good=self._identity is not None)
         while True:
             try:
@@ -192,7 +191,7 @@ class TelegramChannel:
                 self._answer_press(str(press.get("id", "")))
 
     def _answer_press(self, press: str) -> None:
-        """Beside the polling: what people say next does not wait for a button to stop turning."""
+        """Answers in the background: polling does not wait for it."""
 
         async def answer() -> None:
             await self._quietly(self._bot.answer_callback_query(press))
@@ -202,7 +201,7 @@ class TelegramChannel:
         task.add_done_callback(self._answering.discard)
 
     async def _register_commands(self) -> None:
-        """The menu: everything in private chats, without the owner's commands in groups."""
+        """Sets the menu: all commands in private chats, without the owner's in groups."""
         for_all = [command for command in self._commands if not command.owner_only]
         for scope, commands in (
             (BotCommandScopeAllPrivateChats(), self._commands),
@@ -235,9 +234,9 @@ class TelegramChannel:
     def split(self, text: str) -> list[str]:
         """Pure and safe in a thread; about 3 ms for a message.
 
-        A long answer stays messages of text. Rich messages (Bot API 10.1) would hold it in one, but older apps show
-        nothing of them, Telegram's own parser would read the model's Markdown (and load the pictures it names), and
-        where one is refused a single send would have to become several. A document is read outside the chat."""
+        Rich messages (Bot API 10.1) could hold a long answer, but older apps show nothing of them, Telegram would parse
+        the model's Markdown (and load its pictures), and a refused one would have to become several messages.
+        """
         return split(text, look.length, look.MAX_TEXT)
 
     async def send(self, message: OutboundMessage) -> str:
@@ -260,7 +259,7 @@ class TelegramChannel:
                 return sent
 
     async def _posted(self, attempt: Attempt, message: OutboundMessage) -> str:
-        """One call; returns the id of the message that it made."""
+        """One call; returns the new message's id."""
         entities = library_entities(attempt.entities)
         reply_parameters = reply_to(message.reply_to if not attempt.moved else "")
         reply_markup = keyboard(message.buttons)
@@ -323,7 +322,7 @@ class TelegramChannel:
         self._edits.shown(place, attempt, message.buttons)
 
     async def _edit_failed(self, place: Place, failed: SendError, error: Exception) -> SendError:
-        """`failed`, or that Telegram takes no edits: where it does answer, but to them again and again not."""
+        """`failed`, or `Refused` if Telegram answers other calls but repeatedly no edits."""
         if isinstance(error, RetryAfter) or not self._edits.failed(place, at_once=isinstance(error, InvalidToken)):
             return failed
         if await self._quietly(self._bot.get_me(read_timeout=EDIT_TIMEOUT)) is None:
@@ -354,7 +353,7 @@ class TelegramChannel:
         return attempt if new is None else replace(attempt, chat_id=new, thread_id=None, moved=True)
 
     async def _other_way(self, attempt: Attempt, error: TelegramError, markdown: str) -> Attempt | None:
-        """Another attempt at what was refused; each way is gone once. None: there is none."""
+        """Another attempt after a refusal, or None; each way is tried once."""
         if is_about_text(error) and attempt.text and not attempt.plain:
             return attempt.as_plain(markdown)
         if is_about_topic(error) and attempt.thread_id is not None:
@@ -367,7 +366,7 @@ class TelegramChannel:
         return None
 
     async def _quietly(self, call: Awaitable[T]) -> T | None:
-        """For what people would not miss; None where it failed."""
+        """The result of an optional call; None if it failed."""
         try:
             return await call
         except (TelegramError, *ODD_ANSWER) as error:
@@ -376,7 +375,7 @@ class TelegramChannel:
 
 
 def _event(update: object, bot: TelegramIdentity) -> Event | None:
-    """The event in an update. Whatever is wrong with it, the updates behind it must come through."""
+    """The event in an update; a failure does not block the following updates."""
     if not isinstance(update, Mapping):
         return unreadable(update, "update is no object")
     try:

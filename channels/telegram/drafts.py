@@ -1,4 +1,4 @@
-"""Drafts, which show an answer while it is written (Bot API 9.3): in private chats, where the server has them."""
+"""Drafts, which show an unfinished answer (Bot API 9.3): private chats only, if the server supports them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Drafts:
         self._lost = 0
 
     def exist(self, address: Address) -> bool:
-        """Whether one may be shown there."""
+        """True if a draft may be shown there."""
         private = not address.chat_id.startswith("-")
         there_are = asyncio.get_running_loop().time() >= self._none_until
         return private and there_are and address.chat_id not in self._chats_without

@@ -1,4 +1,4 @@
-"""What edits have made of messages, and which messages take none. Telegram refuses an edit that changes nothing."""
+"""The last shown state of edited messages: Telegram refuses an edit that changes nothing."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ class EditCache:
 
     @property
     def exist(self) -> bool:
-        """Whether the server takes any, as far as is known."""
+        """True if the server accepts edits, as far as is known."""
         return asyncio.get_running_loop().time() >= self._none_until
 
     def do_without(self, why: str) -> None:
-        """For an hour."""
+        """Stops edits for an hour."""
         self._none_until = asyncio.get_running_loop().time() + WITHOUT
         log.warning("Telegram takes no edits, so answers come whole for %.0f minutes: %s", WITHOUT / 60, why)
 
     def stands(self, place: Place, attempt: Attempt, buttons: Sequence[Sequence[Button]]) -> bool:
-        """Whether the message reads so already."""
+        """True if the message already looks like this."""
         return self._shown.get(place) == _looks(attempt, buttons)
 
     def shown(self, place: Place, attempt: Attempt, buttons: Sequence[Sequence[Button]]) -> None:
@@ -48,11 +48,11 @@ class EditCache:
             del self._shown[next(iter(self._shown))]
 
     def taken(self) -> None:
-        """Telegram took an edit."""
+        """Records a successful edit."""
         self._failures = 0
 
     def failed(self, place: Place, *, at_once: bool) -> bool:
-        """An edit came to nothing, or perhaps did; whether that is reason enough to do without (`at_once`: it is)."""
+        """Records a failed edit; True if edits should stop (`at_once`: immediately)."""
         self._shown.pop(place, None)
         self._failures += 1
         if self._failures < _MOST_FAILURES and not at_once:
@@ -62,5 +62,5 @@ class EditCache:
 
 
 def _looks(attempt: Attempt, buttons: Sequence[Sequence[Button]]) -> Shown:
-    """Trimmed, as Telegram does it."""
+    """The visible state, trimmed as Telegram does."""
     return attempt.text.strip(), attempt.entities, tuple(tuple(row) for row in buttons)

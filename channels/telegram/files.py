@@ -1,7 +1,4 @@
-"""The bytes behind a `file_id`: where Telegram has them (getFile), and from there to a file of ours.
-
-Files on their way out: read, measured against what Telegram takes, and named as people shall see them.
-"""
+"""Downloads files by their `file_id`, and prepares files to send."""
 
 from __future__ import annotations
 
@@ -31,7 +28,7 @@ _DEADLINE = 300.0
 
 
 class Downloads:
-    """`request` asks the Bot API under `api_url` (token included), `file_url` is where files lie (token included)."""
+    """`request` calls the Bot API under `api_url`; files are under `file_url`. Both contain the token."""
 
     def __init__(self, request: BaseRequest, api_url: str, file_url: str) -> None:
         self._request = request
@@ -40,7 +37,7 @@ class Downloads:
         self._client = download_client(file_url)
 
     async def fetch(self, attachment: Attachment, to: Path, most: int) -> None:
-        """As `Channel.fetch`. What was written of a file that then failed is taken away again."""
+        """See `Channel.fetch`. A partly written file is deleted after a failure."""
         if not attachment.handle:
             raise NotFetched(f"there is no file behind this {attachment.kind}")
         if attachment.size is not None and attachment.size > most:
@@ -62,7 +59,7 @@ class Downloads:
         await self._client.aclose()
 
     async def _found(self, attachment: Attachment) -> str:
-        """Where the file lies: relative to the address of files, or absolute on a server of one's own."""
+        """The file's path: relative to the address of files, or absolute on a local server."""
         form = RequestData([RequestParameter.from_input("file_id", attachment.handle)])
         try:
             found = await self._request.post(f"{self._api_url}/getFile", form, read_timeout=_FIND_PATIENCE)
@@ -87,7 +84,7 @@ class Downloads:
             raise NotFetched(f"the download broke off: {redacted(error)}", passing=True) from None
 
     async def _copied(self, path: str, to: Path, most: int) -> None:
-        """From the disk of a Bot API server that runs with --local. Only one on this machine may name our files."""
+        """Copies from the disk of a Bot API server with --local. Only one on this machine may name our files."""
         if not is_here(self._file_url):
             raise NotFetched(
                 "the Bot API server keeps files on its own disk, which I can't read: run it without --local, "
@@ -147,7 +144,7 @@ def _too_big(size: int | None, most: int) -> NotFetched:
 
 
 def _megabytes(size: int) -> str:
-    """Rounded up, so that what is over a limit never reads as the limit; small ones with their kilobytes."""
+    """Rounded up, so that a size over a limit never reads as the limit."""
     if size < 1_000_000:
         return f"{-(-size // 1000)} kB"
     return f"{-(-size // 1_000_000)} MB"
@@ -163,8 +160,7 @@ _UNSEEMLY = re.compile(r"[\x00-\x1f\x7f/\\\"\u202a-\u202e\u2066-\u2069]+")
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A file in memory. `is_photo`: Telegram may take it as a picture to be shown (its width and height are for
-    Telegram to judge)."""
+    """A file in memory. `is_photo`: to be sent as a photo; Telegram checks its width and height."""
 
     name: str
     content: bytes
@@ -172,7 +168,7 @@ class Upload:
 
 
 async def prepared(file: OutboundFile) -> Upload:
-    """Raises `Refused`, with a sentence, for what need not be sent to be refused."""
+    """Reads a file to send. Raises `Refused` if Telegram would certainly refuse it."""
     content = await asyncio.to_thread(_content, file)
     is_photo = file.is_image and len(content) <= MAX_PHOTO and _is_still_picture(content)
     return Upload(_shown_name(file.name or file.path.name), content, is_photo)
@@ -194,7 +190,7 @@ def _content(file: OutboundFile) -> bytes:
 
 
 def _read(path: Path) -> bytes:
-    """Never more than a byte over the limit, should the file have grown since it was measured."""
+    """At most a byte over the limit, should the file have grown meanwhile."""
     with path.open("rb") as reader:
         content = reader.read(MAX_UPLOAD + 1)
     if len(content) > MAX_UPLOAD:
@@ -208,7 +204,7 @@ def _is_still_picture(content: bytes) -> bool:
 
 
 def _shown_name(name: str) -> str:
-    """The last part of what may look like a path, its ending kept where it has to be cut."""
+    """The last part of what may look like a path, shortened before its extension."""
     last = PureWindowsPath(name).name  # parts at `/` and at `\`
     clean = _UNSEEMLY.sub("_", last).strip(" .") or "file"
     stem, dot, ending = clean.rpartition(".")

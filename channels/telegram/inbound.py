@@ -1,7 +1,7 @@
-"""A raw update of the Bot API as an event of ours. Pure: no network, no library objects.
+"""Translates raw updates of the Bot API into events. Pure.
 
-Whatever has fields that we do not know is read for those that we do; whatever lacks what a message needs becomes
-`Unreadable`, so that one odd update never stands in the way of the next.
+Unknown fields are ignored; an update without a required field becomes an `UnreadableEvent`, so that it does not block
+the next.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ _GROUPS = ("group", "supergroup")
 
 @dataclass(frozen=True, slots=True)
 class TelegramIdentity:
-    """What getMe says about the bot; `username` without the `@`."""
+    """The bot's id and username (without the `@`)."""
 
     id: int
     username: str
 
 
 def read(update: Json, bot: TelegramIdentity) -> InboundMessage | Migrated | UnreadableEvent | None:
-    """The event in an update. None: nothing for us (service messages, our own, channels, no person behind it)."""
+    """The event in an update. None for service messages, our own, channels, and those without a person."""
     try:
         event_id = f"update:{need(update, 'update_id', int)}"
         for kind in ("message", "edited_message"):
@@ -69,7 +69,7 @@ def read(update: Json, bot: TelegramIdentity) -> InboundMessage | Migrated | Unr
 
 
 def unreadable(update: object, why: str) -> UnreadableEvent:
-    """An update kept as it is; one without an id gets one from its content, so that a repeat is known."""
+    """An update kept as it is. Without an id it gets one from its content, so that a repeat is known."""
     raw = json.dumps(update, ensure_ascii=True, sort_keys=True)
     number = update.get("update_id") if isinstance(update, Mapping) else None
     name = number if isinstance(number, int) else f"none:{hashlib.sha256(raw.encode()).hexdigest()[:16]}"
@@ -113,7 +113,7 @@ def _message(message: Json, bot: TelegramIdentity, event_id: str, *, edit: bool)
 
 
 def _migration(message: Json, chat_id: int) -> Migrated | None:
-    """Both service messages of a migration are read, as one event."""
+    """The migration in either of its two service messages, as the same event."""
     if new := get(message, "migrate_to_chat_id", int):
         return migrated(chat_id, new)
     if old := get(message, "migrate_from_chat_id", int):
@@ -122,18 +122,18 @@ def _migration(message: Json, chat_id: int) -> Migrated | None:
 
 
 def migrated(old: int, new: int) -> Migrated:
-    """A group became a supergroup; the same id however it became known."""
+    """A group became a supergroup. The id does not depend on the source of the news."""
     return Migrated(f"migrated:{old}:{new}", Address(CHANNEL, str(old)), Address(CHANNEL, str(new)))
 
 
 def _has_no_person(message: Json, chat: Json) -> bool:
-    """Posts of channels, anonymous administrators, business and guest messages: nobody whose id could be allowed."""
+    """True for channel posts, anonymous administrators, business and guest messages: they have no id to allow."""
     foreign = ("sender_chat", "business_connection_id", "guest_query_id", "sender_business_bot")
     return chat.get("type") == "channel" or any(field in message for field in foreign)
 
 
 def _press(press: Json, event_id: str) -> InboundMessage | None:
-    """A button of ours: what it stands for, as if the person had written it."""
+    """A button press, as its command from the person."""
     message = object_of(press, "message")
     data = text_of(press, "data")
     if message is None or not data:
@@ -173,7 +173,7 @@ def _stop(stop: Json, event_id: str) -> InboundMessage | None:
 
 @dataclass(frozen=True, slots=True)
 class _Marked:
-    """An entity with the text that it covers. `start` and `end` are indices of characters."""
+    """An entity with its text. `start` and `end` are character indices."""
 
     type: str
     start: int
@@ -197,11 +197,11 @@ class _Written:
         return cls(clean(_rich_text(message.get("rich_message"))).strip(), ())
 
     def calls(self, bot: TelegramIdentity) -> bool:
-        """Whether the bot is mentioned or given a command, by entities: `@mybot` is not inside `@mybot2`."""
+        """True if the bot is mentioned or commanded, by entities: `@mybot` is not inside `@mybot2`."""
         return any(self._is_mention(mark, bot) or self._is_command(mark, bot) for mark in self.marks)
 
     def is_for_another_bot(self, bot: TelegramIdentity) -> bool:
-        """Whether it begins with a command of another bot."""
+        """True if it begins with a command for another bot."""
         return any(
             mark.type == "bot_command" and mark.start == 0 and not self._is_command(mark, bot) for mark in self.marks
         )
@@ -230,7 +230,7 @@ class _Written:
 
 
 def _marks(text: str, entities: object) -> Iterator[_Marked]:
-    """Entities that lie inside the text; others are no reason to lose a message."""
+    """Entities inside the text; invalid ones are skipped."""
     units = text.encode("utf-16-le", "surrogatepass")
     for entity in entities if isinstance(entities, list) else []:
         if not isinstance(entity, Mapping):
@@ -248,7 +248,7 @@ def _marks(text: str, entities: object) -> Iterator[_Marked]:
 
 
 def _rich_text(value: object) -> str:
-    """The words of a rich message (Bot API 10.1), whose blocks nest; a block is a line."""
+    """The text of a rich message (Bot API 10.1), whose blocks nest; a block is a line."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):
@@ -265,7 +265,7 @@ def _rich_text(value: object) -> str:
 
 
 def _answers(message: Json, bot: TelegramIdentity, written: _Written) -> bool:
-    """Whether it is a reply to the bot."""
+    """True if it is a reply to the bot."""
     replied = _replied(message)
     if replied is None or written.is_for_another_bot(bot):
         return False
@@ -274,7 +274,7 @@ def _answers(message: Json, bot: TelegramIdentity, written: _Written) -> bool:
 
 
 def _replied(message: Json) -> Json | None:
-    """The message that this one answers. In a topic everything is told as a reply to the message that opened it."""
+    """The answered message. In a topic every message replies to the one that opened it; that does not count."""
     replied = object_of(message, "reply_to_message")
     if replied is None or "forum_topic_created" in replied:
         return None
@@ -285,7 +285,7 @@ def _replied(message: Json) -> Json | None:
 
 
 def _quote(message: Json) -> Quote | None:
-    """What a message replies to: the part that was chosen, else the whole of it, its files by name."""
+    """The chosen part of the answered message, else all of it with its files by name."""
     quoted = _quoted(message)
     if quoted is None:
         return None
@@ -296,7 +296,7 @@ def _quote(message: Json) -> Quote | None:
 
 
 def _quoted(message: Json) -> Json | None:
-    """The message that is replied to, here or (as far as Telegram tells of it) in another chat."""
+    """The answered message, here or in another chat."""
     replied = _replied(message)
     return replied if replied is not None else object_of(message, "external_reply")
 
@@ -309,7 +309,7 @@ def _author(message: Json) -> str:
 
 
 def _forward(message: Json, written: _Written) -> Quote | None:
-    """What is forwarded is somebody else's: data, never an order or a command."""
+    """A forwarded message as data, never an instruction."""
     origin = object_of(message, "forward_origin")
     if origin is None:
         return None
@@ -318,7 +318,7 @@ def _forward(message: Json, written: _Written) -> Quote | None:
 
 
 def _enclosed(message: Json) -> Iterator[Attachment]:
-    """What came with a message, and the files of what it quotes. Whose they are is told by their kind."""
+    """A message's attachments and those it quotes, marked as such."""
     forwarded = object_of(message, "forward_origin") is not None
     for one in attachments(message):
         yield one.passed_on("forwarded") if forwarded else one
@@ -341,7 +341,7 @@ def _origin_name(origin: Json | None) -> str:
 
 
 def _topic(message: Json) -> str | None:
-    """The topic, only where Telegram says that the message is in one: replies carry a thread id too."""
+    """The topic, only if Telegram marks the message as inside one: replies carry a thread id too."""
     thread = get(message, "message_thread_id", int)
     if thread is None or thread == GENERAL_TOPIC or message.get("is_topic_message") is not True:
         return None
@@ -353,7 +353,7 @@ def _sender(person: Json) -> Sender:
 
 
 def _name(who: Json) -> str:
-    """A name for people's eyes, on one line."""
+    """A name for display, on one line."""
     full = " ".join(filter(None, (text_of(who, "first_name"), text_of(who, "last_name")))) or text_of(who, "title")
     return " ".join(full.split()) or str(who.get("id", "somebody"))
 

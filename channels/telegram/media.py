@@ -1,5 +1,4 @@
-"""What a message of the Bot API carries besides text: files that can be fetched, and things that say what they are in
-words. Pure."""
+"""Attachments of a Bot API message: files to fetch, and others as text. Pure."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ _FILES = (
 
 
 def attachments(message: Json) -> Iterator[Attachment]:
-    """In a fixed order: pictures, other files, then what has only words."""
+    """In a fixed order: pictures, other files, then those with only text."""
     yield from _photo(message)
     yield from _sticker(message)
     for field, kind, media_type in _FILES:
@@ -43,7 +42,7 @@ def attachments(message: Json) -> Iterator[Attachment]:
 
 
 def named(found: Iterator[Attachment]) -> str:
-    """What a message carries, where only a text can tell it: `[document a.pdf] [location 48.1, 11.6]`."""
+    """Attachments as text: `[document a.pdf] [location 48.1, 11.6]`."""
     return " ".join("[" + _joined(" ", one.kind, one.name, one.words) + "]" for one in found)
 
 
@@ -64,7 +63,7 @@ def _area(picture: Json) -> int:
 
 
 def _sticker(message: Json) -> Iterator[Attachment]:
-    """A still sticker is a picture; of one that moves only the emoji is told."""
+    """A still sticker is a picture; a moving one only its emoji."""
     sticker = object_of(message, "sticker")
     if sticker is None:
         return

@@ -1,5 +1,5 @@
-"""Groups that became supergroups, each with another id from then on. Telegram tells it in an update, or only when
-something is sent to the old id; whoever receives messages is told of every move, once they can be."""
+"""Groups that became supergroups with a new id. Telegram announces it in an update, or only in the refusal of a send to
+the old id; `receive` gets every migration."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ log = logging.getLogger(__name__)
 
 
 class ChatMigrations:
-    """`ids`: the new id of each chat that has moved, by its old one."""
+    """`ids`: new chat ids by old ones."""
 
     def __init__(self) -> None:
         self.ids: dict[int, int] = {}
@@ -23,7 +23,7 @@ class ChatMigrations:
 
     @contextmanager
     def told_to(self, receive: Receive) -> Iterator[None]:
-        """Moves that are learnt of inside are told at once."""
+        """Reports new migrations to `receive` at once while inside."""
         self._receive = receive
         try:
             yield
@@ -31,7 +31,8 @@ class ChatMigrations:
             self._receive = None
 
     async def offer(self, events: Sequence[Event], receive: Receive) -> None:
-        """Hand events on, behind the moves that were not told. Raises what `receive` raises; nothing is then told."""
+        """Passes on unreported migrations, then `events`. If `receive` raises, that is raised and nothing counts as
+        reported."""
         untold = list(self._untold)
         offered = [*untold, *events]
         if offered:
@@ -42,7 +43,7 @@ class ChatMigrations:
                 self._note(event)
 
     async def learn(self, move: Migrated) -> None:
-        """Of a move, by a refused send. It is told now or, where nobody takes it now, with what is offered next."""
+        """Records a migration found by a refused send and reports it now, or with the next events."""
         self._note(move)
         self._untold.append(move)
         if self._receive is None:
@@ -58,5 +59,5 @@ class ChatMigrations:
         self.ids[int(move.old.chat_id)] = int(move.new.chat_id)
 
     def _are_told(self, told: Collection[Event]) -> None:
-        """The next updates may have told of a move, too, while it was being told."""
+        """Drops reported migrations; an update may have reported one meanwhile, too."""
         self._untold = [one for one in self._untold if one not in told]

@@ -1,7 +1,7 @@
-"""Long polling that loses nothing: an update is confirmed only after whoever receives it has it on disk.
+"""Long polling that loses nothing: an update is confirmed once it is on disk.
 
-The library's own `Updater` confirms first and stops for ever at one update that it cannot parse, so the raw JSON is
-fetched here, through the library's HTTP layer. The offset sent with the next request is the acknowledgement.
+The library's `Updater` confirms first and stops for ever at an update that it cannot parse, so raw JSON is fetched here
+through the library's HTTP layer. The offset of the next request is the acknowledgement.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ Deliver = Callable[[Sequence[object]], Awaitable[None]]
 
 @dataclass(slots=True)
 class Trouble:
-    """Failures in a row: how long they have lasted, and what to do next. A successful poll makes a new one."""
+    """Failures in a row: their duration, and the next step. A successful poll starts a new one."""
 
     known_good: bool = False
     waited: float = 0.0
@@ -67,7 +67,7 @@ class Trouble:
     status: ChannelStatus = field(default_factory=lambda: ChannelStatus(Health.OK))
 
     def met(self, error: Exception) -> float:
-        """Note a failure; returns the seconds to wait. Raises `SourceFailed` where waiting cannot help."""
+        """Records a failure; returns the seconds to wait. Raises `SourceFailed` if waiting cannot help."""
         self.failures += 1
         delay = self._delay(error)
         self.waited += delay
@@ -96,20 +96,20 @@ class Trouble:
         return self._backoff()
 
     def _rejected(self) -> None:
-        """A token that worked before is believed for a while: proxies and restarts of the server answer 404 too."""
+        """Tolerates a token that worked before for a while: proxies and restarting servers answer 404 too."""
         self.rejections += 1
         if not self.known_good or self.rejections > _REJECTIONS_BEFORE_FATAL:
             raise SourceFailed(BAD_TOKEN, fatal=True) from None  # the library's error may hold the token
         self.status = ChannelStatus(Health.DEGRADED, BAD_TOKEN)
 
     def _backoff(self) -> float:
-        """Doubling, capped, and spread so that many bots do not come back at the same moment."""
+        """Doubling, capped, and with jitter so that many bots do not return at once."""
         longest = min(_LONGEST_DELAY, _FIRST_DELAY * 2.0 ** min(self.failures - 1, 10))
         return random.uniform(longest / 2, longest)
 
 
 class Poller:
-    """Fetches updates until cancelled. `make_request` builds a connection of the library; a dead one is replaced."""
+    """Fetches updates until cancelled. `make_request` builds a connection; a dead one is replaced."""
 
     def __init__(
         self,
@@ -123,7 +123,7 @@ class Poller:
         slack: float = ANSWER_SLACK,
         forget_after: float = FORGET_AFTER,
     ) -> None:
-        """`url` is that of getUpdates, token included: it is never shown. `report` learns of every change."""
+        """`url` is getUpdates with the token: never shown. `report` gets every status change."""
         self._url = url
         self._make_request = make_request
         self._allowed_updates = list(allowed_updates)
@@ -134,7 +134,7 @@ class Poller:
         self._forget_after = forget_after
 
     async def run(self, deliver: Deliver) -> None:
-        """Raises `SourceFailed` where going on is pointless, and whatever `deliver` raises."""
+        """Raises `SourceFailed` if continuing is pointless, and the errors of `deliver`."""
         offset: int | None = None
         moment = asyncio.get_running_loop().time
         heard_at = moment()
@@ -173,7 +173,7 @@ class Poller:
         await self._pause(delay)
 
     async def _fetch(self, request: BaseRequest, offset: int | None, long_poll: int) -> list[object]:
-        """One poll. Raises errors of the library, `TimeoutError` for a connection gone silent, `_Junk`."""
+        """One poll. Raises errors of the library, `TimeoutError` for a silent connection, `_Junk`."""
         parameters = {
             "offset": offset or 0,
             "timeout": long_poll,
@@ -195,11 +195,11 @@ class Poller:
 
 
 class _Junk(Exception):
-    """An answer that is JSON, but not what getUpdates answers."""
+    """An answer that is JSON, but not one of getUpdates."""
 
 
 def _offset_after(updates: Sequence[object], offset: int | None) -> int | None:
-    """The offset that confirms all of `updates`. Raises `_Junk` where none of them can be confirmed."""
+    """The offset that confirms all of `updates`. Raises `_Junk` if none has an id."""
     ids = [
         number
         for update in updates

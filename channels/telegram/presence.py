@@ -1,5 +1,4 @@
-"""Signs that a chat shows for a while or on the side: typing, and reactions. Nobody would miss one, so nothing that
-Telegram says about them is raised."""
+"""Typing indicators and reactions. They are optional: Telegram's errors are not raised."""
 
 from __future__ import annotations
 
@@ -29,7 +28,7 @@ _REACTIONS = {emoji.value.replace(_PRESENTATION, ""): emoji for emoji in Reactio
 
 
 class TelegramPresence:
-    """`moved`: chats that have another id by now."""
+    """`moved`: new ids of migrated chats."""
 
     def __init__(self, bot: Bot, pause: Pause, moved: Mapping[int, int]) -> None:
         self._bot = bot
@@ -37,7 +36,7 @@ class TelegramPresence:
         self._moved = moved
 
     async def react(self, address: Address, platform_id: str, emoji: str) -> None:
-        """As `Channel.react`. Telegram has some seventy reactions; another emoji is none, and not tried."""
+        """See `Channel.react`. Emoji outside Telegram's some seventy reactions are skipped."""
         reaction = _REACTIONS.get(emoji.replace(_PRESENTATION, ""))
         if emoji and reaction is None:
             log.debug("%r is no reaction that Telegram has", emoji)

@@ -1,14 +1,12 @@
-"""Who is let in: the right place, the right page, the right token. Pure, but for the time.
+"""Checks host, origin and token of requests. Pure, but for the time.
 
-Place: a request names this server by a name that only this machine gives it, so that no foreign name that was made to
-point here (DNS rebinding) is served. Page: a browser says which page asks; only our own may. Token: shown as a bearer
-token, or once at the login, for a session. So a restart signs nobody out, and a new token signs everybody out.
+Host: only names that this machine uses for itself, against DNS rebinding. Origin: only our own page. Token: as a bearer
+token, or at the login for a session. A restart signs no browser out, a new token signs out all.
 
 A session's secret has two halves, both signed with the token. The cookie is sent to every port of this machine, so
-another user's server there sees it. The page key is kept in `localStorage`, which belongs to one origin, its port
-included. Neither opens anything alone; what a browser loads without a script (a picture, a download) has a signed path
-of a few minutes in place of the page key. What is kept are the sessions that were logged out of: a copy of their halves
-must open nothing.
+another user's server sees it. The page key is kept in `localStorage`, which belongs to one origin, port included.
+Neither suffices alone; for requests without a script (a picture, a download) a short-lived signed path replaces the
+page key. Sessions that logged out are stored: copies of their halves must not work.
 """
 
 from __future__ import annotations
@@ -46,15 +44,15 @@ Now = Callable[[], float]
 
 @dataclass(frozen=True, slots=True)
 class WebSession:
-    """A browser that was let in, until that moment (seconds since 1970)."""
+    """A browser's session, valid until that moment (seconds since 1970)."""
 
     id: str
     until: int
 
 
 class Auth:
-    """`host`: as configured; `ports`: those that are listened on; `token`: at least one character; `ended`: the ids of
-    sessions that were logged out of."""
+    """`host`: as configured; `ports`: all listening ports; `token`: at least one character; `ended`: ids of logged-out
+    sessions."""
 
     def __init__(
         self, token: str, host: str, ports: Collection[int], now: Now = time.time, ended: Collection[str] = ()
@@ -70,8 +68,8 @@ class Auth:
     # place and page
 
     def is_our_host(self, host: str, reached_at: str = "") -> bool:
-        """Whether a Host header means this server. `reached_at`: the address on this machine on which the connection
-        came in. Who listens on all addresses is called by any of them; a number cannot be made to point elsewhere."""
+        """True if a Host header means this server. `reached_at`: our address on the connection, which is accepted as a
+        number because a number cannot be rebound."""
         found = _HOST.fullmatch(host)
         if found is None or int(found["port"] or 80) not in self._ports:
             return False
@@ -80,7 +78,7 @@ class Auth:
 
     @staticmethod
     def is_our_origin(origin: str, host: str) -> bool:
-        """Whether an Origin header is the page that this server gave out under that (good) Host."""
+        """True if an Origin header is our page under that (checked) Host."""
         return origin.lower() == f"http://{host.lower()}"
 
     # token
@@ -90,8 +88,8 @@ class Auth:
 
     @property
     def is_beyond_guessing(self) -> bool:
-        """Such a token lets in at any time: otherwise whoever shares an address with its owner, such as another program
-        of this machine, could keep them out by showing wrong ones."""
+        """True for a long token, which is exempt from waiting: otherwise another program on its owner's address could
+        lock them out with wrong tokens."""
         return len(self._token) >= _BEYOND_GUESSING
 
     # session
@@ -100,16 +98,16 @@ class Auth:
         return WebSession(secrets.token_hex(8), self._end_of_a_session())
 
     def cookie(self, session: WebSession) -> str:
-        """The half that every port of this machine may see."""
+        """The half of a session that every port of this machine may see."""
         text = f"{session.until}.{session.id}"
         return f"{text}.{self._signature('cookie', text)}"
 
     def page_key(self, session: WebSession) -> str:
-        """The half that the page alone has; the same as long as the session lasts."""
+        """The half known only to the page; constant for the session."""
         return self._signature("page key", session.id)
 
     def session(self, cookie: str) -> WebSession | None:
-        """The session that a cookie belongs to, which alone opens nothing; None where it is over."""
+        """The session of a cookie, which is not sufficient alone; None if it is over."""
         text, _, signature = cookie.rpartition(".")
         if not self._is_signature(signature, "cookie", text):
             return None
@@ -120,13 +118,12 @@ class Auth:
         return self._is_signature(shown, "page key", session.id)
 
     def renewed(self, session: WebSession) -> WebSession | None:
-        """The session with its full time again; None where it has nearly all of it."""
+        """The session with its full time again; None if it has nearly all of it."""
         end = self._end_of_a_session()
         return WebSession(session.id, end) if end - session.until >= _RENEWED_AFTER else None
 
     def end(self, session: WebSession) -> int:
-        """From now on its halves open nothing, wherever they are. Returns when the last cookie of it would have ended:
-        there may be one that was renewed later than this one."""
+        """Invalidates a session. Returns the latest time at which a cookie of it, perhaps renewed since, can expire."""
         self._ended.add(session.id)
         return self._end_of_a_session()
 
@@ -136,7 +133,7 @@ class Auth:
     # signed paths
 
     def signed_path(self, path: str, session: WebSession) -> str:
-        """For the browser of that session, for `PATH_SECONDS`."""
+        """A path for the session's browser, valid for `PATH_SECONDS`."""
         until = int(self._now()) + PATH_SECONDS
         return f"{path}/{until}.{self._signature('path', f'{session.id}:{until}:{path}')}"
 
@@ -154,7 +151,7 @@ class Auth:
     # patience
 
     def wait(self, address: str) -> int:
-        """Seconds that an address has to wait before it may show a token again; 0: none."""
+        """Seconds until an address may try a token again; 0 for now."""
         wrong = self._wrong.get(address)
         if not wrong or len(wrong) < _MOST_WRONG:
             return 0
@@ -170,7 +167,7 @@ class Auth:
 
 
 def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """None for what is no number."""
+    """The IP address, or None for a name."""
     try:
         found = ipaddress.ip_address(text.partition("%")[0])
     except ValueError:

@@ -1,6 +1,6 @@
-"""Who asks is looked at before anything is served: place, page, token, in this order (SPEC 11).
+"""Checks every request's host, origin and token, in this order (SPEC 11).
 
-Every route needs the token, or both halves of a session (`guard`), unless it stands in one of the two tables here.
+Every route needs the token or both halves of a session (`guard`), except those in the two tables here.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class AuthMiddleware:
-    """`guard` is there before the first request is. `welcome` is told of each request that shows who it is."""
+    """`guard` is set before the first request. `welcome` is called for each authenticated request."""
 
     guard: Auth
 
@@ -52,7 +52,8 @@ class AuthMiddleware:
         return await handler(request)
 
     def _is_our_page(self, request: web.Request, host: str) -> bool:
-        """A browser names the page that asks; a program names none, and then must show the token by itself."""
+        """True if the request comes from our page, or from a program, which has no Origin and must send the token
+        itself."""
         origins = request.headers.getall("Origin", [])
         if origins:
             return len(origins) == 1 and self.guard.is_our_origin(origins[0], host)
@@ -64,8 +65,8 @@ class AuthMiddleware:
         return not is_foreign or (request.path == "/" and request.headers.get("Sec-Fetch-Mode") == "navigate")
 
     def let_in(self, request: web.Request, proof: Callable[[WebSession], bool] | None = None) -> WebSession | None:
-        """The session that asks, once it is shown whole. `proof` of the second half; without it, the header has to hold
-        the page key. A program that shows the token has a session of its own. Raises `HTTPTooManyRequests`."""
+        """The authenticated session, or None. `proof` checks the second half; by default the header must hold the page
+        key. A bearer token is a session of its own. Raises `HTTPTooManyRequests`."""
         session = self.half_shown(request)
         if session is None:
             return None
@@ -76,8 +77,8 @@ class AuthMiddleware:
         return session
 
     def half_shown(self, request: web.Request) -> WebSession | None:
-        """The session that the cookie belongs to, which is not enough to be let in, or that of the bearer token, which
-        is. Raises `HTTPTooManyRequests`."""
+        """The session of the cookie, which is not sufficient, or of the bearer token, which is. Raises
+        `HTTPTooManyRequests`."""
         kind, _, shown = request.headers.get("Authorization", "").partition(" ")
         if not kind:
             return self.guard.session(request.cookies.get(self._cookie(request), ""))
@@ -99,7 +100,7 @@ class AuthMiddleware:
 
     @staticmethod
     def _cookie(request: web.Request) -> str:
-        """Browsers keep cookies apart by host, not by port: another Daybook of this machine has another name."""
+        """The cookie's name. Browsers separate cookies by host, not by port, so it contains the port."""
         return f"daybook-{request.url.port}"
 
     async def log_in(self, request: web.Request) -> web.StreamResponse:
@@ -112,14 +113,14 @@ class AuthMiddleware:
         return self._new_session(request)
 
     def _new_session(self, request: web.Request) -> web.StreamResponse:
-        """Answers `{key}`; the other half is its cookie."""
+        """Answers `{key}`; the other half is in the cookie."""
         session = self.guard.new_session()
         response = web.json_response({"key": self.guard.page_key(session)})
         self._set_cookie(request, response, session)
         return response
 
     def renew(self, request: web.Request, response: web.StreamResponse, session: WebSession) -> None:
-        """A session that is in use gets its full time again."""
+        """Extends a session in use."""
         if session is not BEARER and (renewed := self.guard.renewed(session)):
             self._set_cookie(request, response, renewed)
 
@@ -138,12 +139,12 @@ def stranger() -> web.HTTPException:
 
 
 def _named_by_target(request: web.Request, host: str) -> str:
-    """The place that the request's first line names; `host` where it names only a path."""
+    """The host in the request's first line; `host` if that has only a path."""
     target = request.raw_path
     return host if target.startswith("/") or target == "*" else urlsplit(target).netloc
 
 
 def _reached_at(request: web.Request) -> str:
-    """The address on this machine on which the connection came in; empty where that cannot be told."""
+    """Our address on the connection; empty if unknown."""
     name = request.transport.get_extra_info("sockname") if request.transport else None
     return str(name[0]) if isinstance(name, tuple) else ""

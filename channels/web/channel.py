@@ -1,8 +1,7 @@
-"""The page on this machine as a channel: a chat that its owner opens in a browser.
+"""The local web page as a channel.
 
-What is said and answered stands in a record on disk, and every open page shows what stands there. So a message is sent
-when it is written down: nobody needs to look, a repeat is known by its key, and a page that is opened again, or a
-second one, shows the same. Previews are shown to who looks and are not kept.
+A message counts as sent once it is in the record on disk: repeats are known by their key, and every page, opened now or
+later, shows the same. Previews go to open pages and are not kept.
 """
 
 from __future__ import annotations
@@ -67,7 +66,7 @@ _STOPPING = "Daybook is stopping; it will be sent when it runs again"
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """Something said, and who waits for it to be kept."""
+    """A message from the page, and the future of its storage."""
 
     message: InboundMessage
     kept: asyncio.Future[None]
@@ -82,13 +81,13 @@ class _Said:
 
 
 class WebChannel:
-    """Serves at `host` and `port` (0: any that is free) once it runs.
+    """Serves at `host` and `port` (0: any free one) while it runs.
 
     token     called at each start, in a thread; may raise `OSError` or `ValueError` with a sentence
-    uploads   folder for what comes in through the page, of at most `largest_upload` bytes each
-    commands  shown where a message begins with a slash
-    patience  seconds that a connection has to show the token, or both halves of its session
-    now       seconds since 1970, by which sessions and signed paths end
+    uploads   folder for files from the page, of at most `largest_upload` bytes each
+    commands  offered when a message begins with a slash
+    patience  seconds for a connection to authenticate
+    now       seconds since 1970, for sessions and signed paths
     """
 
     def __init__(
@@ -133,7 +132,7 @@ class WebChannel:
         return self._status
 
     async def run(self, receive: Receive) -> None:
-        """Serve until cancelled. From then on nothing new is taken, and pages that are open see what is still sent."""
+        """Serves until cancelled. Afterwards messages are refused, while open pages still see what is sent."""
         try:
             token = await self._token_now()
             ended = await self._logged_out()
@@ -169,7 +168,7 @@ class WebChannel:
         return Pace(PreviewStyle.DRAFT, interval=_INTERVAL)
 
     def reachable(self, address: Address) -> bool:
-        """Always: what is sent is kept for whoever opens the page."""
+        """Always true: messages are kept until the page is opened."""
         return True
 
     def repeat_window(self, message: OutboundMessage) -> float:
@@ -182,7 +181,7 @@ class WebChannel:
         return split(text, len, _LONGEST_PIECE)
 
     async def send(self, message: OutboundMessage) -> str:
-        """Returns when it is in the record. Raises `NotSent` where the disk takes nothing."""
+        """Returns once the message is in the record. Raises `NotSent` if it cannot be stored."""
         entry = ChatEntry(
             number=0,
             id=_id_of(message.key),
@@ -225,7 +224,7 @@ class WebChannel:
             raise NotFetched(f"the file is larger than the {most / 1e6:.0f} MB that I take")
 
     async def react(self, address: Address, platform_id: str, emoji: str) -> None:
-        """A page has no signs on messages."""
+        """Does nothing: the page has no reactions."""
 
     def typing(self, address: Address) -> AbstractAsyncContextManager[None]:
         return self._pages.typing(address.chat_id)
@@ -290,7 +289,7 @@ class WebChannel:
         )
 
     async def _kept(self, message: InboundMessage) -> None:
-        """Hand it to `run`, which goes on with it also where who said it leaves meanwhile. Raises `NotKept`."""
+        """Passes a message to `run`, which stores it even if the page leaves meanwhile. Raises `WebMessageNotKept`."""
         if not self._takes:
             raise WebMessageNotKept(_STOPPING)
         said = _Said(message, asyncio.get_running_loop().create_future())
@@ -316,7 +315,7 @@ class WebChannel:
             self._said.get_nowait().settle(WebMessageNotKept(_STOPPING))
 
     async def _kept_tidy(self) -> None:
-        """Uploads that nobody names are in nobody's way: what cannot be done now is done the next time."""
+        """Deletes unreferenced uploads now and then; a failure waits for the next time."""
         while True:
             try:
                 await asyncio.to_thread(self._uploads.prune, await self._record.handles())
@@ -330,17 +329,17 @@ def _stamp() -> str:
 
 
 def _id_of(key: str) -> str:
-    """The same for every attempt."""
+    """A stable id for a key; random without one."""
     return hashlib.sha256(key.encode()).hexdigest()[:32] if key else secrets.token_hex(16)
 
 
 def _turn_of(key: str) -> str:
-    """What keys of a turn's messages and of its previews have in common: all but the last word."""
+    """The common part of the keys of a turn's messages and previews."""
     return key.removesuffix(":error").rpartition(":")[0]
 
 
 def _sent_files(message: OutboundMessage) -> tuple[ShownFile, ...]:
-    """Blocks."""
+    """The files of a message. Blocks."""
     if message.file is None:
         return ()
     try:

@@ -1,9 +1,7 @@
-"""The pages that are open, and what each is shown: where its chat stands, what changes there, and what is under way.
+"""The open pages: each one's queue of frames, and the previews and busy states of their chats.
 
-What stands in a chat is in the record; a preview, and that somebody is answered, is known here alone and is gone with
-the process.
-
-One open page: what it is to be shown waits in a queue of its own, so that a slow one holds up nobody.
+Messages come from the record; previews and busy states are in memory only. Each page has its own queue, so that a slow
+one does not delay others.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ connects again: all it missed stands in the record."""
 
 
 class PageConnection:
-    """`chat`: the one that it looks at."""
+    """An open page. `chat` is the one it shows."""
 
     def __init__(self, chat: str) -> None:
         self.chat = chat
@@ -36,7 +34,7 @@ class PageConnection:
         self._too_slow = asyncio.Event()
 
     def show(self, frame: str, draft: str = "") -> None:
-        """Never waits. `draft`: it takes the place of what still waits under that name."""
+        """Queues a frame; never waits. `draft` replaces a waiting frame of that name."""
         if draft and self._waiting and self._waiting[-1][0] == draft:
             self._size -= len(self._waiting.pop()[1])
         self._waiting.append((draft, frame))
@@ -46,7 +44,7 @@ class PageConnection:
         self._changed.set()
 
     async def pump(self, send: Callable[[str], Awaitable[None]]) -> None:
-        """Send what waits, in order, until cancelled."""
+        """Sends queued frames in order, until cancelled."""
         while True:
             await self._changed.wait()
             self._changed.clear()
@@ -56,7 +54,7 @@ class PageConnection:
                 await send(frame)
 
     async def cut_off(self) -> None:
-        """Returns when the page has taken too little for too long."""
+        """Returns when too much is queued."""
         await self._too_slow.wait()
 
 
@@ -71,7 +69,7 @@ _THREAD_FROM = 2_000
 
 
 class OpenPages:
-    """`commands` and `largest_upload` (in bytes) are what a page is told of its house."""
+    """`commands` and `largest_upload` (bytes) are passed to each page."""
 
     def __init__(self, record: ChatRecord, commands: Sequence[CommandInfo], largest_upload: int) -> None:
         self._record = record
@@ -87,7 +85,7 @@ class OpenPages:
 
     @contextmanager
     def attached(self, page: PageConnection) -> Iterator[None]:
-        """Show a page what comes while inside."""
+        """Shows updates on a page while inside."""
         self._open[page.chat].append(page)
         try:
             yield
@@ -95,7 +93,7 @@ class OpenPages:
             self._open[page.chat].remove(page)
 
     async def begin(self, page: PageConnection) -> None:
-        """Show it where its chat stands. Raises `NotRecorded`."""
+        """Shows a chat's current state. Raises `NotRecorded`."""
         async with self._showing[page.chat]:
             entries = await self._record.recent(page.chat, _RECENT + 1)
             frame = await asyncio.to_thread(
@@ -111,7 +109,7 @@ class OpenPages:
             page.show(frame)
 
     async def older(self, page: PageConnection, before: int) -> None:
-        """Show it what was said before the entry of that number. Raises `NotRecorded`."""
+        """Shows the entries before that number. Raises `NotRecorded`."""
         async with self._showing[page.chat]:
             entries = await self._record.recent(page.chat, _RECENT + 1, before)
             page.show(await asyncio.to_thread(frames.older, entries[-_RECENT:], more=len(entries) > _RECENT))
@@ -119,8 +117,8 @@ class OpenPages:
     # All pages of a chat
 
     async def show(self, id: str) -> None:
-        """An entry as it stands in the record, also on the page that it comes from. Of a chat, what was read is shown
-        before anything is read again, so that the frame that a page gets last is what stands in the record."""
+        """Shows an entry's current state on all pages. Reads and shows are serialized per chat, so that the last frame
+        is the newest state."""
         try:
             entry = await self._record.find(id)
             if entry is None or not self._open[entry.chat]:
@@ -132,13 +130,13 @@ class OpenPages:
             log.warning("what changed in a chat is shown when the page is opened again: %s", error)
 
     async def draft(self, chat: str, turn: str, text: str) -> None:
-        """What a turn has written so far."""
+        """Shows a turn's preview."""
         self._drafts[chat][turn] = text
         if self._open[chat]:
             self._tell(chat, await _drawn(text, frames.draft, turn, text), draft=turn)
 
     def drop_draft(self, chat: str, turn: str) -> None:
-        """Its answer stands in the record; pages take that in its place."""
+        """Drops a preview whose answer is in the record; pages replace it themselves."""
         self._drafts[chat].pop(turn, None)
 
     @asynccontextmanager

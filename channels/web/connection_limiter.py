@@ -1,7 +1,7 @@
-"""The connections: as many as there is room for, and those that have not shown the token only for a short while.
+"""Limits connections, and the time that one may stay unauthenticated.
 
-Anybody who reaches the port may open connections, and say nothing, or half a request, or read no answer. So a stranger
-gets one answer and some seconds, and gives way when there is no room: the owner always gets in.
+Any program that reaches the port may open connections and stall. So an unauthenticated one gets one answer and some
+seconds, and is closed first when there are too many: the owner always gets in.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Seal = Callable[[web.StreamResponse], None]
 
 
 class ConnectionLimiter:
-    """`seal` puts the headers on an answer that no handler has seen. `patience`: see `STRANGER_SECONDS`."""
+    """`seal` adds headers to answers made outside of handlers. `patience`: see `STRANGER_SECONDS`."""
 
     def __init__(self, server: web.Server, seal: Seal, patience: float = STRANGER_SECONDS) -> None:
         self.server = server
@@ -34,7 +34,7 @@ class ConnectionLimiter:
         self._strangers: dict[_Line, None] = {}
 
     def protocol(self) -> asyncio.BaseProtocol:
-        """One connection more, for the listening end."""
+        """Accepts one more connection."""
         if len(self.server.connections) < MOST_CONNECTIONS:
             return _Line(self)
         if not self._strangers:
@@ -43,7 +43,7 @@ class ConnectionLimiter:
         return _Line(self)
 
     def knows(self, request: web.BaseRequest) -> bool:
-        """Whether the token was shown on this connection, now or before."""
+        """True if this connection has authenticated."""
         return request.protocol not in self._strangers
 
     def let_in(self, request: web.BaseRequest) -> None:
@@ -59,7 +59,7 @@ class ConnectionLimiter:
 
 
 class _Line(web.RequestHandler):
-    """A connection."""
+    """One connection."""
 
     def __init__(self, reception: ConnectionLimiter) -> None:
         super().__init__(
@@ -82,12 +82,12 @@ class _Line(web.RequestHandler):
         super().connection_lost(exc)
 
     def forgive(self) -> None:
-        """It may stay."""
+        """Cancels the deadline."""
         if self._deadline is not None:
             self._deadline.cancel()
 
     def end(self) -> None:
-        """At once, also while it is answered or does not read."""
+        """Closes at once, also during an answer."""
         self._reception.left(self)
         if isinstance(self.transport, asyncio.WriteTransport):
             self.transport.abort()
@@ -95,7 +95,7 @@ class _Line(web.RequestHandler):
     def handle_error(
         self, request: web.BaseRequest, status: int = 500, exc: BaseException | None = None, message: str | None = None
     ) -> web.StreamResponse:
-        """What is no HTTP is neither repeated nor logged: it may hold a token, and anybody can send it."""
+        """Answers invalid HTTP without repeating or logging it: it may hold a token."""
         if not isinstance(exc, HttpProcessingError):
             return super().handle_error(request, status, exc, message)
         log.debug("%s sent what is no HTTP: %s", request.remote, type(exc).__name__)
@@ -106,7 +106,7 @@ class _Line(web.RequestHandler):
 
 
 class _TurnedAway(asyncio.Protocol):
-    """A connection too many."""
+    """A connection over the limit, closed at once."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         if isinstance(transport, asyncio.WriteTransport):

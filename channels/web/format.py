@@ -1,7 +1,7 @@
-"""Markdown as the page shows it: HTML made of the tree, in which nothing stands that was not put there here.
+"""Markdown as safe HTML for the page.
 
-Every text is escaped, every address is looked at: only those that a browser opens as a page or a letter become links.
-No raw HTML passes, no picture is loaded from elsewhere.
+Every text is escaped, and only safe addresses become links. No raw HTML passes, and no picture is loaded from
+elsewhere.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _MARKS = {
 
 @lru_cache(maxsize=256)
 def rendered(markdown: str) -> str:
-    """The HTML of a message. Remembered for a while: each page that is opened shows the same messages."""
+    """The HTML of a message. Cached: each opened page shows the same messages."""
     source = clean(markdown)
     html = _blocks(parse(source))
     if "<hr>" not in html and not _TAG.sub("", html).strip():  # an empty heading is shown as it was written
@@ -64,12 +64,12 @@ def rendered(markdown: str) -> str:
 
 
 def file_name(name: str) -> str:
-    """As it may be shown and saved: on one line, and its end is its end."""
+    """A name for display and saving: one line, without characters that disguise its ending."""
     return " ".join(_TURNING.sub("", name).split()) or "file"
 
 
 def is_linkable(url: str) -> bool:
-    """Whether an address may be pressed. Others (javascript, data, file) are shown as text."""
+    """True if an address may be a link. Others (javascript, data, file) are shown as text."""
     try:
         parts = urlsplit(url)
         host = parts.hostname
@@ -139,7 +139,7 @@ def _inline(inline: Inline, *, in_link: bool) -> str:
 
 
 def _link(url: str, inner: Sequence[Inline]) -> str:
-    """An address as the label of another address is spelled out: nobody is led astray."""
+    """A link. A label that is another address is spelled out, so that it cannot mislead."""
     label = visible(inner)
     if not is_linkable(url):
         return _text(spelled_out(label, url))
@@ -153,7 +153,7 @@ def _anchor(url: str, label: str) -> str:
 
 
 def _with_addresses(text: str) -> str:
-    """Plain text, in which addresses can be pressed."""
+    """Plain text with its addresses as links."""
     parts: list[str] = []
     at = 0
     for found in _ADDRESS.finditer(text):
@@ -165,7 +165,7 @@ def _with_addresses(text: str) -> str:
 
 
 def _trimmed(address: str) -> str:
-    """Without the end of the sentence, or of the brackets, that it stands in."""
+    """An address without trailing punctuation or unbalanced brackets."""
     surplus = {closing: address.count(closing) - address.count(opening) for opening, closing in ("()", "[]", "{}")}
     end = len(address)
     while end and ((last := address[end - 1]) in _ADDRESS_ENDS_BEFORE or surplus.get(last, 0) > 0):
@@ -180,5 +180,5 @@ def _text(text: str) -> str:
 
 
 def _code(text: str) -> str:
-    """What would show its reader another program than it is, is shown by its number."""
+    """Code in which characters that reverse the text are shown by number, so that it reads as it runs."""
     return escape(_TURNING.sub(lambda found: f"[U+{ord(found[0]):04X}]", text))

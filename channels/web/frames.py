@@ -1,7 +1,7 @@
-"""What goes over the page's WebSocket: JSON objects with a `type`, one a frame. `load_page.html` is the other end.
+"""Frames of the page's WebSocket: JSON objects with a `type`. `page.html` is the other end.
 
-From the page: `open {chat, key}` first; then `say {id, text, files}`, `press {id, message, data}`, `older {before}`.
-To the page: `opened`, `message`, `draft`, `busy`, `kept {id}`, `refused {id, why}`, `older`, `failed {why}`.
+From the page: `open {chat, key}` first; then `say {id, text, files}`, `press {id, message, data}`, `older {before}`. To
+the page: `opened`, `message`, `draft`, `busy`, `kept {id}`, `refused {id, why}`, `older`, `failed {why}`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _HANDLE = re.compile(r"[0-9a-f]{32}")
 
 
 class BadFrame(Exception):
-    """It is no frame of ours. One sentence. `hopeless`: nothing that comes behind it can be one."""
+    """Invalid frame, with one sentence. `hopeless`: the following frames are of no use either."""
 
     def __init__(self, why: str, *, hopeless: bool = False) -> None:
         super().__init__(why)
@@ -40,7 +40,7 @@ class BadFrame(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """`key`: the page's half of the session; empty where a program has shown the token."""
+    """`key`: the page's half of the session; empty for a bearer token."""
 
     chat: str
     key: str = field(default="", repr=False)
@@ -48,7 +48,7 @@ class Open:
 
 @dataclass(frozen=True, slots=True)
 class SaidFile:
-    """`name` and `media_type` as the browser says, for people's eyes."""
+    """`name` and `media_type` as the browser claims, for display."""
 
     handle: str
     name: str
@@ -57,7 +57,7 @@ class SaidFile:
 
 @dataclass(frozen=True, slots=True)
 class Say:
-    """`id` is of the page's making, so that saying it again after a lost connection says nothing more."""
+    """`id` is chosen by the page, so that a repeat after a lost connection has no effect."""
 
     id: str
     text: str
@@ -66,7 +66,7 @@ class Say:
 
 @dataclass(frozen=True, slots=True)
 class Press:
-    """A button of the message `message`."""
+    """A press of a button of `message`."""
 
     id: str
     message: str
@@ -75,7 +75,7 @@ class Press:
 
 @dataclass(frozen=True, slots=True)
 class Older:
-    """What stands before that number is wanted."""
+    """A request for the entries before that number."""
 
     before: int
 
@@ -84,7 +84,7 @@ Asked = Open | Say | Press | Older
 
 
 def read(frame: str) -> Asked:
-    """Raises `BadFrame`."""
+    """Parses a frame. Raises `BadFrame`."""
     try:
         fields = load_json(frame)
     except ValueError as error:
@@ -138,7 +138,7 @@ def _files(fields: Mapping[str, object]) -> tuple[SaidFile, ...]:
 
 
 def message(entry: ChatEntry) -> str:
-    """Takes some milliseconds for a long text, unless it was shown before."""
+    """Takes some milliseconds for a long text that is not cached."""
     return _frame({"type": "message", **_entry(entry)})
 
 
@@ -152,7 +152,7 @@ def opened(
     busy: bool,
     largest_file: int,
 ) -> str:
-    """All that a page needs to stand where the others stand. `drafts`: turn and text."""
+    """The complete state for a newly opened page. `drafts`: turn and text."""
     return _frame(
         {
             "type": "opened",
@@ -186,7 +186,7 @@ def kept(id: str) -> str:
 
 
 def refused(id: str, why: str, *, again: bool) -> str:
-    """`again`: the same may be said again later."""
+    """`again`: the same message may succeed later."""
     return _frame({"type": "refused", "id": id, "why": why, "again": again})
 
 
@@ -195,7 +195,7 @@ def failed(why: str) -> str:
 
 
 def _entry(entry: ChatEntry) -> dict[str, object]:
-    """What a person has typed is shown as it was typed."""
+    """An entry as JSON. A person's text is not rendered."""
     is_ours = entry.by is By.DAYBOOK
     return {
         "number": entry.number,

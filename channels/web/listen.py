@@ -1,4 +1,4 @@
-"""The listening end: opened, told in words why it cannot be, closed again."""
+"""The listening socket, with readable errors."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Factory = Callable[[], asyncio.BaseProtocol]
 
 @contextlib.asynccontextmanager
 async def listening(protocol: Factory, host: str, port: int) -> AsyncIterator[list[int]]:
-    """Accept connections while inside; those that were accepted outlive it. Yields the ports, one for each address that
-    `host` stands for. Raises `SourceFailed`."""
+    """Accepts connections while inside; accepted ones outlive it. Yields the ports, one for each address of `host`.
+    Raises `SourceFailed`."""
     loop = asyncio.get_running_loop()
     try:
         server = await loop.create_server(protocol, host, port)
@@ -29,7 +29,7 @@ async def listening(protocol: Factory, host: str, port: int) -> AsyncIterator[li
 
 
 def url_host(host: str) -> str:
-    """How a browser on this machine calls it."""
+    """The host in a URL for a browser on this machine."""
     if host in ("", "0.0.0.0"):
         return "127.0.0.1"
     if host == "::":  # asyncio listens on IPv6 alone there

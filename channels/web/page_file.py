@@ -1,5 +1,4 @@
-"""The page, as it is shipped: one file. Its script and style are named to the browser by what they are (a hash), so
-that nothing else that should ever get into it is run."""
+"""The page, shipped as one file. Its script and style are allowed by hash, so that nothing injected runs."""
 
 from __future__ import annotations
 
@@ -15,13 +14,13 @@ _INLINE = re.compile(rb"<(script|style)>((?:(?!</\1>|<\1>).)*+)</\1>", re.DOTALL
 
 @dataclass(frozen=True, slots=True)
 class PageFile:
-    """`policy`: its Content-Security-Policy, to which the address of the WebSocket is added."""
+    """`policy`: its Content-Security-Policy, without the WebSocket's address."""
 
     html: bytes
     policy: str
 
     def policy_at(self, host: str) -> str:
-        """`host`: of a request, and checked."""
+        """The whole policy. `host`: the request's, already checked."""
         return f"{self.policy}; connect-src 'self' ws://{host}"
 
 

@@ -1,4 +1,4 @@
-"""HTTP: the page, its files, and how the house is. Every answer, an error too, has headers that keep it to itself."""
+"""HTTP server: the page, its files, health and metrics. Every answer, errors included, has security headers."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _NOTHING_RUNS = "default-src 'none'; frame-ancestors 'none'; sandbox"
 
 
 class WebServer:
-    """`protocol` is one connection, for the listening end."""
+    """`protocol` creates one connection for the listening socket."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class WebServer:
         self._reception: ConnectionLimiter | None = None
 
     async def start(self) -> None:
-        """Once; before the first connection."""
+        """Sets up the server once, before the first connection."""
         if self._runner is not None:
             return
         app = web.Application(middlewares=[self.door.checked], client_max_size=_MOST_JSON)
@@ -89,7 +89,7 @@ class WebServer:
         self._reception = ConnectionLimiter(self._runner.server, _seal, self._patience)
 
     def protocol(self) -> asyncio.BaseProtocol:
-        """Once started."""
+        """A new connection. Requires `start`."""
         assert self._reception is not None
         return self._reception.protocol()
 
@@ -106,7 +106,7 @@ class WebServer:
             response.headers["Connection"] = "close"  # the one of aiohttp is made before this is called
 
     async def aclose(self) -> None:
-        """Say goodbye to every page and end every connection, within some seconds."""
+        """Closes every page and connection, within some seconds."""
         if self._runner is None:
             return
         await self._sockets.aclose()
@@ -115,22 +115,21 @@ class WebServer:
     # the page
 
     async def _page(self, request: web.Request) -> web.StreamResponse:
-        """The same for all, for nothing is in it; its status says whether the browser has a session, of which it can
-        show no more than the cookie here."""
+        """The page, which has no secrets; its status says if the browser's cookie has a session."""
         shown = load_page()
         headers = {"Content-Security-Policy": shown.policy_at(request.headers["Host"])}
         status = 401 if self.door.half_shown(request) is None else 200
         return web.Response(body=shown.html, status=status, content_type="text/html", charset="utf-8", headers=headers)
 
     async def _session(self, request: web.Request) -> web.StreamResponse:
-        """Asked by every open page now and then; so this is where a session is renewed."""
+        """Called by every open page now and then; renews the session."""
         response = web.Response(status=204)
         if session := self.door.let_in(request):
             self.door.renew(request, response, session)
         return response
 
     async def _converse(self, request: web.Request) -> web.StreamResponse:
-        """What the handshake shows is half; the first frame has the page key."""
+        """Opens a WebSocket. The handshake has only the cookie; the first frame has the page key."""
         if self.door.half_shown(request) is None:
             raise stranger()
 
@@ -140,7 +139,7 @@ class WebServer:
         return await self._sockets.converse(request, admit)
 
     async def _log_out(self, request: web.Request) -> web.StreamResponse:
-        """Every page of that browser, for they share its session; and every copy of its halves, for good."""
+        """Ends the browser's session on all pages, and every copy of it."""
         session = self.door.let_in(request)
         response = web.Response(status=204)
         if session is not None and session is not BEARER:
@@ -156,7 +155,7 @@ class WebServer:
     # files
 
     async def _upload(self, request: web.Request) -> web.StreamResponse:
-        """The body is the file. Answers `{handle, size}`."""
+        """Stores the body as a file. Answers `{handle, size}`."""
         if (request.content_length or 0) > self._largest_upload:
             raise self._too_large()
         try:
@@ -187,15 +186,14 @@ class WebServer:
         return web.HTTPRequestEntityTooLarge(most, text=text)
 
     async def _sign_path(self, request: web.Request) -> web.StreamResponse:
-        """Answers `{path}`, from which the browser of that session can load the file for some minutes."""
+        """Answers `{path}`, from which the session's browser can load the file for some minutes."""
         await self._file(request)
         session = self.door.let_in(request)
         assert session is not None
         return web.json_response({"path": self.door.guard.signed_path(request.path, session)})
 
     async def _download(self, request: web.Request) -> web.StreamResponse:
-        """Only what is a picture by its bytes is shown: what a page or a drawing (SVG) says of itself may be a
-        script."""
+        """Shows only pictures recognized by their bytes: HTML or SVG may hold a script."""
         if self.door.let_in(request, lambda session: self.door.guard.is_signed_path(request.path, session)) is None:
             raise web.HTTPUnauthorized(text="That link is not good any more; open the file from the page.\n")
         path, name, picture = await self._file(request)
@@ -209,7 +207,7 @@ class WebServer:
         )
 
     async def _file(self, request: web.Request) -> tuple[Path, str, str]:
-        """Where a file of a message is that stands in a chat, what it is called, and its type if it is a picture."""
+        """Path, name and picture type (or empty) of a message's file."""
         try:
             entry = await self._record.find(request.match_info["id"])
         except NotRecorded as error:
@@ -230,7 +228,7 @@ class WebServer:
     # how it is
 
     async def _embedder(self, request: web.Request) -> web.StreamResponse:
-        """Posted `{answer}`, `yes` or `no`, to what is offered."""
+        """Posted `{answer}`: `yes` or `no` to the offer."""
         answer = ""
         if request.method == "POST":
             try:
@@ -245,8 +243,8 @@ class WebServer:
         return web.json_response({"status": "ok"})
 
     async def _readyz(self, request: web.Request) -> web.StreamResponse:
-        """Whether the channels are connected, each that is on (SPEC 11). A disk that takes nothing is not their matter.
-        Reasons are for who may ask `daybook status`: they may name what is nobody else's business."""
+        """Ready if all channels that are on are connected (SPEC 11), disk errors aside. Reasons are left to `daybook
+        status`: they may be private."""
         channels = await self._house.channels()
         ready = all(status.is_connected for status in channels.values())
         states = {name: str(status.state) for name, status in channels.items()}

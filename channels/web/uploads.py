@@ -1,4 +1,4 @@
-"""Files that come in through the page: on disk before they are spoken of, found again by a name of our own making."""
+"""Uploaded files, stored under random handles before a message names them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class IncomingUpload:
     place: Path
 
     def keep(self) -> str:
-        """Returns its handle once it is on disk."""
+        """Returns the handle once the file is on disk."""
         self.file.flush()
         os.fsync(self.file.fileno())
         self.scratch.rename(self.place)
@@ -47,14 +47,14 @@ class IncomingUpload:
 
 
 class Uploads:
-    """`folder` is made when it is needed. All methods block, and raise `OSError` where the disk refuses."""
+    """`folder` is created when needed. All methods block, and raise `OSError` if the disk refuses."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     @contextlib.contextmanager
     def incoming(self) -> Iterator[IncomingUpload]:
-        """A new file to write; what was not kept by the end is gone."""
+        """A new file to write; deleted at the end unless kept."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle = secrets.token_hex(16)
         scratch = self._folder / f"{handle}{_SCRATCH}"
@@ -65,22 +65,21 @@ class Uploads:
             scratch.unlink(missing_ok=True)
 
     def find(self, handle: str) -> Path | None:
-        """None: there is no such file, or not any more."""
+        """The file's path, or None."""
         if not _HANDLE.fullmatch(handle):
             return None
         path = self._folder / handle
         return path if path.is_file() else None
 
     def said(self, handle: str) -> Path | None:
-        """As `find`, of what a message is about to name: it counts as new, so that `prune`, which may have looked for
-        names already, leaves it."""
+        """Like `find`, for a message about to name it: marks it as new, so that a running `prune` leaves it."""
         path = self.find(handle)
         if path is not None:
             os.utime(path)
         return path
 
     def copy(self, handle: str, to: Path, most: int) -> bool:
-        """Write its bytes into `to`, where there are at most `most`. False: there are more."""
+        """Copies at most `most` bytes to `to`. False if there are more."""
         source = self.find(handle)
         if source is None:
             raise FileNotFoundError(handle)
@@ -90,7 +89,7 @@ class Uploads:
         return True
 
     def prune(self, named: Collection[str]) -> None:
-        """Delete what no message names and is older than a day."""
+        """Deletes files named by no message and older than a day."""
         old = time.time() - _UNSAID_SECONDS
         for file in self._folder.iterdir() if self._folder.is_dir() else ():
             if file.name not in named and file.stat().st_mtime < old:
@@ -98,7 +97,7 @@ class Uploads:
 
 
 def picture_type(file: Path) -> str:
-    """One of `PICTURE_TYPES`, by its bytes; empty for any other file. Blocks; raises `OSError`."""
+    """One of `PICTURE_TYPES` by the file's bytes, else empty. Blocks; raises `OSError`."""
     with file.open("rb") as stream:
         head = stream.read(_HEAD)
     if head[:4] == b"RIFF" and head[8:12] == b"WEBP":

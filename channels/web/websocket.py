@@ -1,4 +1,4 @@
-"""A page's WebSocket: what it says goes to the chat, and what it is to be shown is sent, until one of them ends."""
+"""WebSockets of the page: receives its frames and sends what it shows."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Admit = Callable[[str], WebSession | None]
 
 
 class PageSockets:
-    """All that are open. `patience`: seconds that one has for its first frame."""
+    """All open sockets. `patience`: seconds for the first frame."""
 
     def __init__(self, chat: WebChat, pages: OpenPages, patience: float) -> None:
         self._chat = chat
@@ -44,16 +44,16 @@ class PageSockets:
         self._open: dict[web.WebSocketResponse, WebSession] = {}
 
     async def aclose(self) -> None:
-        """Say goodbye to every page."""
+        """Closes every page."""
         await _goodbye([*self._strangers, *self._open], WSCloseCode.GOING_AWAY, "Daybook is stopping")
 
     async def end(self, session: WebSession) -> None:
-        """Close the pages of a browser that logs out."""
+        """Closes the pages of a session that logs out."""
         theirs = [socket for socket, opened_by in self._open.items() if opened_by.id == session.id]
         await _goodbye(theirs, WSCloseCode.POLICY_VIOLATION, "logged out")
 
     async def converse(self, request: web.Request, admit: Admit) -> web.StreamResponse:
-        """Nothing of a chat is sent before its first frame was admitted."""
+        """Serves a socket. Nothing of a chat is sent before its first frame is admitted."""
         while len(self._strangers) >= _MOST_STRANGERS:
             oldest = next(iter(self._strangers))
             _abort(self._strangers.pop(oldest))
@@ -74,7 +74,7 @@ class PageSockets:
         return socket
 
     async def _is_admitted(self, socket: web.WebSocketResponse, session: WebSession | None) -> bool:
-        """Whether there is a session and room; told where there is not."""
+        """True if there is a session and room; otherwise the socket is closed with a reason."""
         if session is None:
             await _dismiss(socket, "log in again")
         elif len(self._open) >= MOST_PAGES:
@@ -86,7 +86,7 @@ class PageSockets:
         return False
 
     async def _opened(self, socket: web.WebSocketResponse) -> Open | None:
-        """The first frame; None where it is none, and the page was told so."""
+        """The first frame; if invalid, None after closing the socket with a reason."""
         try:
             first = await socket.receive(self._patience)
             if first.type in (WSMsgType.CLOSE, WSMsgType.CLOSING, WSMsgType.CLOSED, WSMsgType.ERROR):
@@ -105,7 +105,7 @@ class PageSockets:
         return None
 
     async def _shown(self, request: web.Request, socket: web.WebSocketResponse, connection: PageConnection) -> None:
-        """Talk with a page until it leaves, or takes too little."""
+        """Serves a page until it leaves or is too slow."""
         with self._pages.attached(connection):
             async with asyncio.TaskGroup() as group:
                 hearing = group.create_task(self._heard(socket, connection))
