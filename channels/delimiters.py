@@ -58,14 +58,11 @@ def is_inside_word(before: str, after: str) -> bool:
 
 
 def _is_wide(character: str) -> bool:
-    """True for Chinese, Japanese and Korean characters and punctuation, and emoji."""
     return bool(character) and unicodedata.east_asian_width(character) in "WFH"
 
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """A row of equal marks."""
-
     length: int
     opens: bool
     closes: bool
@@ -92,7 +89,6 @@ def _is_punctuation(character: str) -> bool:
 
 
 def _emphasis(state: StateInline, silent: bool) -> bool:
-    """The library's rule with our classification of neighbouring characters."""
     mark = state.src[state.pos]
     if silent or mark not in "*_":
         return False
@@ -104,7 +100,6 @@ def _emphasis(state: StateInline, silent: bool) -> bool:
 
 
 def _doubled(state: StateInline, silent: bool) -> bool:
-    """Reads `~~` and `||`; other numbers of them are plain characters."""
     mark = state.src[state.pos]
     if silent or mark not in "~|":
         return False

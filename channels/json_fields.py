@@ -13,7 +13,7 @@ Json = Mapping[str, object]
 
 
 class Malformed(Exception):
-    """A required field is missing or of another type."""
+    pass
 
 
 Scalar = TypeVar("Scalar", int, str)
@@ -59,7 +59,6 @@ def need_object(parent: Json, field: str) -> Json:
 
 
 def objects_of(parent: Json, field: str) -> Iterator[Json]:
-    """The objects in a list; none if the field is no list."""
     value = parent.get(field)
     for one in value if isinstance(value, list) else ():
         if isinstance(one, Mapping):

@@ -7,7 +7,6 @@ from urllib.parse import urlsplit
 
 
 def is_loopback(host: str) -> bool:
-    """True if a host's name or address is this machine's own."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -15,5 +14,4 @@ def is_loopback(host: str) -> bool:
 
 
 def is_here(url: str) -> bool:
-    """True if a URL leads to this machine."""
     return is_loopback(urlsplit(url).hostname or "")

@@ -27,15 +27,12 @@ class WholeTexts:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A chat as source or destination. `thread_id` is a topic or thread inside it."""
-
     channel: str
     chat_id: str
     thread_id: str | None = None
     account: str = ""
 
     def __str__(self) -> str:
-        """The form used in configuration and commands: `channel:chat_id[:thread_id]`."""
         parts = [self.channel, self.chat_id] + ([self.thread_id] if self.thread_id is not None else [])
         return ":".join(parts)
 
@@ -75,11 +72,10 @@ class Attachment(WholeTexts):
     """Content of a message besides its text.
 
     kind        a word for people: photo, voice, document, sticker, location…
-    name        the sender's name for it, for display only (it may look like a path)
-    size        bytes, as claimed by the platform
-    media_type  as claimed by the platform; the bytes decide
-    handle      the channel's reference for `Channel.fetch`; empty if there are no bytes
-    words       content as text: a place and its position, a contact's name and number, a sticker's emoji
+    name        for display only (it may look like a path)
+    media_type  as claimed by the platform, like `size`; the bytes decide
+    handle      reference for `Channel.fetch`; empty if there are no bytes
+    words       content as text: a place, a contact, a sticker's emoji
     """
 
     kind: str
@@ -118,16 +114,14 @@ class InboundMessage(WholeTexts):
 
     id            unique per (channel, account) for ever; a repeated id is dropped
     platform_id   the platform's id inside the chat, used by replies and edits
-    calls_bot     in a group: the bot is mentioned, replied to or commanded. Always true in private chats
+    calls_bot     the bot is addressed; always true in private chats
     edit          a new wording of the earlier message `platform_id`
     continues     the client cut a long text here; the rest is likely to follow within a second
-    album         shared by the messages of one album, which count as one. In a group the one with the caption calls the
-                  bot for all
-    group_name    a group's title, for display
-    parent_chat   the chat that lists of allowed groups name instead of this one (a thread's channel)
-    server        the Discord server of the chat, which such lists may also name
-    answer_with   `reply_to` required for every part of the answer (a command from the platform's menu); empty otherwise
-    due           only with origin JOB: the job, which reports to this chat
+    album         shared by the messages of one album; in a group the caption calls the bot for all
+    parent_chat   the chat that allow-lists name instead of this one (a thread's channel)
+    server        the Discord server, which allow-lists may also name
+    answer_with   required `reply_to` of every part of the answer, if not empty (menu commands)
+    due           only with origin JOB
     """
 
     id: str
@@ -201,10 +195,10 @@ class OutboundFile(WholeTexts):
 class OutboundMessage(WholeTexts):
     """One message to send: Markdown within the channel's limits (see `Channel.split`), or one file.
 
-    key         idempotency key: the same for every attempt at this message, otherwise unique
-    reply_to    `platform_id` of the answered message, or its `answer_with`; ignored if that message is gone
-    file        the text is then a caption of at most 200 characters, or empty
-    preview     only useful now: raises `NotSent` instead of waiting for a rate limit, so that no final text is delayed
+    key       idempotency key: the same for every attempt at this message, otherwise unique
+    reply_to  `platform_id` of the answered message, ignored if that is gone; or its `answer_with`
+    file      the text is then a caption of at most 200 characters, or empty
+    preview   raises `NotSent` instead of waiting for a rate limit, so that no final text is delayed
     """
 
     address: Address
@@ -217,8 +211,6 @@ class OutboundMessage(WholeTexts):
 
 
 class PreviewStyle(enum.StrEnum):
-    """The way a reply is shown while it is being written."""
-
     NONE = "none"
     DRAFT = "draft"  # the platform shows it for a while and forgets it; the final is a message of its own
     EDIT = "edit"  # a message that is edited; the final is its last edit
@@ -226,8 +218,7 @@ class PreviewStyle(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """Preview behaviour of a chat: `interval` in seconds between previews; `quotes`: a reply always names the message
-    it answers."""
+    """`interval`: seconds between previews; `quotes`: a reply always names the message it answers."""
 
     preview: PreviewStyle
     interval: float = 1.5
@@ -291,7 +282,6 @@ class ChannelStatus:
 
     @property
     def is_connected(self) -> bool:
-        """True if people can reach us through the channel now."""
         return self.state is Health.OK or self.in_touch
 
 
@@ -304,8 +294,6 @@ class SourceFailed(Exception):
 
 
 class Source(Protocol):
-    """A producer of events."""
-
     @property
     def name(self) -> str: ...
 
@@ -354,8 +342,7 @@ class Channel(Source, Protocol):
         message is gone)."""
 
     async def draft(self, draft_id: int, message: OutboundMessage) -> None:
-        """Shows a draft (only if `pace` says DRAFT). Raises like `send`; a lost draft is not repeated. `Refused` means
-        that the chat has no drafts."""
+        """Shows a draft. Raises like `send`; `Refused` means that the chat has no drafts."""
 
     async def fetch(self, attachment: Attachment, to: Path, most: int) -> None:
         """Writes at most `most` bytes of an attachment to the file `to`. Raises `NotFetched`, or `OSError` if the file
@@ -368,5 +355,4 @@ class Channel(Source, Protocol):
     def typing(self, address: Address) -> AbstractAsyncContextManager[None]:
         """Shows the typing indicator while inside. Platform errors are not raised."""
 
-    async def aclose(self) -> None:
-        """Releases connections. The channel is not used afterwards."""
+    async def aclose(self) -> None: ...

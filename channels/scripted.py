@@ -56,16 +56,12 @@ class Drafted:
 
 @dataclass(frozen=True, slots=True)
 class Typing:
-    """The typing indicator went on or off."""
-
     address: Address
     on: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Reacted:
-    """A reaction was set, or removed (empty)."""
-
     platform_id: str
     emoji: str
 
@@ -94,8 +90,6 @@ class ScriptedChannel:
         repeat_window: float = 0.0,
         largest_file: int = 10_000_000,
     ) -> None:
-        """`limit` in characters; `interval` in seconds between previews; with a `repeat_window` each key is sent once;
-        `largest_file` in bytes."""
         self.history: list[Act] = []
         self.offered = 0
         self._name = name
@@ -188,7 +182,6 @@ class ScriptedChannel:
         return message
 
     def push(self, event: Event) -> None:
-        """Offers any event unchanged (a repeat, an unreadable one, a migration)."""
         if isinstance(event, InboundMessage) and event.kind is ChatKind.GROUP:
             self._groups.add(event.address.chat_id)
         self._waiting.append(event)
@@ -211,7 +204,6 @@ class ScriptedChannel:
         }
 
     def drafts(self, chat: str = "1", thread: str | None = None) -> list[str]:
-        """Every draft shown in a chat so far."""
         return [
             act.message.text
             for act in self.history
@@ -224,12 +216,10 @@ class ScriptedChannel:
         return sum(1 if on else -1 for on in signs) > 0
 
     async def wait_heard(self, count: int = 1, chat: str = "1", thread: str | None = None) -> list[str]:
-        """Waits until `count` messages are in the chat; returns them."""
         await self.wait_until(lambda: len(self.heard(chat, thread)) >= count)
         return self.heard(chat, thread)
 
     async def wait_until(self, reached: Callable[[], bool]) -> None:
-        """Waits for a condition on this channel (`heard`, `history`, `offered`…)."""
         while not reached():
             await self._changed.wait()
 
@@ -357,7 +347,6 @@ class ScriptedChannel:
         return next((act.platform_id for act in acts if act.message.key == message.key), None)
 
     async def _gate(self, message: OutboundMessage) -> _Failure | None:
-        """Checks limits, waits while held, and returns the next planned failure."""
         if not message.text.strip() and message.file is None:
             raise Refused("the text is empty")
         if len(message.text) > self._limit:
@@ -374,6 +363,5 @@ class ScriptedChannel:
         self._announce()
 
     def _announce(self) -> None:
-        """Wakes all waiting tasks; each checks its own condition."""
         self._changed.set()
         self._changed = asyncio.Event()

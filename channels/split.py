@@ -102,7 +102,6 @@ class _Context:
         return bool(_LIST_ITEM.match(inner)) or (self.in_quoted_list and (not inner.strip() or inner[0] in " \t"))
 
     def _table_ends(self, line: str) -> bool:
-        """True if a line is not a row of the open table. Rows of a quoted table are quoted."""
         if ">" in self.table.partition("|")[0]:
             return not line.lstrip(" ").startswith(">")
         return bool(_OTHER_BLOCK.match(line))
@@ -203,7 +202,6 @@ def _longest(text: str, start: int, context: _Context, measure: Measure, limit: 
 
 
 def _best_cut(text: str, start: int, end: int, context: _Context) -> int:
-    """The best offset for a cut after `start` and not after `end`."""
     window = text[start:end]
     least = len(window) // _LEAST_FILL
     between_paragraphs, between_blocks, between_lines = _line_cuts(text, start, end, context, least)
@@ -298,7 +296,7 @@ def _resume(text: str, end: int, context: _Context, limit: int) -> tuple[int, _C
 
 
 def _lines(text: str, start: int = 0) -> Iterator[str]:
-    """Lines with their ends. (`str.splitlines` also cuts at other characters than the newline.)"""
+    """Keeps line ends. (`str.splitlines` also cuts at other characters than the newline.)"""
     while start < len(text):
         end = text.find("\n", start) + 1 or len(text)
         yield text[start:end]
@@ -306,20 +304,17 @@ def _lines(text: str, start: int = 0) -> Iterator[str]:
 
 
 def _unquoted(line: str) -> tuple[str, str]:
-    """A line's quote marks, and the rest."""
     marks = _QUOTE.match(line)
     return (marks[0], line[marks.end() :]) if marks else ("", line)
 
 
 def _shifted(line: str, dedent: int, quoted_dedent: int) -> str:
-    """A line with its margins reduced by up to these widths."""
     marks, inner = _unquoted(line)
     inner = inner[min(_margin(inner), quoted_dedent) :] if marks else inner
     return (marks + inner)[min(_margin(line), dedent) :]
 
 
 def _indent(cut_line: str, following: str) -> int:
-    """Indentation of a list item's text."""
     item = _LIST_ITEM.match(cut_line)
     return item.end() if item else _margin(cut_line or following)
 
@@ -329,7 +324,7 @@ def _margin(line: str) -> int:
 
 
 def _before_character(text: str, start: int, end: int) -> int:
-    """A cut near `end`, relative to `start`, that keeps a character and its combining marks together if possible."""
+    """A cut near `end`, relative to `start`, that splits no character from its combining marks."""
     for cut in range(end, max(start, end - 64), -1):
         if cut >= len(text) or not _belongs_to_previous(text, cut, start):
             return cut - start

@@ -11,7 +11,6 @@ _WIDEST_COLUMN = 40
 
 
 def drawn(table: Table) -> list[str]:
-    """The lines of a table in monospaced text, its header underlined."""
     rows = [[" ".join(visible(cell).split()) for cell in row] for row in table.rows]
     widths = [min(max(map(columns, column)), _WIDEST_COLUMN) for column in zip(*rows, strict=True)]
     lines = [

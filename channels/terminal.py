@@ -46,8 +46,6 @@ _STOPPING = "Daybook is stopping; please say it again when it runs"
 
 @dataclass(frozen=True, slots=True)
 class TerminalPreview:
-    """The whole reply written so far."""
-
     text: str
 
 
@@ -64,8 +62,6 @@ class Final:
 
 @dataclass(frozen=True, slots=True)
 class Busy:
-    """An answer is being made, or no longer is."""
-
     on: bool
 
 
@@ -73,8 +69,6 @@ Shown = TerminalPreview | Final | Busy
 
 
 class Listener(Protocol):
-    """A terminal that shows a chat."""
-
     async def show(self, shown: Shown) -> None:
         """Returns once displayed. Raises `ConnectionError` if certainly not displayed, `OutcomeUnknown` if perhaps;
         either way the listener is detached."""
@@ -99,7 +93,6 @@ class TerminalChannel:
 
     @contextmanager
     def attach(self, session: str, listener: Listener) -> Iterator[None]:
-        """Attaches a listener to a chat while inside."""
         self._listeners[session].append(listener)
         try:
             yield
@@ -170,11 +163,9 @@ class TerminalChannel:
         return 0.0
 
     def largest_file(self, address: Address) -> int:
-        """Unlimited: only the path is shown."""
         return sys.maxsize
 
     def split(self, text: str) -> list[str]:
-        """One piece: a terminal has room for everything."""
         return [text] if text.strip() else []
 
     async def send(self, message: OutboundMessage) -> str:
@@ -191,7 +182,6 @@ class TerminalChannel:
         raise Refused("what a terminal has printed cannot be changed")
 
     async def draft(self, draft_id: int, message: OutboundMessage) -> None:
-        """Shows a draft to attached listeners; it is not kept."""
         await self._show_all(message.address.chat_id, TerminalPreview(message.text))
 
     async def fetch(self, attachment: Attachment, to: Path, most: int) -> None:
@@ -226,8 +216,7 @@ class TerminalChannel:
             pass  # who was lost needs no sign
 
     async def _show_all(self, chat: str, shown: Shown) -> bool:
-        """Shows something to all listeners; True if at least one has it. Raises `OutcomeUnknown` if none certainly has
-        it and one may."""
+        """Returns True if a listener has it. Raises `OutcomeUnknown` if none certainly has it and one may."""
         unknown: OutcomeUnknown | None = None
         seen = False
         for listener in tuple(self._listeners[chat]):
@@ -250,18 +239,15 @@ class TerminalChannel:
 
 
 def _typed(buttons: Sequence[Sequence[Button]]) -> str:
-    """Buttons as text, with their commands."""
     said = [f"{button.label}: {button.data}" for row in buttons for button in row]
     return f"\n({' · '.join(said)})" if said else ""
 
 
 def new_id() -> str:
-    """A globally unique id."""
     return uuid.uuid4().hex
 
 
 def _settle(kept: asyncio.Future[None], failure: TerminalMessageNotKept | None) -> None:
-    """Answers the sender, unless they have left."""
     if kept.done():
         return
     if failure:

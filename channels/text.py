@@ -68,8 +68,6 @@ class Marked:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link, or an image with its description as text."""
-
     url: str
     inlines: tuple[Inline, ...]
 
@@ -173,14 +171,12 @@ def _parser() -> MarkdownIt:
 
 
 class _Reader:
-    """Converts the parser's flat list of tokens in one pass."""
-
     def __init__(self, tokens: Sequence[Token], source: Sequence[str]) -> None:
         self._tokens = iter(tokens)
         self._source = source
 
     def blocks(self, until: str = "") -> tuple[Block, ...]:
-        """Blocks up to the token of type `until`, which is consumed."""
+        """Blocks up to and including the token of type `until`."""
         found: list[Block] = []
         for token in self._tokens:
             if token.type == until:
@@ -273,7 +269,6 @@ def _code_block(token: Token) -> CodeBlock:
 
 
 def _cells(line: str) -> list[str]:
-    """The cells of a table row as written."""
     inner = re.sub(r"^[ \t>]*\|?|(?<!\\)\|[ \t]*$", "", line)
     return [cell.strip() for cell in _PIPE.split(inner)]
 
@@ -288,7 +283,6 @@ class _Span:
     _text: list[str] = field(default_factory=list)
 
     def add(self, inline: Inline) -> None:
-        """Adds an inline; adjacent texts are joined."""
         if isinstance(inline, Text):
             self._text.append(inline.text)
         else:
@@ -307,7 +301,6 @@ class _Span:
 
 
 def inlines_of(tokens: Sequence[Token]) -> tuple[Inline, ...]:
-    """The parser's inline tokens as a tree."""
     stack = [_Span(None, "")]
     last = ""
     for token, follows in _with_next_character(tokens):
@@ -355,7 +348,6 @@ def _close(span: _Span, follows: str) -> list[Inline]:
 
 
 def _is_product(before: str, factor: str, after: str) -> bool:
-    """True if the stars mean multiplication: beside numbers, or around a one-letter variable."""
     return before.isdigit() or after.isdigit() or factor.isdigit() or len(factor) == 1
 
 

@@ -21,7 +21,7 @@ PAGE = 100
 
 
 class NoHistory(Exception):
-    """A chat's history cannot be read. `gone`: the chat no longer exists."""
+    """`gone`: the chat no longer exists."""
 
     def __init__(self, why: str, *, gone: bool = False) -> None:
         super().__init__(why)

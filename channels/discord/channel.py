@@ -77,7 +77,7 @@ def _hears_all(_server: str, _chat: str) -> bool:
 
 
 class DiscordChannel:
-    """The adapter. `aclose` it after the last use; `run` may be called again after it ended, with a fresh client."""
+    """`aclose` it after the last use; `run` may be called again after it ended."""
 
     def __init__(
         self,
@@ -149,7 +149,6 @@ class DiscordChannel:
             self._interactions.give_up()
 
     async def _begin(self, session: DiscordClient) -> None:
-        """Switches sending to the new client; the old one served sends until now."""
         before, self._session = self._session, session
         if before is not None:
             await before.aclose()
@@ -186,7 +185,6 @@ class DiscordChannel:
         return KNOWS_REPEATS if message.key and not message.reply_to.startswith(INTERACTION) else 0.0
 
     def split(self, text: str) -> list[str]:
-        """Pure and safe in a thread."""
         return split(text, look.length, look.MAX_TEXT)
 
     async def send(self, message: OutboundMessage) -> str:
@@ -212,7 +210,6 @@ class DiscordChannel:
         raise failed from None
 
     async def _sent(self, session: DiscordClient, chat: str, message: OutboundMessage) -> Any:
-        """Sends; retries in another way if Discord refuses something optional."""
         try:
             return await self._posted(session, chat, message, reply=True)
         except discord.HTTPException as error:
@@ -242,7 +239,6 @@ class DiscordChannel:
             file.close()
 
     async def _private_chat_with(self, session: DiscordClient, user: str) -> str:
-        """The private chat with the person of that id; empty if there is none."""
         try:
             found: object = await session.call("POST", "/users/@me/channels", json={"recipient_id": user})
         except CALL_FAILED:
@@ -287,7 +283,7 @@ class DiscordChannel:
         return await download(address_in(message, file_id), to, most)
 
     async def _message(self, chat: str, message_id: str) -> Json:
-        """Fetches a message. Raises `NotFetched`."""
+        """Raises `NotFetched`."""
         try:
             session = self._open_session()
             async with asyncio.timeout(CALL_TIMEOUT):
@@ -327,7 +323,6 @@ def _keep_room(session: DiscordClient, method: str, path: str, where: Where) -> 
 
 
 def _unclear(key: str, error: BaseException) -> NotSent | OutcomeUnknown:
-    """The error for an unreadable answer. With a key the send can be repeated."""
     kind: Callable[[str], NotSent | OutcomeUnknown] = AnswerLost if key else OutcomeUnknown
     return kind(f"Discord's answer cannot be read: {redacted(error)}")
 

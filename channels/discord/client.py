@@ -55,7 +55,6 @@ class Socket(DiscordWebSocket):
 
 
 def parsed(answer: Any) -> Any:
-    """The JSON of an answer that the library took for text; any other answer unchanged."""
     if not isinstance(answer, str):
         return answer
     try:
@@ -65,7 +64,7 @@ def parsed(answer: Any) -> Any:
 
 
 def told_by(error: discord.HTTPException, wait: float) -> discord.DiscordException:
-    """The same error with Discord's own code and text. `wait`: seconds named by a 429, in its headers or body."""
+    """Adds Discord's own code and text. `wait`: seconds named by a 429."""
     if error.status == 429 and wait:
         return discord.RateLimited(wait)
     body = parsed(error.text)
@@ -110,15 +109,12 @@ OnEvent = Callable[[str, Json], None]
 
 
 def intents() -> discord.Intents:
-    """The fewest intents that receive messages: no members, presences or typing."""
     wanted = discord.Intents.none()
     wanted.guilds = wanted.guild_messages = wanted.dm_messages = wanted.message_content = True
     return wanted
 
 
 class DiscordClient:
-    """Create with `open`, close with `aclose`."""
-
     def __init__(self, api_url: str, pause: Pause, silence: float, halt: GlobalRateLimit) -> None:
         self._client = _LibraryClient(api_url, pause, silence, halt)
         self._halt = halt
@@ -184,7 +180,6 @@ class DiscordClient:
     async def upload(
         self, path: str, where: Where, files: Sequence[discord.File], form: Sequence[Mapping[str, object]]
     ) -> Any:
-        """POSTs a form with files."""
         http = self._client.own_http
         return await http.request(Route("POST", path, **where), files=files, form=[dict(one) for one in form])
 
@@ -197,8 +192,6 @@ class DiscordClient:
 
 
 class _Http(HTTPClient):
-    """The library's HTTP with addresses of its own."""
-
     def __init__(self, client: discord.Client, api_url: str, pause: Pause, halt: GlobalRateLimit) -> None:
         super().__init__(client.loop, http_trace=halt.trace(), max_ratelimit_timeout=SHORT)
         self._halt = halt
@@ -245,7 +238,7 @@ class _Http(HTTPClient):
         self._gateway = yarl.URL(url)
 
     async def ws_connect(self, url: str, *, compress: int = 0) -> aiohttp.ClientWebSocketResponse:
-        """Connects to the gateway, with a pause if connections keep breaking at once."""
+        """Pauses first if connections keep breaking at once."""
         loop = asyncio.get_running_loop()
         if self._connected_at is not None:
             self._quick = self._quick + 1 if loop.time() - self._connected_at < _STEADY else 0
@@ -259,7 +252,6 @@ class _Http(HTTPClient):
         return self._socket
 
     async def hang_up(self) -> None:
-        """Closes the gateway connection, also a half-made one."""
         if self._socket is not None and not self._socket.closed:
             await self._socket.close(code=1000)
 
@@ -293,7 +285,7 @@ class _LibraryClient(discord.Client):
         )
 
     async def login(self, token: str) -> None:
-        """Like the library's, but without requiring fields of the bot and its application that are not used here."""
+        """Like the library's, without requiring fields that are not used here."""
         if self.loop is discord.client._loop:
             await self._async_setup_hook()
         described: object = await self.own_http.static_login(token.strip())
@@ -337,7 +329,7 @@ class _LibraryClient(discord.Client):
                 raise
 
     def _get_state(self, **options: Any) -> ConnectionState[Any]:
-        """Called by the library while it is constructed: installs our HTTP and our parsers."""
+        """Called by the library's constructor."""
         self.own_http = _Http(self, self._api_url, self._pause, self._halt)
         self.http = self.own_http
         state: ConnectionState[Any] = super()._get_state(**options)
@@ -354,7 +346,6 @@ class _LibraryClient(discord.Client):
         return parse
 
     def dispatch(self, event: str, /, *args: Any, **kwargs: Any) -> None:
-        """The library's own events; only a lost connection matters."""
         if event == "disconnect" and self.on_lost:
             self.on_lost()
 

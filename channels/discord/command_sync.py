@@ -29,7 +29,6 @@ async def sync(session: DiscordClient, commands: Sequence[CommandInfo]) -> bool:
 
 
 def payload(command: CommandInfo) -> dict[str, object]:
-    """A command in Discord's form: its arguments are one text. The owner's commands are offered in private only."""
     described: dict[str, object] = {
         "name": command.name,
         "description": command.description[:_LONGEST],
@@ -49,7 +48,7 @@ def payload(command: CommandInfo) -> dict[str, object]:
 
 
 def _essence(commands: Sequence[Json]) -> list[object]:
-    """The fields of commands set by us, sorted: Discord adds ids, versions and defaults."""
+    """Fields of commands set by us: Discord adds ids, versions and defaults."""
     found: list[object] = []
     for command in commands:
         options = [

@@ -31,7 +31,6 @@ class DiscordChat:
 
     @property
     def listed_as(self) -> str:
-        """The channel id for allow-lists."""
         return self.parent or self.id
 
 
@@ -45,8 +44,6 @@ class _Server:
 
 
 class Directory:
-    """`bot_id` identifies the bot's roles, by which it can be mentioned."""
-
     def __init__(self, bot_id: str) -> None:
         self._bot_id = bot_id
         self._servers: dict[str, _Server] = {}
@@ -60,7 +57,6 @@ class Directory:
         return [self._places[one] for one in sorted(known.places)] if known else []
 
     def title(self, place: DiscordChat) -> str:
-        """A name for people: `Home #general`, `Home #general › plan`."""
         server = self._servers.get(place.server)
         parent = self._places.get(place.parent)
         room = f"#{parent.name} › {place.name}" if parent else f"#{place.name}" if place.name else ""
@@ -76,7 +72,7 @@ class Directory:
         return known.own_roles if known else frozenset()
 
     def roles_of_bot(self, server: str) -> frozenset[str]:
-        """Every role of the bot except the one for everyone; a mention of one calls the bot."""
+        """Every role that calls the bot when mentioned."""
         known = self._servers.get(server)
         return (known.own_roles | known.given_roles) - {server} if known else frozenset()
 
@@ -96,7 +92,6 @@ class Directory:
         return server
 
     def server_changed(self, data: Json) -> None:
-        """Applies GUILD_UPDATE: name and roles; it has no channels."""
         server = self._servers.get(get(data, "id", str) or "")
         if server:
             roles = list(objects_of(data, "roles"))
@@ -117,7 +112,6 @@ class Directory:
             self._places.pop(place, None)
 
     def place_seen(self, data: Json, server: str = "") -> DiscordChat | None:
-        """Adds a channel or thread from any event that describes one."""
         place_id = get(data, "id", str)
         if place_id is None:
             return None
@@ -156,7 +150,6 @@ class Directory:
             server.given_roles -= {role_id}
 
     def private(self, place_id: str) -> DiscordChat:
-        """A private chat, for which Discord sends nothing but its id."""
         place = self._places.get(place_id) or DiscordChat(place_id)
         if not place.is_private:
             place = replace(place, server="", parent="")

@@ -21,7 +21,7 @@ class Expired(NotFetched):
 
 
 def address_in(message: Json, file_id: str) -> str:
-    """The current address of an attachment. Raises `NotFetched` if the message no longer has it."""
+    """Raises `NotFetched` if the message no longer has the attachment."""
     found = next((one for one in _attachments(message) if get(one, "id", str) == file_id), None)
     url = get(found, "url", str) if found else None
     if url is None:

@@ -74,18 +74,16 @@ _CURES = {
 
 
 def redacted(error: BaseException) -> str:
-    """The error in one line without tokens."""
     text = " ".join(str(error).split())[:300] or type(error).__name__
     return _CALL_TOKEN.sub("***", _TOKEN.sub("***", text))
 
 
 def code(error: BaseException) -> int:
-    """Discord's own error code; 0 if there is none."""
     return error.code if isinstance(error, discord.HTTPException) else 0
 
 
 def source_failed(error: Exception, shut_out: str = "") -> SourceFailed:
-    """The error that ends the channel's run. `shut_out`: the explanation if calls were not even made."""
+    """`shut_out`: the explanation if calls were not even made."""
     match error:
         case SourceFailed():
             return error
@@ -136,7 +134,6 @@ def _refusal(error: discord.HTTPException) -> type[Refused]:
 
 
 def is_too_long(error: Exception) -> bool:
-    """True if a shorter text may be taken."""
     found = isinstance(error, discord.HTTPException) and error.status == 400
     return found and "in content:" in str(error).casefold() and "or fewer in length" in str(error)
 
@@ -156,7 +153,6 @@ def retry_after(error: discord.HTTPException) -> float:
 
 
 def seconds_told(headers: Mapping[str, str], body: object) -> float:
-    """The pause in seconds from the headers of a 429, else from its body; 0 for none."""
     told = body.get("retry_after") if isinstance(body, Mapping) else None
     named = isinstance(told, int | float) and math.isfinite(told) and told > 0
     return seconds_of(headers) or (seconds_of({"Retry-After": str(told)}) if named else 0.0)
@@ -175,6 +171,5 @@ def seconds_of(headers: Mapping[str, str]) -> float:
 
 
 def is_about_reply(error: Exception) -> bool:
-    """True if the same text may be taken without its reply reference."""
     about = isinstance(error, discord.HTTPException) and error.status in (400, 403)
     return about and (code(error) == _NO_HISTORY or "message_reference" in str(error))

@@ -65,7 +65,6 @@ def rendered(markdown: str) -> str:
 
 
 def length(markdown: str) -> int:
-    """UTF-16 code units of a rendered message."""
     return utf16_len(rendered(markdown))
 
 
@@ -82,7 +81,6 @@ def _is_seen(block: Block) -> bool:
 
 
 def _blocks(blocks: Sequence[Block], *, apart: bool = True, nested: bool = False) -> list[str]:
-    """The lines of blocks one under the other, with an empty line between if `apart`."""
     lines: list[str] = []
     for block in blocks:
         if lines and apart:
@@ -126,7 +124,7 @@ def _list_lines(block: ListBlock) -> list[str]:
 
 
 def _indented(lines: Sequence[str], mark: str) -> list[str]:
-    """Lines after a list's mark. Code keeps its own margin so that it can be copied."""
+    """Code keeps its own margin so that it can be copied."""
     indented: list[str] = []
     in_code = False
     for index, line in enumerate(lines):
@@ -152,7 +150,6 @@ def _lines(inlines: Sequence[Inline]) -> list[str]:
 
 
 def _lines_escaped(text: str) -> str:
-    """Escapes line starts that would make a heading, list or quote."""
     return _NUMBER_START.sub(r"\1\\", _LINE_START.sub(r"\1\\", text))
 
 
@@ -171,7 +168,7 @@ def _inline(inline: Inline, around: frozenset[Mark]) -> str:
 
 
 def _inlines(inlines: Iterable[Inline], around: frozenset[Mark]) -> str:
-    """Inlines joined; adjacent marks of the same character are kept apart by a zero-width character."""
+    """Keeps adjacent marks of the same character apart by a zero-width character."""
     text = ""
     for inline in inlines:
         part = _inline(inline, around)
@@ -199,7 +196,6 @@ def _holds(inlines: Iterable[Inline], character: str) -> bool:
 
 
 def _between(mark: str, content: str) -> str:
-    """Marked content. White space stays outside the marks, and equal characters are kept apart."""
     bare = content.strip()
     start, end = content.index(bare), content.index(bare) + len(bare)
     before = _ZERO_WIDTH if bare[0] == mark[0] else ""
@@ -208,7 +204,6 @@ def _between(mark: str, content: str) -> str:
 
 
 def _code_span(text: str) -> str:
-    """Code between more backticks than it holds; Discord takes one or two."""
     flat = text.replace("\n", " ")
     if "`" not in flat:
         return f"`{flat}`" if flat.strip() else _escaped(flat)
@@ -218,8 +213,7 @@ def _code_span(text: str) -> str:
 
 
 def _link(url: str, inner: Sequence[Inline], around: frozenset[Mark]) -> str:
-    """A labelled link if Discord accepts the address, else both spelled out. A label that is another address is spelled
-    out too, so that it cannot mislead."""
+    """A label that is another address is spelled out, so that it cannot mislead."""
     label = visible(inner)
     if not is_linkable(url):
         return _escaped(spelled_out(label, url))
@@ -231,7 +225,7 @@ def _link(url: str, inner: Sequence[Inline], around: frozenset[Mark]) -> str:
 
 
 def is_linkable(url: str) -> bool:
-    """True if Discord makes a link of an address. Others (javascript, file) are not for people to press."""
+    """True if Discord makes a link of an address."""
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""
@@ -242,7 +236,7 @@ def is_linkable(url: str) -> bool:
 
 
 def _escaped(text: str) -> str:
-    """Plain text with Discord's special characters escaped, except in addresses, where a backslash would break them."""
+    """Escapes Discord's special characters, except in addresses, where a backslash would break them."""
     parts: list[str] = []
     at = 0
     for match in _ADDRESS.finditer(text):
@@ -252,7 +246,6 @@ def _escaped(text: str) -> str:
 
 
 def _unmarked(text: str) -> str:
-    """Escapes marks; a bracket is one if the next one closes it and a parenthesis follows."""
     *labelled, rest = text.split("](")
     parts: list[str] = []
     for part in labelled:

@@ -44,20 +44,16 @@ _NAMED_COMMAND = re.compile(r"(\s*/[A-Za-z]+)\s?@(\S+)(?=\s|\Z)")
 
 @dataclass(frozen=True, slots=True)
 class DiscordIdentity:
-    """The bot's id and name, and its commands."""
-
     id: str
     name: str
     commands: frozenset[str] = field(default_factory=frozenset)
 
 
 def moment(snowflake: str) -> datetime:
-    """The creation time of an id."""
     return datetime.fromtimestamp(((int(snowflake) >> 22) + _EPOCH_MS) / 1000, UTC)
 
 
 def snowflake(at: datetime) -> str:
-    """The smallest id of that moment."""
     return str(max(0, int(at.timestamp() * 1000) - _EPOCH_MS) << 22)
 
 
@@ -73,7 +69,6 @@ def read(
 
 
 def read_interaction(data: Json, place: DiscordChat, directory: Directory) -> InboundMessage | UnreadableEvent | None:
-    """A command from the menu or a button press, as a message from its person."""
     try:
         return _interaction(data, place, directory)
     except (Malformed, ValueError, OverflowError, OSError) as error:
@@ -81,7 +76,7 @@ def read_interaction(data: Json, place: DiscordChat, directory: Directory) -> In
 
 
 def unreadable(data: object, why: str) -> UnreadableEvent:
-    """An event kept as it is. Without an id it gets one from its content, so that a repeat is known."""
+    """Without an id it gets one from its content, so that a repeat is known."""
     raw = json.dumps(data, ensure_ascii=True, sort_keys=True, default=str)
     number = data.get("id") if isinstance(data, Mapping) else None
     name = number if isinstance(number, str) else f"none:{hashlib.sha256(raw.encode()).hexdigest()[:16]}"
@@ -123,8 +118,6 @@ def _message(
 
 
 class _Written:
-    """The text of a message with readable mentions. `calls`: it addresses the bot."""
-
     def __init__(self, data: Json, bot: DiscordIdentity, place: DiscordChat, directory: Directory) -> None:
         content = text_of(data, "content")
         people = {get(one, "id", str): _name(one, object_of(one, "member")) for one in objects_of(data, "mentions")}
@@ -189,7 +182,6 @@ def _is_reply(data: Json) -> bool:
 
 
 def _answers(data: Json, bot: DiscordIdentity) -> bool:
-    """True if it is a reply to a message of the bot."""
     replied = object_of(data, "referenced_message")
     author = object_of(replied, "author") if replied else None
     return _is_reply(data) and author is not None and get(author, "id", str) == bot.id
@@ -210,7 +202,6 @@ def _replied(data: Json) -> Json | None:
 
 
 def _quoted_files(data: Json) -> Iterator[Attachment]:
-    """Files of the message that this one answers."""
     replied = _replied(data)
     for one in _attachments(replied) if replied else ():
         if one.handle:
@@ -218,7 +209,7 @@ def _quoted_files(data: Json) -> Iterator[Attachment]:
 
 
 def _forwarded(data: Json) -> Quote | None:
-    """A forwarded message as data, never an instruction. Discord does not name its author."""
+    """A forwarded message is data, never an instruction."""
     texts = []
     for one in objects_of(data, "message_snapshots"):
         if snapshot := object_of(one, "message"):
@@ -283,7 +274,6 @@ def _interaction(data: Json, place: DiscordChat, directory: Directory) -> Inboun
 
 
 def _typed(command: Json) -> str:
-    """A command from the menu in written form."""
     values = (str(option.get("value", "")) for option in objects_of(command, "options"))
     words = clean(" ".join(value for value in values if value))
     return f"/{need(command, 'name', str)} {words}".strip()
@@ -294,7 +284,6 @@ def _sender(person: Json, member: Json | None, *, is_bot: bool = False) -> Sende
 
 
 def _name(person: Json, member: Json | None) -> str:
-    """A name for display, on one line: the server's, the person's own, or the account's."""
     nick = text_of(member, "nick") if member else ""
     name = nick or text_of(person, "global_name") or text_of(person, "username")
     return " ".join(name.split()) or str(person.get("id", "somebody"))

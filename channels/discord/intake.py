@@ -46,8 +46,6 @@ Hears = Callable[[str, str], bool]
 
 
 class EventIntake:
-    """For one connection. `offer` takes gateway events; `run` passes them on until cancelled."""
-
     def __init__(
         self,
         bot: DiscordIdentity,
@@ -113,14 +111,12 @@ class EventIntake:
             await self._offer(receive, said)
 
     async def _offer(self, receive: Receive, said: Sequence[tuple[Json, DiscordChat, bool]]) -> None:
-        """Passes messages on; they count as seen once they are on disk."""
         events = [event for data, place, edit in said if (event := self._event(data, place, edit=edit))]
         if events:
             await receive(events)
         await self._note([(data, place) for data, place, edit in said if not edit])
 
     def _event(self, data: Json, place: DiscordChat, *, edit: bool) -> Event | None:
-        """The event in a message; a failure does not block the following ones."""
         try:
             return read(data, self._bot, place, self._directory, edit=edit)
         except Exception as error:
@@ -144,7 +140,6 @@ class EventIntake:
         return place.is_private or self._hears(place.server, place.listed_as)
 
     async def _place(self, session: DiscordClient, data: Json) -> DiscordChat | None:
-        """The chat of a message. An unknown thread is looked up."""
         place_id = get(data, "channel_id", str) or ""
         server = get(data, "guild_id", str)
         if server is None:
@@ -198,7 +193,6 @@ class EventIntake:
                 pass
 
     def _missed_in_private(self) -> list[tuple[DiscordChat, str]]:
-        """All private chats: Discord does not announce new messages in them."""
         return [
             (self._directory.private(one.chat_id), one.message_id) for one in self._marks.values() if not one.server
         ]
@@ -256,7 +250,6 @@ class EventIntake:
                 await self._note([({"id": after}, place)])
 
     async def _catch_up_later(self, session: DiscordClient, receive: Receive) -> None:
-        """Retries histories that were not available. New messages do not wait for it."""
         tries = 0
         while await self._is_behind.wait():
             await self._pause(min(AGAIN_AFTER, 2.0**tries))

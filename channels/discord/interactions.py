@@ -58,13 +58,12 @@ class PendingInteraction:
 
 class Interactions:
     def __init__(self, timeout: float) -> None:
-        """`timeout`: seconds for one of two tries at an acknowledgement; Discord waits for 3."""
+        """`timeout`: seconds for one of two acknowledgement tries."""
         self._timeout = timeout
         self._waiting: dict[str, PendingInteraction] = {}
         self._left_thinking: asyncio.Queue[PendingInteraction] = asyncio.Queue()
 
     def note(self, data: Json) -> None:
-        """Registers an interaction."""
         now = asyncio.get_running_loop().time()
         self._waiting = {key: one for key, one in self._waiting.items() if one.until > now}
         key, token = get(data, "id", str), get(data, "token", str)
@@ -73,7 +72,6 @@ class Interactions:
             self._waiting[INTERACTION + key] = PendingInteraction(token, now + _LIFE, answered=not is_slash)
 
     async def acknowledge(self, session: DiscordClient, data: Json) -> None:
-        """Acknowledges an interaction. If that fails, its answer goes to the chat."""
         key, token = get(data, "id", str) or "", get(data, "token", str) or ""
         is_slash = get(data, "type", int) == _SLASH
         answer: dict[str, object] = {"type": _DEFERRED_ANSWER if is_slash else _DEFERRED_UPDATE}
@@ -88,7 +86,7 @@ class Interactions:
                 waiting.acknowledged.set_result(taken)
 
     async def _taken(self, session: DiscordClient, where: Where, answer: object) -> bool:
-        """True if Discord has the acknowledgement. If its answer was lost, a second try says so."""
+        """If the first answer was lost, a second try finds out."""
         failure: Exception | None = None
         for _ in range(2):
             try:
@@ -119,7 +117,7 @@ class Interactions:
             self._left_thinking.put_nowait(forgotten)
 
     async def tidy(self, session: DiscordClient, pause: Pause) -> None:
-        """Removes placeholders whose answers went to the chat. Until cancelled."""
+        """Removes placeholders whose answers went to the chat."""
         loop = asyncio.get_running_loop()
         while True:
             one = await self._left_thinking.get()
@@ -133,7 +131,6 @@ class Interactions:
 
     @staticmethod
     async def _removed(session: DiscordClient, where: Where) -> bool:
-        """True if it is gone, or can never be removed."""
         try:
             await session.call("DELETE", ORIGINAL, where)
         except discord.HTTPException as error:
@@ -143,7 +140,6 @@ class Interactions:
         return True
 
     def give_up(self) -> None:
-        """Marks the outstanding acknowledgements as failed."""
         for one in self._waiting.values():
             if not one.acknowledged.done():
                 one.acknowledged.set_result(False)
@@ -155,8 +151,6 @@ _SOON = 10.0
 
 
 class InteractionAnswers:
-    """`timeout`: seconds for one try."""
-
     def __init__(self, interactions: Interactions, timeout: float) -> None:
         self._interactions = interactions
         self._timeout = timeout

@@ -9,8 +9,6 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class LastSeen:
-    """The last stored message of a chat. `server` is empty for a private chat."""
-
     chat_id: str
     server: str
     message_id: str
@@ -28,8 +26,6 @@ class PositionStore(Protocol):
 
 
 class PositionsInMemory:
-    """A store for the life of the process."""
-
     def __init__(self) -> None:
         self._chats: dict[str, LastSeen] = {}
 
@@ -47,5 +43,4 @@ class PositionsInMemory:
 
 
 def newest(chats: Mapping[str, LastSeen]) -> str:
-    """The newest message id of all chats; empty without any."""
     return max((one.message_id for one in chats.values()), key=int, default="")

@@ -20,12 +20,10 @@ _LONGEST_LABEL = 80
 
 
 def nonce(key: str) -> str:
-    """A stable nonce for a key, within Discord's 25 characters."""
     return hashlib.blake2b(key.encode(), digest_size=12).hexdigest()
 
 
 def content(message: OutboundMessage, *, is_plain: bool = False) -> dict[str, object]:
-    """The fields common to a send and an edit. `is_plain`: without formatting."""
     text = clean(message.text) if is_plain else rendered(message.text) if message.text else ""
     return {
         "content": text,
@@ -36,7 +34,6 @@ def content(message: OutboundMessage, *, is_plain: bool = False) -> dict[str, ob
 
 
 def sending(message: OutboundMessage, *, reply: bool = True, is_plain: bool = False) -> dict[str, object]:
-    """A new message. `reply`: with a reference to the answered one, ignored if that is gone."""
     payload = content(message, is_plain=is_plain)
     if message.key:
         payload |= {"nonce": nonce(message.key), "enforce_nonce": True}
@@ -46,7 +43,6 @@ def sending(message: OutboundMessage, *, reply: bool = True, is_plain: bool = Fa
 
 
 def form(payload: dict[str, object], name: str, file: object) -> list[dict[str, object]]:
-    """The payload as a form with a file."""
     described = payload | {"attachments": [{"id": 0, "filename": name}]}
     return [
         {"name": "payload_json", "value": json.dumps(described)},
@@ -68,7 +64,7 @@ def components(rows: Sequence[Sequence[Button]]) -> list[dict[str, object]]:
 
 
 def room(message: OutboundMessage) -> str:
-    """The id of the channel, thread or private chat. Raises `Refused` for an address that is not Discord's."""
+    """Raises `Refused` for an address that is not Discord's."""
     chat = message.address.thread_id or message.address.chat_id
     if not (chat.isascii() and chat.isdecimal()):
         raise Refused(f"{chat!r} is no chat of Discord: its ids are numbers")

@@ -28,7 +28,7 @@ _MOST_REACTIONS = 500
 
 
 class DiscordPresence:
-    """`session` returns the current client, if any. `rooms`: private chats by their person's id."""
+    """`rooms`: private chats by their person's id."""
 
     def __init__(self, session: Callable[[], DiscordClient | None], pause: Pause, rooms: Mapping[str, str]) -> None:
         self._session = session
@@ -37,7 +37,6 @@ class DiscordPresence:
         self._reactions: dict[tuple[str, str], str] = {}
 
     async def react(self, address: Address, platform_id: str, emoji: str) -> None:
-        """See `Channel.react`."""
         key = (address.chat_id, platform_id)
         before, session = self._reactions.get(key, ""), self._session()
         if before == emoji or session is None:

@@ -25,7 +25,7 @@ _EXEMPT = ("/interactions/", "/webhooks/")
 
 
 class GlobalRateLimit:
-    """The current block on calls. One for all clients of a channel, since it outlives them."""
+    """One for all clients of a channel, since it outlives them."""
 
     def __init__(self) -> None:
         self._all_until = 0.0
@@ -33,7 +33,6 @@ class GlobalRateLimit:
         self._named: WeakKeyDictionary[object, float] = WeakKeyDictionary()
 
     def trace(self) -> aiohttp.TraceConfig:
-        """A trace of every answer, also those that the library keeps to itself."""
         config = aiohttp.TraceConfig()
         config.on_request_end.append(self._answered)
         return config
@@ -67,11 +66,9 @@ class GlobalRateLimit:
             self.met(seen.response.headers, body)
 
     def named(self, answer: object) -> float:
-        """The seconds named by a 429; 0 for none. The library drops its body."""
         return self._named.get(answer, 0.0)
 
     def met(self, headers: Mapping[str, str], body: object = None) -> None:
-        """Applies a 429 that concerns all calls."""
         wait = seconds_told(headers, body)
         if not headers.get("Via") and not _names_a_limit(headers):
             self._shut_until = max(self._shut_until, time.monotonic() + (wait or _CLOUDFLARE))
@@ -80,7 +77,6 @@ class GlobalRateLimit:
 
 
 def _names_a_limit(headers: Mapping[str, str]) -> bool:
-    """True if the headers name a limit of Discord's own, not Cloudflare's."""
     return any(headers.get(f"X-RateLimit-{name}") for name in ("Bucket", "Scope", "Global"))
 
 

@@ -9,8 +9,6 @@ from channels.message import AnswerLost, OutcomeUnknown, Refused, SendError
 
 
 class UnconfirmedSends:
-    """`lasts`: seconds for which a repeat is harmless."""
-
     def __init__(self, lasts: float) -> None:
         self._lasts = lasts
         self._since: dict[str, float] = {}
@@ -23,7 +21,6 @@ class UnconfirmedSends:
             raise OutcomeUnknown("the answer of Discord was lost, and it is too long ago to ask again")
 
     def after(self, key: str, error: SendError) -> None:
-        """Records a failed send."""
         if isinstance(error, AnswerLost):
             self._since.setdefault(key, asyncio.get_running_loop().time())
         elif isinstance(error, Refused):

@@ -30,8 +30,6 @@ _KEPT_IDLE = 5.0
 
 
 class LightCalls:
-    """Calls over aiohttp; connections are opened when needed. `connect_within`: seconds for one of them."""
-
     def __init__(self, connections: int, tls: ssl.SSLContext, connect_within: float) -> None:
         self._connections = connections
         self._tls = tls
@@ -95,7 +93,6 @@ class _InLine(HTTPXRequest):
     async def do_request(
         self, url: str, method: str, request_data: RequestData | None = None, *args: Any, **kwargs: Any
     ) -> tuple[int, bytes]:
-        """Like the library's. Raises `TimedOut` from `httpx.PoolTimeout` if all connections are in use."""
         try:
             async with asyncio.timeout(self._free_within):
                 await self._free.acquire()
@@ -120,7 +117,7 @@ class _InLine(HTTPXRequest):
 
 
 def _by_status(code: int, payload: bytes) -> tuple[int, bytes]:
-    """The answer under the status named in its body, the only thing the library looks at."""
+    """Uses the status named in the body, the only thing the library looks at."""
     if code == httpx.codes.TOO_MANY_REQUESTS:
         return code, _named_wait(payload)
     if not httpx.codes.is_success(code) or len(payload) > _LONGEST_REFUSAL or not (told := _object(payload)):
@@ -132,7 +129,7 @@ def _by_status(code: int, payload: bytes) -> tuple[int, bytes]:
 
 
 def _named_wait(payload: bytes) -> bytes:
-    """A 429 with a wait that the library can read; without one it assumes a server error."""
+    """Names a wait that the library can read; without one it assumes a server error."""
     told = _object(payload)
     parameters = told.get("parameters")
     wait = parameters.get("retry_after") if isinstance(parameters, dict) else None
@@ -177,7 +174,7 @@ def download_client(file_url: str) -> httpx.AsyncClient:
 
 @cache
 def _tls() -> ssl.SSLContext:
-    """One context for all connections: loading the certificates takes some 20 ms."""
+    """Shared: loading the certificates takes some 20 ms."""
     return httpx.create_ssl_context()
 
 
@@ -186,7 +183,6 @@ _SENDS = frozenset(("sendMessage", "sendPhoto", "sendDocument"))
 
 class LenientBot(Bot):
     async def _post(self, endpoint: str, data: Any = None, **how: Any) -> Any:
-        """Like the library's, which parses the result."""
         result = await super()._post(endpoint, data, **how)
         if not isinstance(result, dict):
             return result

@@ -87,7 +87,7 @@ T = TypeVar("T")
 
 
 class TelegramChannel:
-    """The adapter. `aclose` it after the last use; `run` may be called again after it ended."""
+    """`aclose` it after the last use; `run` may be called again after it ended."""
 
     def __init__(
         self,
@@ -191,7 +191,6 @@ class TelegramChannel:
                 self._answer_press(str(press.get("id", "")))
 
     def _answer_press(self, press: str) -> None:
-        """Answers in the background: polling does not wait for it."""
 
         async def answer() -> None:
             await self._quietly(self._bot.answer_callback_query(press))
@@ -201,7 +200,6 @@ class TelegramChannel:
         task.add_done_callback(self._answering.discard)
 
     async def _register_commands(self) -> None:
-        """Sets the menu: all commands in private chats, without the owner's in groups."""
         for_all = [command for command in self._commands if not command.owner_only]
         for scope, commands in (
             (BotCommandScopeAllPrivateChats(), self._commands),
@@ -259,7 +257,6 @@ class TelegramChannel:
                 return sent
 
     async def _posted(self, attempt: Attempt, message: OutboundMessage) -> str:
-        """One call; returns the new message's id."""
         entities = library_entities(attempt.entities)
         reply_parameters = reply_to(message.reply_to if not attempt.moved else "")
         reply_markup = keyboard(message.buttons)
@@ -366,7 +363,6 @@ class TelegramChannel:
         return None
 
     async def _quietly(self, call: Awaitable[T]) -> T | None:
-        """The result of an optional call; None if it failed."""
         try:
             return await call
         except (TelegramError, *ODD_ANSWER) as error:
@@ -375,7 +371,6 @@ class TelegramChannel:
 
 
 def _event(update: object, bot: TelegramIdentity) -> Event | None:
-    """The event in an update; a failure does not block the following updates."""
     if not isinstance(update, Mapping):
         return unreadable(update, "update is no object")
     try:

@@ -30,7 +30,6 @@ class Drafts:
         self._lost = 0
 
     def exist(self, address: Address) -> bool:
-        """True if a draft may be shown there."""
         private = not address.chat_id.startswith("-")
         there_are = asyncio.get_running_loop().time() >= self._none_until
         return private and there_are and address.chat_id not in self._chats_without

@@ -33,12 +33,10 @@ class EditCache:
         return asyncio.get_running_loop().time() >= self._none_until
 
     def do_without(self, why: str) -> None:
-        """Stops edits for an hour."""
         self._none_until = asyncio.get_running_loop().time() + WITHOUT
         log.warning("Telegram takes no edits, so answers come whole for %.0f minutes: %s", WITHOUT / 60, why)
 
     def stands(self, place: Place, attempt: Attempt, buttons: Sequence[Sequence[Button]]) -> bool:
-        """True if the message already looks like this."""
         return self._shown.get(place) == _looks(attempt, buttons)
 
     def shown(self, place: Place, attempt: Attempt, buttons: Sequence[Sequence[Button]]) -> None:
@@ -48,7 +46,6 @@ class EditCache:
             del self._shown[next(iter(self._shown))]
 
     def taken(self) -> None:
-        """Records a successful edit."""
         self._failures = 0
 
     def failed(self, place: Place, *, at_once: bool) -> bool:
@@ -62,5 +59,4 @@ class EditCache:
 
 
 def _looks(attempt: Attempt, buttons: Sequence[Sequence[Button]]) -> Shown:
-    """The visible state, trimmed as Telegram does."""
     return attempt.text.strip(), attempt.entities, tuple(tuple(row) for row in buttons)

@@ -58,13 +58,11 @@ _ABOUT_OTHER_THINGS = (
 
 
 def redacted(error: BaseException) -> str:
-    """The error in one line without tokens."""
     text = " ".join(str(error).split())[:300] or type(error).__name__
     return _TOKEN.sub("***", text)
 
 
 def seconds(error: RetryAfter) -> float:
-    """The pause in seconds that Telegram asks for."""
     wanted = error.retry_after  # the library announces a change of its type; both are read
     return wanted.total_seconds() if isinstance(wanted, timedelta) else float(wanted)
 
@@ -104,7 +102,6 @@ def _refusal(error: TelegramError) -> type[Refused]:
 
 
 def never_sent(error: TelegramError) -> bool:
-    """True if the request did not leave this machine."""
     return isinstance(error.__cause__, _NEVER_SENT)
 
 
@@ -114,14 +111,12 @@ def is_too_large(error: TelegramError) -> bool:
 
 
 def is_about_picture(error: TelegramError) -> bool:
-    """True if the same file may be taken as a document."""
     text = str(error).casefold()
     words = ("photo", "image_process_failed", "too big", "wrong file type")
     return is_too_large(error) or (isinstance(error, BadRequest) and any(word in text for word in words))
 
 
 def is_too_long(error: TelegramError) -> bool:
-    """True if a shorter text may be taken."""
     text = str(error).casefold()
     return isinstance(error, BadRequest) and "entit" not in text and ("too long" in text or "too_long" in text)
 
@@ -140,7 +135,6 @@ def _names_markup(text: str) -> bool:
 
 
 def is_about_topic(error: TelegramError) -> bool:
-    """True if the topic is gone, though perhaps not the chat."""
     return isinstance(error, BadRequest) and "thread not found" in str(error).casefold()
 
 

@@ -28,7 +28,7 @@ _DEADLINE = 300.0
 
 
 class Downloads:
-    """`request` calls the Bot API under `api_url`; files are under `file_url`. Both contain the token."""
+    """`api_url` and `file_url` contain the token."""
 
     def __init__(self, request: BaseRequest, api_url: str, file_url: str) -> None:
         self._request = request
@@ -59,7 +59,7 @@ class Downloads:
         await self._client.aclose()
 
     async def _found(self, attachment: Attachment) -> str:
-        """The file's path: relative to the address of files, or absolute on a local server."""
+        """The path relative to the address of files, or absolute on a local server."""
         form = RequestData([RequestParameter.from_input("file_id", attachment.handle)])
         try:
             found = await self._request.post(f"{self._api_url}/getFile", form, read_timeout=_FIND_PATIENCE)
@@ -84,7 +84,7 @@ class Downloads:
             raise NotFetched(f"the download broke off: {redacted(error)}", passing=True) from None
 
     async def _copied(self, path: str, to: Path, most: int) -> None:
-        """Copies from the disk of a Bot API server with --local. Only one on this machine may name our files."""
+        """Only a Bot API server on this machine may name our files."""
         if not is_here(self._file_url):
             raise NotFetched(
                 "the Bot API server keeps files on its own disk, which I can't read: run it without --local, "
@@ -160,8 +160,6 @@ _UNSEEMLY = re.compile(r"[\x00-\x1f\x7f/\\\"\u202a-\u202e\u2066-\u2069]+")
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A file in memory. `is_photo`: to be sent as a photo; Telegram checks its width and height."""
-
     name: str
     content: bytes
     is_photo: bool
@@ -190,7 +188,6 @@ def _content(file: OutboundFile) -> bytes:
 
 
 def _read(path: Path) -> bytes:
-    """At most a byte over the limit, should the file have grown meanwhile."""
     with path.open("rb") as reader:
         content = reader.read(MAX_UPLOAD + 1)
     if len(content) > MAX_UPLOAD:
@@ -204,7 +201,6 @@ def _is_still_picture(content: bytes) -> bool:
 
 
 def _shown_name(name: str) -> str:
-    """The last part of what may look like a path, shortened before its extension."""
     last = PureWindowsPath(name).name  # parts at `/` and at `\`
     clean = _UNSEEMLY.sub("_", last).strip(" .") or "file"
     stem, dot, ending = clean.rpartition(".")

@@ -79,7 +79,6 @@ def formatted(markdown: str) -> Formatted:
 
 
 def plain(markdown: str) -> str:
-    """The text without entities, for a refusal; links are spelled out if there is room."""
     source = clean(markdown)
     spelled = _joined(_blocks(parse(source), _Style(links=False)))[0]
     text = spelled if utf16_len(spelled) <= MAX_TEXT else formatted(markdown).text
@@ -111,7 +110,7 @@ def _importance(entity: Entity) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Layer:
-    """A future entity; `serial` keeps neighbours of the same kind apart."""
+    """`serial` keeps neighbours of the same kind apart."""
 
     type: EntityType
     serial: int
@@ -121,8 +120,6 @@ class _Layer:
 
 @dataclass(frozen=True, slots=True)
 class _Style:
-    """The layers around a text; `links`: links may be entities."""
-
     layers: tuple[_Layer, ...] = ()
     links: bool = True
     serials: itertools.count[int] = field(default_factory=itertools.count)
@@ -155,7 +152,6 @@ _Line = tuple[_Run, ...]
 
 
 def _blocks(blocks: Sequence[Block], style: _Style, *, apart: bool = True) -> list[_Line]:
-    """The lines of blocks one under the other, with an empty line between if `apart`."""
     lines: list[_Line] = []
     for block in blocks:
         if lines and apart:
@@ -201,7 +197,7 @@ def _list_lines(block: ListBlock, style: _Style) -> list[_Line]:
 
 
 def _indented(lines: Sequence[_Line], first: str, others: str, style: _Style) -> list[_Line]:
-    """Lines with a prefix. Code keeps its own margin so that it can be copied."""
+    """Code keeps its own margin so that it can be copied."""
     indented: list[_Line] = []
     for index, line in enumerate(lines):
         if index == 0 and line[0].style.is_pre:
@@ -271,7 +267,6 @@ _MARKS = {
 
 
 def _spelled_out(url: str, inner: Sequence[Inline], style: _Style) -> Iterable[_Run]:
-    """A link with its address in the text, if Telegram would drop it silently."""
     label = visible(inner)
     yield from _runs(inner, style)
     rest = spelled_out(label.strip(), url).removeprefix(label.strip())
@@ -293,7 +288,6 @@ def is_linkable(url: str) -> bool:
 
 
 def _joined(lines: Sequence[_Line]) -> tuple[str, list[Entity]]:
-    """The text of all lines, and their layers as entities."""
     parts: list[str] = []
     entities: list[Entity] = []
     open_at: dict[_Layer, int] = {}

@@ -46,8 +46,6 @@ _GROUPS = ("group", "supergroup")
 
 @dataclass(frozen=True, slots=True)
 class TelegramIdentity:
-    """The bot's id and username (without the `@`)."""
-
     id: int
     username: str
 
@@ -69,7 +67,7 @@ def read(update: Json, bot: TelegramIdentity) -> InboundMessage | Migrated | Unr
 
 
 def unreadable(update: object, why: str) -> UnreadableEvent:
-    """An update kept as it is. Without an id it gets one from its content, so that a repeat is known."""
+    """Without an id it gets one from its content, so that a repeat is known."""
     raw = json.dumps(update, ensure_ascii=True, sort_keys=True)
     number = update.get("update_id") if isinstance(update, Mapping) else None
     name = number if isinstance(number, int) else f"none:{hashlib.sha256(raw.encode()).hexdigest()[:16]}"
@@ -113,7 +111,6 @@ def _message(message: Json, bot: TelegramIdentity, event_id: str, *, edit: bool)
 
 
 def _migration(message: Json, chat_id: int) -> Migrated | None:
-    """The migration in either of its two service messages, as the same event."""
     if new := get(message, "migrate_to_chat_id", int):
         return migrated(chat_id, new)
     if old := get(message, "migrate_from_chat_id", int):
@@ -122,18 +119,16 @@ def _migration(message: Json, chat_id: int) -> Migrated | None:
 
 
 def migrated(old: int, new: int) -> Migrated:
-    """A group became a supergroup. The id does not depend on the source of the news."""
     return Migrated(f"migrated:{old}:{new}", Address(CHANNEL, str(old)), Address(CHANNEL, str(new)))
 
 
 def _has_no_person(message: Json, chat: Json) -> bool:
-    """True for channel posts, anonymous administrators, business and guest messages: they have no id to allow."""
+    """True for channel posts, anonymous administrators, business and guest messages."""
     foreign = ("sender_chat", "business_connection_id", "guest_query_id", "sender_business_bot")
     return chat.get("type") == "channel" or any(field in message for field in foreign)
 
 
 def _press(press: Json, event_id: str) -> InboundMessage | None:
-    """A button press, as its command from the person."""
     message = object_of(press, "message")
     data = text_of(press, "data")
     if message is None or not data:
@@ -173,8 +168,6 @@ def _stop(stop: Json, event_id: str) -> InboundMessage | None:
 
 @dataclass(frozen=True, slots=True)
 class _Marked:
-    """An entity with its text. `start` and `end` are character indices."""
-
     type: str
     start: int
     end: int
@@ -184,8 +177,6 @@ class _Marked:
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """The text or caption of a message with its entities."""
-
     text: str
     marks: tuple[_Marked, ...]
 
@@ -201,7 +192,6 @@ class _Written:
         return any(self._is_mention(mark, bot) or self._is_command(mark, bot) for mark in self.marks)
 
     def is_for_another_bot(self, bot: TelegramIdentity) -> bool:
-        """True if it begins with a command for another bot."""
         return any(
             mark.type == "bot_command" and mark.start == 0 and not self._is_command(mark, bot) for mark in self.marks
         )
@@ -230,7 +220,7 @@ class _Written:
 
 
 def _marks(text: str, entities: object) -> Iterator[_Marked]:
-    """Entities inside the text; invalid ones are skipped."""
+    """Skips invalid entities."""
     units = text.encode("utf-16-le", "surrogatepass")
     for entity in entities if isinstance(entities, list) else []:
         if not isinstance(entity, Mapping):
@@ -265,7 +255,6 @@ def _rich_text(value: object) -> str:
 
 
 def _answers(message: Json, bot: TelegramIdentity, written: _Written) -> bool:
-    """True if it is a reply to the bot."""
     replied = _replied(message)
     if replied is None or written.is_for_another_bot(bot):
         return False
@@ -285,7 +274,6 @@ def _replied(message: Json) -> Json | None:
 
 
 def _quote(message: Json) -> Quote | None:
-    """The chosen part of the answered message, else all of it with its files by name."""
     quoted = _quoted(message)
     if quoted is None:
         return None
@@ -296,7 +284,6 @@ def _quote(message: Json) -> Quote | None:
 
 
 def _quoted(message: Json) -> Json | None:
-    """The answered message, here or in another chat."""
     replied = _replied(message)
     return replied if replied is not None else object_of(message, "external_reply")
 
@@ -309,7 +296,7 @@ def _author(message: Json) -> str:
 
 
 def _forward(message: Json, written: _Written) -> Quote | None:
-    """A forwarded message as data, never an instruction."""
+    """A forwarded message is data, never an instruction."""
     origin = object_of(message, "forward_origin")
     if origin is None:
         return None
@@ -318,7 +305,6 @@ def _forward(message: Json, written: _Written) -> Quote | None:
 
 
 def _enclosed(message: Json) -> Iterator[Attachment]:
-    """A message's attachments and those it quotes, marked as such."""
     forwarded = object_of(message, "forward_origin") is not None
     for one in attachments(message):
         yield one.passed_on("forwarded") if forwarded else one
@@ -353,7 +339,6 @@ def _sender(person: Json) -> Sender:
 
 
 def _name(who: Json) -> str:
-    """A name for display, on one line."""
     full = " ".join(filter(None, (text_of(who, "first_name"), text_of(who, "last_name")))) or text_of(who, "title")
     return " ".join(full.split()) or str(who.get("id", "somebody"))
 

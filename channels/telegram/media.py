@@ -19,7 +19,6 @@ _FILES = (
 
 
 def attachments(message: Json) -> Iterator[Attachment]:
-    """In a fixed order: pictures, other files, then those with only text."""
     yield from _photo(message)
     yield from _sticker(message)
     for field, kind, media_type in _FILES:
@@ -63,7 +62,6 @@ def _area(picture: Json) -> int:
 
 
 def _sticker(message: Json) -> Iterator[Attachment]:
-    """A still sticker is a picture; a moving one only its emoji."""
     sticker = object_of(message, "sticker")
     if sticker is None:
         return

@@ -14,8 +14,6 @@ log = logging.getLogger(__name__)
 
 
 class ChatMigrations:
-    """`ids`: new chat ids by old ones."""
-
     def __init__(self) -> None:
         self.ids: dict[int, int] = {}
         self._untold: list[Migrated] = []
@@ -23,7 +21,6 @@ class ChatMigrations:
 
     @contextmanager
     def told_to(self, receive: Receive) -> Iterator[None]:
-        """Reports new migrations to `receive` at once while inside."""
         self._receive = receive
         try:
             yield
@@ -59,5 +56,4 @@ class ChatMigrations:
         self.ids[int(move.old.chat_id)] = int(move.new.chat_id)
 
     def _are_told(self, told: Collection[Event]) -> None:
-        """Drops reported migrations; an update may have reported one meanwhile, too."""
         self._untold = [one for one in self._untold if one not in told]

@@ -18,8 +18,6 @@ MAX_BUTTON_DATA = 64
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One way to send a message. `plain`: as plain text, which is tried once."""
-
     chat_id: int
     thread_id: int | None
     text: str

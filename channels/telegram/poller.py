@@ -103,14 +103,11 @@ class Trouble:
         self.status = ChannelStatus(Health.DEGRADED, BAD_TOKEN)
 
     def _backoff(self) -> float:
-        """Doubling, capped, and with jitter so that many bots do not return at once."""
         longest = min(_LONGEST_DELAY, _FIRST_DELAY * 2.0 ** min(self.failures - 1, 10))
         return random.uniform(longest / 2, longest)
 
 
 class Poller:
-    """Fetches updates until cancelled. `make_request` builds a connection; a dead one is replaced."""
-
     def __init__(
         self,
         url: str,
@@ -195,11 +192,11 @@ class Poller:
 
 
 class _Junk(Exception):
-    """An answer that is JSON, but not one of getUpdates."""
+    pass
 
 
 def _offset_after(updates: Sequence[object], offset: int | None) -> int | None:
-    """The offset that confirms all of `updates`. Raises `_Junk` if none has an id."""
+    """Raises `_Junk` if no update has an id."""
     ids = [
         number
         for update in updates

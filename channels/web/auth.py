@@ -78,7 +78,6 @@ class Auth:
 
     @staticmethod
     def is_our_origin(origin: str, host: str) -> bool:
-        """True if an Origin header is our page under that (checked) Host."""
         return origin.lower() == f"http://{host.lower()}"
 
     # token
@@ -98,12 +97,10 @@ class Auth:
         return WebSession(secrets.token_hex(8), self._end_of_a_session())
 
     def cookie(self, session: WebSession) -> str:
-        """The half of a session that every port of this machine may see."""
         text = f"{session.until}.{session.id}"
         return f"{text}.{self._signature('cookie', text)}"
 
     def page_key(self, session: WebSession) -> str:
-        """The half known only to the page; constant for the session."""
         return self._signature("page key", session.id)
 
     def session(self, cookie: str) -> WebSession | None:
@@ -118,7 +115,7 @@ class Auth:
         return self._is_signature(shown, "page key", session.id)
 
     def renewed(self, session: WebSession) -> WebSession | None:
-        """The session with its full time again; None if it has nearly all of it."""
+        """None if the session has nearly all of its time left."""
         end = self._end_of_a_session()
         return WebSession(session.id, end) if end - session.until >= _RENEWED_AFTER else None
 
@@ -133,7 +130,6 @@ class Auth:
     # signed paths
 
     def signed_path(self, path: str, session: WebSession) -> str:
-        """A path for the session's browser, valid for `PATH_SECONDS`."""
         until = int(self._now()) + PATH_SECONDS
         return f"{path}/{until}.{self._signature('path', f'{session.id}:{until}:{path}')}"
 
@@ -167,7 +163,6 @@ class Auth:
 
 
 def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """The IP address, or None for a name."""
     try:
         found = ipaddress.ip_address(text.partition("%")[0])
     except ValueError:

@@ -113,14 +113,12 @@ class AuthMiddleware:
         return self._new_session(request)
 
     def _new_session(self, request: web.Request) -> web.StreamResponse:
-        """Answers `{key}`; the other half is in the cookie."""
         session = self.guard.new_session()
         response = web.json_response({"key": self.guard.page_key(session)})
         self._set_cookie(request, response, session)
         return response
 
     def renew(self, request: web.Request, response: web.StreamResponse, session: WebSession) -> None:
-        """Extends a session in use."""
         if session is not BEARER and (renewed := self.guard.renewed(session)):
             self._set_cookie(request, response, renewed)
 
@@ -139,12 +137,10 @@ def stranger() -> web.HTTPException:
 
 
 def _named_by_target(request: web.Request, host: str) -> str:
-    """The host in the request's first line; `host` if that has only a path."""
     target = request.raw_path
     return host if target.startswith("/") or target == "*" else urlsplit(target).netloc
 
 
 def _reached_at(request: web.Request) -> str:
-    """Our address on the connection; empty if unknown."""
     name = request.transport.get_extra_info("sockname") if request.transport else None
     return str(name[0]) if isinstance(name, tuple) else ""

@@ -66,8 +66,6 @@ _STOPPING = "Daybook is stopping; it will be sent when it runs again"
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """A message from the page, and the future of its storage."""
-
     message: InboundMessage
     kept: asyncio.Future[None]
 
@@ -168,7 +166,6 @@ class WebChannel:
         return Pace(PreviewStyle.DRAFT, interval=_INTERVAL)
 
     def reachable(self, address: Address) -> bool:
-        """Always true: messages are kept until the page is opened."""
         return True
 
     def repeat_window(self, message: OutboundMessage) -> float:
@@ -315,7 +312,6 @@ class WebChannel:
             self._said.get_nowait().settle(WebMessageNotKept(_STOPPING))
 
     async def _kept_tidy(self) -> None:
-        """Deletes unreferenced uploads now and then; a failure waits for the next time."""
         while True:
             try:
                 await asyncio.to_thread(self._uploads.prune, await self._record.handles())
@@ -329,12 +325,10 @@ def _stamp() -> str:
 
 
 def _id_of(key: str) -> str:
-    """A stable id for a key; random without one."""
     return hashlib.sha256(key.encode()).hexdigest()[:32] if key else secrets.token_hex(16)
 
 
 def _turn_of(key: str) -> str:
-    """The common part of the keys of a turn's messages and previews."""
     return key.removesuffix(":error").rpartition(":")[0]
 
 

@@ -24,8 +24,6 @@ connects again: all it missed stands in the record."""
 
 
 class PageConnection:
-    """An open page. `chat` is the one it shows."""
-
     def __init__(self, chat: str) -> None:
         self.chat = chat
         self._waiting: deque[tuple[str, str]] = deque()
@@ -44,7 +42,6 @@ class PageConnection:
         self._changed.set()
 
     async def pump(self, send: Callable[[str], Awaitable[None]]) -> None:
-        """Sends queued frames in order, until cancelled."""
         while True:
             await self._changed.wait()
             self._changed.clear()
@@ -54,7 +51,6 @@ class PageConnection:
                 await send(frame)
 
     async def cut_off(self) -> None:
-        """Returns when too much is queued."""
         await self._too_slow.wait()
 
 
@@ -69,8 +65,6 @@ _THREAD_FROM = 2_000
 
 
 class OpenPages:
-    """`commands` and `largest_upload` (bytes) are passed to each page."""
-
     def __init__(self, record: ChatRecord, commands: Sequence[CommandInfo], largest_upload: int) -> None:
         self._record = record
         self._commands = commands
@@ -85,7 +79,6 @@ class OpenPages:
 
     @contextmanager
     def attached(self, page: PageConnection) -> Iterator[None]:
-        """Shows updates on a page while inside."""
         self._open[page.chat].append(page)
         try:
             yield
@@ -93,7 +86,7 @@ class OpenPages:
             self._open[page.chat].remove(page)
 
     async def begin(self, page: PageConnection) -> None:
-        """Shows a chat's current state. Raises `NotRecorded`."""
+        """Raises `NotRecorded`."""
         async with self._showing[page.chat]:
             entries = await self._record.recent(page.chat, _RECENT + 1)
             frame = await asyncio.to_thread(
@@ -109,7 +102,7 @@ class OpenPages:
             page.show(frame)
 
     async def older(self, page: PageConnection, before: int) -> None:
-        """Shows the entries before that number. Raises `NotRecorded`."""
+        """Raises `NotRecorded`."""
         async with self._showing[page.chat]:
             entries = await self._record.recent(page.chat, _RECENT + 1, before)
             page.show(await asyncio.to_thread(frames.older, entries[-_RECENT:], more=len(entries) > _RECENT))
@@ -130,13 +123,11 @@ class OpenPages:
             log.warning("what changed in a chat is shown when the page is opened again: %s", error)
 
     async def draft(self, chat: str, turn: str, text: str) -> None:
-        """Shows a turn's preview."""
         self._drafts[chat][turn] = text
         if self._open[chat]:
             self._tell(chat, await _drawn(text, frames.draft, turn, text), draft=turn)
 
     def drop_draft(self, chat: str, turn: str) -> None:
-        """Drops a preview whose answer is in the record; pages replace it themselves."""
         self._drafts[chat].pop(turn, None)
 
     @asynccontextmanager

@@ -25,8 +25,6 @@ Seal = Callable[[web.StreamResponse], None]
 
 
 class ConnectionLimiter:
-    """`seal` adds headers to answers made outside of handlers. `patience`: see `STRANGER_SECONDS`."""
-
     def __init__(self, server: web.Server, seal: Seal, patience: float = STRANGER_SECONDS) -> None:
         self.server = server
         self.seal = seal
@@ -34,7 +32,6 @@ class ConnectionLimiter:
         self._strangers: dict[_Line, None] = {}
 
     def protocol(self) -> asyncio.BaseProtocol:
-        """Accepts one more connection."""
         if len(self.server.connections) < MOST_CONNECTIONS:
             return _Line(self)
         if not self._strangers:
@@ -43,7 +40,6 @@ class ConnectionLimiter:
         return _Line(self)
 
     def knows(self, request: web.BaseRequest) -> bool:
-        """True if this connection has authenticated."""
         return request.protocol not in self._strangers
 
     def let_in(self, request: web.BaseRequest) -> None:
@@ -59,8 +55,6 @@ class ConnectionLimiter:
 
 
 class _Line(web.RequestHandler):
-    """One connection."""
-
     def __init__(self, reception: ConnectionLimiter) -> None:
         super().__init__(
             reception.server,
@@ -82,7 +76,6 @@ class _Line(web.RequestHandler):
         super().connection_lost(exc)
 
     def forgive(self) -> None:
-        """Cancels the deadline."""
         if self._deadline is not None:
             self._deadline.cancel()
 
@@ -106,8 +99,6 @@ class _Line(web.RequestHandler):
 
 
 class _TurnedAway(asyncio.Protocol):
-    """A connection over the limit, closed at once."""
-
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         if isinstance(transport, asyncio.WriteTransport):
             transport.abort()

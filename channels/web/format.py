@@ -69,7 +69,6 @@ def file_name(name: str) -> str:
 
 
 def is_linkable(url: str) -> bool:
-    """True if an address may be a link. Others (javascript, data, file) are shown as text."""
     try:
         parts = urlsplit(url)
         host = parts.hostname
@@ -139,7 +138,7 @@ def _inline(inline: Inline, *, in_link: bool) -> str:
 
 
 def _link(url: str, inner: Sequence[Inline]) -> str:
-    """A link. A label that is another address is spelled out, so that it cannot mislead."""
+    """A label that is another address is spelled out, so that it cannot mislead."""
     label = visible(inner)
     if not is_linkable(url):
         return _text(spelled_out(label, url))
@@ -153,7 +152,6 @@ def _anchor(url: str, label: str) -> str:
 
 
 def _with_addresses(text: str) -> str:
-    """Plain text with its addresses as links."""
     parts: list[str] = []
     at = 0
     for found in _ADDRESS.finditer(text):
@@ -165,7 +163,6 @@ def _with_addresses(text: str) -> str:
 
 
 def _trimmed(address: str) -> str:
-    """An address without trailing punctuation or unbalanced brackets."""
     surplus = {closing: address.count(closing) - address.count(opening) for opening, closing in ("()", "[]", "{}")}
     end = len(address)
     while end and ((last := address[end - 1]) in _ADDRESS_ENDS_BEFORE or surplus.get(last, 0) > 0):
@@ -180,5 +177,5 @@ def _text(text: str) -> str:
 
 
 def _code(text: str) -> str:
-    """Code in which characters that reverse the text are shown by number, so that it reads as it runs."""
+    """Shows characters that reverse the text by number, so that code reads as it runs."""
     return escape(_TURNING.sub(lambda found: f"[U+{ord(found[0]):04X}]", text))

@@ -66,8 +66,6 @@ class Say:
 
 @dataclass(frozen=True, slots=True)
 class Press:
-    """A press of a button of `message`."""
-
     id: str
     message: str
     data: str
@@ -75,8 +73,6 @@ class Press:
 
 @dataclass(frozen=True, slots=True)
 class Older:
-    """A request for the entries before that number."""
-
     before: int
 
 
@@ -138,7 +134,6 @@ def _files(fields: Mapping[str, object]) -> tuple[SaidFile, ...]:
 
 
 def message(entry: ChatEntry) -> str:
-    """Takes some milliseconds for a long text that is not cached."""
     return _frame({"type": "message", **_entry(entry)})
 
 
@@ -152,7 +147,6 @@ def opened(
     busy: bool,
     largest_file: int,
 ) -> str:
-    """The complete state for a newly opened page. `drafts`: turn and text."""
     return _frame(
         {
             "type": "opened",
@@ -195,7 +189,6 @@ def failed(why: str) -> str:
 
 
 def _entry(entry: ChatEntry) -> dict[str, object]:
-    """An entry as JSON. A person's text is not rendered."""
     is_ours = entry.by is By.DAYBOOK
     return {
         "number": entry.number,

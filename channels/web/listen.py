@@ -29,7 +29,6 @@ async def listening(protocol: Factory, host: str, port: int) -> AsyncIterator[li
 
 
 def url_host(host: str) -> str:
-    """The host in a URL for a browser on this machine."""
     if host in ("", "0.0.0.0"):
         return "127.0.0.1"
     if host == "::":  # asyncio listens on IPv6 alone there

@@ -14,13 +14,10 @@ _INLINE = re.compile(rb"<(script|style)>((?:(?!</\1>|<\1>).)*+)</\1>", re.DOTALL
 
 @dataclass(frozen=True, slots=True)
 class PageFile:
-    """`policy`: its Content-Security-Policy, without the WebSocket's address."""
-
     html: bytes
     policy: str
 
     def policy_at(self, host: str) -> str:
-        """The whole policy. `host`: the request's, already checked."""
         return f"{self.policy}; connect-src 'self' ws://{host}"
 
 

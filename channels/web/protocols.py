@@ -13,8 +13,7 @@ class WebHost(Protocol):
     def listens(self, address: str) -> None:
         """Called with the page's address; empty when it is not served."""
 
-    async def channels(self) -> Mapping[str, ChannelStatus]:
-        """The status of each channel that is on."""
+    async def channels(self) -> Mapping[str, ChannelStatus]: ...
 
     async def embedder(self, answer: str) -> object:
         """The offer of a model for semantic search and its progress, as JSON: `state` is `offered`, `fetching`,

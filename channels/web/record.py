@@ -14,8 +14,6 @@ Buttons = tuple[tuple[Button, ...], ...]
 
 
 class By(enum.StrEnum):
-    """The author of an entry."""
-
     PERSON = "person"
     DAYBOOK = "daybook"
 
@@ -63,7 +61,7 @@ class ChatRecord(Protocol):
     """A person's messages enter it through `receive` (button presses do not). All methods raise `NotRecorded`."""
 
     async def recent(self, chat: str, most: int, before: int | None = None) -> Sequence[ChatEntry]:
-        """The newest messages of a chat, oldest first; with `before`, only smaller numbers."""
+        """Oldest first; with `before`, only smaller numbers."""
 
     async def find(self, id: str) -> ChatEntry | None: ...
 
@@ -72,7 +70,7 @@ class ChatRecord(Protocol):
         returns."""
 
     async def change(self, id: str, text: str, buttons: Buttons) -> ChatEntry | None:
-        """Replaces our message's text. None if it no longer exists."""
+        """None if the entry no longer exists."""
 
     def watch(self, changed: Callable[[str], Awaitable[None]]) -> None:
         """Calls `changed` with the id of each entry changed otherwise than by `change` (by /forget)."""
@@ -80,8 +78,6 @@ class ChatRecord(Protocol):
     async def log_out(self, session: str, until: int) -> None:
         """Stores that a session is invalid, at least until that moment (seconds since 1970)."""
 
-    async def logged_out(self) -> frozenset[str]:
-        """The ids of invalid sessions."""
+    async def logged_out(self) -> frozenset[str]: ...
 
-    async def handles(self) -> frozenset[str]:
-        """Handles of all uploads named by a message."""
+    async def handles(self) -> frozenset[str]: ...

@@ -41,8 +41,6 @@ _NOTHING_RUNS = "default-src 'none'; frame-ancestors 'none'; sandbox"
 
 
 class WebServer:
-    """`protocol` creates one connection for the listening socket."""
-
     def __init__(
         self,
         chat: WebChat,
@@ -64,7 +62,6 @@ class WebServer:
         self._reception: ConnectionLimiter | None = None
 
     async def start(self) -> None:
-        """Sets up the server once, before the first connection."""
         if self._runner is not None:
             return
         app = web.Application(middlewares=[self.door.checked], client_max_size=_MOST_JSON)
@@ -89,7 +86,6 @@ class WebServer:
         self._reception = ConnectionLimiter(self._runner.server, _seal, self._patience)
 
     def protocol(self) -> asyncio.BaseProtocol:
-        """A new connection. Requires `start`."""
         assert self._reception is not None
         return self._reception.protocol()
 
@@ -106,7 +102,6 @@ class WebServer:
             response.headers["Connection"] = "close"  # the one of aiohttp is made before this is called
 
     async def aclose(self) -> None:
-        """Closes every page and connection, within some seconds."""
         if self._runner is None:
             return
         await self._sockets.aclose()
@@ -122,14 +117,13 @@ class WebServer:
         return web.Response(body=shown.html, status=status, content_type="text/html", charset="utf-8", headers=headers)
 
     async def _session(self, request: web.Request) -> web.StreamResponse:
-        """Called by every open page now and then; renews the session."""
         response = web.Response(status=204)
         if session := self.door.let_in(request):
             self.door.renew(request, response, session)
         return response
 
     async def _converse(self, request: web.Request) -> web.StreamResponse:
-        """Opens a WebSocket. The handshake has only the cookie; the first frame has the page key."""
+        """The handshake has only the cookie; the first frame has the page key."""
         if self.door.half_shown(request) is None:
             raise stranger()
 
@@ -155,7 +149,6 @@ class WebServer:
     # files
 
     async def _upload(self, request: web.Request) -> web.StreamResponse:
-        """Stores the body as a file. Answers `{handle, size}`."""
         if (request.content_length or 0) > self._largest_upload:
             raise self._too_large()
         try:
@@ -207,7 +200,6 @@ class WebServer:
         )
 
     async def _file(self, request: web.Request) -> tuple[Path, str, str]:
-        """Path, name and picture type (or empty) of a message's file."""
         try:
             entry = await self._record.find(request.match_info["id"])
         except NotRecorded as error:
@@ -228,7 +220,6 @@ class WebServer:
     # how it is
 
     async def _embedder(self, request: web.Request) -> web.StreamResponse:
-        """Posted `{answer}`: `yes` or `no` to the offer."""
         answer = ""
         if request.method == "POST":
             try:

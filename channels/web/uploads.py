@@ -32,14 +32,12 @@ PICTURE_TYPES = frozenset({_WEBP, *(kind for _, kind in _PICTURES)})
 
 @dataclass(frozen=True, slots=True)
 class IncomingUpload:
-    """A file that is being written."""
-
     file: BinaryIO
     scratch: Path
     place: Path
 
     def keep(self) -> str:
-        """Returns the handle once the file is on disk."""
+        """Returns the handle."""
         self.file.flush()
         os.fsync(self.file.fileno())
         self.scratch.rename(self.place)
@@ -65,7 +63,6 @@ class Uploads:
             scratch.unlink(missing_ok=True)
 
     def find(self, handle: str) -> Path | None:
-        """The file's path, or None."""
         if not _HANDLE.fullmatch(handle):
             return None
         path = self._folder / handle
@@ -79,7 +76,7 @@ class Uploads:
         return path
 
     def copy(self, handle: str, to: Path, most: int) -> bool:
-        """Copies at most `most` bytes to `to`. False if there are more."""
+        """Returns False if the file has more than `most` bytes."""
         source = self.find(handle)
         if source is None:
             raise FileNotFoundError(handle)

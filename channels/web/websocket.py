@@ -34,8 +34,6 @@ Admit = Callable[[str], WebSession | None]
 
 
 class PageSockets:
-    """All open sockets. `patience`: seconds for the first frame."""
-
     def __init__(self, chat: WebChat, pages: OpenPages, patience: float) -> None:
         self._chat = chat
         self._pages = pages
@@ -44,11 +42,9 @@ class PageSockets:
         self._open: dict[web.WebSocketResponse, WebSession] = {}
 
     async def aclose(self) -> None:
-        """Closes every page."""
         await _goodbye([*self._strangers, *self._open], WSCloseCode.GOING_AWAY, "Daybook is stopping")
 
     async def end(self, session: WebSession) -> None:
-        """Closes the pages of a session that logs out."""
         theirs = [socket for socket, opened_by in self._open.items() if opened_by.id == session.id]
         await _goodbye(theirs, WSCloseCode.POLICY_VIOLATION, "logged out")
 
@@ -74,7 +70,6 @@ class PageSockets:
         return socket
 
     async def _is_admitted(self, socket: web.WebSocketResponse, session: WebSession | None) -> bool:
-        """True if there is a session and room; otherwise the socket is closed with a reason."""
         if session is None:
             await _dismiss(socket, "log in again")
         elif len(self._open) >= MOST_PAGES:
@@ -86,7 +81,6 @@ class PageSockets:
         return False
 
     async def _opened(self, socket: web.WebSocketResponse) -> Open | None:
-        """The first frame; if invalid, None after closing the socket with a reason."""
         try:
             first = await socket.receive(self._patience)
             if first.type in (WSMsgType.CLOSE, WSMsgType.CLOSING, WSMsgType.CLOSED, WSMsgType.ERROR):
@@ -105,7 +99,6 @@ class PageSockets:
         return None
 
     async def _shown(self, request: web.Request, socket: web.WebSocketResponse, connection: PageConnection) -> None:
-        """Serves a page until it leaves or is too slow."""
         with self._pages.attached(connection):
             async with asyncio.TaskGroup() as group:
                 hearing = group.create_task(self._heard(socket, connection))
