@@ -168,8 +168,8 @@ class Migrated:
 Event = InboundMessage | UnreadableEvent | Migrated
 
 Receive = Callable[[Sequence[Event]], Awaitable[None]]
-"""Handed to a source at `run`. When it returns, every event is on disk and may be acknowledged to the platform; when it
-raises, none is, and the source must offer them again. It never waits for a model."""
+"""Given to `Source.run`. Once it returns, every event is on disk and may be acknowledged to the platform; if it
+raises, none is, and all must be offered again. It never waits for a model."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,7 @@ class Reacted:
 
 
 Act = Sent | Edited | Drafted | Typing | Reacted
-"""Something that the platform was told to do, and did."""
+"""An effect on the platform."""
 
 
 @dataclass(frozen=True, slots=True)

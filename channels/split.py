@@ -20,7 +20,7 @@ _TABLE_RULE = re.compile(r"[ ]{0,3}(?=[^\n]*\|)(?=[^\n]*-)[-:| \t]+")
 _LIST_ITEM = re.compile(r"[ ]*(?:[-*+]|\d{1,9}[.)])[ ]")
 _NUMBERED = re.compile(r"((?:[ ]*>)*[ ]{0,3}\d{1,9})(?=[.)][ ])")
 _OTHER_BLOCK = re.compile(r"[ ]*(?:(?:[-*+]|\d{1,9}[.)])[ ]|#{1,6}[ \t]|>|(?:[-*_][ \t]*){3,}$)")
-"""What ends a table without a blank line before it."""
+"""Lines that end a table without a blank line."""
 _QUOTE = re.compile(r"[ ]*>(?:[ ]{0,3}>)*[ ]?")
 _HEADING = re.compile(r"[ ]{0,3}#{1,6}[ \t]")
 _SENTENCE_END = re.compile(r"(?:[.!?…][\"'”’»)\]*_]*\s+|[。！？][”’」』）]*)(?![-+*#>=~`|:]|\d{1,9}[.)])")
@@ -29,7 +29,7 @@ _BLANK_LINES = re.compile(r"(?:[ \t]*\n)+")
 _EMPTY_QUOTE = re.compile(r"(?:[ ]{0,3}>)+[ \t]*\n")
 _GAP = re.compile(r"[ \t]+")
 _LEAST_FILL = 8
-"""A cut is good only if it leaves at least this part (one in so many) of a message filled."""
+"""A cut is good only if it fills at least this part (one in so many) of a message."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 log = logging.getLogger(__name__)
 
 Pause = Callable[[float], Awaitable[None]]
-"""Waits so many seconds."""
+"""Waits for a number of seconds."""
 
 
 async def end(task: asyncio.Task[None], redacted: Callable[[BaseException], str]) -> None:

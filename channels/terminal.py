@@ -38,9 +38,9 @@ from channels.message import (
 
 NAME = "terminal"
 MAIN_CHAT = "main"
-"""The chat on this machine that is the owner's own session; one of any other name is a session of its own."""
+"""The owner's main session; other names are sessions of their own."""
 _PREVIEW_INTERVAL = 0.05
-"""Seconds; a terminal is local, so this is for the eye and not for a rate limit."""
+"""Seconds; for smooth display, not for a rate limit."""
 _STOPPING = "Daybook is stopping; please say it again when it runs"
 
 

@@ -19,7 +19,7 @@ from markdown_it.token import Token
 from channels.delimiters import extend, is_inside_word
 
 _DEEPEST = 60
-"""Levels of nesting. The parser drops what lies deeper, so such a text is shown as it was written."""
+"""Levels of nesting. The parser drops deeper ones, so such a text is shown as written."""
 
 _UNSENDABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -27,7 +27,7 @@ _PIPE = re.compile(r"(?<!\\)\|")
 _PYTHON_NAMES = frozenset(
     name for kind in vars(builtins).values() if isinstance(kind, type) for name in dir(kind) if name.startswith("__")
 ) | {f"__{name}__" for name in ("all", "author", "debug", "file", "import", "main", "path", "post_init", "version")}
-"""What a model writes as the name that it is. Other words between such marks are strong."""
+"""Names kept as written; other words between such marks are strong."""
 
 
 def clean(text: str) -> str:

@@ -17,7 +17,7 @@ from channels.json_fields import Json
 from channels.message import SourceFailed
 
 PAGE = 100
-"""The most messages of one answer."""
+"""Messages per page."""
 
 
 class NoHistory(Exception):

@@ -59,11 +59,11 @@ from channels.tasks import Pause
 log = logging.getLogger(__name__)
 
 PACE = Pace(PreviewStyle.EDIT, interval=1.2)
-"""A channel takes five edits in five seconds; the final one wants room as well."""
+"""A channel accepts five edits in five seconds, including the final one."""
 KNOWS_REPEATS = 120.0
-"""Seconds for which a nonce makes a repeated send harmless. Discord says "the past few minutes"."""
+"""Seconds during which a nonce makes a repeat harmless. Discord says "the past few minutes"."""
 CALL_TIMEOUT = 90.0
-"""Seconds for a call with all that the library waits and repeats in it."""
+"""Seconds for a call, with the library's waits and retries."""
 PREVIEW_TIMEOUT = 5.0
 MAX_UPLOAD = 10_000_000
 """Bytes, https://docs.discord.com/developers/reference#uploading-files ("10 MiB"; the smaller reading is safe)."""

@@ -31,7 +31,7 @@ from channels.tasks import Pause
 
 _GREETINGS = ('"READY"', '"RESUMED"')
 _HEAD = 200
-"""Characters of a payload in which its event is sought; the longest ones are not read twice for nothing."""
+"""Characters searched for a payload's event name, so that long payloads are not parsed twice."""
 
 
 class Socket(DiscordWebSocket):
@@ -96,16 +96,16 @@ EVENTS = (
 )
 LOGIN_TIMEOUT = CONNECT_TIMEOUT = 60.0
 PATIENCE = 10.0
-"""Seconds for what can be done without."""
+"""Seconds for optional calls."""
 
 _STEADY = 30.0
-"""Seconds: a connection that lasted so long is followed by the next at once."""
+"""Seconds after which a connection counts as stable, so that the next follows at once."""
 _LONGEST_WAIT = 30.0
 
 Where = Mapping[str, str]
-"""What fills the places in a path."""
+"""Values for the placeholders in a path."""
 OnEvent = Callable[[str, Json], None]
-"""Takes an event's name and its data, in the order of their arrival."""
+"""Called with an event's name and data, in order."""
 
 
 def intents() -> discord.Intents:

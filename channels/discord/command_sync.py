@@ -10,7 +10,7 @@ from channels.message import CommandInfo
 
 _CHAT_INPUT, _TEXT_OPTION = 1, 3
 _SERVERS, _PRIVATE = 0, 1
-"""Contexts of a command: rooms of a server, and the private chat with the bot."""
+"""Contexts of a command: server channels, and the private chat with the bot."""
 _LONGEST = 100
 """Characters of a description."""
 

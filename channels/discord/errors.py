@@ -40,9 +40,9 @@ _FATAL_CLOSES = {
 (https://discord.com/developers/docs/topics/opcodes-and-status-codes)."""
 
 ODD_ANSWER = (KeyError, TypeError, AttributeError, ValueError)
-"""What reading an answer raises that is JSON, but not what the call answers."""
+"""Raised while reading JSON of an unexpected form."""
 CALL_FAILED = (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError)
-"""What a call raises. `TimeoutError` is one of ours; the library's own errors are `DiscordException`s."""
+"""Raised by calls. `TimeoutError` is our own; the library's errors are `DiscordException`s."""
 
 _TOKEN = re.compile(r"[\w-]{23,28}\.[\w-]{6,7}\.[\w-]{27,}")
 _CALL_TOKEN = re.compile(r"(?<=/)[\w-]{60,}")
@@ -62,7 +62,7 @@ _ABOUT_OTHER_THINGS = (
     "thread",
     "file",
 )
-"""In a refusal of Discord's, in lower case."""
+"""Parts of Discord's refusals, in lower case."""
 _CURES = {
     UNKNOWN_CHANNEL: "the channel is gone",
     UNKNOWN_MESSAGE: "the message is gone",

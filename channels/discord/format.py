@@ -36,7 +36,7 @@ from channels.text import (
 )
 
 MAX_TEXT = 2000
-"""Characters of a message; counted here in UTF-16 units, which are never fewer than what Discord counts."""
+"""Characters of a message; counted in UTF-16 units, which are never fewer than Discord's count."""
 
 _RULE = "—" * 10
 _DEEPEST_HEADING = 3
@@ -49,7 +49,7 @@ _SPECIAL_IN_LABEL = re.compile(rf"{_SPECIAL.pattern}|\[")
 _LINE_START = re.compile(r"^([ \t]*)(?=(?:#{1,3}|-#|>{1,3}|-|\+)(?:[ \t]|$))", re.MULTILINE)
 _NUMBER_START = re.compile(r"^([ \t]*\d{1,9})(?=[.)](?:[ \t]|$))", re.MULTILINE)
 _CLOSING = re.compile(r"(?<!#)#++$")
-"""Discord takes these at the end of a heading for its frame."""
+"""Discord ignores these at the end of a heading."""
 _LANGUAGE = re.compile(r"[A-Za-z0-9_+\-.#]+")
 _FENCE = "```"
 

@@ -20,10 +20,10 @@ from channels.text import clean
 
 CHANNEL = "discord"
 INTERACTION = "interaction:"
-"""What the id of a command or press begins with, and the `answer_with` of what answers it."""
+"""Prefix of an interaction's id, and of the `answer_with` of its answers."""
 
 _WRITTEN_TYPES = frozenset({0, 19})
-"""A message and a reply; every other type is a notice of Discord's, or a bot's answer to a command."""
+"""A message and a reply; other types are notices or a bot's answers to commands."""
 _FORWARD = 1
 """`message_reference.type` of a forwarded message."""
 _VOICE_FLAG = 1 << 13
@@ -31,7 +31,7 @@ _SLASH, _PRESS = 2, 3
 """Types of interaction: a command from the menu, a component of a message."""
 _KINDS = {"image": "photo", "video": "video", "audio": "audio"}
 _EPOCH_MS = 1_420_070_400_000
-"""The first moment of 2015, from which Discord's ids count."""
+"""The beginning of 2015, the epoch of Discord's ids."""
 
 _MARKUP = re.compile(
     r"<(?:@!?(?P<user>\d+)|@&(?P<role>\d+)|#(?P<channel>\d+)|a?:(?P<emoji>\w+):\d+|/(?P<command>[\w -]+):\d+"

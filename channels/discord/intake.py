@@ -25,24 +25,24 @@ from channels.tasks import Pause
 log = logging.getLogger(__name__)
 
 MOST_MISSED = timedelta(days=7)
-"""What is older is not answered any more: the inbox knows repeats for nine days."""
+"""Older messages are not answered: the inbox recognizes repeats for nine days."""
 _FIRST_BY_CLOCK = snowflake(datetime(2020, 1, 1, tzinfo=UTC))
-"""Ids below it say no time: whoever made them, another server than Discord's own, does not count by the clock."""
+"""Smaller ids hold no time: they come from another server than Discord's own."""
 ACKNOWLEDGE_AFTER = 1.5
-"""Seconds that the disk has to take a command before Discord is told that it came; 3 are allowed for both."""
+"""Seconds to store a command before it is acknowledged; Discord allows 3 for both."""
 
 FIND_WITHIN = 3.0
-"""Seconds to ask what a channel is: whatever else is said waits behind it."""
+"""Seconds to look up a channel; later messages wait for it."""
 READ_WITHIN = 8.0
-"""Seconds for a page of history, behind which what is said now waits."""
+"""Seconds for a page of history; new messages wait for it."""
 AGAIN_AFTER = 30.0
-"""Seconds until what Discord did not tell is asked for again."""
+"""Seconds before a failed lookup is repeated."""
 
 _AT_ONCE = 100
 _CHATS_AT_ONCE = 8
 
 Hears = Callable[[str, str], bool]
-"""Whether anything said in a channel (its server, its id) is of interest."""
+"""True if messages in a channel (its server, its id) are of interest."""
 
 
 class EventIntake:

@@ -25,18 +25,18 @@ from channels.tasks import Pause
 log = logging.getLogger(__name__)
 
 EPHEMERAL = 1 << 6
-"""A message that only its reader sees."""
+"""Visible to one person only."""
 _DEFERRED_ANSWER, _DEFERRED_UPDATE = 5, 6
 _SLASH = 2
 _CALLBACK = "/interactions/{webhook_id}/{webhook_token}/callback"
 ORIGINAL = "/webhooks/{webhook_id}/{webhook_token}/messages/@original"
-"""The first answer to a command; for a press, the message with the button."""
+"""The first answer to a command, or the message with the pressed button."""
 _TRY_AGAIN = 5.0
-"""Seconds between tries to remove one."""
+"""Seconds between tries to remove a placeholder."""
 _LIFE = 14 * 60.0
-"""Seconds: a minute less than Discord gives."""
+"""Seconds; a minute less than Discord's limit."""
 _MOST_FAILURES = 2
-"""Answers that Discord does not take, after which the chat is not kept waiting any longer."""
+"""Refused answers, after which answers go to the chat."""
 
 
 @dataclass(slots=True)
@@ -147,7 +147,7 @@ class Interactions:
 
 _MORE = "/webhooks/{webhook_id}/{webhook_token}"
 _SOON = 10.0
-"""Seconds of a rate limit that are waited for. What else is said in a chat waits behind the answer to a command."""
+"""Longest rate limit in seconds to wait for: later messages in the chat wait for the answer."""
 
 
 class InteractionAnswers:

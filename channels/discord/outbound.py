@@ -11,9 +11,8 @@ from channels.message import Button, OutboundMessage, Refused
 from channels.text import clean
 
 SUPPRESS_EMBEDS = 1 << 2
-"""No previews of links."""
 NO_MENTIONS = {"parse": [], "replied_user": False}
-"""Whatever the text says, nobody is pinged."""
+"""No mention in a text notifies anyone."""
 
 _ACTION_ROW, _BUTTON, _SECONDARY = 1, 2, 2
 _LONGEST_LABEL = 80

@@ -17,14 +17,14 @@ from channels.tasks import Pause, beside
 log = logging.getLogger(__name__)
 
 TYPING_EVERY = 8.0
-"""Seconds between two signs of typing; Discord shows one for 10."""
+"""Seconds between typing indicators; Discord shows one for 10."""
 TYPING_AFTER = 0.01
-"""Seconds before the first: asking the model goes first."""
+"""Seconds before the first, so that the model's request goes first."""
 
 _REACTION = "/channels/{channel_id}/messages/{message_id}/reactions/{emoji}/@me"
 _TYPING = "/channels/{channel_id}/typing"
 _MOST_REACTIONS = 500
-"""Reactions of ours that are remembered, since Discord takes away only those that are named."""
+"""Remembered reactions: Discord removes only those that are named."""
 
 
 class DiscordPresence:

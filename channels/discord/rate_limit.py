@@ -17,11 +17,11 @@ from channels.discord.errors import seconds_told
 from channels.json_fields import load_json
 
 SHORT = 30.0
-"""Seconds that a call waits by itself; for longer ones its caller is told."""
+"""Longest wait in seconds inside a call; for a longer one it raises."""
 _CLOUDFLARE = 60.0
-"""Seconds to keep still where Cloudflare names none."""
+"""Seconds to wait if Cloudflare names none."""
 _EXEMPT = ("/interactions/", "/webhooks/")
-"""Discord's global limit is not for answers to commands."""
+"""Answers to commands are exempt from Discord's global limit."""
 
 
 class GlobalRateLimit:

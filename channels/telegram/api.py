@@ -26,7 +26,7 @@ from channels.loopback import is_here
 
 _HEADERS = {"User-Agent": BaseRequest.USER_AGENT, "Content-Type": "application/x-www-form-urlencoded"}
 _KEPT_IDLE = 5.0
-"""Seconds that a connection is kept for the next call, as httpx keeps it."""
+"""Seconds that an idle connection is kept, like in httpx."""
 
 
 class LightCalls:
@@ -68,9 +68,9 @@ for talkative in ("httpx", "httpcore"):  # they log addresses, and Telegram's co
 logging.getLogger("telegram.request.BaseRequest").setLevel(logging.CRITICAL)  # whole pages of proxies
 
 _LONGEST_REFUSAL = 4096
-"""Bytes; a longer answer is none, and is not read twice."""
+"""Bytes; a longer answer is not checked for a refusal."""
 _UNNAMED_WAIT, _LONGEST_WAIT = 3, 86_400
-"""Seconds after a 429 that names none, and the most that one is believed."""
+"""Seconds to wait after a 429 that names none, and the longest wait accepted."""
 _CONNECT_WITHIN = 10.0
 """Seconds for a new connection."""
 

@@ -72,12 +72,12 @@ GROUP_PACE = Pace(PreviewStyle.EDIT, interval=3.5)
 """A group takes 20 messages and edits a minute (Bots FAQ); drafts and typing share 20 calls in 5 s."""
 
 CONNECTIONS = 8
-"""At most so many calls at once: more than Telegram's 30 messages a second need, at a quarter of a second each. The
-library's pool looks at every connection twice at every call, which with a hundred of them costs more than the calls."""
+"""Enough for Telegram's 30 messages a second, at a quarter of a second each. The library's pool scans all its
+connections twice at every call, which with a hundred costs more than the calls."""
 EDIT_TIMEOUT = 8.0
-"""Seconds for an edit, which may be made again as often as one likes."""
+"""Seconds for an edit, which can be repeated freely."""
 _UPLOAD_PATIENCE = 4
-"""A file's answer may take so many times longer than a text's: Telegram looks at it before it answers."""
+"""Timeout factor for a file, which Telegram inspects before it answers."""
 
 NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 

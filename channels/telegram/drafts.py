@@ -15,11 +15,11 @@ from channels.telegram.outbound import Attempt, library_entities
 log = logging.getLogger(__name__)
 
 DRAFT_TIMEOUT = 5.0
-"""Seconds for a draft, which is out of date by then."""
+"""Seconds for a draft, which is outdated by then."""
 MOST_LOST = 2
-"""Drafts in a row that came to nothing, after which edits are shown instead."""
+"""Failed drafts in a row, after which edits are used."""
 WITHOUT = 3600.0
-"""Seconds for which drafts or edits are not tried where the Bot API server has none."""
+"""Seconds without drafts or edits after the server rejected them."""
 
 
 class Drafts:

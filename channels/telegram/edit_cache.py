@@ -18,7 +18,7 @@ Shown = tuple[object, ...]
 
 _MOST_KEPT = 256
 _MOST_FAILURES = 3
-"""Edits in a row that came to nothing, after which it is asked whether anything else does."""
+"""Failed edits in a row, after which another call is tried."""
 
 
 class EditCache:

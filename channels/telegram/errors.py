@@ -23,7 +23,7 @@ from telegram.error import (
 from channels.message import ChatGone, NotSent, OutcomeUnknown, Refused, SendError, TooLong
 
 ODD_ANSWER = (KeyError, TypeError, AttributeError, RecursionError)
-"""What the library raises for an answer that is JSON, but not what the method answers."""
+"""Raised by the library for JSON of an unexpected form."""
 
 _TOKEN = re.compile(r"(?<!\d)\d{3,}+:[A-Za-z0-9_-]{20,}")
 _NEVER_SENT = (
@@ -54,7 +54,7 @@ _ABOUT_OTHER_THINGS = (
     *("thread", "topic", "message to", "message_id", "message can't", "not modified", "reply", "button", "keyboard"),
     *("photo", "image", "file", "document", "migrated", "upgraded", "peer", "rights", "administrator"),
 )
-"""In a refusal of Telegram's, in lower case."""
+"""Parts of Telegram's refusals, in lower case."""
 
 
 def redacted(error: BaseException) -> str:

@@ -20,11 +20,11 @@ from channels.telegram.api import download_client
 from channels.telegram.errors import ODD_ANSWER, redacted
 
 _LIMIT = "Telegram lets bots download at most 20 MB"
-"""getFile, https://core.telegram.org/bots/api#getfile; a server of one's own started with --local has no limit."""
+"""getFile, https://core.telegram.org/bots/api#getfile; a local server (--local) has no limit."""
 _FIND_PATIENCE = 90.0
-"""Seconds for getFile: a server of one's own answers only when it has the whole file."""
+"""Seconds for getFile: a local server answers once it has the whole file."""
 _DEADLINE = 300.0
-"""Seconds for a whole download, however steadily it drips."""
+"""Seconds for a whole download."""
 
 
 class Downloads:
@@ -155,7 +155,7 @@ MAX_PHOTO = 10_000_000
 """Bytes, https://core.telegram.org/bots/api#sending-files ("50 MB", "10 MB"; the smaller reading of MB is safe)."""
 _LONGEST_NAME = 100
 _UNSEEMLY = re.compile(r"[\x00-\x1f\x7f/\\\"\u202a-\u202e\u2066-\u2069]+")
-"""Also what turns the direction of writing, by which `fdp.exe` can be made to read as `exe.pdf`."""
+"""Includes characters that reverse the text, by which `fdp.exe` can read as `exe.pdf`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ MAX_ENTITIES = 100
 
 _RULE = "—" * 10
 _WIDEST_TABLE = 48
-"""Characters. A wider one would be wrapped on a phone, where its columns are no longer seen."""
+"""Characters; a wider table would wrap on a phone."""
 
 
 class EntityType(enum.StrEnum):
@@ -148,7 +148,7 @@ class _Run:
 
 
 _Line = tuple[_Run, ...]
-"""At least one run, so that an empty line inside a quote or code is known to be inside."""
+"""At least one run, so that an empty line keeps its quote or code style."""
 
 
 def _blocks(blocks: Sequence[Block], style: _Style, *, apart: bool = True) -> list[_Line]:

@@ -31,7 +31,7 @@ from channels.text import clean, utf16_len
 CHANNEL = "telegram"
 
 ALLOWED_UPDATES = ("message", "edited_message", "callback_query", "my_chat_member", "stopped_message_generation")
-"""Business and guest messages are not asked for: they are nobody's order to this assistant."""
+"""Business and guest messages are not requested: they are not for this assistant."""
 
 GENERAL_TOPIC = 1
 """A forum's first topic. It is the chat itself: sends that name it are refused."""

@@ -15,7 +15,7 @@ _FILES = (
     ("video_note", "video note", "video/mp4"),
     ("voice", "voice", "audio/ogg"),
 )
-"""Field, a word for people, and the media type where the message names none."""
+"""Field, a word for people, and the default media type."""
 
 
 def attachments(message: Json) -> Iterator[Attachment]:

@@ -24,12 +24,12 @@ from channels.telegram.errors import ODD_ANSWER, redacted, seconds
 log = logging.getLogger(__name__)
 
 LONG_POLL = 50
-"""Seconds that Telegram holds a request without updates; its server allows no more."""
+"""Seconds that Telegram holds a request without updates; the maximum."""
 ANSWER_SLACK = 15.0
 """Seconds beyond the long poll after which a silent connection counts as dead."""
 LIMIT = 100
 BREATH = 0.02
-"""Seconds before updates are confirmed and the next are asked for: what has just come goes first."""
+"""Seconds before the next poll, so that new messages are handled first."""
 
 _FIRST_DELAY, _LONGEST_DELAY = 1.0, 30.0
 _CONFLICT_PATIENCE, _CONFLICT_DELAY = 60.0, 5.0
@@ -37,10 +37,9 @@ _DOWN_AFTER = 120.0
 _REBUILD_AFTER = 3
 _REJECTIONS_BEFORE_FATAL = 5
 _TOO_FAST, _BETWEEN = 0.2, 0.4
-"""Seconds: an empty answer within the first does not wait for updates, and is asked for again after the second."""
+"""Seconds: an empty answer within the first was not held; the next poll waits for the second."""
 FORGET_AFTER = 86_400.0
-"""Seconds without an update after which all is confirmed, and the next may have any id: after a week they begin
-anywhere (Bot API, Update)."""
+"""Seconds without an update after which the offset is dropped: after a week ids start anywhere (Bot API, Update)."""
 
 BAD_TOKEN = (
     "Telegram does not accept the bot's token: check channels.telegram.token (TELEGRAM_BOT_TOKEN); "
@@ -53,7 +52,7 @@ CONFLICT = (
 WEBHOOK = "a webhook is set for this bot, so its messages go elsewhere: call deleteWebhook for it, or use another bot"
 
 Deliver = Callable[[Sequence[object]], Awaitable[None]]
-"""Takes the raw updates of one answer; they are confirmed when it returned, and offered again when it raised."""
+"""Called with the raw updates of one answer; they are confirmed when it returns, and offered again if it raises."""
 
 
 @dataclass(slots=True)

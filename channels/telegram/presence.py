@@ -19,11 +19,11 @@ from channels.telegram.outbound import number, topic
 log = logging.getLogger(__name__)
 
 TYPING_EVERY = 4.0
-"""Seconds between two signs of typing; Telegram shows one for 5."""
+"""Seconds between typing indicators; Telegram shows one for 5."""
 TYPING_AFTER = 0.01
-"""Seconds before the first: asking the model goes first."""
+"""Seconds before the first, so that the model's request goes first."""
 _PRESENTATION = "\ufe0f"
-"""Makes a character an emoji; Telegram's reactions are written without."""
+"""Makes a character an emoji; Telegram's reactions omit it."""
 _REACTIONS = {emoji.value.replace(_PRESENTATION, ""): emoji for emoji in ReactionEmoji}
 
 

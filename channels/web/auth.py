@@ -26,18 +26,18 @@ _HOST = re.compile(r"(?:\[(?P<v6>[0-9a-fA-F:.]+)\]|(?P<name>[A-Za-z0-9._-]+))(?:
 _LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 _WILDCARDS = frozenset({"", "0.0.0.0", "::"})
 SESSION_SECONDS = 30 * 86_400
-"""A browser that was let in need not show the token again for so long after its last use."""
+"""Lifetime of a session after its last use."""
 _RENEWED_AFTER = 86_400
-"""Seconds of use after which a session gets its full time again."""
+"""Seconds after which a session in use is renewed."""
 PATH_SECONDS = 600
-"""How long a signed path is good."""
+"""Lifetime of a signed path."""
 _MOST_WRONG = 10
 _WRONG_WITHIN = 60.0
-"""So many wrong tokens from one address within so many seconds; then it has to wait."""
+"""Wrong tokens from one address within a number of seconds, after which it has to wait."""
 _BEYOND_GUESSING = 16
-"""Characters of a token from which nobody can guess it in a lifetime."""
+"""Length of a token that cannot be guessed."""
 _ADDRESSES = 1_000
-"""Remembered with their wrong tokens."""
+"""Addresses remembered with their wrong tokens."""
 
 Now = Callable[[], float]
 

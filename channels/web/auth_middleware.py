@@ -17,14 +17,14 @@ SOCKET = "/ws"
 FILE = "/files/{id:[A-Za-z0-9_-]{8,64}}/{place:[0-9]{1,2}}"
 SIGNED_FILE = FILE + "/{proof:[0-9a-f.]{1,100}}"
 OPEN_ROUTES = frozenset({"/", "/login", "/healthz", "/readyz", "/metrics"})
-"""By their first line as the router knows it. These look at the token themselves, or need none."""
+"""Canonical routes that check the token themselves, or need none."""
 PROVEN_ROUTES = frozenset({SOCKET, "/files/{id}/{place}/{proof}"})
-"""Where a browser can send the cookie alone: the second half is proven otherwise, and looked at by the handler."""
+"""Routes to which a browser sends the cookie alone; the handler checks the second half."""
 
 KEY_HEADER = "Daybook-Page-Key"
 
 BEARER = WebSession("", 0)
-"""Of a program that shows the token itself."""
+"""The session of a program that sends the token itself."""
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 

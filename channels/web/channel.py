@@ -53,14 +53,14 @@ Sleep = Callable[[float], Awaitable[None]]
 
 NAME = "web"
 _LONGEST_PIECE = 16_000
-"""Characters of a message of ours: a page has room for more, but draws it anew with every preview."""
+"""Characters of our message: the page rerenders it with every preview."""
 _INTERVAL = 0.1
-"""Seconds between two previews; a page is local, so this is for the eye and not for a rate limit."""
+"""Seconds between previews; for smooth display, not for a rate limit."""
 _LARGEST_FILE = 200_000_000
 _KNOWN_FOR = 30 * 86_400.0
-"""Seconds. A repeat is known as long as the record holds the message, which is longer than the outbox tries."""
+"""Seconds. The record knows repeats for longer than the outbox retries."""
 _TIDY_EVERY = 3_600.0
-"""Seconds between two looks for uploads that nobody names."""
+"""Seconds between clean-ups of unreferenced uploads."""
 _STOPPING = "Daybook is stopping; it will be sent when it runs again"
 
 

@@ -19,8 +19,7 @@ from channels.web.record import ChatRecord, NotRecorded
 
 _MOST_FRAMES = 500
 _MOST_WAITING = 16_000_000
-"""Frames, and characters of them, that may wait for a page; one that takes less is cut off, and begins anew when it
-connects again: all it missed stands in the record."""
+"""Frames, and their characters, that may wait for a page; a slower one is disconnected and reloads from the record."""
 
 
 class PageConnection:
@@ -59,9 +58,9 @@ log = logging.getLogger(__name__)
 P = ParamSpec("P")
 
 _RECENT = 50
-"""Messages that are shown when a page is opened, and each time that more is wanted."""
+"""Messages shown when a page is opened, and for each request for older ones."""
 _THREAD_FROM = 2_000
-"""Characters from which a text is drawn beside the loop: it takes milliseconds."""
+"""Characters from which a text is rendered in a thread: it takes milliseconds."""
 
 
 class OpenPages:

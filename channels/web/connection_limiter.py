@@ -17,9 +17,9 @@ log = logging.getLogger(__name__)
 
 MOST_CONNECTIONS = 256
 STRANGER_SECONDS = 30.0
-"""From the first byte of a connection until it has shown the token; then it is ended, whatever it does."""
+"""From the start of a connection until it must have authenticated."""
 _IDLE_SECONDS = 75.0
-"""How long a connection that has shown it may wait for its next request."""
+"""Idle time of an authenticated connection."""
 
 Seal = Callable[[web.StreamResponse], None]
 

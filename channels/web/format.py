@@ -42,8 +42,7 @@ _NOT_IN_ADDRESS = re.compile(r"[\x00-\x20\x7f\\]")
 _REVERSING = re.compile("[\u202a-\u202e]")
 _TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _UNSEEN = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
-"""Characters that change the direction of the text behind them: those that no writing needs any more, all, and all
-that are not seen themselves."""
+"""Characters that change the direction of the text: obsolete ones, all, and all invisible ones."""
 _TAG = re.compile(r"<[^<>]*+>")
 _MARKS = {
     Mark.STRONG: ("<strong>", "</strong>"),

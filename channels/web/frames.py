@@ -19,11 +19,11 @@ from channels.web.record import By, ChatEntry
 from channels.web.uploads import PICTURE_TYPES
 
 MAX_FRAME = 4_000_000
-"""Bytes; above it the connection is closed, below it what is too long is refused with a sentence."""
+"""Bytes; a larger frame closes the connection, a smaller one that is too long is refused with a sentence."""
 MAX_TEXT = 100_000
-"""Characters of a message that is said."""
+"""Characters of a person's message."""
 MOST_FILES = 10
-"""With one message."""
+"""Per message."""
 
 _CHAT = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _ID = re.compile(r"[A-Za-z0-9_-]{8,64}")

@@ -16,7 +16,7 @@ from typing import BinaryIO
 _HANDLE = re.compile(r"[0-9a-f]{32}")
 _SCRATCH = ".new"
 _UNSAID_SECONDS = 86_400
-"""How long a file is kept that no message names."""
+"""Lifetime of a file that no message names."""
 
 _HEAD = 16
 _PICTURES = (
@@ -27,7 +27,7 @@ _PICTURES = (
 )
 _WEBP = "image/webp"
 PICTURE_TYPES = frozenset({_WEBP, *(kind for _, kind in _PICTURES)})
-"""What a browser shows and what can do nothing else."""
+"""Types that a browser shows and that cannot run scripts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,19 +18,19 @@ from channels.web.record import NotRecorded
 log = logging.getLogger(__name__)
 
 MOST_PAGES = 64
-"""Open at a time. A person has a handful; more is a program gone wrong, and must not take the files of the process."""
+"""Open pages. More is a program gone wrong, and must not use up the process's file descriptors."""
 _HEARTBEAT = 30.0
-"""Seconds between two signs of life of a page."""
+"""Seconds between heartbeats."""
 _MOST_STRANGERS = 16
-"""Open at a time without having been let in. Each may bring a frame of `MAX_FRAME`; one more, and the oldest goes."""
+"""Unauthenticated sockets. Each may send a frame of `MAX_FRAME`; one more closes the oldest."""
 _LONGEST_FIRST = 2_000
-"""Characters of the first frame; a stranger's is not read beyond that."""
+"""Characters of the first frame."""
 CLOSING = 1.0
-"""Seconds that a page has to answer a goodbye."""
+"""Seconds that a page has to answer a close."""
 
 
 Admit = Callable[[str], WebSession | None]
-"""The session that a page key completes."""
+"""Returns the session that a page key completes."""
 
 
 class PageSockets:
