@@ -32,7 +32,7 @@ def extend(parser: MarkdownIt) -> None:
     inline.add_terminator_char("|")
     inline.ruler.at("strikethrough", _doubled)
     inline.ruler.after("emphasis", "spoiler", _doubled)
-    inline.ruler2.before("fragments_join", "spoiler", _paired_spoilers)
+    inline.ruler2.before("fragments_join", "spoiler", _pair_spoilers)
     inline.ruler.at("link", _only_before_address(link))
     inline.ruler.at("image", _only_before_address(image))
 
@@ -118,7 +118,7 @@ def _push(state: StateInline, text: str, run: _Run, length: int) -> None:
     state.delimiters.append(Delimiter(ord(text[0]), length, len(state.tokens) - 1, -1, run.opens, run.closes))
 
 
-def _paired_spoilers(state: StateInline) -> None:
+def _pair_spoilers(state: StateInline) -> None:
     for delimiters in (state.delimiters, *(meta["delimiters"] for meta in state.tokens_meta if meta)):
         for delimiter in delimiters:
             if delimiter.marker == ord("|") and delimiter.end != -1:

@@ -174,9 +174,8 @@ raises, none is, and all must be offered again. It never waits for a model."""
 
 @dataclass(frozen=True, slots=True)
 class Button(WholeTexts):
-    """A command as text (`/answer K7F3 yes`, at most 64 bytes) under a label. A press arrives as a message of origin
-    COMMAND from the person pressing; its `platform_id` is the message with the buttons. The command checks who may
-    press."""
+    """A command as text (at most 64 bytes) under a label. A press arrives as a message of origin COMMAND from the
+    person pressing; its `platform_id` is the message with the buttons. The command checks who may press."""
 
     label: str
     data: str
@@ -212,8 +211,8 @@ class OutboundMessage(WholeTexts):
 
 class PreviewStyle(enum.StrEnum):
     NONE = "none"
-    DRAFT = "draft"  # the platform shows it for a while and forgets it; the final is a message of its own
-    EDIT = "edit"  # a message that is edited; the final is its last edit
+    DRAFT = "draft"  # temporary; the final text is a separate message
+    EDIT = "edit"  # a message; the final text is its last edit
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,4 @@
-"""A channel without a platform, controlled by its caller: `say` sends a message, `heard` lists the replies.
-
-Fulfils the same contract as the real channels, to use and test the gateway without a network.
-"""
+"""A channel without a platform, controlled by its caller: `say` sends a message, `heard` lists the replies."""
 
 from __future__ import annotations
 
@@ -110,7 +107,7 @@ class ScriptedChannel:
         self._open = asyncio.Event()
         self._open.set()
 
-    # what a person does and sees
+    # the person's side
 
     def say(
         self,
@@ -155,7 +152,6 @@ class ScriptedChannel:
     def attach(
         self, content: bytes | NotFetched, name: str = "", kind: str = "document", media_type: str = ""
     ) -> Attachment:
-        """An attachment for `say`. `content` is the result of fetching it."""
         handle = f"file:{self._number()}"
         self._files[handle] = content
         size = len(content) if isinstance(content, bytes) else None
@@ -223,7 +219,7 @@ class ScriptedChannel:
         while not reached():
             await self._changed.wait()
 
-    # what the platform does
+    # the platform's side
 
     def fail_next(self, error: SendError, *, delivered: bool = False, times: int = 1) -> None:
         """Makes the next `times` sends, edits or drafts raise `error`; `delivered`: the message is shown all the
@@ -232,7 +228,6 @@ class ScriptedChannel:
 
     @contextmanager
     def hold(self) -> Iterator[None]:
-        """Blocks send, edit and draft until the block ends."""
         self._open.clear()
         try:
             yield

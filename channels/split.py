@@ -62,8 +62,8 @@ class _Fence:
 
 @dataclass(frozen=True, slots=True)
 class _Context:
-    """Markup open at the start of a line. `table` is its header, `header` a line that may become one. `dedent` is the
-    margin removed from a message that begins inside a list, `quoted_dedent` the same inside a quote."""
+    """`header` is a line that may become a `table`. `dedent` is the margin removed from a message that begins inside a
+    list."""
 
     fence: _Fence | None = None
     table: str = ""
@@ -95,7 +95,6 @@ class _Context:
         return _Context(None, table, header, in_list, blank, self.dedent, False, in_quoted_list, self.quoted_dedent)
 
     def _goes_on_in_quoted_list(self, line: str) -> bool:
-        """True if the line belongs to a list inside a quote."""
         marks, inner = _unquoted(line)
         if not marks:
             return self.in_quoted_list and self.within_line
@@ -114,7 +113,7 @@ class _Context:
         if self.fence is not None:
             marks, margin = _unquoted(self.fence.prefix)
             if marks:
-                outer = _margin(marks)  # of the list that the quote stands in
+                outer = _margin(marks)  # of the list around the quote
                 fence = replace(self.fence, prefix=(marks if self.in_quoted_list else self.fence.prefix)[outer:])
                 inner = max(len(margin), self.quoted_dedent)
                 return replace(self, fence=fence, dedent=max(outer, self.dedent), quoted_dedent=inner, table="")
@@ -136,8 +135,6 @@ class _Context:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """The rendered text of one message, and the markup open at its end."""
-
     rendered: str
     end: _Context
 
@@ -145,8 +142,8 @@ class _Piece:
 def split(markdown: str, measure: Measure, limit: int) -> list[str]:
     """Pieces of `markdown` whose `measure` is at most `limit`; none for a blank text.
 
-    `measure` returns the length of a rendered piece (called a few times for each). Takes linear time for a `limit` of
-    some hundreds or more; a piece exceeds `limit` only if a single character does.
+    `measure` returns the length of a rendered piece. Takes linear time for a `limit` of some hundreds or more; a piece
+    exceeds it only if a single character does.
     """
     text = markdown.strip("\n")
     if not text.strip():
@@ -210,7 +207,7 @@ def _best_cut(text: str, start: int, end: int, context: _Context) -> int:
             return start + cut
     for ends in (_SENTENCE_END, _WORD_END):
         cuts = [match.end() for match in ends.finditer(window, least)]
-        # White space that ends the window may go on behind it; then what follows was not looked at.
+        # White space at the window's end may continue after it; the lookahead has not seen what follows.
         cuts = [cut for cut in cuts if cut < len(window) or not window[-1].isspace()]
         if cuts:
             return start + cuts[-1]
@@ -220,7 +217,7 @@ def _best_cut(text: str, start: int, end: int, context: _Context) -> int:
 def _line_cuts(text: str, start: int, end: int, context: _Context, least: int) -> tuple[int, int, int]:
     """The last cut (relative to `start`) between paragraphs, between blocks, and between lines; 0 for none."""
     paragraphs = blocks = lines = 0
-    offset, said = 0, ""
+    offset, previous_text = 0, ""
     before, has_code = context, True
     for line in _lines(text[start:end]):
         if offset > least and offset and line.strip() and text[start + offset - 1] == "\n":
@@ -228,14 +225,19 @@ def _line_cuts(text: str, start: int, end: int, context: _Context, least: int) -
             after_rule = bool(context.table) and not before.table
             if not opened_now and not after_rule and not _TABLE_RULE.fullmatch(line.rstrip("\n")):
                 lines = offset
-                if context.fence is None and not context.table and line[0] not in " \t" and not _HEADING.match(said):
+                if (
+                    context.fence is None
+                    and not context.table
+                    and line[0] not in " \t"
+                    and not _HEADING.match(previous_text)
+                ):
                     blocks = offset
                     if context.after_blank:
                         paragraphs = offset
         offset += len(line)
         before, context = context, context.after(line)
         has_code = context.fence is None or (before.fence is not None and (has_code or bool(line.strip(" >\n"))))
-        said = line if line.strip() else said
+        previous_text = line if line.strip() else previous_text
     if end < len(text) and text[end - 1] == "\n" and lines == 0 and context.fence is None and not context.table:
         lines = end - start
     return paragraphs, blocks, lines
@@ -252,7 +254,7 @@ def _compose(body: str, context: _Context) -> _Piece:
         marks, inner = _unquoted(line)
         if line.strip() and end.fence is None and not (context.within_line and number == 0):
             if margin < dedent or (marks and inner.strip() and _margin(inner) < quoted):
-                # Items from further in stand where the outer ones do now; as text they keep numbers of their own.
+                # Inner items now have the outer margin; escaped, they keep their own numbers.
                 for at in numbered:
                     if found := _NUMBERED.match(lines[at]):
                         lines[at] = f"{found[1]}\\{lines[at][found.end() :]}"
@@ -270,7 +272,7 @@ def _compose(body: str, context: _Context) -> _Piece:
 
 
 def _resume(text: str, end: int, context: _Context, limit: int) -> tuple[int, _Context]:
-    """The start of the next piece and its context; skips white space and the end of an open code block."""
+    """Skips white space and the end of an open code block."""
     while context.fence is not None and end < len(text):
         line = next(_lines(text, end))
         if not (context.fence.is_closed_by(line) and line.strip(" >\n")[:3] == context.fence.mark[:3]):

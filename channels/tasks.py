@@ -22,7 +22,7 @@ async def end(task: asyncio.Task[None], redacted: Callable[[BaseException], str]
 
 
 @asynccontextmanager
-async def beside(
+async def in_background(
     work: Coroutine[object, object, None], name: str, redacted: Callable[[BaseException], str]
 ) -> AsyncIterator[None]:
     """Runs `work` while inside and cancels it at the end. Its error is logged like in `end`."""

@@ -1,7 +1,6 @@
 """The terminal of this machine as a channel for its owner.
 
-A chat is a session's name (`main` by default). Terminals showing a chat are attached as listeners; without one it is
-not reachable, and messages wait.
+A chat is a session's name (`main` by default). Without an attached listener messages wait.
 """
 
 from __future__ import annotations
@@ -75,15 +74,13 @@ class Listener(Protocol):
 
 
 class TerminalMessageNotKept(Exception):
-    """A message could not be stored and is dropped. The text says why."""
+    pass
 
 
 class TerminalChannel:
-    """`person` is the owner's name for the model."""
-
     def __init__(self, person: str = "Owner") -> None:
         self._sender = Sender("owner", person)
-        self._said: asyncio.Queue[tuple[InboundMessage, asyncio.Future[None]]] = asyncio.Queue()
+        self._incoming: asyncio.Queue[tuple[InboundMessage, asyncio.Future[None]]] = asyncio.Queue()
         self._listeners: defaultdict[str, list[Listener]] = defaultdict(list)
         self._busy: Counter[str] = Counter()
         self._status = ChannelStatus(Health.OFF)
@@ -117,7 +114,7 @@ class TerminalChannel:
             platform_id=identity,
         )
         kept: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._said.put_nowait((message, kept))
+        self._incoming.put_nowait((message, kept))
         await kept
         return identity
 
@@ -136,7 +133,7 @@ class TerminalChannel:
         self._status = ChannelStatus(Health.OK)
         try:
             while True:
-                message, kept = await self._said.get()
+                message, kept = await self._incoming.get()
                 try:
                     await receive([message])
                 except asyncio.CancelledError:
@@ -172,7 +169,7 @@ class TerminalChannel:
         """Raises `NotSent` if no terminal shows the chat, `OutcomeUnknown` if it was lost meanwhile. Files are shown as
         paths, buttons as their commands."""
         text = f"{message.text}{message.file.name}: {message.file.path}" if message.file else message.text
-        text += _typed(message.buttons)
+        text += _format_buttons(message.buttons)
         final = Final(new_id(), text, message.reply_to, message.key)
         if not await self._show_all(message.address.chat_id, final):
             raise NotSent("nobody looks at this chat now")
@@ -195,8 +192,8 @@ class TerminalChannel:
 
     async def aclose(self) -> None:
         self._closed = True
-        while not self._said.empty():
-            _, kept = self._said.get_nowait()
+        while not self._incoming.empty():
+            _, kept = self._incoming.get_nowait()
             _settle(kept, TerminalMessageNotKept(_STOPPING))
 
     @asynccontextmanager
@@ -213,7 +210,7 @@ class TerminalChannel:
         try:
             await self._show_all(chat, Busy(self._busy[chat] > 0))
         except OutcomeUnknown:
-            pass  # who was lost needs no sign
+            pass  # a lost terminal needs no indicator
 
     async def _show_all(self, chat: str, shown: Shown) -> bool:
         """Returns True if a listener has it. Raises `OutcomeUnknown` if none certainly has it and one may."""
@@ -238,7 +235,7 @@ class TerminalChannel:
             listeners.remove(listener)
 
 
-def _typed(buttons: Sequence[Sequence[Button]]) -> str:
+def _format_buttons(buttons: Sequence[Sequence[Button]]) -> str:
     said = [f"{button.label}: {button.data}" for row in buttons for button in row]
     return f"\n({' · '.join(said)})" if said else ""
 

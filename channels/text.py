@@ -165,7 +165,7 @@ def spelled_out(label: str, url: str) -> str:
 @cache
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"maxNesting": _DEEPEST}).enable(["table", "strikethrough"])
-    parser.disable(["reference"])  # a definition that nothing refers to would vanish
+    parser.disable(["reference"])  # an unused definition would vanish
     extend(parser)
     return parser
 
@@ -248,7 +248,7 @@ class _Reader:
                     rows.append([])
                     line = self._source[token.map[0]] if token.map else ""
                 case "tr_close":
-                    if surplus := _cells(line)[len(aligns) :]:  # the parser drops what has no header
+                    if surplus := _cells(line)[len(aligns) :]:  # the parser drops cells without a header
                         rows[-1][-1] += (Text(" | " + " | ".join(surplus)),)
                 case "th_open" | "td_open":
                     if token.type == "th_open":
@@ -261,8 +261,7 @@ class _Reader:
 
 
 def _code_block(token: Token) -> CodeBlock:
-    """A code block whose language is the first word of the fence. Further words, or a language without code, become a
-    line of the code, or they would be lost."""
+    """Further words of the fence, or a language without code, become a line of the code, or they would be lost."""
     language, _, rest = token.info.strip().partition(" ")
     lines = [line for line in (rest.strip(), token.content.removesuffix("\n")) if line]
     return CodeBlock("\n".join(lines) or language, language)

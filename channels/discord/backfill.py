@@ -1,7 +1,6 @@
 """Messages missed while disconnected, fetched from the history.
 
-Discord repeats them only after a short interruption. So the id of the last stored message is kept for each chat,
-private ones too: a bot cannot list its private chats.
+The last stored message id is kept for each chat, private ones too: a bot cannot list its private chats.
 """
 
 from __future__ import annotations
@@ -28,15 +27,15 @@ class NoHistory(Exception):
         self.gone = gone
 
 
-async def missed(session: DiscordClient, chat_id: str, after: str, within: float) -> AsyncIterator[Sequence[Json]]:
-    """Pages of messages newer than `after`, oldest first; `within` is the timeout in seconds for a page. Raises
-    `NoHistory`, or `SourceFailed` if the history is not available now."""
+async def missed(client: DiscordClient, chat_id: str, after: str, within: float) -> AsyncIterator[Sequence[Json]]:
+    """Pages of messages newer than `after`, oldest first; `within`: seconds for a page. Raises `NoHistory`, or
+    `SourceFailed` if the history is not available now."""
     path = "/channels/{channel_id}/messages"
     while True:
         query = {"after": after, "limit": str(PAGE)}
         try:
             async with asyncio.timeout(within):
-                answer: object = await session.call("GET", path, {"channel_id": chat_id}, query=query)
+                answer: object = await client.call("GET", path, {"channel_id": chat_id}, query=query)
         except discord.NotFound as error:
             raise NoHistory(redacted(error), gone=code(error) == UNKNOWN_CHANNEL) from None
         except discord.Forbidden as error:

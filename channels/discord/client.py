@@ -2,10 +2,10 @@
 
 The library does the gateway's protocol, resuming and rate limits, with these differences:
 
-- No cache. Events arrive as raw JSON, so that an odd one breaks nothing and memory does not grow.
-- No reconnecting to an unreachable gateway, which the library delays by up to 17 minutes: `listen` ends, and the
-  caller starts a fresh client.
-- Addresses belong to the client; the library's are class attributes shared by the process.
+- No cache. Events arrive as raw JSON, so that an odd one breaks nothing.
+- No reconnecting to an unreachable gateway (up to 17 minutes in the library): `listen` ends, and the caller starts a
+  fresh client.
+- Addresses belong to the client; the library's are class attributes.
 - READY and RESUMED may lack optional fields, JSON may have any content type, and a 429 without `Via` is understood.
 """
 
@@ -63,7 +63,7 @@ def parsed(answer: Any) -> Any:
         return answer
 
 
-def told_by(error: discord.HTTPException, wait: float) -> discord.DiscordException:
+def with_details(error: discord.HTTPException, wait: float) -> discord.DiscordException:
     """Adds Discord's own code and text. `wait`: seconds named by a 429."""
     if error.status == 429 and wait:
         return discord.RateLimited(wait)
@@ -95,7 +95,7 @@ EVENTS = (
     "INTERACTION_CREATE",
 )
 LOGIN_TIMEOUT = CONNECT_TIMEOUT = 60.0
-PATIENCE = 10.0
+OPTIONAL_TIMEOUT = 10.0
 """Seconds for optional calls."""
 
 _STEADY = 30.0
@@ -115,26 +115,28 @@ def intents() -> discord.Intents:
 
 
 class DiscordClient:
-    def __init__(self, api_url: str, pause: Pause, silence: float, halt: GlobalRateLimit) -> None:
-        self._client = _LibraryClient(api_url, pause, silence, halt)
-        self._halt = halt
+    def __init__(self, api_url: str, pause: Pause, silence: float, rate_limit: GlobalRateLimit) -> None:
+        self._client = _LibraryClient(api_url, pause, silence, rate_limit)
+        self._rate_limit = rate_limit
 
     @classmethod
-    async def open(cls, token: str, api_url: str, pause: Pause, silence: float, halt: GlobalRateLimit) -> DiscordClient:
+    async def open(
+        cls, token: str, api_url: str, pause: Pause, silence: float, rate_limit: GlobalRateLimit
+    ) -> DiscordClient:
         """Logs in. `silence`: seconds without data, heartbeats included, before the gateway connection is replaced.
         Raises `SourceFailed`."""
-        session = cls(api_url, pause, silence, halt)
+        client = cls(api_url, pause, silence, rate_limit)
         try:
             async with asyncio.timeout(LOGIN_TIMEOUT):
-                await session._client.login(token)
-                await session._client.own_http.find_gateway()
+                await client._client.login(token)
+                await client._client.own_http.find_gateway()
         except Exception as error:
-            await session.aclose()
-            raise source_failed(error, halt.shut_out) from None
+            await client.aclose()
+            raise source_failed(error, rate_limit.shut_out) from None
         except BaseException:
-            await session.aclose()
+            await client.aclose()
             raise
-        return session
+        return client
 
     @property
     def user_id(self) -> str:
@@ -183,18 +185,18 @@ class DiscordClient:
         http = self._client.own_http
         return await http.request(Route("POST", path, **where), files=files, form=[dict(one) for one in form])
 
-    def wait_for_room(self, method: str, path: str, where: Where) -> float:
+    def wait_for_capacity(self, method: str, path: str, where: Where) -> float:
         """Seconds until a call would not take a bucket's last slot; 0 if it would not now."""
-        return self._halt.left() or self._client.own_http.wait_for_room(Route(method, path, **where))
+        return self._rate_limit.left() or self._client.own_http.wait_for_capacity(Route(method, path, **where))
 
     async def aclose(self) -> None:
         await self._client.aclose()
 
 
 class _Http(HTTPClient):
-    def __init__(self, client: discord.Client, api_url: str, pause: Pause, halt: GlobalRateLimit) -> None:
-        super().__init__(client.loop, http_trace=halt.trace(), max_ratelimit_timeout=SHORT)
-        self._halt = halt
+    def __init__(self, client: discord.Client, api_url: str, pause: Pause, rate_limit: GlobalRateLimit) -> None:
+        super().__init__(client.loop, http_trace=rate_limit.trace(), max_ratelimit_timeout=SHORT)
+        self._rate_limit = rate_limit
         self._api_url = api_url.rstrip("/")
         self._pause = pause
         self._gateway: yarl.URL | None = None
@@ -205,22 +207,22 @@ class _Http(HTTPClient):
     async def request(self, route: Route, **more: Any) -> Any:
         if route.url.startswith(Route.BASE):
             route.url = self._api_url + route.url.removeprefix(Route.BASE)
-        await self._wait_out_halt(route)
+        await self._wait_for_limit(route)
         try:
             return parsed(await super().request(route, **more))
         except discord.HTTPException as error:
-            raise told_by(error, self._halt.named(error.response)) from None
+            raise with_details(error, self._rate_limit.named(error.response)) from None
         except asyncio.CancelledError:
-            # A call that waits for the end of a global limit holds all others up, and cancelled it would for ever.
+            # A call waiting for a global limit blocks all others; once cancelled it would block them for ever.
             self._global_over.set()
             raise
-        except RuntimeError as error:  # what aiohttp raises once the session is closed
+        except RuntimeError as error:  # raised by aiohttp once the session is closed
             raise ConnectionError(f"the connection is closed: {error}") from error
         except ODD_ANSWER as error:
             raise ConnectionError(f"the answer cannot be read: {type(error).__name__}: {error}") from error
 
-    async def _wait_out_halt(self, route: Route) -> None:
-        left = self._halt.left(route.path)
+    async def _wait_for_limit(self, route: Route) -> None:
+        left = self._rate_limit.left(route.path)
         if left > SHORT:
             raise discord.RateLimited(left)
         if left:
@@ -229,7 +231,7 @@ class _Http(HTTPClient):
     async def find_gateway(self) -> None:
         """Asks for the gateway's address, with the endpoint for bots as fallback. Raises the errors of calls."""
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(OPTIONAL_TIMEOUT):
                 answer = await self.request(Route("GET", "/gateway"))
             url = answer["url"]
         except (discord.HTTPException, TimeoutError, *ODD_ANSWER):
@@ -255,7 +257,7 @@ class _Http(HTTPClient):
         if self._socket is not None and not self._socket.closed:
             await self._socket.close(code=1000)
 
-    def wait_for_room(self, route: Route) -> float:
+    def wait_for_capacity(self, route: Route) -> float:
         bucket = self._bucket(route)
         if bucket is None or bucket.expires is None or bucket.limit <= 1:
             return 0.0
@@ -268,13 +270,13 @@ class _Http(HTTPClient):
 
 
 class _LibraryClient(discord.Client):
-    def __init__(self, api_url: str, pause: Pause, silence: float, halt: GlobalRateLimit) -> None:
+    def __init__(self, api_url: str, pause: Pause, silence: float, rate_limit: GlobalRateLimit) -> None:
         self._api_url = api_url
-        self._halt = halt
+        self._rate_limit = rate_limit
         self.on_event: OnEvent | None = None
         self.on_lost: Callable[[], None] | None = None
         self._pause = pause
-        # Nobody speaks here: the library shall not warn an operator at each start of what speaking would need.
+        # Voice is not used: no warnings about its libraries at each start.
         discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
         super().__init__(
             intents=intents(),
@@ -296,16 +298,15 @@ class _LibraryClient(discord.Client):
         self._connection.application_id = await self._find_application() or self._connection.user.id
 
     async def _find_application(self) -> int:
-        """The application id, used for commands and their answers; 0 if unavailable. For all but the oldest bots it
-        equals the bot's own id."""
+        """0 if unavailable; it usually equals the bot's own id."""
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(OPTIONAL_TIMEOUT):
                 answer: object = await self.own_http.request(Route("GET", "/oauth2/applications/@me"))
         except CALL_FAILED as error:
-            log.warning("Discord does not tell the bot's application: %s", redacted(error))
+            log.warning("application id unavailable from Discord: %s", redacted(error))
             return 0
-        told = get(answer, "id", str) if isinstance(answer, dict) else None
-        return int(told) if told and told.isdecimal() else 0
+        application_id = get(answer, "id", str) if isinstance(answer, dict) else None
+        return int(application_id) if application_id and application_id.isdecimal() else 0
 
     async def connect(self, **_: Any) -> None:
         """Receives gateway events, resuming where asked. Like the library's without its long waits, over our socket.
@@ -330,7 +331,7 @@ class _LibraryClient(discord.Client):
 
     def _get_state(self, **options: Any) -> ConnectionState[Any]:
         """Called by the library's constructor."""
-        self.own_http = _Http(self, self._api_url, self._pause, self._halt)
+        self.own_http = _Http(self, self._api_url, self._pause, self._rate_limit)
         self.http = self.own_http
         state: ConnectionState[Any] = super()._get_state(**options)
         state.parsers = {name: self._parser(name) for name in EVENTS}

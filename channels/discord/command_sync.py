@@ -15,16 +15,15 @@ _LONGEST = 100
 """Characters of a description."""
 
 
-async def sync(session: DiscordClient, commands: Sequence[CommandInfo]) -> bool:
-    """Updates the menu if it differs; returns True if it did. Discord takes only 200 new commands a day. Raises the
-    errors of calls."""
-    path, where = "/applications/{application_id}/commands", {"application_id": session.application_id}
-    there: object = await session.call("GET", path, where)
+async def sync(client: DiscordClient, commands: Sequence[CommandInfo]) -> bool:
+    """Updates the menu only if it differs: Discord takes 200 new commands a day. Raises the errors of calls."""
+    path, where = "/applications/{application_id}/commands", {"application_id": client.application_id}
+    there: object = await client.call("GET", path, where)
     standing = [one for one in there if isinstance(one, dict)] if isinstance(there, list) else []
     wanted = [payload(command) for command in commands]
     if _essence(standing) == _essence(wanted):
         return False
-    await session.call("PUT", path, where, json=wanted)
+    await client.call("PUT", path, where, json=wanted)
     return True
 
 

@@ -1,7 +1,4 @@
-"""Names of servers, channels, threads and roles, and the parents of threads.
-
-Holds no members or messages, so that memory does not grow with a server's life.
-"""
+"""Names of servers, channels, threads and roles, and the parents of threads."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ _PRIVATE_TYPES = frozenset({1, 3})
 
 @dataclass(frozen=True, slots=True)
 class DiscordChat:
-    """A place for messages. `server` is empty for a private chat, `parent` is a thread's channel; `newest` the last
+    """A chat for messages. `server` is empty for a private chat, `parent` is a thread's channel; `newest` the last
     known message id."""
 
     id: str
@@ -40,26 +37,26 @@ class _Server:
     roles: dict[str, str] = field(default_factory=dict)
     own_roles: frozenset[str] = frozenset()
     given_roles: frozenset[str] = frozenset()
-    places: set[str] = field(default_factory=set)
+    chats: set[str] = field(default_factory=set)
 
 
 class Directory:
     def __init__(self, bot_id: str) -> None:
         self._bot_id = bot_id
         self._servers: dict[str, _Server] = {}
-        self._places: dict[str, DiscordChat] = {}
+        self._chats: dict[str, DiscordChat] = {}
 
-    def place(self, place_id: str) -> DiscordChat | None:
-        return self._places.get(place_id)
+    def chat(self, chat_id: str) -> DiscordChat | None:
+        return self._chats.get(chat_id)
 
     def of_server(self, server: str) -> list[DiscordChat]:
         known = self._servers.get(server)
-        return [self._places[one] for one in sorted(known.places)] if known else []
+        return [self._chats[one] for one in sorted(known.chats)] if known else []
 
-    def title(self, place: DiscordChat) -> str:
-        server = self._servers.get(place.server)
-        parent = self._places.get(place.parent)
-        room = f"#{parent.name} › {place.name}" if parent else f"#{place.name}" if place.name else ""
+    def title(self, chat: DiscordChat) -> str:
+        server = self._servers.get(chat.server)
+        parent = self._chats.get(chat.parent)
+        room = f"#{parent.name} › {chat.name}" if parent else f"#{chat.name}" if chat.name else ""
         return " ".join(part for part in (server.name if server else "", room) if part)
 
     def role(self, server: str, role_id: str) -> str:
@@ -76,7 +73,7 @@ class Directory:
         known = self._servers.get(server)
         return (known.own_roles | known.given_roles) - {server} if known else frozenset()
 
-    # What the gateway tells
+    # Gateway events
 
     def server_seen(self, data: Json) -> str:
         """Applies GUILD_CREATE; returns the server's id."""
@@ -88,7 +85,7 @@ class Directory:
             self.member_changed({**member, "guild_id": server})
         for name in ("channels", "threads"):
             for channel in objects_of(data, name):
-                self.place_seen(channel, server)
+                self.chat_seen(channel, server)
         return server
 
     def server_changed(self, data: Json) -> None:
@@ -108,30 +105,30 @@ class Directory:
 
     def server_gone(self, server: str) -> None:
         known = self._servers.pop(server, None)
-        for place in known.places if known else ():
-            self._places.pop(place, None)
+        for chat in known.chats if known else ():
+            self._chats.pop(chat, None)
 
-    def place_seen(self, data: Json, server: str = "") -> DiscordChat | None:
-        place_id = get(data, "id", str)
-        if place_id is None:
+    def chat_seen(self, data: Json, server: str = "") -> DiscordChat | None:
+        chat_id = get(data, "id", str)
+        if chat_id is None:
             return None
         kind = get(data, "type", int)
         server = "" if kind in _PRIVATE_TYPES else get(data, "guild_id", str) or server
         if not server and kind not in _PRIVATE_TYPES:
             return None
         parent = get(data, "parent_id", str) or "" if kind in THREAD_TYPES else ""
-        place = DiscordChat(place_id, server, text_of(data, "name"), parent, get(data, "last_message_id", str) or "")
-        self._places[place_id] = place
+        chat = DiscordChat(chat_id, server, text_of(data, "name"), parent, get(data, "last_message_id", str) or "")
+        self._chats[chat_id] = chat
         if server in self._servers:
-            self._servers[server].places.add(place_id)
-        return place
+            self._servers[server].chats.add(chat_id)
+        return chat
 
-    def place_gone(self, data: Json) -> str:
-        place_id = get(data, "id", str) or ""
-        place = self._places.pop(place_id, None)
-        if place and place.server in self._servers:
-            self._servers[place.server].places.discard(place_id)
-        return place_id
+    def chat_gone(self, data: Json) -> str:
+        chat_id = get(data, "id", str) or ""
+        chat = self._chats.pop(chat_id, None)
+        if chat and chat.server in self._servers:
+            self._servers[chat.server].chats.discard(chat_id)
+        return chat_id
 
     def role_seen(self, data: Json) -> None:
         server = self._servers.get(get(data, "guild_id", str) or "")
@@ -149,11 +146,11 @@ class Directory:
             server.own_roles -= {role_id}
             server.given_roles -= {role_id}
 
-    def private(self, place_id: str) -> DiscordChat:
-        place = self._places.get(place_id) or DiscordChat(place_id)
-        if not place.is_private:
-            place = replace(place, server="", parent="")
-        return place
+    def private(self, chat_id: str) -> DiscordChat:
+        chat = self._chats.get(chat_id) or DiscordChat(chat_id)
+        if not chat.is_private:
+            chat = replace(chat, server="", parent="")
+        return chat
 
     def _is_own(self, role: Json) -> bool:
         tags = object_of(role, "tags")

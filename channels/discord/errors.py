@@ -105,8 +105,7 @@ def source_failed(error: Exception, shut_out: str = "") -> SourceFailed:
 
 
 def send_error(error: Exception, *, repeatable: bool) -> SendError:
-    """The send error for a failed call: not sent, perhaps sent, or refused. `repeatable`: Discord would recognize a
-    repeat, so a lost answer is only a delay."""
+    """`repeatable`: Discord would recognize a repeat, so a lost answer is only a delay."""
     text = redacted(error)
     lost = AnswerLost if repeatable else OutcomeUnknown
     match error:
@@ -152,10 +151,10 @@ def retry_after(error: discord.HTTPException) -> float:
     return seconds_of(error.response.headers) or _UNNAMED_PAUSE
 
 
-def seconds_told(headers: Mapping[str, str], body: object) -> float:
-    told = body.get("retry_after") if isinstance(body, Mapping) else None
-    named = isinstance(told, int | float) and math.isfinite(told) and told > 0
-    return seconds_of(headers) or (seconds_of({"Retry-After": str(told)}) if named else 0.0)
+def retry_seconds(headers: Mapping[str, str], body: object) -> float:
+    value = body.get("retry_after") if isinstance(body, Mapping) else None
+    named = isinstance(value, int | float) and math.isfinite(value) and value > 0
+    return seconds_of(headers) or (seconds_of({"Retry-After": str(value)}) if named else 0.0)
 
 
 def seconds_of(headers: Mapping[str, str]) -> float:

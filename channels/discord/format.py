@@ -1,8 +1,6 @@
-"""Markdown in Discord's dialect.
+"""Markdown in Discord's dialect; what it lacks becomes plain characters.
 
-Discord knows headings of three levels, lists, quotes, code, bold, italics and links; the rest becomes plain characters.
-A character with a meaning to Discord alone gets a backslash. Rules from Discord's clients (simple-markdown), see
-https://support.discord.com/hc/en-us/articles/210298617.
+Rules from Discord's clients (simple-markdown), see https://support.discord.com/hc/en-us/articles/210298617.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Translates Discord's raw messages and interactions into events. Pure.
 
-Reads gateway events and history alike. Unknown fields are ignored; a message without a required field becomes an
-`UnreadableEvent`, so that it does not block the next.
+A message without a required field becomes an `UnreadableEvent`, so that it does not block the next.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ _MARKUP = re.compile(
     r"<(?:@!?(?P<user>\d+)|@&(?P<role>\d+)|#(?P<channel>\d+)|a?:(?P<emoji>\w+):\d+|/(?P<command>[\w -]+):\d+"
     r"|t:(?P<moment>-?\d{1,12})(?::[A-Za-z])?)>"
 )
-_BEHIND_NAME = re.compile(r"[\s,:;]+")
+_AFTER_NAME = re.compile(r"[\s,:;]+")
 _COMMAND = re.compile(r"\s*/([A-Za-z]+)(?:[^\w\s/]*\Z|\s)")
 _NAMED_COMMAND = re.compile(r"(\s*/[A-Za-z]+)\s?@(\S+)(?=\s|\Z)")
 
@@ -58,19 +57,18 @@ def snowflake(at: datetime) -> str:
 
 
 def read(
-    data: Json, bot: DiscordIdentity, place: DiscordChat, directory: Directory, *, edit: bool = False
+    data: Json, bot: DiscordIdentity, chat: DiscordChat, directory: Directory, *, edit: bool = False
 ) -> InboundMessage | UnreadableEvent | None:
-    """The message in MESSAGE_CREATE, MESSAGE_UPDATE (`edit`) or a page of history. None for our own messages, notices
-    of Discord, and updates that changed no text."""
+    """None for our own messages, notices of Discord, and updates that changed no text."""
     try:
-        return _message(data, bot, place, directory, edit=edit)
+        return _message(data, bot, chat, directory, edit=edit)
     except (Malformed, ValueError, OverflowError, OSError) as error:
         return unreadable(data, str(error))
 
 
-def read_interaction(data: Json, place: DiscordChat, directory: Directory) -> InboundMessage | UnreadableEvent | None:
+def read_interaction(data: Json, chat: DiscordChat, directory: Directory) -> InboundMessage | UnreadableEvent | None:
     try:
-        return _interaction(data, place, directory)
+        return _interaction(data, chat, directory)
     except (Malformed, ValueError, OverflowError, OSError) as error:
         return unreadable(data, str(error))
 
@@ -84,7 +82,7 @@ def unreadable(data: object, why: str) -> UnreadableEvent:
 
 
 def _message(
-    data: Json, bot: DiscordIdentity, place: DiscordChat, directory: Directory, *, edit: bool
+    data: Json, bot: DiscordIdentity, chat: DiscordChat, directory: Directory, *, edit: bool
 ) -> InboundMessage | None:
     message_id = str(int(need(data, "id", str)))
     author = need_object(data, "author")
@@ -92,36 +90,36 @@ def _message(
         return None
     edited = get(data, "edited_timestamp", str)
     if edit and edited is None:
-        return None  # a link's preview came
-    written = _Written(data, bot, place, directory)
+        return None  # only a link preview was added
+    written = _Written(data, bot, chat, directory)
     forwarded = _forwarded(data)
     attachments = tuple(_attachments(data))
     if not written.text and not attachments and not forwarded and not written.calls:
         return None
-    private = place.is_private
+    private = chat.is_private
     return InboundMessage(
         id=f"edit:{message_id}:{edited}" if edit else f"message:{message_id}",
-        address=Address(CHANNEL, place.id),
+        address=Address(CHANNEL, chat.id),
         kind=ChatKind.PRIVATE if private else ChatKind.GROUP,
         sender=_sender(author, object_of(data, "member"), is_bot="webhook_id" in data),
-        text=written.spoken,
+        text=written.display_text,
         sent_at=_moment(edited) if edit and edited else _sent_at(data, message_id),
         platform_id=message_id,
         attachments=(*attachments, *_quoted_files(data)),
-        quote=forwarded or _quote(data, bot, place, directory),
-        calls_bot=private or written.calls or _answers(data, bot),
+        quote=forwarded or _quote(data, bot, chat, directory),
+        calls_bot=private or written.calls or _replies_to_bot(data, bot),
         edit=edit,
-        group_name="" if private else directory.title(place),
-        parent_chat=place.parent,
-        server=place.server,
+        group_name="" if private else directory.title(chat),
+        parent_chat=chat.parent,
+        server=chat.server,
     )
 
 
 class _Written:
-    def __init__(self, data: Json, bot: DiscordIdentity, place: DiscordChat, directory: Directory) -> None:
+    def __init__(self, data: Json, bot: DiscordIdentity, chat: DiscordChat, directory: Directory) -> None:
         content = text_of(data, "content")
         people = {get(one, "id", str): _name(one, object_of(one, "member")) for one in objects_of(data, "mentions")}
-        own_roles, its_roles = directory.own_roles(place.server), directory.roles_of_bot(place.server)
+        own_roles, its_roles = directory.own_roles(chat.server), directory.roles_of_bot(chat.server)
 
         def is_bot(match: re.Match[str]) -> bool:
             return match["user"] == bot.id or match["role"] in own_roles
@@ -133,27 +131,27 @@ class _Written:
             if (user := match["user"]) is not None:
                 return f"@{bot.name}" if user == bot.id else f"@{people.get(user) or user}"
             if (role := match["role"]) is not None:
-                return f"@{directory.role(place.server, role) or role}"
+                return f"@{directory.role(chat.server, role) or role}"
             if (channel := match["channel"]) is not None:
-                known = directory.place(channel)
+                known = directory.chat(channel)
                 return f"#{known.name if known else channel}"
             if (at := match["moment"]) is not None:
-                return _said_moment(int(at))
+                return _format_moment(int(at))
             return f":{match['emoji']}:" if match["emoji"] else f"/{match['command']}"
 
         first = _MARKUP.match(content)
         rest = content
         if first is not None and is_bot(first):
-            behind = _BEHIND_NAME.match(content, first.end())
-            rest = content[behind.end() if behind else first.end() :]
+            separator = _AFTER_NAME.match(content, first.end())
+            rest = content[separator.end() if separator else first.end() :]
         self.text = content
-        self.spoken = _without_name(_MARKUP.sub(shown, rest), bot)
-        command = _COMMAND.match(self.spoken)
+        self.display_text = _without_name(_MARKUP.sub(shown, rest), bot)
+        command = _COMMAND.match(self.display_text)
         named = any(calls(match) for match in _MARKUP.finditer(content))
         mentioned = any(get(one, "id", str) == bot.id for one in objects_of(data, "mentions"))
         by_role = not its_roles.isdisjoint(strings_of(data, "mention_roles"))
-        # A reply's ping is in `mentions` too; it calls because it is a reply, which `_answers` knows. Where Discord
-        # does not say what it answers, that ping is all there is.
+        # A reply's ping is in `mentions` too, but `_replies_to_bot` decides about replies, unless Discord does not send
+        # the answered message.
         knows_answered = _is_reply(data) and "referenced_message" in data
         self.calls = named or by_role or (mentioned and not knows_answered) or _is_command(command, bot)
 
@@ -170,7 +168,7 @@ def _without_name(text: str, bot: DiscordIdentity) -> str:
     return match[1] + text[match.end() :]
 
 
-def _said_moment(unix: int) -> str:
+def _format_moment(unix: int) -> str:
     try:
         return datetime.fromtimestamp(unix, UTC).strftime("%Y-%m-%d %H:%M UTC")
     except (ValueError, OverflowError, OSError):
@@ -181,17 +179,17 @@ def _is_reply(data: Json) -> bool:
     return get(data, "type", int) == 19
 
 
-def _answers(data: Json, bot: DiscordIdentity) -> bool:
+def _replies_to_bot(data: Json, bot: DiscordIdentity) -> bool:
     replied = object_of(data, "referenced_message")
     author = object_of(replied, "author") if replied else None
     return _is_reply(data) and author is not None and get(author, "id", str) == bot.id
 
 
-def _quote(data: Json, bot: DiscordIdentity, place: DiscordChat, directory: Directory) -> Quote | None:
+def _quote(data: Json, bot: DiscordIdentity, chat: DiscordChat, directory: Directory) -> Quote | None:
     replied = _replied(data)
     if replied is None:
         return None
-    words = _Written(replied, bot, place, directory).spoken
+    words = _Written(replied, bot, chat, directory).display_text
     text = " ".join(filter(None, (words, _names_of(_attachments(replied)))))
     author = object_of(replied, "author")
     return Quote(_name(author, None) if author else "somebody", text) if text else None
@@ -244,7 +242,7 @@ def _names_of(attachments: Iterator[Attachment]) -> str:
     return ", ".join(f"[{one.kind} {one.name}]" if one.name else f"[{one.kind}]" for one in attachments)
 
 
-def _interaction(data: Json, place: DiscordChat, directory: Directory) -> InboundMessage | None:
+def _interaction(data: Json, chat: DiscordChat, directory: Directory) -> InboundMessage | None:
     kind = get(data, "type", int)
     inner = object_of(data, "data")
     if kind not in (_SLASH, _PRESS) or inner is None:
@@ -256,19 +254,19 @@ def _interaction(data: Json, place: DiscordChat, directory: Directory) -> Inboun
     text = text_of(inner, "custom_id") if kind == _PRESS else _typed(inner)
     if not text:
         return None
-    private = place.is_private
+    private = chat.is_private
     return InboundMessage(
         id=f"{INTERACTION}{interaction_id}",
-        address=Address(CHANNEL, place.id),
+        address=Address(CHANNEL, chat.id),
         kind=ChatKind.PRIVATE if private else ChatKind.GROUP,
         sender=_sender(person, member),
         text=text,
         sent_at=moment(interaction_id),
         platform_id=need(pressed, "id", str) if pressed else "",
         origin=Origin.COMMAND,
-        group_name="" if private else directory.title(place),
-        parent_chat=place.parent,
-        server=place.server,
+        group_name="" if private else directory.title(chat),
+        parent_chat=chat.parent,
+        server=chat.server,
         answer_with=f"{INTERACTION}{interaction_id}",
     )
 

@@ -1,8 +1,7 @@
 """Acknowledges and answers menu commands and button presses.
 
-Discord waits 3 seconds for the acknowledgement and 15 minutes for the answer, which its person alone sees. Tokens are
-in memory only: after a restart, or if Discord refuses, the answer goes to the chat, and its placeholder ("is thinking",
-or an unconfirmed answer) is removed.
+Discord waits 3 seconds for the acknowledgement and 15 minutes for the answer. Tokens are in memory only: after a
+restart, or if Discord refuses, the answer goes to the chat, and its placeholder ("is thinking") is removed.
 """
 
 from __future__ import annotations
@@ -41,8 +40,7 @@ _MOST_FAILURES = 2
 
 @dataclass(slots=True)
 class PendingInteraction:
-    """An interaction without its final answer. `acknowledged`: Discord took the acknowledgement. `answered`: a first
-    answer exists (always for a press), so more are follow-up messages. `failures`: failed tries."""
+    """`answered`: a first answer exists (always for a press), so more are follow-up messages."""
 
     token: str
     until: float
@@ -61,7 +59,7 @@ class Interactions:
         """`timeout`: seconds for one of two acknowledgement tries."""
         self._timeout = timeout
         self._waiting: dict[str, PendingInteraction] = {}
-        self._left_thinking: asyncio.Queue[PendingInteraction] = asyncio.Queue()
+        self._placeholders: asyncio.Queue[PendingInteraction] = asyncio.Queue()
 
     def note(self, data: Json) -> None:
         now = asyncio.get_running_loop().time()
@@ -71,7 +69,7 @@ class Interactions:
             is_slash = get(data, "type", int) == _SLASH
             self._waiting[INTERACTION + key] = PendingInteraction(token, now + _LIFE, answered=not is_slash)
 
-    async def acknowledge(self, session: DiscordClient, data: Json) -> None:
+    async def acknowledge(self, client: DiscordClient, data: Json) -> None:
         key, token = get(data, "id", str) or "", get(data, "token", str) or ""
         is_slash = get(data, "type", int) == _SLASH
         answer: dict[str, object] = {"type": _DEFERRED_ANSWER if is_slash else _DEFERRED_UPDATE}
@@ -80,18 +78,18 @@ class Interactions:
         waiting = self._waiting.get(INTERACTION + key)
         taken = False
         try:
-            taken = await self._taken(session, {"webhook_id": key, "webhook_token": token}, answer)
+            taken = await self._send_acknowledgement(client, {"webhook_id": key, "webhook_token": token}, answer)
         finally:
             if waiting is not None and not waiting.acknowledged.done():
                 waiting.acknowledged.set_result(taken)
 
-    async def _taken(self, session: DiscordClient, where: Where, answer: object) -> bool:
+    async def _send_acknowledgement(self, client: DiscordClient, where: Where, answer: object) -> bool:
         """If the first answer was lost, a second try finds out."""
         failure: Exception | None = None
         for _ in range(2):
             try:
                 async with asyncio.timeout(self._timeout):
-                    await session.call("POST", _CALLBACK, where, json=answer)
+                    await client.call("POST", _CALLBACK, where, json=answer)
                 return True
             except CALL_FAILED as error:
                 failure = error
@@ -100,7 +98,7 @@ class Interactions:
                 if isinstance(error, discord.DiscordException):
                     break
         assert failure is not None
-        log.warning("Discord did not hear in time that a command has come: %s", redacted(failure))
+        log.warning("acknowledging an interaction failed: %s", redacted(failure))
         return False
 
     async def waiting(self, reply_to: str) -> PendingInteraction | None:
@@ -114,25 +112,25 @@ class Interactions:
         """Sends its answers to the chat from now on."""
         forgotten = self._waiting.pop(reply_to, None)
         if forgotten is not None and not forgotten.answered:
-            self._left_thinking.put_nowait(forgotten)
+            self._placeholders.put_nowait(forgotten)
 
-    async def tidy(self, session: DiscordClient, pause: Pause) -> None:
+    async def tidy(self, client: DiscordClient, pause: Pause) -> None:
         """Removes placeholders whose answers went to the chat."""
         loop = asyncio.get_running_loop()
         while True:
-            one = await self._left_thinking.get()
-            where = {"webhook_id": session.application_id, "webhook_token": one.token}
+            one = await self._placeholders.get()
+            where = {"webhook_id": client.application_id, "webhook_token": one.token}
             try:
-                while one.until > loop.time() and not await self._removed(session, where):
+                while one.until > loop.time() and not await self._remove_placeholder(client, where):
                     await pause(_TRY_AGAIN)
             except BaseException:
-                self._left_thinking.put_nowait(one)  # for the next connection
+                self._placeholders.put_nowait(one)  # for the next connection
                 raise
 
     @staticmethod
-    async def _removed(session: DiscordClient, where: Where) -> bool:
+    async def _remove_placeholder(client: DiscordClient, where: Where) -> bool:
         try:
-            await session.call("DELETE", ORIGINAL, where)
+            await client.call("DELETE", ORIGINAL, where)
         except discord.HTTPException as error:
             return error.status < 500 and error.status != 429
         except CALL_FAILED:
@@ -155,24 +153,24 @@ class InteractionAnswers:
         self._interactions = interactions
         self._timeout = timeout
 
-    async def give(self, session: DiscordClient, message: OutboundMessage) -> str:
-        """Answers an interaction; returns the message id, empty if none waits or Discord refuses. Raises `SendError`,
-        after which the next try goes either to the chat or here, never both."""
+    async def give(self, client: DiscordClient, message: OutboundMessage) -> str:
+        """Returns the message id, empty if no interaction waits or Discord refuses. Raises `SendError`, after which the
+        next try goes either to the chat or here, never both."""
         waiting = await self._interactions.waiting(message.reply_to)
         if waiting is None or message.file is not None:
             return ""
         try:
             async with asyncio.timeout(self._timeout):
-                sent = await self._sent(session, waiting, message)
+                sent = await self._send(client, waiting, message)
             return str(sent["id"])
         except CALL_FAILED as error:
             failed = send_error(error, repeatable=not waiting.answered)
         except ODD_ANSWER as error:
             raise OutcomeUnknown(f"Discord's answer cannot be read: {redacted(error)}") from None
-        self._give_up_where_hopeless(waiting, failed, message)
+        self._retry_or_give_up(waiting, failed, message)
         return ""
 
-    async def change(self, session: DiscordClient, message: OutboundMessage) -> bool:
+    async def change(self, client: DiscordClient, message: OutboundMessage) -> bool:
         """Changes the message with the pressed button: the only way if one person alone sees it. False if no press
         waits or Discord refuses."""
         waiting = await self._interactions.waiting(message.reply_to)
@@ -180,7 +178,7 @@ class InteractionAnswers:
             return False
         try:
             async with asyncio.timeout(self._timeout):
-                await session.call("PATCH", ORIGINAL, _where(session, waiting), json=content(message))
+                await client.call("PATCH", ORIGINAL, _where(client, waiting), json=content(message))
         except CALL_FAILED as error:
             failed = send_error(error, repeatable=True)
             if not _is_closed(failed) and waiting.failed():
@@ -189,27 +187,26 @@ class InteractionAnswers:
         return True
 
     @staticmethod
-    async def _sent(session: DiscordClient, waiting: PendingInteraction, message: OutboundMessage) -> Any:
+    async def _send(client: DiscordClient, waiting: PendingInteraction, message: OutboundMessage) -> Any:
         payload = content(message)
         if waiting.answered:
             payload["flags"] = SUPPRESS_EMBEDS | EPHEMERAL
-            return await session.call("POST", _MORE, _where(session, waiting), json=payload)
-        sent = await session.call("PATCH", ORIGINAL, _where(session, waiting), json=payload)
+            return await client.call("POST", _MORE, _where(client, waiting), json=payload)
+        sent = await client.call("PATCH", ORIGINAL, _where(client, waiting), json=payload)
         waiting.answered = True
         return sent
 
-    def _give_up_where_hopeless(self, waiting: PendingInteraction, failed: SendError, message: OutboundMessage) -> None:
-        """Raises `failed` if the same way can be tried again. Otherwise (closed, failed twice, or a long wait) answers
-        go to the chat."""
+    def _retry_or_give_up(self, waiting: PendingInteraction, failed: SendError, message: OutboundMessage) -> None:
+        """Raises `failed` if the same way can be tried again; otherwise answers go to the chat."""
         if not _is_closed(failed) and waiting.failed():
             raise failed from None
         self._interactions.forget(message.reply_to)
         if isinstance(failed, AnswerLost | OutcomeUnknown):
-            raise OutcomeUnknown(str(failed)) from None  # the chat gets it with the mark of what may be a repeat
+            raise OutcomeUnknown(str(failed)) from None  # the chat gets it, marked as a possible repeat
 
 
-def _where(session: DiscordClient, waiting: PendingInteraction) -> Where:
-    return {"webhook_id": session.application_id, "webhook_token": waiting.token}
+def _where(client: DiscordClient, waiting: PendingInteraction) -> Where:
+    return {"webhook_id": client.application_id, "webhook_token": waiting.token}
 
 
 def _is_closed(failed: SendError) -> bool:

@@ -62,7 +62,7 @@ def components(rows: Sequence[Sequence[Button]]) -> list[dict[str, object]]:
     ]
 
 
-def room(message: OutboundMessage) -> str:
+def target_chat(message: OutboundMessage) -> str:
     """Raises `Refused` for an address that is not Discord's."""
     chat = message.address.thread_id or message.address.chat_id
     if not (chat.isascii() and chat.isdecimal()):

@@ -12,7 +12,7 @@ import discord
 from channels.discord.client import DiscordClient
 from channels.discord.errors import CALL_FAILED, redacted
 from channels.message import Address
-from channels.tasks import Pause, beside
+from channels.tasks import Pause, in_background
 
 log = logging.getLogger(__name__)
 
@@ -28,27 +28,29 @@ _MOST_REACTIONS = 500
 
 
 class DiscordPresence:
-    """`rooms`: private chats by their person's id."""
+    """`private_chats`: private chats by their person's id."""
 
-    def __init__(self, session: Callable[[], DiscordClient | None], pause: Pause, rooms: Mapping[str, str]) -> None:
-        self._session = session
+    def __init__(
+        self, client: Callable[[], DiscordClient | None], pause: Pause, private_chats: Mapping[str, str]
+    ) -> None:
+        self._client = client
         self._pause = pause
-        self._rooms = rooms
+        self._private_chats = private_chats
         self._reactions: dict[tuple[str, str], str] = {}
 
     async def react(self, address: Address, platform_id: str, emoji: str) -> None:
         key = (address.chat_id, platform_id)
-        before, session = self._reactions.get(key, ""), self._session()
-        if before == emoji or session is None:
+        before, client = self._reactions.get(key, ""), self._client()
+        if before == emoji or client is None:
             return
         where = {"channel_id": address.chat_id, "message_id": platform_id}
         try:
             if emoji:
-                await session.call("PUT", _REACTION, {**where, "emoji": emoji})
+                await client.call("PUT", _REACTION, {**where, "emoji": emoji})
             if before:
-                await session.call("DELETE", _REACTION, {**where, "emoji": before})
+                await client.call("DELETE", _REACTION, {**where, "emoji": before})
         except CALL_FAILED as error:
-            log.debug("no sign on a message in %s: %s", address, redacted(error))
+            log.debug("reaction failed in %s: %s", address, redacted(error))
             return
         self._reactions.pop(key, None)
         if emoji:
@@ -57,17 +59,17 @@ class DiscordPresence:
                 del self._reactions[next(iter(self._reactions))]
 
     def typing(self, address: Address) -> AbstractAsyncContextManager[None]:
-        return beside(self._keep_typing(address), f"typing in {address}", redacted)
+        return in_background(self._keep_typing(address), f"typing in {address}", redacted)
 
     async def _keep_typing(self, address: Address) -> None:
-        chat = self._rooms.get(address.chat_id, address.chat_id)
+        chat = self._private_chats.get(address.chat_id, address.chat_id)
         await asyncio.sleep(TYPING_AFTER)
         while True:
             try:
-                if (session := self._session()) is not None:
-                    await session.call("POST", _TYPING, {"channel_id": chat})
+                if (client := self._client()) is not None:
+                    await client.call("POST", _TYPING, {"channel_id": chat})
             except discord.Forbidden:
                 return
             except CALL_FAILED as error:
-                log.debug("no sign of typing in %s: %s", address, redacted(error))
+                log.debug("typing indicator failed in %s: %s", address, redacted(error))
             await self._pause(TYPING_EVERY)

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 import aiohttp
 
-from channels.discord.errors import seconds_told
+from channels.discord.errors import retry_seconds
 from channels.json_fields import load_json
 
 SHORT = 30.0
@@ -48,10 +48,10 @@ class GlobalRateLimit:
         left = self._shut_until - time.monotonic()
         if left <= 0:
             return ""
+        shown = f"{left:.0f} s" if left < 120 else f"{left / 60:.0f} min"
         return (
-            f"Cloudflare, in front of Discord, takes no calls from this machine's address for another {_spoken(left)}: "
-            "too many were refused (a wrong token somewhere, or another bot behind the same address). Until then "
-            "replies wait"
+            f"Cloudflare, in front of Discord, takes no calls from this machine's address for another {shown}: too many "
+            "were refused (a wrong token somewhere, or another bot behind the same address). Until then replies wait"
         )
 
     async def _answered(
@@ -62,23 +62,18 @@ class GlobalRateLimit:
                 body: object = load_json(await seen.response.read())
             except (aiohttp.ClientError, ValueError):
                 body = None
-            self._named[seen.response] = seconds_told(seen.response.headers, body)
+            self._named[seen.response] = retry_seconds(seen.response.headers, body)
             self.met(seen.response.headers, body)
 
     def named(self, answer: object) -> float:
         return self._named.get(answer, 0.0)
 
     def met(self, headers: Mapping[str, str], body: object = None) -> None:
-        wait = seconds_told(headers, body)
-        if not headers.get("Via") and not _names_a_limit(headers):
+        wait = retry_seconds(headers, body)
+        names_a_limit = any(
+            headers.get(f"X-RateLimit-{name}") for name in ("Bucket", "Scope", "Global")
+        )  # not Cloudflare's
+        if not headers.get("Via") and not names_a_limit:
             self._shut_until = max(self._shut_until, time.monotonic() + (wait or _CLOUDFLARE))
         elif headers.get("X-RateLimit-Global") or (isinstance(body, Mapping) and body.get("global") is True):
             self._all_until = max(self._all_until, time.monotonic() + (wait or 1.0))
-
-
-def _names_a_limit(headers: Mapping[str, str]) -> bool:
-    return any(headers.get(f"X-RateLimit-{name}") for name in ("Bucket", "Scope", "Global"))
-
-
-def _spoken(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"

@@ -40,7 +40,7 @@ class LightCalls:
         """Status and body of the answer. `silence`: seconds without data before it fails. Raises `TimedOut` and
         `NetworkError` from aiohttp's errors, as the library does from httpx'."""
         if self._session is None:
-            self._session = self._opened()
+            self._session = self._open()
         timeout = aiohttp.ClientTimeout(sock_connect=self._connect_within, sock_read=silence)
         try:
             async with self._session.post(url, data=form.encode(), timeout=timeout, allow_redirects=False) as answer:
@@ -55,7 +55,7 @@ class LightCalls:
         if session is not None:
             await session.close()
 
-    def _opened(self) -> aiohttp.ClientSession:
+    def _open(self) -> aiohttp.ClientSession:
         return aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=self._connections, ssl=self._tls, keepalive_timeout=_KEPT_IDLE),
             cookie_jar=aiohttp.DummyCookieJar(),
@@ -65,7 +65,7 @@ class LightCalls:
 
 for talkative in ("httpx", "httpcore"):  # they log addresses, and Telegram's contain the token
     logging.getLogger(talkative).setLevel(logging.WARNING)
-logging.getLogger("telegram.request.BaseRequest").setLevel(logging.CRITICAL)  # whole pages of proxies
+logging.getLogger("telegram.request.BaseRequest").setLevel(logging.CRITICAL)  # logs proxies' whole pages
 
 _LONGEST_REFUSAL = 4096
 """Bytes; a longer answer is not checked for a refusal."""
@@ -75,7 +75,7 @@ _CONNECT_WITHIN = 10.0
 """Seconds for a new connection."""
 
 
-class _InLine(HTTPXRequest):
+class _QueuedRequest(HTTPXRequest):
     """Queues calls in front of the pool, which rescans its connections for each waiting call. Calls without a file go
     through `light`, if given."""
 
@@ -99,11 +99,11 @@ class _InLine(HTTPXRequest):
         except TimeoutError:
             raise TimedOut("all connections are in use") from httpx.PoolTimeout("all connections are in use")
         try:
-            return _by_status(*await self._posted(url, method, request_data, *args, **kwargs))
+            return _with_status(*await self._call(url, method, request_data, *args, **kwargs))
         finally:
             self._free.release()
 
-    async def _posted(
+    async def _call(
         self, url: str, method: str, request_data: RequestData | None, *args: Any, **kwargs: Any
     ) -> tuple[int, bytes]:
         if self._light is None or method != "POST" or request_data is None or request_data.contains_files:
@@ -116,40 +116,40 @@ class _InLine(HTTPXRequest):
         )
 
 
-def _by_status(code: int, payload: bytes) -> tuple[int, bytes]:
+def _with_status(code: int, payload: bytes) -> tuple[int, bytes]:
     """Uses the status named in the body, the only thing the library looks at."""
     if code == httpx.codes.TOO_MANY_REQUESTS:
-        return code, _named_wait(payload)
-    if not httpx.codes.is_success(code) or len(payload) > _LONGEST_REFUSAL or not (told := _object(payload)):
+        return code, _with_wait(payload)
+    if not httpx.codes.is_success(code) or len(payload) > _LONGEST_REFUSAL or not (body := _object(payload)):
         return code, payload
-    named = told.get("error_code")
-    if told.get("ok") is not False or not isinstance(named, int) or httpx.codes.is_success(named):
+    named = body.get("error_code")
+    if body.get("ok") is not False or not isinstance(named, int) or httpx.codes.is_success(named):
         return code, payload
     return named, payload
 
 
-def _named_wait(payload: bytes) -> bytes:
+def _with_wait(payload: bytes) -> bytes:
     """Names a wait that the library can read; without one it assumes a server error."""
-    told = _object(payload)
-    parameters = told.get("parameters")
+    body = _object(payload)
+    parameters = body.get("parameters")
     wait = parameters.get("retry_after") if isinstance(parameters, dict) else None
     seconds = math.ceil(wait) if isinstance(wait, int | float) and 0 < wait < _LONGEST_WAIT else _UNNAMED_WAIT
-    return json.dumps({**told, "parameters": {"retry_after": seconds}}).encode()
+    return json.dumps({**body, "parameters": {"retry_after": seconds}}).encode()
 
 
 def _object(payload: bytes) -> dict[str, object]:
     try:
-        told = load_json(payload)
+        body = load_json(payload)
     except ValueError:
         return {}
-    return told if isinstance(told, dict) else {}
+    return body if isinstance(body, dict) else {}
 
 
 def connect(base_url: str, *, read_timeout: float, connections: int, free_within: float = 10.0) -> HTTPXRequest:
-    """A pool of at most `connections`, for one of which a call waits `free_within` seconds; `read_timeout` in seconds
-    of silence. With a proxy all calls go through httpx, which knows every kind."""
+    """At most `connections`, for one of which a call waits `free_within` seconds; `read_timeout` in seconds of silence.
+    With a proxy all calls go through httpx, which knows every kind."""
     has_proxy = not is_here(base_url) and bool(getproxies())
-    return _InLine(
+    return _QueuedRequest(
         connections,
         free_within,
         None if has_proxy else LightCalls(connections, _tls(), _CONNECT_WITHIN),

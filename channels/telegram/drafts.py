@@ -45,7 +45,7 @@ class Drafts:
                 attempt.text,
                 message_thread_id=attempt.thread_id,
                 entities=library_entities(attempt.entities),
-                api_kwargs={"can_stop": True},  # Bot API 10.3: a Stop button, told as stopped_message_generation
+                api_kwargs={"can_stop": True},  # Bot API 10.3: a Stop button, reported as stopped_message_generation
                 read_timeout=DRAFT_TIMEOUT,
             )
         except (InvalidToken, EndPointNotFound) as error:  # a Bot API server older than 9.3 answers 404
@@ -70,4 +70,4 @@ class Drafts:
     def _do_without(self, why: str) -> None:
         self._lost = 0
         self._none_until = asyncio.get_running_loop().time() + WITHOUT
-        log.info("no drafts for the next %.0f minutes, edits instead: %s", WITHOUT / 60, why)
+        log.info("edits instead of drafts for %.0f minutes: %s", WITHOUT / 60, why)

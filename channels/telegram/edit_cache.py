@@ -12,7 +12,7 @@ from channels.telegram.outbound import Attempt
 
 log = logging.getLogger(__name__)
 
-Place = tuple[int, int]
+MessageId = tuple[int, int]
 """The ids of a chat and of a message in it."""
 Shown = tuple[object, ...]
 
@@ -23,7 +23,7 @@ _MOST_FAILURES = 3
 
 class EditCache:
     def __init__(self) -> None:
-        self._shown: dict[Place, Shown] = {}
+        self._shown: dict[MessageId, Shown] = {}
         self._failures = 0
         self._none_until = 0.0
 
@@ -34,23 +34,23 @@ class EditCache:
 
     def do_without(self, why: str) -> None:
         self._none_until = asyncio.get_running_loop().time() + WITHOUT
-        log.warning("Telegram takes no edits, so answers come whole for %.0f minutes: %s", WITHOUT / 60, why)
+        log.warning("Telegram rejects edits; no previews for %.0f minutes: %s", WITHOUT / 60, why)
 
-    def stands(self, place: Place, attempt: Attempt, buttons: Sequence[Sequence[Button]]) -> bool:
-        return self._shown.get(place) == _looks(attempt, buttons)
+    def is_current(self, message_id: MessageId, attempt: Attempt, buttons: Sequence[Sequence[Button]]) -> bool:
+        return self._shown.get(message_id) == _looks(attempt, buttons)
 
-    def shown(self, place: Place, attempt: Attempt, buttons: Sequence[Sequence[Button]]) -> None:
-        self._shown.pop(place, None)
-        self._shown[place] = _looks(attempt, buttons)
+    def note_shown(self, message_id: MessageId, attempt: Attempt, buttons: Sequence[Sequence[Button]]) -> None:
+        self._shown.pop(message_id, None)
+        self._shown[message_id] = _looks(attempt, buttons)
         if len(self._shown) > _MOST_KEPT:
             del self._shown[next(iter(self._shown))]
 
-    def taken(self) -> None:
+    def succeeded(self) -> None:
         self._failures = 0
 
-    def failed(self, place: Place, *, at_once: bool) -> bool:
+    def failed(self, message_id: MessageId, *, at_once: bool) -> bool:
         """Records a failed edit; True if edits should stop (`at_once`: immediately)."""
-        self._shown.pop(place, None)
+        self._shown.pop(message_id, None)
         self._failures += 1
         if self._failures < _MOST_FAILURES and not at_once:
             return False

@@ -63,15 +63,12 @@ def redacted(error: BaseException) -> str:
 
 
 def seconds(error: RetryAfter) -> float:
-    wanted = error.retry_after  # the library announces a change of its type; both are read
+    wanted = error.retry_after  # the library announces a change of type; both are accepted
     return wanted.total_seconds() if isinstance(wanted, timedelta) else float(wanted)
 
 
 def send_error(error: TelegramError) -> SendError:
-    """The send error for a failed call: not sent, perhaps sent, or refused.
-
-    Order matters: the library's `BadRequest` and `TimedOut` are also its `NetworkError`.
-    """
+    """Order matters: the library's `BadRequest` and `TimedOut` are also its `NetworkError`."""
     text = redacted(error)
     match error:
         case RetryAfter():

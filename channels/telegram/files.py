@@ -12,7 +12,7 @@ from urllib.parse import quote
 import httpx
 from telegram.error import BadRequest, Forbidden, TelegramError
 from telegram.request import BaseRequest, RequestData
-from telegram.request._requestparameter import RequestParameter  # what RequestData is made of; not exported
+from telegram.request._requestparameter import RequestParameter  # the parts of RequestData; not exported
 
 from channels.loopback import is_here
 from channels.message import Attachment, NotFetched, OutboundFile, Refused
@@ -21,7 +21,7 @@ from channels.telegram.errors import ODD_ANSWER, redacted
 
 _LIMIT = "Telegram lets bots download at most 20 MB"
 """getFile, https://core.telegram.org/bots/api#getfile; a local server (--local) has no limit."""
-_FIND_PATIENCE = 90.0
+_FIND_TIMEOUT = 90.0
 """Seconds for getFile: a local server answers once it has the whole file."""
 _DEADLINE = 300.0
 """Seconds for a whole download."""
@@ -42,13 +42,13 @@ class Downloads:
             raise NotFetched(f"there is no file behind this {attachment.kind}")
         if attachment.size is not None and attachment.size > most:
             raise _too_big(attachment.size, most)
-        path = await self._found(attachment)
+        path = await self._find(attachment)
         try:
             async with asyncio.timeout(_DEADLINE):
                 if _is_absolute(path):
-                    await self._copied(path, to, most)
+                    await self._copy_local(path, to, most)
                 else:
-                    await self._downloaded(path, to, most)
+                    await self._download(path, to, most)
         except BaseException as error:
             await asyncio.to_thread(to.unlink, missing_ok=True)
             if isinstance(error, TimeoutError):
@@ -58,11 +58,11 @@ class Downloads:
     async def aclose(self) -> None:
         await self._client.aclose()
 
-    async def _found(self, attachment: Attachment) -> str:
+    async def _find(self, attachment: Attachment) -> str:
         """The path relative to the address of files, or absolute on a local server."""
         form = RequestData([RequestParameter.from_input("file_id", attachment.handle)])
         try:
-            found = await self._request.post(f"{self._api_url}/getFile", form, read_timeout=_FIND_PATIENCE)
+            found = await self._request.post(f"{self._api_url}/getFile", form, read_timeout=_FIND_TIMEOUT)
         except TelegramError as error:
             raise _not_found(error, attachment) from None
         except ODD_ANSWER as error:
@@ -72,18 +72,18 @@ class Downloads:
             raise NotFetched("Telegram does not say where this file is", passing=True)
         return path
 
-    async def _downloaded(self, path: str, to: Path, most: int) -> None:
+    async def _download(self, path: str, to: Path, most: int) -> None:
         try:
             async with self._client.stream("GET", f"{self._file_url}/{quote(path)}") as answer:
-                if answer.status_code != httpx.codes.OK:  # the place was told a moment ago, so it is there soon
+                if answer.status_code != httpx.codes.OK:  # getFile just returned the path, so it is there soon
                     raise NotFetched(
                         f"Telegram does not hand this file out (status {answer.status_code})", passing=True
                     )
-                await _written(answer, to, most)
+                await _write(answer, to, most)
         except httpx.HTTPError as error:
             raise NotFetched(f"the download broke off: {redacted(error)}", passing=True) from None
 
-    async def _copied(self, path: str, to: Path, most: int) -> None:
+    async def _copy_local(self, path: str, to: Path, most: int) -> None:
         """Only a Bot API server on this machine may name our files."""
         if not is_here(self._file_url):
             raise NotFetched(
@@ -93,7 +93,7 @@ class Downloads:
         await asyncio.to_thread(_copy, Path(path), to, most)
 
 
-async def _written(answer: httpx.Response, to: Path, most: int) -> None:
+async def _write(answer: httpx.Response, to: Path, most: int) -> None:
     size = 0
     file: BinaryIO = await asyncio.to_thread(to.open, "wb")
     try:

@@ -73,14 +73,14 @@ class Formatted:
 
 def formatted(markdown: str) -> Formatted:
     """The text with at most 100 entities; links and code have precedence."""
-    text, entities = _drawn(markdown)
+    text, entities = _render(markdown)
     kept = sorted(sorted(entities, key=_importance)[:MAX_ENTITIES], key=lambda one: (one.offset, -one.length))
     return Formatted(text, tuple(kept))
 
 
 def plain(markdown: str) -> str:
     source = clean(markdown)
-    spelled = _joined(_blocks(parse(source), _Style(links=False)))[0]
+    spelled = _join(_blocks(parse(source), _Style(links=False)))[0]
     text = spelled if utf16_len(spelled) <= MAX_TEXT else formatted(markdown).text
     return text if text.strip() else source
 
@@ -88,16 +88,16 @@ def plain(markdown: str) -> str:
 def length(markdown: str) -> int:
     """UTF-16 code units of a rendered message. One with too many links counts as too long, because an address outside
     an entity would be lost."""
-    text, entities = _drawn(markdown)
+    text, entities = _render(markdown)
     links = sum(1 for entity in entities if entity.type is EntityType.TEXT_LINK)
     return max(utf16_len(text), links * MAX_TEXT // MAX_ENTITIES)
 
 
 @lru_cache(maxsize=256)
-def _drawn(markdown: str) -> tuple[str, tuple[Entity, ...]]:
+def _render(markdown: str) -> tuple[str, tuple[Entity, ...]]:
     """Cached: a piece is measured when cut, and rendered again when sent."""
     source = clean(markdown)
-    text, entities = _joined(_blocks(parse(source), _Style()))
+    text, entities = _join(_blocks(parse(source), _Style()))
     if not text.strip():  # Markdown that shows nothing (an empty heading) is shown as it was written
         return source, ()
     return text, tuple(entities)
@@ -179,7 +179,6 @@ def _block(block: Block, style: _Style) -> list[_Line]:
 
 
 def _quote_lines(blocks: Sequence[Block], style: _Style) -> list[_Line]:
-    """A quote; inner ones show their marks, because Telegram's do not nest."""
     inner = style.within(EntityType.BLOCKQUOTE)
     lines = _blocks(blocks, inner) or [(_Run("", inner),)]
     return _indented(lines, "> ", "> ", style) if inner is style else lines
@@ -224,7 +223,7 @@ def _table_lines(table: Table, style: _Style) -> list[_Line]:
     for row in table.rows[1:]:
         if paragraphs:
             paragraphs.append((_Run("", style),))
-        bold = style.within(EntityType.BOLD)  # what the row is about stands in its first column
+        bold = style.within(EntityType.BOLD)  # the first column names the row
         for number, (header, cell) in enumerate(zip(table.rows[0], row, strict=True)):
             inner = style if number else bold
             named = (*header, Text(": ")) if visible(header).strip() and visible(cell).strip() else header
@@ -275,8 +274,7 @@ def _spelled_out(url: str, inner: Sequence[Inline], style: _Style) -> Iterable[_
 
 
 def is_linkable(url: str) -> bool:
-    """True if Telegram accepts an address as a link: http(s) with a dotted host, or tg. It drops others silently, and
-    those (javascript, file) are not for people to press."""
+    """True if Telegram accepts an address as a link; it drops others silently."""
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""
@@ -287,7 +285,7 @@ def is_linkable(url: str) -> bool:
     return parts.scheme == "tg" and bool(parts.netloc)
 
 
-def _joined(lines: Sequence[_Line]) -> tuple[str, list[Entity]]:
+def _join(lines: Sequence[_Line]) -> tuple[str, list[Entity]]:
     parts: list[str] = []
     entities: list[Entity] = []
     open_at: dict[_Layer, int] = {}

@@ -1,7 +1,6 @@
 """Translates raw updates of the Bot API into events. Pure.
 
-Unknown fields are ignored; an update without a required field becomes an `UnreadableEvent`, so that it does not block
-the next.
+An update without a required field becomes an `UnreadableEvent`, so that it does not block the next.
 """
 
 from __future__ import annotations
@@ -91,7 +90,7 @@ def _message(message: Json, bot: TelegramIdentity, event_id: str, *, edit: bool)
     kind = ChatKind.PRIVATE if chat.get("type") == "private" else ChatKind.GROUP
     quote = _quote(message)
     forwarded = _forward(message, written)
-    text = "" if forwarded else written.spoken_to(bot)
+    text = "" if forwarded else written.text_for(bot)
     return InboundMessage(
         id=event_id,
         address=Address(CHANNEL, str(chat_id), _topic(message)),
@@ -100,9 +99,9 @@ def _message(message: Json, bot: TelegramIdentity, event_id: str, *, edit: bool)
         text=text,
         sent_at=_moment(message, "edit_date" if edit and "edit_date" in message else "date"),
         platform_id=str(need(message, "message_id", int)),
-        attachments=tuple(_enclosed(message)),
+        attachments=tuple(_all_attachments(message)),
         quote=forwarded or quote,
-        calls_bot=kind is ChatKind.PRIVATE or written.calls(bot) or _answers(message, bot, written),
+        calls_bot=kind is ChatKind.PRIVATE or written.calls(bot) or _replies_to_bot(message, bot, written),
         edit=edit,
         continues=not edit and utf16_len(written.text) >= CUT_BY_CLIENT,
         album="" if edit else text_of(message, "media_group_id"),
@@ -196,7 +195,7 @@ class _Written:
             mark.type == "bot_command" and mark.start == 0 and not self._is_command(mark, bot) for mark in self.marks
         )
 
-    def spoken_to(self, bot: TelegramIdentity) -> str:
+    def text_for(self, bot: TelegramIdentity) -> str:
         """The text without the bot's name in front: `@bot hello` is `hello`, `/new@bot now` is `/new now`."""
         first = next((mark for mark in self.marks if mark.start == 0), None)
         if first is not None and self._is_mention(first, bot):
@@ -254,7 +253,7 @@ def _rich_text(value: object) -> str:
     return ""
 
 
-def _answers(message: Json, bot: TelegramIdentity, written: _Written) -> bool:
+def _replies_to_bot(message: Json, bot: TelegramIdentity, written: _Written) -> bool:
     replied = _replied(message)
     if replied is None or written.is_for_another_bot(bot):
         return False
@@ -304,7 +303,7 @@ def _forward(message: Json, written: _Written) -> Quote | None:
     return Quote(_origin_name(origin), text, forwarded=True)
 
 
-def _enclosed(message: Json) -> Iterator[Attachment]:
+def _all_attachments(message: Json) -> Iterator[Attachment]:
     forwarded = object_of(message, "forward_origin") is not None
     for one in attachments(message):
         yield one.passed_on("forwarded") if forwarded else one

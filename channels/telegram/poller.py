@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from telegram.error import Conflict, EndPointNotFound, InvalidToken, RetryAfter, TelegramError
 from telegram.request import BaseRequest, RequestData
-from telegram.request._requestparameter import RequestParameter  # what RequestData is made of; not exported
+from telegram.request._requestparameter import RequestParameter  # the parts of RequestData; not exported
 
 from channels.json_fields import get
 from channels.message import ChannelStatus, Health, SourceFailed
@@ -32,7 +32,7 @@ BREATH = 0.02
 """Seconds before the next poll, so that new messages are handled first."""
 
 _FIRST_DELAY, _LONGEST_DELAY = 1.0, 30.0
-_CONFLICT_PATIENCE, _CONFLICT_DELAY = 60.0, 5.0
+_CONFLICT_TOLERANCE, _CONFLICT_DELAY = 60.0, 5.0
 _DOWN_AFTER = 120.0
 _REBUILD_AFTER = 3
 _REJECTIONS_BEFORE_FATAL = 5
@@ -79,8 +79,8 @@ class Trouble:
             case Conflict() if "webhook" in str(error).casefold():
                 self.status = ChannelStatus(Health.DOWN, WEBHOOK)
                 return _LONGEST_DELAY
-            case Conflict() if self.waited < _CONFLICT_PATIENCE:
-                return _CONFLICT_DELAY  # another one that is just stopping, as at every restart
+            case Conflict() if self.waited < _CONFLICT_TOLERANCE:
+                return _CONFLICT_DELAY  # a process that is just stopping, as at every restart
             case Conflict():
                 self.status = ChannelStatus(Health.DEGRADED, CONFLICT)
                 return _LONGEST_DELAY
@@ -140,7 +140,7 @@ class Poller:
         try:
             while True:
                 try:
-                    # After a failure without holding, so that "it works again" is known at once.
+                    # After a failure without long polling, so that a recovery shows at once.
                     updates = await self._fetch(request, offset, 0 if trouble.failures else self._long_poll)
                     offset_after = _offset_after(updates, offset)
                 except (TelegramError, TimeoutError, _Junk) as error:

@@ -12,7 +12,7 @@ from telegram.constants import ChatAction, ReactionEmoji
 from telegram.error import Forbidden, RetryAfter, TelegramError
 
 from channels.message import Address, Refused
-from channels.tasks import Pause, beside
+from channels.tasks import Pause, in_background
 from channels.telegram.errors import ODD_ANSWER, redacted, seconds
 from channels.telegram.outbound import number, topic
 
@@ -39,26 +39,26 @@ class TelegramPresence:
         """See `Channel.react`. Emoji outside Telegram's some seventy reactions are skipped."""
         reaction = _REACTIONS.get(emoji.replace(_PRESENTATION, ""))
         if emoji and reaction is None:
-            log.debug("%r is no reaction that Telegram has", emoji)
+            log.debug("Telegram has no reaction %r", emoji)
             return
         try:
             chat_id = number(address.chat_id, "chat")
             if chat_id in self._moved:
-                return  # that id is another message's there
+                return  # message ids are different in the new chat
             await self._bot.set_message_reaction(
                 chat_id, number(platform_id, "message"), [reaction] if reaction else []
             )
         except (Refused, TelegramError, *ODD_ANSWER) as error:
-            log.debug("no reaction in %s: %s", address, redacted(error))
+            log.debug("reaction failed in %s: %s", address, redacted(error))
 
     def typing(self, address: Address) -> AbstractAsyncContextManager[None]:
-        return beside(self._keep_typing(address), f"typing in {address}", redacted)
+        return in_background(self._keep_typing(address), f"typing in {address}", redacted)
 
     async def _keep_typing(self, address: Address) -> None:
         try:
             chat_id, thread_id = number(address.chat_id, "chat"), topic(address)
         except Refused:
-            return  # nobody can be shown anything there
+            return  # not a chat of Telegram
         await asyncio.sleep(TYPING_AFTER)
         while True:
             delay = TYPING_EVERY
@@ -71,5 +71,5 @@ class TelegramPresence:
             except Forbidden:
                 return
             except (TelegramError, *ODD_ANSWER) as error:
-                log.debug("no sign of typing in %s: %s", address, redacted(error))
+                log.debug("typing indicator failed in %s: %s", address, redacted(error))
             await self._pause(delay)

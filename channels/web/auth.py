@@ -1,12 +1,11 @@
 """Checks host, origin and token of requests. Pure, but for the time.
 
-Host: only names that this machine uses for itself, against DNS rebinding. Origin: only our own page. Token: as a bearer
-token, or at the login for a session. A restart signs no browser out, a new token signs out all.
+Host: only names of this machine, against DNS rebinding. Origin: only our own page. Token: as a bearer token, or at the
+login for a session. A new token signs out all browsers.
 
-A session's secret has two halves, both signed with the token. The cookie is sent to every port of this machine, so
-another user's server sees it. The page key is kept in `localStorage`, which belongs to one origin, port included.
-Neither suffices alone; for requests without a script (a picture, a download) a short-lived signed path replaces the
-page key. Sessions that logged out are stored: copies of their halves must not work.
+A session's secret has two halves, signed with the token. Every port of this machine gets the cookie, so another user's
+server may see it; only our origin can read the page key in `localStorage`. Neither suffices alone; for requests without
+a script a short-lived signed path replaces the page key. Logged-out sessions are stored: copies must not work.
 """
 
 from __future__ import annotations
@@ -65,11 +64,10 @@ class Auth:
         self._now = now
         self._wrong: OrderedDict[str, deque[float]] = OrderedDict()
 
-    # place and page
+    # host and origin
 
     def is_our_host(self, host: str, reached_at: str = "") -> bool:
-        """True if a Host header means this server. `reached_at`: our address on the connection, which is accepted as a
-        number because a number cannot be rebound."""
+        """`reached_at`: our address on the connection, accepted as a number because that cannot be rebound."""
         found = _HOST.fullmatch(host)
         if found is None or int(found["port"] or 80) not in self._ports:
             return False
@@ -87,14 +85,14 @@ class Auth:
 
     @property
     def is_beyond_guessing(self) -> bool:
-        """True for a long token, which is exempt from waiting: otherwise another program on its owner's address could
-        lock them out with wrong tokens."""
+        """True for a long token, which is exempt from waiting: wrong tokens from its owner's address must not lock them
+        out."""
         return len(self._token) >= _BEYOND_GUESSING
 
     # session
 
     def new_session(self) -> WebSession:
-        return WebSession(secrets.token_hex(8), self._end_of_a_session())
+        return WebSession(secrets.token_hex(8), self._session_end())
 
     def cookie(self, session: WebSession) -> str:
         text = f"{session.until}.{session.id}"
@@ -116,15 +114,15 @@ class Auth:
 
     def renewed(self, session: WebSession) -> WebSession | None:
         """None if the session has nearly all of its time left."""
-        end = self._end_of_a_session()
+        end = self._session_end()
         return WebSession(session.id, end) if end - session.until >= _RENEWED_AFTER else None
 
     def end(self, session: WebSession) -> int:
         """Invalidates a session. Returns the latest time at which a cookie of it, perhaps renewed since, can expire."""
         self._ended.add(session.id)
-        return self._end_of_a_session()
+        return self._session_end()
 
-    def _end_of_a_session(self) -> int:
+    def _session_end(self) -> int:
         return int(self._now()) + SESSION_SECONDS
 
     # signed paths
@@ -144,7 +142,7 @@ class Auth:
     def _is_signature(self, shown: str, kind: str, text: str) -> bool:
         return hmac.compare_digest(shown.encode("utf-8", "replace"), self._signature(kind, text).encode())
 
-    # patience
+    # waiting after wrong tokens
 
     def wait(self, address: str) -> int:
         """Seconds until an address may try a token again; 0 for now."""
@@ -152,7 +150,7 @@ class Auth:
         if not wrong or len(wrong) < _MOST_WRONG:
             return 0
         left = wrong[0] + _WRONG_WITHIN - self._now()
-        return math.ceil(left) if 0 < left <= _WRONG_WITHIN else 0  # more than that: the clock was put back
+        return math.ceil(left) if 0 < left <= _WRONG_WITHIN else 0  # longer: the clock was set back
 
     def was_wrong(self, address: str) -> None:
         wrong = self._wrong.setdefault(address, deque(maxlen=_MOST_WRONG))

@@ -30,8 +30,6 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class AuthMiddleware:
-    """`guard` is set before the first request. `welcome` is called for each authenticated request."""
-
     guard: Auth
 
     def __init__(self, welcome: Callable[[web.Request], None]) -> None:
@@ -48,7 +46,7 @@ class AuthMiddleware:
         resource = request.match_info.route.resource
         route = resource.canonical if resource else ""
         if route not in OPEN_ROUTES | PROVEN_ROUTES and self.let_in(request) is None:
-            raise stranger()
+            raise unauthorized()
         return await handler(request)
 
     def _is_our_page(self, request: web.Request, host: str) -> bool:
@@ -67,7 +65,7 @@ class AuthMiddleware:
     def let_in(self, request: web.Request, proof: Callable[[WebSession], bool] | None = None) -> WebSession | None:
         """The authenticated session, or None. `proof` checks the second half; by default the header must hold the page
         key. A bearer token is a session of its own. Raises `HTTPTooManyRequests`."""
-        session = self.half_shown(request)
+        session = self.half_session(request)
         if session is None:
             return None
         key = request.headers.get(KEY_HEADER, "")
@@ -76,7 +74,7 @@ class AuthMiddleware:
         self._welcome(request)
         return session
 
-    def half_shown(self, request: web.Request) -> WebSession | None:
+    def half_session(self, request: web.Request) -> WebSession | None:
         """The session of the cookie, which is not sufficient, or of the bearer token, which is. Raises
         `HTTPTooManyRequests`."""
         kind, _, shown = request.headers.get("Authorization", "").partition(" ")
@@ -100,7 +98,6 @@ class AuthMiddleware:
 
     @staticmethod
     def _cookie(request: web.Request) -> str:
-        """The cookie's name. Browsers separate cookies by host, not by port, so it contains the port."""
         return f"daybook-{request.url.port}"
 
     async def log_in(self, request: web.Request) -> web.StreamResponse:
@@ -131,7 +128,7 @@ class AuthMiddleware:
         return response
 
 
-def stranger() -> web.HTTPException:
+def unauthorized() -> web.HTTPException:
     refusal = "Show the token: at the page's login, or as Authorization: Bearer.\n"
     return web.HTTPUnauthorized(text=refusal, headers={"WWW-Authenticate": "Bearer"})
 

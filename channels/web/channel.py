@@ -1,7 +1,6 @@
 """The local web page as a channel.
 
-A message counts as sent once it is in the record on disk: repeats are known by their key, and every page, opened now or
-later, shows the same. Previews go to open pages and are not kept.
+A message counts as sent once it is in the record on disk, from which every page shows the same. Previews are not kept.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ from channels.message import (
 from channels.split import split
 from channels.web.auth import Auth, Now
 from channels.web.clients import OpenPages
-from channels.web.connection_limiter import STRANGER_SECONDS
+from channels.web.connection_limiter import AUTH_SECONDS
 from channels.web.frames import MAX_TEXT, MOST_FILES, Press, SaidFile, Say
 from channels.web.listen import listening, url_host
 from channels.web.protocols import WebHost, WebMessageNotKept
@@ -65,12 +64,12 @@ _STOPPING = "Daybook is stopping; it will be sent when it runs again"
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _PendingMessage:
     message: InboundMessage
     kept: asyncio.Future[None]
 
     def settle(self, failure: WebMessageNotKept | None = None) -> None:
-        if self.kept.done():  # they have left
+        if self.kept.done():  # the page has left
             return
         if failure:
             self.kept.set_exception(failure)
@@ -84,7 +83,7 @@ class WebChannel:
     token     called at each start, in a thread; may raise `OSError` or `ValueError` with a sentence
     uploads   folder for files from the page, of at most `largest_upload` bytes each
     commands  offered when a message begins with a slash
-    patience  seconds for a connection to authenticate
+    auth_timeout  seconds for a connection to authenticate
     now       seconds since 1970, for sessions and signed paths
     """
 
@@ -92,7 +91,7 @@ class WebChannel:
         self,
         token: Callable[[], str],
         record: ChatRecord,
-        house: WebHost,
+        gateway: WebHost,
         uploads: Path,
         *,
         host: str = "127.0.0.1",
@@ -100,13 +99,13 @@ class WebChannel:
         largest_upload: int = 20_000_000,
         commands: Sequence[CommandInfo] = (),
         person: str = "Owner",
-        patience: float = STRANGER_SECONDS,
+        auth_timeout: float = AUTH_SECONDS,
         sleep: Sleep = asyncio.sleep,
         now: Now = time.time,
     ) -> None:
         self._token = token
         self._record = record
-        self._house = house
+        self._gateway = gateway
         self._uploads = Uploads(uploads)
         self._host = host
         self._port = port
@@ -114,9 +113,9 @@ class WebChannel:
         self._sleep = sleep
         self._now = now
         self._pages = OpenPages(record, commands, largest_upload)
-        self._server = WebServer(self, self._pages, house, record, self._uploads, largest_upload, patience)
-        self._said: asyncio.Queue[_Said] = asyncio.Queue()
-        self._takes = False
+        self._server = WebServer(self, self._pages, gateway, record, self._uploads, largest_upload, auth_timeout)
+        self._incoming: asyncio.Queue[_PendingMessage] = asyncio.Queue()
+        self._accepting = False
         self._status = ChannelStatus(Health.OFF)
 
     # Channel
@@ -132,31 +131,31 @@ class WebChannel:
     async def run(self, receive: Receive) -> None:
         """Serves until cancelled. Afterwards messages are refused, while open pages still see what is sent."""
         try:
-            token = await self._token_now()
-            ended = await self._logged_out()
+            token = await self._load_token()
+            ended = await self._load_logged_out()
             await self._server.start()
             async with listening(self._server.protocol, self._host, self._port) as ports:
                 self._server.door.guard = Auth(token, self._host, ports, self._now, ended)
                 self._status = ChannelStatus(Health.OK)
-                self._house.listens(f"http://{url_host(self._host)}:{ports[0]}")
-                self._takes = True
+                self._gateway.listens(f"http://{url_host(self._host)}:{ports[0]}")
+                self._accepting = True
                 async with asyncio.TaskGroup() as group:
-                    group.create_task(self._kept_tidy())
+                    group.create_task(self._prune_uploads())
                     while True:
-                        await self._offer(await self._said.get(), receive)
+                        await self._offer(await self._incoming.get(), receive)
         finally:
-            self._takes = False
+            self._accepting = False
             self._refuse_waiting()
             self._status = ChannelStatus(Health.OFF)
-            self._house.listens("")
+            self._gateway.listens("")
 
-    async def _token_now(self) -> str:
+    async def _load_token(self) -> str:
         try:
             return await asyncio.to_thread(self._token)
         except (OSError, ValueError) as error:
             raise SourceFailed(str(error)) from error
 
-    async def _logged_out(self) -> frozenset[str]:
+    async def _load_logged_out(self) -> frozenset[str]:
         try:
             return await self._record.logged_out()
         except NotRecorded as error:
@@ -181,16 +180,16 @@ class WebChannel:
         """Returns once the message is in the record. Raises `NotSent` if it cannot be stored."""
         entry = ChatEntry(
             number=0,
-            id=_id_of(message.key),
+            id=_message_id(message.key),
             chat=message.address.chat_id,
             by=By.DAYBOOK,
             text=message.text,
             at=_stamp(),
             reply_to=message.reply_to,
-            turn=_turn_of(message.key),
+            turn=_turn_key(message.key),
             is_error=message.key.endswith(":error"),
             buttons=message.buttons,
-            files=await asyncio.to_thread(_sent_files, message),
+            files=await asyncio.to_thread(_shown_files, message),
         )
         try:
             kept = await self._record.keep(entry)
@@ -210,7 +209,7 @@ class WebChannel:
         await self._pages.show(changed.id)
 
     async def draft(self, draft_id: int, message: OutboundMessage) -> None:
-        await self._pages.draft(message.address.chat_id, _turn_of(message.key), message.text)
+        await self._pages.draft(message.address.chat_id, _turn_key(message.key), message.text)
 
     async def fetch(self, attachment: Attachment, to: Path, most: int) -> None:
         try:
@@ -240,23 +239,23 @@ class WebChannel:
         if not said.text.strip() and not said.files:
             raise WebMessageNotKept("there is nothing in it", again=False)
         attachments = [await asyncio.to_thread(self._attachment, one) for one in said.files]
-        await self._kept(self._message(chat, said.id, said.text, said.id, tuple(attachments)))
+        await self._store(self._message(chat, said.id, said.text, said.id, tuple(attachments)))
 
     async def press(self, chat: str, pressed: Press) -> None:
-        entry = await self._found(pressed.message)
+        entry = await self._find(pressed.message)
         known = entry is not None and entry.chat == chat and entry.by is By.DAYBOOK
         if entry is None or not known or all(one.data != pressed.data for row in entry.buttons for one in row):
             raise WebMessageNotKept("that button is gone", again=False)
-        await self._kept(self._message(chat, pressed.id, pressed.data, entry.id, origin=Origin.COMMAND))
+        await self._store(self._message(chat, pressed.id, pressed.data, entry.id, origin=Origin.COMMAND))
 
-    async def _found(self, id: str) -> ChatEntry | None:
+    async def _find(self, id: str) -> ChatEntry | None:
         try:
             return await self._record.find(id)
         except NotRecorded as error:
             raise WebMessageNotKept(str(error)) from error
 
     def _attachment(self, file: SaidFile) -> Attachment:
-        path = self._uploads.said(file.handle)
+        path = self._uploads.mark_used(file.handle)
         if path is None:
             raise WebMessageNotKept(f"{file.name} is no longer kept; choose it again", again=False)
         picture = picture_type(path)
@@ -285,15 +284,15 @@ class WebChannel:
             origin=origin,
         )
 
-    async def _kept(self, message: InboundMessage) -> None:
+    async def _store(self, message: InboundMessage) -> None:
         """Passes a message to `run`, which stores it even if the page leaves meanwhile. Raises `WebMessageNotKept`."""
-        if not self._takes:
+        if not self._accepting:
             raise WebMessageNotKept(_STOPPING)
-        said = _Said(message, asyncio.get_running_loop().create_future())
-        self._said.put_nowait(said)
+        said = _PendingMessage(message, asyncio.get_running_loop().create_future())
+        self._incoming.put_nowait(said)
         await said.kept
 
-    async def _offer(self, said: _Said, receive: Receive) -> None:
+    async def _offer(self, said: _PendingMessage, receive: Receive) -> None:
         try:
             await receive([said.message])
         except asyncio.CancelledError:
@@ -308,15 +307,15 @@ class WebChannel:
             await self._pages.show(said.message.id)
 
     def _refuse_waiting(self) -> None:
-        while not self._said.empty():
-            self._said.get_nowait().settle(WebMessageNotKept(_STOPPING))
+        while not self._incoming.empty():
+            self._incoming.get_nowait().settle(WebMessageNotKept(_STOPPING))
 
-    async def _kept_tidy(self) -> None:
+    async def _prune_uploads(self) -> None:
         while True:
             try:
                 await asyncio.to_thread(self._uploads.prune, await self._record.handles())
             except (OSError, NotRecorded) as problem:
-                log.warning("old uploads stay: %s", problem)
+                log.warning("deleting old uploads failed: %s", problem)
             await self._sleep(_TIDY_EVERY)
 
 
@@ -324,15 +323,15 @@ def _stamp() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _id_of(key: str) -> str:
+def _message_id(key: str) -> str:
     return hashlib.sha256(key.encode()).hexdigest()[:32] if key else secrets.token_hex(16)
 
 
-def _turn_of(key: str) -> str:
+def _turn_key(key: str) -> str:
     return key.removesuffix(":error").rpartition(":")[0]
 
 
-def _sent_files(message: OutboundMessage) -> tuple[ShownFile, ...]:
+def _shown_files(message: OutboundMessage) -> tuple[ShownFile, ...]:
     """The files of a message. Blocks."""
     if message.file is None:
         return ()

@@ -1,8 +1,4 @@
-"""The open pages: each one's queue of frames, and the previews and busy states of their chats.
-
-Messages come from the record; previews and busy states are in memory only. Each page has its own queue, so that a slow
-one does not delay others.
-"""
+"""The open pages: each one's queue of frames, and the previews and busy states of their chats (in memory only)."""
 
 from __future__ import annotations
 
@@ -109,22 +105,21 @@ class OpenPages:
     # All pages of a chat
 
     async def show(self, id: str) -> None:
-        """Shows an entry's current state on all pages. Reads and shows are serialized per chat, so that the last frame
-        is the newest state."""
+        """Reads and shows are serialized per chat, so that the last frame is the newest state."""
         try:
             entry = await self._record.find(id)
             if entry is None or not self._open[entry.chat]:
                 return
             async with self._showing[entry.chat]:
                 if entry := await self._record.find(id):
-                    self._tell(entry.chat, await _drawn(entry.text, frames.message, entry))
+                    self._broadcast(entry.chat, await _render(entry.text, frames.message, entry))
         except NotRecorded as error:
-            log.warning("what changed in a chat is shown when the page is opened again: %s", error)
+            log.warning("an update of the pages failed; they show it when opened again: %s", error)
 
     async def draft(self, chat: str, turn: str, text: str) -> None:
         self._drafts[chat][turn] = text
         if self._open[chat]:
-            self._tell(chat, await _drawn(text, frames.draft, turn, text), draft=turn)
+            self._broadcast(chat, await _render(text, frames.draft, turn, text), draft=turn)
 
     def drop_draft(self, chat: str, turn: str) -> None:
         self._drafts[chat].pop(turn, None)
@@ -132,24 +127,24 @@ class OpenPages:
     @asynccontextmanager
     async def typing(self, chat: str) -> AsyncIterator[None]:
         self._busy[chat] += 1
-        self._tell_busy(chat)
+        self._broadcast_busy(chat)
         try:
             yield
         finally:
             self._busy[chat] -= 1
             if not self._busy[chat]:
                 self._drafts[chat].clear()
-            self._tell_busy(chat)
+            self._broadcast_busy(chat)
 
-    def _tell_busy(self, chat: str) -> None:
-        self._tell(chat, frames.busy(self._busy[chat] > 0))
+    def _broadcast_busy(self, chat: str) -> None:
+        self._broadcast(chat, frames.busy(self._busy[chat] > 0))
 
-    def _tell(self, chat: str, frame: str, draft: str = "") -> None:
+    def _broadcast(self, chat: str, frame: str, draft: str = "") -> None:
         for page in self._open[chat]:
             page.show(frame, draft)
 
 
-async def _drawn(text: str, draw: Callable[P, str], *args: P.args, **kwargs: P.kwargs) -> str:
+async def _render(text: str, draw: Callable[P, str], *args: P.args, **kwargs: P.kwargs) -> str:
     if len(text) < _THREAD_FROM:
         return draw(*args, **kwargs)
     return await asyncio.to_thread(draw, *args, **kwargs)

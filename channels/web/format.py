@@ -1,8 +1,4 @@
-"""Markdown as safe HTML for the page.
-
-Every text is escaped, and only safe addresses become links. No raw HTML passes, and no picture is loaded from
-elsewhere.
-"""
+"""Markdown as safe HTML for the page: all text is escaped, and no picture is loaded from elsewhere."""
 
 from __future__ import annotations
 

@@ -48,8 +48,6 @@ class Open:
 
 @dataclass(frozen=True, slots=True)
 class SaidFile:
-    """`name` and `media_type` as the browser claims, for display."""
-
     handle: str
     name: str
     media_type: str
@@ -57,8 +55,6 @@ class SaidFile:
 
 @dataclass(frozen=True, slots=True)
 class Say:
-    """`id` is chosen by the page, so that a repeat after a lost connection has no effect."""
-
     id: str
     text: str
     files: tuple[SaidFile, ...] = ()
@@ -76,11 +72,11 @@ class Older:
     before: int
 
 
-Asked = Open | Say | Press | Older
+PageFrame = Open | Say | Press | Older
 
 
-def read(frame: str) -> Asked:
-    """Parses a frame. Raises `BadFrame`."""
+def read(frame: str) -> PageFrame:
+    """Raises `BadFrame`."""
     try:
         fields = load_json(frame)
     except ValueError as error:

@@ -21,7 +21,7 @@ async def listening(protocol: Factory, host: str, port: int) -> AsyncIterator[li
     try:
         server = await loop.create_server(protocol, host, port)
     except OSError as error:
-        raise SourceFailed(_why(error, host, port)) from error
+        raise SourceFailed(_explain(error, host, port)) from error
     try:
         yield list(dict.fromkeys(one.getsockname()[1] for one in server.sockets))
     finally:
@@ -36,7 +36,7 @@ def url_host(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def _why(error: OSError, host: str, port: int) -> str:
+def _explain(error: OSError, host: str, port: int) -> str:
     if isinstance(error, socket.gaierror):
         return f"this machine knows no address {host!r}; set channels.web.host"
     match error.errno:
@@ -44,6 +44,6 @@ def _why(error: OSError, host: str, port: int) -> str:
             return f"port {port} of {host} is used by another program; stop it, or set channels.web.port"
         case errno.EACCES | errno.EPERM:
             return f"port {port} of {host} may not be used by this user; set channels.web.port above 1023"
-        case errno.EADDRNOTAVAIL | None:  # from Python 3.13 on, asyncio leaves the number of this one away
+        case errno.EADDRNOTAVAIL | None:  # asyncio omits the number from Python 3.13 on
             return f"{host} is no address of this machine; set channels.web.host"
     return f"port {port} of {host} cannot be listened on: {error.strerror or error}"

@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 _HANDLE = re.compile(r"[0-9a-f]{32}")
 _SCRATCH = ".new"
-_UNSAID_SECONDS = 86_400
+_UNUSED_SECONDS = 86_400
 """Lifetime of a file that no message names."""
 
 _HEAD = 16
@@ -34,14 +34,14 @@ PICTURE_TYPES = frozenset({_WEBP, *(kind for _, kind in _PICTURES)})
 class IncomingUpload:
     file: BinaryIO
     scratch: Path
-    place: Path
+    destination: Path
 
     def keep(self) -> str:
         """Returns the handle."""
         self.file.flush()
         os.fsync(self.file.fileno())
-        self.scratch.rename(self.place)
-        return self.place.name
+        self.scratch.rename(self.destination)
+        return self.destination.name
 
 
 class Uploads:
@@ -68,7 +68,7 @@ class Uploads:
         path = self._folder / handle
         return path if path.is_file() else None
 
-    def said(self, handle: str) -> Path | None:
+    def mark_used(self, handle: str) -> Path | None:
         """Like `find`, for a message about to name it: marks it as new, so that a running `prune` leaves it."""
         path = self.find(handle)
         if path is not None:
@@ -87,7 +87,7 @@ class Uploads:
 
     def prune(self, named: Collection[str]) -> None:
         """Deletes files named by no message and older than a day."""
-        old = time.time() - _UNSAID_SECONDS
+        old = time.time() - _UNUSED_SECONDS
         for file in self._folder.iterdir() if self._folder.is_dir() else ():
             if file.name not in named and file.stat().st_mtime < old:
                 file.unlink(missing_ok=True)
