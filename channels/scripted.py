@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -320,14 +320,11 @@ class ScriptedChannel:
     async def react(self, address: Address, platform_id: str, emoji: str) -> None:
         self._record(Reacted(platform_id, emoji))
 
-    def typing(self, address: Address) -> AbstractAsyncContextManager[None]:
-        return self._typing(address)
-
     async def aclose(self) -> None:
         self._status = ChannelStatus(Health.OFF)
 
     @asynccontextmanager
-    async def _typing(self, address: Address) -> AsyncIterator[None]:
+    async def typing(self, address: Address) -> AsyncIterator[None]:
         self._record(Typing(address, on=True))
         try:
             yield

@@ -10,7 +10,7 @@ import sys
 import uuid
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -187,9 +187,6 @@ class TerminalChannel:
     async def react(self, address: Address, platform_id: str, emoji: str) -> None:
         """Does nothing: a terminal has no reactions."""
 
-    def typing(self, address: Address) -> AbstractAsyncContextManager[None]:
-        return self._typing(address.chat_id)
-
     async def aclose(self) -> None:
         self._closed = True
         while not self._incoming.empty():
@@ -197,7 +194,8 @@ class TerminalChannel:
             _settle(kept, TerminalMessageNotKept(_STOPPING))
 
     @asynccontextmanager
-    async def _typing(self, chat: str) -> AsyncIterator[None]:
+    async def typing(self, address: Address) -> AsyncIterator[None]:
+        chat = address.chat_id
         self._busy[chat] += 1
         try:
             await self._show_busy(chat)

@@ -340,14 +340,12 @@ def _close(span: _Span, follows: str) -> list[Inline]:
         return [Link(str(span.opener.attrs.get("href", "")), tuple(inlines))]
     words = visible(inlines)
     in_word = is_inside_word(span.before, follows)
-    is_code = in_word and (markup[0] in "~|" or _is_product(span.before, words, follows))
+    # Stars multiply beside numbers, or around a one-letter variable.
+    is_product = span.before.isdigit() or follows.isdigit() or words.isdigit() or len(words) == 1
+    is_code = in_word and (markup[0] in "~|" or is_product)
     if is_code or (markup == "__" and f"__{words}__" in _PYTHON_NAMES):
         return [Text(markup), *inlines, Text(markup)]
     return [Marked(_MARKS[span.opener.type], tuple(inlines))]
-
-
-def _is_product(before: str, factor: str, after: str) -> bool:
-    return before.isdigit() or after.isdigit() or factor.isdigit() or len(factor) == 1
 
 
 _MARKS = {

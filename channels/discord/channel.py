@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
@@ -128,7 +128,9 @@ class DiscordChannel:
         self._report(ChannelStatus(Health.DEGRADED, "connecting to Discord"))
         try:
             client = await DiscordClient.open(self._token, self._api_url, self._pause, self._silence, self._rate_limit)
-            await self._begin(client)
+            before, self._client = self._client, client
+            if before is not None:
+                await before.aclose()
             names = frozenset(command.name for command in self._commands)
             bot = DiscordIdentity(client.user_id, client.user_name, names)
             intake = EventIntake(bot, self._hears, self._seen, self._interactions, self._on_connected, self._pause)
@@ -141,16 +143,13 @@ class DiscordChannel:
             self._report(ChannelStatus(Health.OFF))
             raise
         except Exception as error:
-            cause = _first_error(error)
+            cause = error
+            while isinstance(cause, ExceptionGroup):
+                cause = cause.exceptions[0]
             self._report(ChannelStatus(Health.DOWN, redacted(cause)))
             raise cause from None
         finally:
             self._interactions.give_up()
-
-    async def _begin(self, client: DiscordClient) -> None:
-        before, self._client = self._client, client
-        if before is not None:
-            await before.aclose()
 
     async def _register_commands(self, client: DiscordClient) -> None:
         try:
@@ -200,7 +199,8 @@ class DiscordChannel:
         except CALL_FAILED as error:
             failed = send_error(error, repeatable=bool(message.key))
         except ODD_ANSWER as error:
-            failed = _unreadable_answer(message.key, error)
+            kind: type[NotSent | OutcomeUnknown] = AnswerLost if message.key else OutcomeUnknown
+            failed = kind(f"Discord's answer cannot be read: {redacted(error)}")
         else:
             self._unconfirmed.settled(message.key)
             return message_id
@@ -318,14 +318,3 @@ def _keep_capacity(client: DiscordClient, method: str, path: str, where: Where) 
     """Raises `NotSent` if a preview would take the last call that a rate limit leaves."""
     if wait := client.wait_for_capacity(method, path, where):
         raise NotSent("a final text may want the room that is left", retry_after=wait)
-
-
-def _unreadable_answer(key: str, error: BaseException) -> NotSent | OutcomeUnknown:
-    kind: Callable[[str], NotSent | OutcomeUnknown] = AnswerLost if key else OutcomeUnknown
-    return kind(f"Discord's answer cannot be read: {redacted(error)}")
-
-
-def _first_error(error: Exception) -> Exception:
-    while isinstance(error, ExceptionGroup):
-        error = error.exceptions[0]
-    return error

@@ -21,7 +21,7 @@ import aiohttp
 import discord
 import yarl
 from discord.gateway import DiscordWebSocket
-from discord.http import HTTPClient, Ratelimit, Route
+from discord.http import HTTPClient, Route
 from discord.state import ConnectionState
 
 from channels.discord.errors import CALL_FAILED, ODD_ANSWER, redacted, source_failed
@@ -207,7 +207,11 @@ class _Http(HTTPClient):
     async def request(self, route: Route, **more: Any) -> Any:
         if route.url.startswith(Route.BASE):
             route.url = self._api_url + route.url.removeprefix(Route.BASE)
-        await self._wait_for_limit(route)
+        left = self._rate_limit.left(route.path)
+        if left > SHORT:
+            raise discord.RateLimited(left)
+        if left:
+            await asyncio.sleep(left)
         try:
             return parsed(await super().request(route, **more))
         except discord.HTTPException as error:
@@ -220,13 +224,6 @@ class _Http(HTTPClient):
             raise ConnectionError(f"the connection is closed: {error}") from error
         except ODD_ANSWER as error:
             raise ConnectionError(f"the answer cannot be read: {type(error).__name__}: {error}") from error
-
-    async def _wait_for_limit(self, route: Route) -> None:
-        left = self._rate_limit.left(route.path)
-        if left > SHORT:
-            raise discord.RateLimited(left)
-        if left:
-            await asyncio.sleep(left)
 
     async def find_gateway(self) -> None:
         """Asks for the gateway's address, with the endpoint for bots as fallback. Raises the errors of calls."""
@@ -258,15 +255,12 @@ class _Http(HTTPClient):
             await self._socket.close(code=1000)
 
     def wait_for_capacity(self, route: Route) -> float:
-        bucket = self._bucket(route)
+        known = self._bucket_hashes.get(route.key, route.key)
+        bucket = self._buckets.get(f"{known}:{route.major_parameters}")
         if bucket is None or bucket.expires is None or bucket.limit <= 1:
             return 0.0
         left = bucket.expires - asyncio.get_running_loop().time()
         return max(left, 0.0) if bucket.remaining <= 1 else 0.0
-
-    def _bucket(self, route: Route) -> Ratelimit | None:
-        known = self._bucket_hashes.get(route.key, route.key)
-        return self._buckets.get(f"{known}:{route.major_parameters}")
 
 
 class _LibraryClient(discord.Client):

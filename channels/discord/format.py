@@ -95,7 +95,8 @@ def _block(block: Block, *, nested: bool) -> list[str]:
             title = " ".join(_lines(inlines))
             if nested or level > _DEEPEST_HEADING or not title.strip():
                 return [f"**{title}**" if title.strip() else ""]
-            return [f"{'#' * level} {_CLOSING.sub(_each_escaped, title)}"]
+            title = _CLOSING.sub(lambda match: "\\#" * len(match[0]), title)
+            return [f"{'#' * level} {title}"]
         case ListBlock():
             return _list_lines(block)
         case CodeBlock(text, language):
@@ -250,10 +251,6 @@ def _unmarked(text: str) -> str:
         label = max(part.rfind("]"), part.rfind("\n")) + 1
         parts += [_SPECIAL.sub(_backslash, part[:label]), _SPECIAL_IN_LABEL.sub(_backslash, part[label:]), "]("]
     return "".join([*parts, _SPECIAL.sub(_backslash, rest)])
-
-
-def _each_escaped(match: re.Match[str]) -> str:
-    return "".join("\\" + character for character in match[0])
 
 
 def _backslash(match: re.Match[str]) -> str:

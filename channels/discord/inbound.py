@@ -147,17 +147,14 @@ class _Written:
         self.text = content
         self.display_text = _without_name(_MARKUP.sub(shown, rest), bot)
         command = _COMMAND.match(self.display_text)
+        is_command = command is not None and command[1].lower() in bot.commands
         named = any(calls(match) for match in _MARKUP.finditer(content))
         mentioned = any(get(one, "id", str) == bot.id for one in objects_of(data, "mentions"))
         by_role = not its_roles.isdisjoint(strings_of(data, "mention_roles"))
         # A reply's ping is in `mentions` too, but `_replies_to_bot` decides about replies, unless Discord does not send
         # the answered message.
         knows_answered = _is_reply(data) and "referenced_message" in data
-        self.calls = named or by_role or (mentioned and not knows_answered) or _is_command(command, bot)
-
-
-def _is_command(command: re.Match[str] | None, bot: DiscordIdentity) -> bool:
-    return command is not None and command[1].lower() in bot.commands
+        self.calls = named or by_role or (mentioned and not knows_answered) or is_command
 
 
 def _without_name(text: str, bot: DiscordIdentity) -> str:

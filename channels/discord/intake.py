@@ -165,7 +165,11 @@ class EventIntake:
             case "READY":
                 self._on_connected()
                 self._known_servers = {get(one, "id", str) or "" for one in objects_of(data, "guilds")}
-                await self._catch_up(client, receive, self._missed_in_private())
+                # Discord does not announce what is new in private chats, so each is read.
+                private = [one for one in self._marks.values() if not one.server]
+                await self._catch_up(
+                    client, receive, [(self._directory.private(one.chat_id), one.message_id) for one in private]
+                )
             case "RESUMED":
                 self._on_connected()
             case "GUILD_CREATE" if data.get("unavailable") is not True:
@@ -190,11 +194,6 @@ class EventIntake:
                     self._directory.chat_seen(thread, get(data, "guild_id", str) or "")
             case _:
                 pass
-
-    def _missed_in_private(self) -> list[tuple[DiscordChat, str]]:
-        return [
-            (self._directory.private(one.chat_id), one.message_id) for one in self._marks.values() if not one.server
-        ]
 
     def _missed_in_server(self, server: str) -> list[tuple[DiscordChat, str]]:
         """A channel without a last seen message counts from the newest seen anywhere, unless the server is new."""

@@ -50,8 +50,9 @@ class GlobalRateLimit:
             return ""
         shown = f"{left:.0f} s" if left < 120 else f"{left / 60:.0f} min"
         return (
-            f"Cloudflare, in front of Discord, takes no calls from this machine's address for another {shown}: too many "
-            "were refused (a wrong token somewhere, or another bot behind the same address). Until then replies wait"
+            f"Cloudflare, in front of Discord, takes no calls from this machine's address for another {shown}: too "
+            "many were refused (a wrong token somewhere, or another bot behind the same address). Until then replies "
+            "wait"
         )
 
     async def _answered(
@@ -70,6 +71,7 @@ class GlobalRateLimit:
 
     def met(self, headers: Mapping[str, str], body: object = None) -> None:
         wait = retry_seconds(headers, body)
+        # Cloudflare names no limit of Discord's.
         names_a_limit = any(
             headers.get(f"X-RateLimit-{name}") for name in ("Bucket", "Scope", "Global")
         )  # not Cloudflare's

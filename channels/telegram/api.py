@@ -40,7 +40,11 @@ class LightCalls:
         """Status and body of the answer. `silence`: seconds without data before it fails. Raises `TimedOut` and
         `NetworkError` from aiohttp's errors, as the library does from httpx'."""
         if self._session is None:
-            self._session = self._open()
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=self._connections, ssl=self._tls, keepalive_timeout=_KEPT_IDLE),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                headers=_HEADERS,
+            )
         timeout = aiohttp.ClientTimeout(sock_connect=self._connect_within, sock_read=silence)
         try:
             async with self._session.post(url, data=form.encode(), timeout=timeout, allow_redirects=False) as answer:
@@ -54,13 +58,6 @@ class LightCalls:
         session, self._session = self._session, None
         if session is not None:
             await session.close()
-
-    def _open(self) -> aiohttp.ClientSession:
-        return aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=self._connections, ssl=self._tls, keepalive_timeout=_KEPT_IDLE),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            headers=_HEADERS,
-        )
 
 
 for talkative in ("httpx", "httpcore"):  # they log addresses, and Telegram's contain the token

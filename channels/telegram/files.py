@@ -45,7 +45,7 @@ class Downloads:
         path = await self._find(attachment)
         try:
             async with asyncio.timeout(_DEADLINE):
-                if _is_absolute(path):
+                if PurePosixPath(path).is_absolute() or PureWindowsPath(path).is_absolute():
                     await self._copy_local(path, to, most)
                 else:
                     await self._download(path, to, most)
@@ -122,10 +122,6 @@ def _copy(source: Path, to: Path, most: int) -> None:
             writer.write(part)
 
 
-def _is_absolute(path: str) -> bool:
-    return PurePosixPath(path).is_absolute() or PureWindowsPath(path).is_absolute()
-
-
 def _not_found(error: TelegramError, attachment: Attachment) -> NotFetched:
     text = str(error).casefold()
     if isinstance(error, BadRequest) and "too big" in text:
@@ -168,7 +164,9 @@ class Upload:
 async def prepared(file: OutboundFile) -> Upload:
     """Reads a file to send. Raises `Refused` if Telegram would certainly refuse it."""
     content = await asyncio.to_thread(_content, file)
-    is_photo = file.is_image and len(content) <= MAX_PHOTO and _is_still_picture(content)
+    is_webp = content[:4] == b"RIFF" and content[8:12] == b"WEBP"
+    is_still = is_webp or content.startswith((b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n"))
+    is_photo = file.is_image and len(content) <= MAX_PHOTO and is_still
     return Upload(_shown_name(file.name or file.path.name), content, is_photo)
 
 
@@ -179,25 +177,15 @@ def _content(file: OutboundFile) -> bytes:
         if size > MAX_UPLOAD:
             megabytes = -(-size // 1_000_000)
             raise Refused(f"Telegram takes files of at most 50 MB from bots; {name} has {megabytes} MB")
-        content = _read(file.path)
+        with file.path.open("rb") as reader:
+            content = reader.read(MAX_UPLOAD + 1)  # the file may have grown meanwhile
     except OSError as error:
         raise Refused(f"{name} cannot be read any more: {error.strerror or error}") from None
+    if len(content) > MAX_UPLOAD:
+        raise Refused("Telegram takes files of at most 50 MB from bots; this one is still growing")
     if not content:
         raise Refused(f"{name} is empty, and Telegram takes no empty files")
     return content
-
-
-def _read(path: Path) -> bytes:
-    with path.open("rb") as reader:
-        content = reader.read(MAX_UPLOAD + 1)
-    if len(content) > MAX_UPLOAD:
-        raise Refused("Telegram takes files of at most 50 MB from bots; this one is still growing")
-    return content
-
-
-def _is_still_picture(content: bytes) -> bool:
-    is_webp = content[:4] == b"RIFF" and content[8:12] == b"WEBP"
-    return is_webp or content.startswith((b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n"))
 
 
 def _shown_name(name: str) -> str:

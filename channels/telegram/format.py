@@ -173,15 +173,12 @@ def _block(block: Block, style: _Style) -> list[_Line]:
         case Table():
             return _table_lines(block, style)
         case QuoteBlock(blocks):
-            return _quote_lines(blocks, style)
+            inner = style.within(EntityType.BLOCKQUOTE)
+            lines = _blocks(blocks, inner) or [(_Run("", inner),)]
+            # Telegram's quotes do not nest: an inner one shows its marks.
+            return _indented(lines, "> ", "> ", style) if inner is style else lines
         case Rule():
             return [(_Run(_RULE, style),)]
-
-
-def _quote_lines(blocks: Sequence[Block], style: _Style) -> list[_Line]:
-    inner = style.within(EntityType.BLOCKQUOTE)
-    lines = _blocks(blocks, inner) or [(_Run("", inner),)]
-    return _indented(lines, "> ", "> ", style) if inner is style else lines
 
 
 def _list_lines(block: ListBlock, style: _Style) -> list[_Line]:

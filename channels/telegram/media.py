@@ -50,15 +50,11 @@ def _photo(message: Json) -> Iterator[Attachment]:
     sizes = message.get("photo") or (live or {}).get("photo")
     pictures = [one for one in sizes if isinstance(one, Mapping)] if isinstance(sizes, list) else []
     if pictures:
-        largest = sorted(pictures, key=_area)[-1]
+        largest = sorted(pictures, key=lambda one: (get(one, "width", int) or 0) * (get(one, "height", int) or 0))[-1]
         size, handle = get(largest, "file_size", int), text_of(largest, "file_id")
         yield Attachment("photo", size=size, media_type="image/jpeg", handle=handle)
     elif live is not None:
         yield Attachment("photo")
-
-
-def _area(picture: Json) -> int:
-    return (get(picture, "width", int) or 0) * (get(picture, "height", int) or 0)
 
 
 def _sticker(message: Json) -> Iterator[Attachment]:
@@ -103,10 +99,6 @@ def _checklist(checklist: Json) -> str:
     return _with_list(text_of(checklist, "title"), lines)
 
 
-def _dice(dice: Json) -> str:
-    return f"{text_of(dice, 'emoji')} {get(dice, 'value', int) or ''}".strip()
-
-
 def _titled(thing: Json) -> str:
     return _join(": ", text_of(thing, "title"), text_of(thing, "description"))
 
@@ -118,7 +110,7 @@ def _nothing(_: Json) -> str:
 _TEXT_KINDS: Mapping[str, tuple[str, Callable[[Json], str]]] = {
     "checklist": ("checklist", _checklist),
     "contact": ("contact", _contact),
-    "dice": ("dice", _dice),
+    "dice": ("dice", lambda dice: f"{text_of(dice, 'emoji')} {get(dice, 'value', int) or ''}".strip()),
     "game": ("game", _titled),
     "giveaway": ("giveaway", lambda giveaway: text_of(giveaway, "prize_description")),
     "invoice": ("invoice", _titled),

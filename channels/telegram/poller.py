@@ -92,7 +92,8 @@ class Trouble:
                 text = f"Telegram does not answer as it should: {redacted(error)}"
                 state = Health.DOWN if self.waited >= _DOWN_AFTER else Health.DEGRADED
                 self.status = ChannelStatus(state, text)
-        return self._backoff()
+        longest = min(_LONGEST_DELAY, _FIRST_DELAY * 2.0 ** min(self.failures - 1, 10))
+        return random.uniform(longest / 2, longest)
 
     def _rejected(self) -> None:
         """Tolerates a token that worked before for a while: proxies and restarting servers answer 404 too."""
@@ -100,10 +101,6 @@ class Trouble:
         if not self.known_good or self.rejections > _REJECTIONS_BEFORE_FATAL:
             raise SourceFailed(BAD_TOKEN, fatal=True) from None  # the library's error may hold the token
         self.status = ChannelStatus(Health.DEGRADED, BAD_TOKEN)
-
-    def _backoff(self) -> float:
-        longest = min(_LONGEST_DELAY, _FIRST_DELAY * 2.0 ** min(self.failures - 1, 10))
-        return random.uniform(longest / 2, longest)
 
 
 class Poller:
@@ -144,7 +141,10 @@ class Poller:
                     updates = await self._fetch(request, offset, 0 if trouble.failures else self._long_poll)
                     offset_after = _offset_after(updates, offset)
                 except (TelegramError, TimeoutError, _Junk) as error:
-                    await self._recover(trouble, error)
+                    delay = trouble.met(error)
+                    self._report(trouble.status)
+                    log.warning("getUpdates failed %d times in a row: %s", trouble.failures, redacted(error))
+                    await self._pause(delay)
                     if trouble.failures % _REBUILD_AFTER == 0:
                         await request.shutdown()
                         request = self._make_request()
@@ -161,12 +161,6 @@ class Poller:
                         await asyncio.sleep(BREATH)
         finally:
             await request.shutdown()
-
-    async def _recover(self, trouble: Trouble, error: Exception) -> None:
-        delay = trouble.met(error)
-        self._report(trouble.status)
-        log.warning("getUpdates failed %d times in a row: %s", trouble.failures, redacted(error))
-        await self._pause(delay)
 
     async def _fetch(self, request: BaseRequest, offset: int | None, long_poll: int) -> list[object]:
         """One poll. Raises errors of the library, `TimeoutError` for a silent connection, `_Junk`."""

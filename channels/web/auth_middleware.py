@@ -107,9 +107,6 @@ class AuthMiddleware:
             raise web.HTTPBadRequest(text='Send {"token": "…"}.\n') from error
         if not isinstance(shown, str) or not self._is_token(request, shown.strip()):
             raise web.HTTPUnauthorized(text="That is not the token.\n")
-        return self._new_session(request)
-
-    def _new_session(self, request: web.Request) -> web.StreamResponse:
         session = self.guard.new_session()
         response = web.json_response({"key": self.guard.page_key(session)})
         self._set_cookie(request, response, session)

@@ -131,8 +131,14 @@ class WebChannel:
     async def run(self, receive: Receive) -> None:
         """Serves until cancelled. Afterwards messages are refused, while open pages still see what is sent."""
         try:
-            token = await self._load_token()
-            ended = await self._load_logged_out()
+            try:
+                token = await asyncio.to_thread(self._token)
+            except (OSError, ValueError) as error:
+                raise SourceFailed(str(error)) from error
+            try:
+                ended = await self._record.logged_out()
+            except NotRecorded as error:
+                raise SourceFailed(str(error)) from error
             await self._server.start()
             async with listening(self._server.protocol, self._host, self._port) as ports:
                 self._server.door.guard = Auth(token, self._host, ports, self._now, ended)
@@ -145,21 +151,10 @@ class WebChannel:
                         await self._offer(await self._incoming.get(), receive)
         finally:
             self._accepting = False
-            self._refuse_waiting()
+            while not self._incoming.empty():
+                self._incoming.get_nowait().settle(WebMessageNotKept(_STOPPING))
             self._status = ChannelStatus(Health.OFF)
             self._gateway.listens("")
-
-    async def _load_token(self) -> str:
-        try:
-            return await asyncio.to_thread(self._token)
-        except (OSError, ValueError) as error:
-            raise SourceFailed(str(error)) from error
-
-    async def _load_logged_out(self) -> frozenset[str]:
-        try:
-            return await self._record.logged_out()
-        except NotRecorded as error:
-            raise SourceFailed(str(error)) from error
 
     def pace(self, address: Address) -> Pace:
         return Pace(PreviewStyle.DRAFT, interval=_INTERVAL)
@@ -184,7 +179,7 @@ class WebChannel:
             chat=message.address.chat_id,
             by=By.DAYBOOK,
             text=message.text,
-            at=_stamp(),
+            at=datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
             reply_to=message.reply_to,
             turn=_turn_key(message.key),
             is_error=message.key.endswith(":error"),
@@ -242,17 +237,14 @@ class WebChannel:
         await self._store(self._message(chat, said.id, said.text, said.id, tuple(attachments)))
 
     async def press(self, chat: str, pressed: Press) -> None:
-        entry = await self._find(pressed.message)
+        try:
+            entry = await self._record.find(pressed.message)
+        except NotRecorded as error:
+            raise WebMessageNotKept(str(error)) from error
         known = entry is not None and entry.chat == chat and entry.by is By.DAYBOOK
         if entry is None or not known or all(one.data != pressed.data for row in entry.buttons for one in row):
             raise WebMessageNotKept("that button is gone", again=False)
         await self._store(self._message(chat, pressed.id, pressed.data, entry.id, origin=Origin.COMMAND))
-
-    async def _find(self, id: str) -> ChatEntry | None:
-        try:
-            return await self._record.find(id)
-        except NotRecorded as error:
-            raise WebMessageNotKept(str(error)) from error
 
     def _attachment(self, file: SaidFile) -> Attachment:
         path = self._uploads.mark_used(file.handle)
@@ -306,10 +298,6 @@ class WebChannel:
             said.settle()
             await self._pages.show(said.message.id)
 
-    def _refuse_waiting(self) -> None:
-        while not self._incoming.empty():
-            self._incoming.get_nowait().settle(WebMessageNotKept(_STOPPING))
-
     async def _prune_uploads(self) -> None:
         while True:
             try:
@@ -317,10 +305,6 @@ class WebChannel:
             except (OSError, NotRecorded) as problem:
                 log.warning("deleting old uploads failed: %s", problem)
             await self._sleep(_TIDY_EVERY)
-
-
-def _stamp() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _message_id(key: str) -> str:

@@ -91,7 +91,10 @@ def read(frame: str) -> PageFrame:
         case "press":
             return Press(_field(fields, "id", _ID), _field(fields, "message", _ID), _string(fields, "data"))
         case "older":
-            return Older(_number(fields, "before"))
+            before = fields.get("before")
+            if not isinstance(before, int) or isinstance(before, bool) or not 0 <= before < 2**62:
+                raise BadFrame("before is missing or no number")
+            return Older(before)
         case other:
             raise BadFrame(f"there is no frame of the type {str(other)[:40]!r}; reload the page")
 
@@ -107,13 +110,6 @@ def _field(fields: Mapping[str, object], name: str, shape: re.Pattern[str]) -> s
     value = _string(fields, name)
     if not shape.fullmatch(value):
         raise BadFrame(f"{name} is not of the form {shape.pattern}")
-    return value
-
-
-def _number(fields: Mapping[str, object], name: str) -> int:
-    value = fields.get(name)
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**62:
-        raise BadFrame(f"{name} is missing or no number")
     return value
 
 
