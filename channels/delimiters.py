@@ -38,8 +38,7 @@ def extend(parser: MarkdownIt) -> None:
 
 
 def _only_before_address(rule: Rule) -> Rule:
-    """Runs the library's rule only where an address can still follow. It rescans the rest for each bracket: a few
-    thousand unmatched ones would take seconds."""
+    """The library's rule rescans the rest for each bracket: a few thousand unmatched ones would take seconds."""
 
     def limited(state: StateInline, silent: bool) -> bool:
         if state.src[state.pos] not in "[!":

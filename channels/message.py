@@ -147,7 +147,7 @@ class InboundMessage(WholeTexts):
 
 @dataclass(frozen=True, slots=True)
 class UnreadableEvent(WholeTexts):
-    """An event that could not be turned into a message. Its raw text is kept, and shown by status and doctor."""
+    """An event that could not be turned into a message, shown by status and doctor."""
 
     id: str
     channel: str
@@ -297,14 +297,12 @@ class Source(Protocol):
     def name(self) -> str: ...
 
     async def run(self, receive: Receive) -> None:
-        """Offers events until cancelled; can be called again after it ended. Raises `SourceFailed`; any other exception
-        is reported as a bug before the restart."""
+        """Can be called again after it ended. Raises `SourceFailed`; any other exception is reported as a bug."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommandInfo:
-    """A command for the platform's menu; the name is `[a-z]`. `owner_only`: hidden in groups. `usage`: its arguments,
-    optional ones in brackets."""
+    """`name` is `[a-z]`. `owner_only`: hidden in groups. `usage`: the arguments, optional ones in brackets."""
 
     name: str
     description: str
@@ -348,8 +346,7 @@ class Channel(Source, Protocol):
         cannot be written."""
 
     async def react(self, address: Address, platform_id: str, emoji: str) -> None:
-        """Sets our reaction on a message, replacing an earlier one; empty removes it. Platform errors are not
-        raised."""
+        """Replaces our reaction on a message; empty removes it. Platform errors are not raised."""
 
     def typing(self, address: Address) -> AbstractAsyncContextManager[None]:
         """Shows the typing indicator while inside. Platform errors are not raised."""

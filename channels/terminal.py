@@ -50,8 +50,7 @@ class TerminalPreview:
 
 @dataclass(frozen=True, slots=True)
 class Final:
-    """A finished message. `reply_to` is the id of the answered message, if any; `key` identifies it over restarts, and
-    ends in `:error` for an error."""
+    """A finished message. `key` identifies it over restarts, and ends in `:error` for an error."""
 
     id: str
     text: str
@@ -166,8 +165,7 @@ class TerminalChannel:
         return [text] if text.strip() else []
 
     async def send(self, message: OutboundMessage) -> str:
-        """Raises `NotSent` if no terminal shows the chat, `OutcomeUnknown` if it was lost meanwhile. Files are shown as
-        paths, buttons as their commands."""
+        """Raises `NotSent` if no terminal shows the chat, `OutcomeUnknown` if it was lost meanwhile."""
         text = f"{message.text}{message.file.name}: {message.file.path}" if message.file else message.text
         text += _format_buttons(message.buttons)
         final = Final(new_id(), text, message.reply_to, message.key)

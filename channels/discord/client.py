@@ -123,8 +123,7 @@ class DiscordClient:
     async def open(
         cls, token: str, api_url: str, pause: Pause, silence: float, rate_limit: GlobalRateLimit
     ) -> DiscordClient:
-        """Logs in. `silence`: seconds without data, heartbeats included, before the gateway connection is replaced.
-        Raises `SourceFailed`."""
+        """Logs in. `silence`: seconds without data before the gateway connection is replaced. Raises `SourceFailed`."""
         client = cls(api_url, pause, silence, rate_limit)
         try:
             async with asyncio.timeout(LOGIN_TIMEOUT):
@@ -153,8 +152,8 @@ class DiscordClient:
         return str(self._client.application_id)
 
     async def listen(self, on_event: OnEvent, on_lost: Callable[[], None]) -> None:
-        """Receives gateway events until cancelled. `on_lost` is called when the connection breaks and is being resumed.
-        Raises `SourceFailed` if it cannot be resumed."""
+        """`on_lost` is called when the connection breaks and is being resumed. Raises `SourceFailed` if it cannot be
+        resumed."""
         self._client.on_event, self._client.on_lost = on_event, on_lost
         try:
             await self._client.connect()
@@ -226,7 +225,7 @@ class _Http(HTTPClient):
             raise ConnectionError(f"the answer cannot be read: {type(error).__name__}: {error}") from error
 
     async def find_gateway(self) -> None:
-        """Asks for the gateway's address, with the endpoint for bots as fallback. Raises the errors of calls."""
+        """Falls back to the endpoint for bots. Raises the errors of calls."""
         try:
             async with asyncio.timeout(OPTIONAL_TIMEOUT):
                 answer = await self.request(Route("GET", "/gateway"))
@@ -303,8 +302,7 @@ class _LibraryClient(discord.Client):
         return int(application_id) if application_id and application_id.isdecimal() else 0
 
     async def connect(self, **_: Any) -> None:
-        """Receives gateway events, resuming where asked. Like the library's without its long waits, over our socket.
-        Raises connection errors."""
+        """Like the library's without its long waits, over our socket. Raises connection errors."""
         known: dict[str, Any] = {}
         while True:
             try:

@@ -13,8 +13,7 @@ _PRIVATE_TYPES = frozenset({1, 3})
 
 @dataclass(frozen=True, slots=True)
 class DiscordChat:
-    """A chat for messages. `server` is empty for a private chat, `parent` is a thread's channel; `newest` the last
-    known message id."""
+    """`server` is empty for a private chat, `parent` is a thread's channel; `newest` the last known message id."""
 
     id: str
     server: str = ""
@@ -97,7 +96,7 @@ class Directory:
             server.own_roles = frozenset(get(role, "id", str) or "" for role in roles if self._is_own(role))
 
     def member_changed(self, data: Json) -> None:
-        """Applies GUILD_MEMBER_UPDATE, which arrives for the bot itself even without the members intent."""
+        """Applies GUILD_MEMBER_UPDATE, sent for the bot itself even without the members intent."""
         server = self._servers.get(get(data, "guild_id", str) or "")
         person = object_of(data, "user")
         if server and person and get(person, "id", str) == self._bot_id and isinstance(data.get("roles"), list):

@@ -138,8 +138,8 @@ def is_too_long(error: Exception) -> bool:
 
 
 def is_about_text(error: Exception) -> bool:
-    """True if the same text may be taken as plain text. A refusal that names no other reason counts: one attempt too
-    many is harmless, a lost reply is not."""
+    """True if the same text may be taken as plain text. A refusal without another reason counts: a reply must not be
+    lost."""
     if not isinstance(error, discord.HTTPException) or error.status != 400 or is_too_long(error):
         return False
     text = str(error).casefold()
@@ -147,7 +147,7 @@ def is_about_text(error: Exception) -> bool:
 
 
 def retry_after(error: discord.HTTPException) -> float:
-    """The pause in seconds required by a 429; the library passes on only its headers."""
+    """Seconds required by a 429; the library passes on only its headers."""
     return seconds_of(error.response.headers) or _UNNAMED_PAUSE
 
 

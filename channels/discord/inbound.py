@@ -215,8 +215,8 @@ def _forwarded(data: Json) -> Quote | None:
 
 
 def _attachments(data: Json, where: str = "") -> Iterator[Attachment]:
-    """A handle is channel, message, file and address; an expired address is fetched again. `where`: channel and
-    message, if `data` is a forwarded one."""
+    """A handle is channel, message, file and address (which expires). `where`: channel and message of a forwarded
+    `data`."""
     where = where or f"{text_of(data, 'channel_id')}/{text_of(data, 'id')}"
     is_voice = bool((get(data, "flags", int) or 0) & _VOICE_FLAG)
     for one in objects_of(data, "attachments"):

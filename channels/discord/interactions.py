@@ -102,7 +102,7 @@ class Interactions:
         return False
 
     async def waiting(self, reply_to: str) -> PendingInteraction | None:
-        """The acknowledged interaction that a message answers; None if it no longer waits."""
+        """The acknowledged interaction that a message answers, if it still waits."""
         found = self._waiting.get(reply_to)
         if found is None or found.until < asyncio.get_running_loop().time():
             return None
@@ -171,8 +171,7 @@ class InteractionAnswers:
         return ""
 
     async def change(self, client: DiscordClient, message: OutboundMessage) -> bool:
-        """Changes the message with the pressed button: the only way if one person alone sees it. False if no press
-        waits or Discord refuses."""
+        """The only way to change a message that one person alone sees. False if no press waits or Discord refuses."""
         waiting = await self._interactions.waiting(message.reply_to)
         if waiting is None:
             return False

@@ -72,9 +72,7 @@ class GlobalRateLimit:
     def met(self, headers: Mapping[str, str], body: object = None) -> None:
         wait = retry_seconds(headers, body)
         # Cloudflare names no limit of Discord's.
-        names_a_limit = any(
-            headers.get(f"X-RateLimit-{name}") for name in ("Bucket", "Scope", "Global")
-        )  # not Cloudflare's
+        names_a_limit = any(headers.get(f"X-RateLimit-{name}") for name in ("Bucket", "Scope", "Global"))
         if not headers.get("Via") and not names_a_limit:
             self._shut_until = max(self._shut_until, time.monotonic() + (wait or _CLOUDFLARE))
         elif headers.get("X-RateLimit-Global") or (isinstance(body, Mapping) and body.get("global") is True):

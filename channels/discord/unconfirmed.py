@@ -1,5 +1,4 @@
-"""Sends whose answer was lost. For some minutes Discord recognizes a repeat by its nonce; later a repeat may be a
-second message."""
+"""Sends whose answer was lost. Discord recognizes a repeat by its nonce, but only for some minutes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """HTTP connections to the Bot API for python-telegram-bot.
 
-Calls without a file go through aiohttp: the library's httpx takes four times the CPU time, and a message costs three
-calls. `LenientBot` reads only the fields that are used, since the library fails on others after the call succeeded.
+Calls without a file go through aiohttp: the library's httpx takes four times the CPU time.
 """
 
 from __future__ import annotations
@@ -37,8 +36,8 @@ class LightCalls:
         self._session: aiohttp.ClientSession | None = None
 
     async def post(self, url: str, form: str, silence: float | None) -> tuple[int, bytes]:
-        """Status and body of the answer. `silence`: seconds without data before it fails. Raises `TimedOut` and
-        `NetworkError` from aiohttp's errors, as the library does from httpx'."""
+        """Status and body. `silence`: seconds without data before it fails. Raises `TimedOut` and `NetworkError`, as
+        the library."""
         if self._session is None:
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=self._connections, ssl=self._tls, keepalive_timeout=_KEPT_IDLE),
@@ -73,8 +72,7 @@ _CONNECT_WITHIN = 10.0
 
 
 class _QueuedRequest(HTTPXRequest):
-    """Queues calls in front of the pool, which rescans its connections for each waiting call. Calls without a file go
-    through `light`, if given."""
+    """Queues calls in front of the pool, which rescans its connections for each waiting call."""
 
     def __init__(self, connections: int, free_within: float, light: LightCalls | None, **settings: Any) -> None:
         super().__init__(connection_pool_size=connections, pool_timeout=free_within, **settings)
@@ -158,8 +156,7 @@ def connect(base_url: str, *, read_timeout: float, connections: int, free_within
 
 
 def download_client(file_url: str) -> httpx.AsyncClient:
-    """A client for files, which the library would hold in memory whole. Follows no redirect: a file's address has the
-    token in it."""
+    """Streams files, and follows no redirect: a file's address has the token in it."""
     return httpx.AsyncClient(
         headers={"Accept-Encoding": "identity"},
         verify=_tls(),

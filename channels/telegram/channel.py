@@ -100,8 +100,8 @@ class TelegramChannel:
         long_poll: int = LONG_POLL,
         answer_timeout: float = 30.0,
     ) -> None:
-        """`commands` fill the menu. `pause` waits between failures and typing indicators. `long_poll` and
-        `answer_timeout` (for a send) in seconds."""
+        """`pause` waits between failures and typing indicators. `long_poll` and `answer_timeout` (for a send) in
+        seconds."""
         self._base_url = base_url
         self._request = connect(self._base_url, read_timeout=answer_timeout, connections=CONNECTIONS)
         self._bot = LenientBot(
@@ -136,8 +136,8 @@ class TelegramChannel:
     # In
 
     async def run(self, receive: Receive) -> None:
-        """Polls until cancelled. Raises `SourceFailed` for a wrong token, and the errors of `receive`; refused updates
-        are offered again by the next run."""
+        """Raises `SourceFailed` for a wrong token, and the errors of `receive`, after which the next run offers the
+        updates again."""
         self._report(ChannelStatus(Health.DEGRADED, "connecting to Telegram"))
         try:
             with self._migrations.reporting_to(receive):

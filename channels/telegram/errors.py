@@ -119,8 +119,8 @@ def is_too_long(error: TelegramError) -> bool:
 
 
 def is_about_text(error: TelegramError) -> bool:
-    """True if the same text may be taken as plain text. A refusal that names no other reason counts: one attempt too
-    many is harmless, a lost reply is not."""
+    """True if the same text may be taken as plain text. A refusal without another reason counts: a reply must not be
+    lost."""
     text = str(error).casefold()
     if not isinstance(error, BadRequest) or is_too_long(error):
         return False

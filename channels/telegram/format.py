@@ -1,8 +1,5 @@
-"""Markdown as Telegram's text and entities.
-
-Entities, unlike markup, cannot be refused because of a character in the text. Offsets and lengths count UTF-16 code
-units (https://core.telegram.org/api/entities).
-"""
+"""Markdown as Telegram's text and entities. Unlike markup, entities cannot be refused because of a character in the
+text. Offsets and lengths count UTF-16 code units (https://core.telegram.org/api/entities)."""
 
 from __future__ import annotations
 
@@ -86,8 +83,8 @@ def plain(markdown: str) -> str:
 
 
 def length(markdown: str) -> int:
-    """UTF-16 code units of a rendered message. One with too many links counts as too long, because an address outside
-    an entity would be lost."""
+    """UTF-16 code units of a rendered message. Too many links count as too long: an address without an entity would be
+    lost."""
     text, entities = _render(markdown)
     links = sum(1 for entity in entities if entity.type is EntityType.TEXT_LINK)
     return max(utf16_len(text), links * MAX_TEXT // MAX_ENTITIES)
@@ -125,8 +122,8 @@ class _Style:
     serials: itertools.count[int] = field(default_factory=itertools.count)
 
     def within(self, kind: EntityType, *, url: str = "", language: str = "") -> _Style:
-        """Adds a layer. A kind does not nest in itself, and code drops the layers around it except a quote and a link
-        (Bot API, formatting options)."""
+        """A kind does not nest in itself, and code drops the layers around it except a quote and a link (Bot API,
+        formatting options)."""
         if any(layer.type is kind for layer in self.layers):
             return self
         kept = self.layers

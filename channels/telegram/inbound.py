@@ -50,7 +50,7 @@ class TelegramIdentity:
 
 
 def read(update: Json, bot: TelegramIdentity) -> InboundMessage | Migrated | UnreadableEvent | None:
-    """The event in an update. None for service messages, our own, channels, and those without a person."""
+    """None for service messages, our own, channels, and those without a person."""
     try:
         event_id = f"update:{need(update, 'update_id', int)}"
         for kind in ("message", "edited_message"):
@@ -262,7 +262,7 @@ def _replies_to_bot(message: Json, bot: TelegramIdentity, written: _Written) -> 
 
 
 def _replied(message: Json) -> Json | None:
-    """The answered message. In a topic every message replies to the one that opened it; that does not count."""
+    """The answered message, but not the one that opened the topic, which every message in it replies to."""
     replied = object_of(message, "reply_to_message")
     if replied is None or "forum_topic_created" in replied:
         return None

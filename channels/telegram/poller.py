@@ -1,7 +1,7 @@
 """Long polling that loses nothing: an update is confirmed once it is on disk.
 
-The library's `Updater` confirms first and stops for ever at an update that it cannot parse, so raw JSON is fetched here
-through the library's HTTP layer. The offset of the next request is the acknowledgement.
+The library's `Updater` confirms first and stops for ever at an update that it cannot parse. The offset of the next
+request is the acknowledgement.
 """
 
 from __future__ import annotations

@@ -43,15 +43,14 @@ Now = Callable[[], float]
 
 @dataclass(frozen=True, slots=True)
 class WebSession:
-    """A browser's session, valid until that moment (seconds since 1970)."""
+    """`until`: seconds since 1970."""
 
     id: str
     until: int
 
 
 class Auth:
-    """`host`: as configured; `ports`: all listening ports; `token`: at least one character; `ended`: ids of logged-out
-    sessions."""
+    """`ports`: all listening ports; `token`: at least one character; `ended`: ids of logged-out sessions."""
 
     def __init__(
         self, token: str, host: str, ports: Collection[int], now: Now = time.time, ended: Collection[str] = ()
@@ -118,7 +117,7 @@ class Auth:
         return WebSession(session.id, end) if end - session.until >= _RENEWED_AFTER else None
 
     def end(self, session: WebSession) -> int:
-        """Invalidates a session. Returns the latest time at which a cookie of it, perhaps renewed since, can expire."""
+        """Returns the latest time at which a cookie of the session, perhaps renewed since, can expire."""
         self._ended.add(session.id)
         return self._session_end()
 

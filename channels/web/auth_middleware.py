@@ -64,7 +64,7 @@ class AuthMiddleware:
 
     def let_in(self, request: web.Request, proof: Callable[[WebSession], bool] | None = None) -> WebSession | None:
         """The authenticated session, or None. `proof` checks the second half; by default the header must hold the page
-        key. A bearer token is a session of its own. Raises `HTTPTooManyRequests`."""
+        key. Raises `HTTPTooManyRequests`."""
         session = self.half_session(request)
         if session is None:
             return None
@@ -75,8 +75,7 @@ class AuthMiddleware:
         return session
 
     def half_session(self, request: web.Request) -> WebSession | None:
-        """The session of the cookie, which is not sufficient, or of the bearer token, which is. Raises
-        `HTTPTooManyRequests`."""
+        """The session of the cookie, which is not sufficient, or of the bearer token. Raises `HTTPTooManyRequests`."""
         kind, _, shown = request.headers.get("Authorization", "").partition(" ")
         if not kind:
             return self.guard.session(request.cookies.get(self._cookie(request), ""))

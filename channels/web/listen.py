@@ -15,8 +15,7 @@ Factory = Callable[[], asyncio.BaseProtocol]
 
 @contextlib.asynccontextmanager
 async def listening(protocol: Factory, host: str, port: int) -> AsyncIterator[list[int]]:
-    """Accepts connections while inside; accepted ones outlive it. Yields the ports, one for each address of `host`.
-    Raises `SourceFailed`."""
+    """Accepted connections outlive it. Yields the ports, one for each address of `host`. Raises `SourceFailed`."""
     loop = asyncio.get_running_loop()
     try:
         server = await loop.create_server(protocol, host, port)

@@ -16,11 +16,11 @@ class WebHost(Protocol):
     async def channels(self) -> Mapping[str, ChannelStatus]: ...
 
     async def embedder(self, answer: str) -> object:
-        """The offer of a model for semantic search and its progress, as JSON: `state` is `offered`, `fetching`,
-        `failed` or `embedding`, or empty without news. `answer` is `yes` or `no`, empty for a query."""
+        """State of the model for semantic search, as JSON: `state` is `offered`, `fetching`, `failed`, `embedding` or
+        empty. `answer` is `yes` or `no`, empty for a query."""
 
     async def metrics(self) -> str:
-        """Metrics in Prometheus' text format. Raises `NotRecorded` if they cannot be read."""
+        """Prometheus' text format. Raises `NotRecorded`."""
 
 
 class WebMessageNotKept(Exception):
