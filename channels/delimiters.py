@@ -1,8 +1,8 @@
 """Emphasis and links beyond CommonMark: scripts without spaces between words, spoilers, and a limit for unmatched
 brackets.
 
-CommonMark takes every letter for the inside of a word, which leaves `**「重要」**は` with its asterisks. Here a wide
-character beside a mark never forbids it (as in https://github.com/tats-u/markdown-cjk-friendly).
+CommonMark takes every letter for the inside of a word, which leaves `**「重要」**は` with its asterisks (see
+https://github.com/tats-u/markdown-cjk-friendly).
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ Scalar = TypeVar("Scalar", int, str)
 
 
 def get(parent: Json, field: str, kind: type[Scalar]) -> Scalar | None:
-    """A field of the expected type, else None. A float with an integral value counts as an integer."""
+    """None if missing or of another type. A float with an integral value counts as an integer."""
     value = parent.get(field)
     if kind is int and isinstance(value, float) and math.isfinite(value):
         value = int(value)

@@ -160,7 +160,7 @@ class ScriptedChannel:
     def press(
         self, platform_id: str, label: str, sender: str = "11111", sent_at: datetime | None = None
     ) -> InboundMessage:
-        """Presses a button of a visible message. Raises `KeyError` if it has none with that label."""
+        """Raises `KeyError` if the message has no button with that label."""
         shown = self._shown[platform_id]
         data = {button.label: button.data for row in shown.buttons for button in row}[label]
         number = self._number()
@@ -192,7 +192,7 @@ class ScriptedChannel:
         ]
 
     def standing(self, chat: str = "1", thread: str | None = None) -> dict[str, OutboundMessage]:
-        """The current messages in a chat by platform id, oldest first: `heard` with buttons and files."""
+        """The current messages in a chat by platform id, oldest first."""
         return {
             id: message
             for id, message in self._shown.items()

@@ -1,8 +1,8 @@
-"""Cuts a Markdown text into messages.
+"""Cuts a Markdown text into messages: between paragraphs where possible, else blocks, lines, sentences, words,
+characters.
 
-Cuts are made between paragraphs where possible, else blocks, lines, sentences, words, and finally characters. A cut
-code block is closed and reopened with its language, a table repeats its header, a list item that starts a message loses
-its indentation. Apart from these additions and white space at the cuts, the pieces together are the text.
+A cut code block is closed and reopened with its language, a table repeats its header, a list item that starts a message
+loses its indentation. Otherwise the pieces together are the text, apart from white space at the cuts.
 """
 
 from __future__ import annotations
@@ -215,7 +215,7 @@ def _best_cut(text: str, start: int, end: int, context: _Context) -> int:
 
 
 def _line_cuts(text: str, start: int, end: int, context: _Context, least: int) -> tuple[int, int, int]:
-    """The last cut (relative to `start`) between paragraphs, between blocks, and between lines; 0 for none."""
+    """Offsets relative to `start`, between paragraphs, blocks and lines; 0 for none."""
     paragraphs = blocks = lines = 0
     offset, previous_text = 0, ""
     before, has_code = context, True

@@ -96,7 +96,7 @@ class TerminalChannel:
             self._detach(session, listener)
 
     async def say(self, text: str, session: str = MAIN_CHAT, message_id: str = "") -> str:
-        """Sends a message; returns its id once it is on disk. Raises `TerminalMessageNotKept`.
+        """Returns the message's id once it is on disk. Raises `TerminalMessageNotKept`.
 
         `message_id`: chosen by the caller (`new_id`) to know it before an answer can come.
         """

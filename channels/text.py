@@ -1,8 +1,5 @@
-"""Markdown as a small tree that every platform renders from.
-
-Text that has no Markdown meaning on a chat platform (raw HTML, link definitions, names such as `__init__`) is kept as
-written.
-"""
+"""Markdown as a small tree that every platform renders from. Text without a Markdown meaning (raw HTML, link
+definitions, names such as `__init__`) is kept as written."""
 
 from __future__ import annotations
 

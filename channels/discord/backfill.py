@@ -28,8 +28,8 @@ class NoHistory(Exception):
 
 
 async def missed(client: DiscordClient, chat_id: str, after: str, within: float) -> AsyncIterator[Sequence[Json]]:
-    """Pages of messages newer than `after`, oldest first; `within`: seconds for a page. Raises `NoHistory`, or
-    `SourceFailed` if the history is not available now."""
+    """Pages of messages newer than `after`, oldest first; `within`: seconds for a page. Raises `NoHistory` or
+    `SourceFailed`."""
     path = "/channels/{channel_id}/messages"
     while True:
         query = {"after": after, "limit": str(PAGE)}

@@ -123,8 +123,7 @@ class DiscordChannel:
     # In
 
     async def run(self, receive: Receive) -> None:
-        """Listens until cancelled. Raises `SourceFailed` and the errors of `receive`; the next run fetches refused
-        messages from the history."""
+        """Raises `SourceFailed` and the errors of `receive`; the next run fetches refused messages from the history."""
         self._report(ChannelStatus(Health.DEGRADED, "connecting to Discord"))
         try:
             client = await DiscordClient.open(self._token, self._api_url, self._pause, self._silence, self._rate_limit)

@@ -36,7 +36,7 @@ _HEAD = 200
 
 class Socket(DiscordWebSocket):
     async def received_message(self, msg: Any, /) -> None:
-        """Like the library's, but the resume address defaults to the current one."""
+        """The resume address defaults to the current one."""
         text: str | None = self._decompressor.decompress(msg) if isinstance(msg, bytes) else msg
         if text is None:
             return  # the beginning of a payload
@@ -185,7 +185,7 @@ class DiscordClient:
         return await http.request(Route("POST", path, **where), files=files, form=[dict(one) for one in form])
 
     def wait_for_capacity(self, method: str, path: str, where: Where) -> float:
-        """Seconds until a call would not take a bucket's last slot; 0 if it would not now."""
+        """Seconds until a call would not take a bucket's last slot; 0 for now."""
         return self._rate_limit.left() or self._client.own_http.wait_for_capacity(Route(method, path, **where))
 
     async def aclose(self) -> None:
@@ -343,7 +343,7 @@ class _LibraryClient(discord.Client):
             self.on_lost()
 
     async def close(self) -> None:
-        """Called by the library when it loses the gateway. Sending still works until `aclose`."""
+        """Called by the library when it loses the gateway. Sending works until `aclose`."""
         if self.ws is not None and self.ws.open:
             await self.ws.close(code=1000)
         await self.own_http.hang_up()

@@ -47,7 +47,6 @@ def payload(command: CommandInfo) -> dict[str, object]:
 
 
 def _essence(commands: Sequence[Json]) -> list[object]:
-    """Fields of commands set by us: Discord adds ids, versions and defaults."""
     found: list[object] = []
     for command in commands:
         options = [

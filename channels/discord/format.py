@@ -137,7 +137,7 @@ def _indented(lines: Sequence[str], mark: str) -> list[str]:
 
 
 def _code_lines(text: str, language: str) -> list[str]:
-    """A fenced code block. Discord has no longer fences, so a zero-width character breaks fences inside the code."""
+    """Discord has no longer fences, so a zero-width character breaks fences inside the code."""
     inside = text.replace(_FENCE, f"`{_ZERO_WIDTH}`{_ZERO_WIDTH}`")
     inside = inside + _ZERO_WIDTH if inside.endswith("`") or not inside.strip() else inside
     name = language if _LANGUAGE.fullmatch(language) else ""

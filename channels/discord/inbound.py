@@ -158,7 +158,7 @@ class _Written:
 
 
 def _without_name(text: str, bot: DiscordIdentity) -> str:
-    """Reads `/help@Daybook`, the form for one bot of several, as `/help`."""
+    """Reads `/help@Daybook` as `/help`."""
     match = _NAMED_COMMAND.match(text)
     if match is None or match[2].casefold() != bot.name.casefold():
         return text

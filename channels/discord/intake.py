@@ -79,8 +79,8 @@ class EventIntake:
             self._queue.put_nowait((name, data))
 
     async def run(self, client: DiscordClient, receive: Receive) -> None:
-        """Raises errors of `receive` and the disk, and `SourceFailed` if Discord rejects the bot. A message that was
-        not passed on never counts as seen; while a chat's history is unavailable, none in it does."""
+        """Raises errors of `receive` and the disk, and `SourceFailed` if Discord rejects the bot. While a chat's
+        history is unavailable, no message in it counts as seen."""
         marks = await self._seen.load()
         self._marks = {one.chat_id: one for one in marks}
         self._since = newest(self._marks)

@@ -1,7 +1,7 @@
 """Rate limits for all calls: Discord's global one, and Cloudflare's in front of it.
 
-Cloudflare blocks an address after too many refused calls, and each call meanwhile makes it worse. Its answers lack the
-header `Via` (https://docs.discord.com/developers/topics/rate-limits#global-rate-limit, "Invalid Request Limit").
+Cloudflare blocks an address after too many refused calls. Its answers lack the header `Via`
+(https://docs.discord.com/developers/topics/rate-limits#global-rate-limit, "Invalid Request Limit").
 """
 
 from __future__ import annotations

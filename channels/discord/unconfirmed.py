@@ -13,7 +13,7 @@ class UnconfirmedSends:
         self._since: dict[str, float] = {}
 
     def check(self, key: str) -> None:
-        """Called before another attempt. Raises `OutcomeUnknown` once if Discord may have forgotten the first one."""
+        """Raises `OutcomeUnknown` once if Discord may have forgotten the first attempt."""
         since = self._since.get(key)
         if since is not None and asyncio.get_running_loop().time() - since > self._lasts:
             del self._since[key]

@@ -1,4 +1,4 @@
-"""Drafts, which show an unfinished answer (Bot API 9.3): private chats only, if the server supports them."""
+"""Drafts, which show an unfinished answer in private chats (Bot API 9.3)."""
 
 from __future__ import annotations
 

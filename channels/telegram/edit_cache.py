@@ -1,4 +1,4 @@
-"""The last shown state of edited messages: Telegram refuses an edit that changes nothing."""
+"""The last shown state of messages: Telegram refuses an edit that changes nothing."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ class EditCache:
 
     @property
     def exist(self) -> bool:
-        """True if the server accepts edits, as far as is known."""
         return asyncio.get_running_loop().time() >= self._none_until
 
     def do_without(self, why: str) -> None:

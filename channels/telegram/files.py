@@ -37,7 +37,7 @@ class Downloads:
         self._client = download_client(file_url)
 
     async def fetch(self, attachment: Attachment, to: Path, most: int) -> None:
-        """See `Channel.fetch`. A partly written file is deleted after a failure."""
+        """Deletes a partly written file after a failure."""
         if not attachment.handle:
             raise NotFetched(f"there is no file behind this {attachment.kind}")
         if attachment.size is not None and attachment.size > most:
@@ -162,7 +162,7 @@ class Upload:
 
 
 async def prepared(file: OutboundFile) -> Upload:
-    """Reads a file to send. Raises `Refused` if Telegram would certainly refuse it."""
+    """Raises `Refused` if Telegram would certainly refuse the file."""
     content = await asyncio.to_thread(_content, file)
     is_webp = content[:4] == b"RIFF" and content[8:12] == b"WEBP"
     is_still = is_webp or content.startswith((b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n"))

@@ -209,7 +209,7 @@ def _pre_lines(text: str, language: str, style: _Style) -> list[_Line]:
 
 
 def _table_lines(table: Table, style: _Style) -> list[_Line]:
-    """A narrow table in columns; each row of a wide one is a paragraph, with working links."""
+    """A narrow table in columns; each row of a wide one is a paragraph."""
     lines = drawn(table)
     if len(table.rows) < 2 or max(map(columns, lines)) <= _WIDEST_TABLE:
         return _pre_lines("\n".join(lines), "", style)

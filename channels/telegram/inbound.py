@@ -237,7 +237,7 @@ def _marks(text: str, entities: object) -> Iterator[_Marked]:
 
 
 def _rich_text(value: object) -> str:
-    """The text of a rich message (Bot API 10.1), whose blocks nest; a block is a line."""
+    """The text of a rich message (Bot API 10.1); a block is a line."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):

@@ -39,7 +39,7 @@ class Attempt:
         )
 
     def as_plain(self, markdown: str) -> Attempt:
-        """Also without entities: servers may see markup in plain text, and a reply must not be lost."""
+        """Also without entities: servers may see markup in plain text."""
         return replace(self, text=plain(markdown), entities=(), plain=True)
 
 

@@ -96,7 +96,7 @@ class Trouble:
         return random.uniform(longest / 2, longest)
 
     def _rejected(self) -> None:
-        """Tolerates a token that worked before for a while: proxies and restarting servers answer 404 too."""
+        """Tolerates a token that worked before for a while: restarting servers answer 404 too."""
         self.rejections += 1
         if not self.known_good or self.rejections > _REJECTIONS_BEFORE_FATAL:
             raise SourceFailed(BAD_TOKEN, fatal=True) from None  # the library's error may hold the token
@@ -163,7 +163,7 @@ class Poller:
             await request.shutdown()
 
     async def _fetch(self, request: BaseRequest, offset: int | None, long_poll: int) -> list[object]:
-        """One poll. Raises errors of the library, `TimeoutError` for a silent connection, `_Junk`."""
+        """Raises errors of the library, `TimeoutError` for a silent connection, `_Junk`."""
         parameters = {
             "offset": offset or 0,
             "timeout": long_poll,

@@ -36,7 +36,7 @@ class TelegramPresence:
         self._moved = moved
 
     async def react(self, address: Address, platform_id: str, emoji: str) -> None:
-        """See `Channel.react`. Emoji outside Telegram's some seventy reactions are skipped."""
+        """Skips emoji that Telegram does not have as a reaction."""
         reaction = _REACTIONS.get(emoji.replace(_PRESENTATION, ""))
         if emoji and reaction is None:
             log.debug("Telegram has no reaction %r", emoji)

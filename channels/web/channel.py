@@ -129,7 +129,7 @@ class WebChannel:
         return self._status
 
     async def run(self, receive: Receive) -> None:
-        """Serves until cancelled. Afterwards messages are refused, while open pages still see what is sent."""
+        """Afterwards messages are refused, while open pages still see what is sent."""
         try:
             try:
                 token = await asyncio.to_thread(self._token)
@@ -277,7 +277,7 @@ class WebChannel:
         )
 
     async def _store(self, message: InboundMessage) -> None:
-        """Passes a message to `run`, which stores it even if the page leaves meanwhile. Raises `WebMessageNotKept`."""
+        """`run` stores the message even if the page leaves meanwhile. Raises `WebMessageNotKept`."""
         if not self._accepting:
             raise WebMessageNotKept(_STOPPING)
         said = _PendingMessage(message, asyncio.get_running_loop().create_future())

@@ -59,7 +59,7 @@ def rendered(markdown: str) -> str:
 
 
 def file_name(name: str) -> str:
-    """A name for display and saving: one line, without characters that disguise its ending."""
+    """One line, without characters that disguise the name's ending."""
     return " ".join(_TURNING.sub("", name).split()) or "file"
 
 

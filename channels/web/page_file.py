@@ -1,4 +1,4 @@
-"""The page, shipped as one file. Its script and style are allowed by hash, so that nothing injected runs."""
+"""The page, shipped as one file. Its script and style are allowed by hash."""
 
 from __future__ import annotations
 

@@ -66,14 +66,13 @@ class ChatRecord(Protocol):
     async def find(self, id: str) -> ChatEntry | None: ...
 
     async def keep(self, entry: ChatEntry) -> ChatEntry:
-        """Stores our message and assigns its `number`. An existing entry with that id stays unchanged. On disk when it
-        returns."""
+        """Assigns the `number`. An existing entry with that id stays unchanged. On disk when it returns."""
 
     async def change(self, id: str, text: str, buttons: Buttons) -> ChatEntry | None:
         """None if the entry no longer exists."""
 
     def watch(self, changed: Callable[[str], Awaitable[None]]) -> None:
-        """Calls `changed` with the id of each entry changed otherwise than by `change` (by /forget)."""
+        """Calls `changed` with the id of each entry changed by /forget."""
 
     async def log_out(self, session: str, until: int) -> None:
         """Stores that a session is invalid, at least until that moment (seconds since 1970)."""

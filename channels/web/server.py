@@ -133,7 +133,6 @@ class WebServer:
         return await self._sockets.converse(request, admit)
 
     async def _log_out(self, request: web.Request) -> web.StreamResponse:
-        """Ends the browser's session on all pages, and every copy of it."""
         session = self.door.let_in(request)
         response = web.Response(status=204)
         if session is not None and session is not BEARER:
@@ -179,7 +178,7 @@ class WebServer:
         return web.HTTPRequestEntityTooLarge(most, text=text)
 
     async def _sign_path(self, request: web.Request) -> web.StreamResponse:
-        """Answers `{path}`, from which the session's browser can load the file for some minutes."""
+        """The session's browser can load the file from the path for some minutes."""
         await self._file(request)
         session = self.door.let_in(request)
         assert session is not None

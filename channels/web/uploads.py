@@ -69,7 +69,7 @@ class Uploads:
         return path if path.is_file() else None
 
     def mark_used(self, handle: str) -> Path | None:
-        """Like `find`, for a message about to name it: marks it as new, so that a running `prune` leaves it."""
+        """Like `find`, but marks the file as new, so that a running `prune` leaves it."""
         path = self.find(handle)
         if path is not None:
             os.utime(path)

@@ -49,7 +49,7 @@ class PageSockets:
         await _goodbye(theirs, WSCloseCode.POLICY_VIOLATION, "logged out")
 
     async def converse(self, request: web.Request, admit: Admit) -> web.StreamResponse:
-        """Serves a socket. Nothing of a chat is sent before its first frame is admitted."""
+        """Nothing of a chat is sent before its first frame is admitted."""
         while len(self._unauthenticated) >= _MOST_UNAUTHENTICATED:
             oldest = next(iter(self._unauthenticated))
             _abort(self._unauthenticated.pop(oldest))
