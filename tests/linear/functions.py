@@ -116,7 +116,7 @@ def _cut(measure: split.Measure, limit: int) -> Act:
     """Without what is remembered of earlier times."""
 
     def act(said: str) -> None:
-        for cache in (split._pieces, telegram._drawn, discord.rendered):
+        for cache in (split._pieces, telegram._render, discord.rendered):
             cache.cache_clear()
         split.split(said, measure, limit)
 
@@ -125,7 +125,7 @@ def _cut(measure: split.Measure, limit: int) -> Act:
 
 def _drawn(draw: Act) -> Act:
     def act(said: str) -> None:
-        telegram._drawn.cache_clear()
+        telegram._render.cache_clear()
         draw(said)
 
     return act

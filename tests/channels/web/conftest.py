@@ -150,7 +150,7 @@ class House:
         port: int = 0,
         host: str = "127.0.0.1",
         token: str = TOKEN,
-        patience: float = 30.0,
+        auth_timeout: float = 30.0,
         sleep: Sleep = asyncio.sleep,
         now: Now = time.time,
     ) -> WebChannel:
@@ -163,7 +163,7 @@ class House:
             port=port,
             largest_upload=1_000_000,
             commands=(CommandInfo("help", "What I understand"),),
-            patience=patience,
+            auth_timeout=auth_timeout,
             sleep=sleep,
             now=now,
         )
