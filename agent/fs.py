@@ -1,4 +1,4 @@
-"""Names that are there after a power cut: a file's content is synced, and then the folder that names it. Blocks."""
+"""Files that survive a power cut: the content is synced, then the folder that names it. Blocks."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from pathlib import Path
 
 
 def write_whole(place: Path, text: str) -> None:
-    """Give a file a new content in one step: at every moment, the old or the new one is there. Missing folders are made
-    (0700). Raises `OSError`; the old content stays."""
+    """Replace a file's content atomically; missing folders are made (0700). Raises `OSError`; the old content stays."""
     make_folder(place.parent)
     fresh = place.with_name(f".{place.name}.{secrets.token_hex(4)}.new")
     try:
@@ -27,7 +26,7 @@ def write_whole(place: Path, text: str) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """With the missing ones above it (0700). Raises `OSError`."""
+    """Make a folder and the missing ones above it (0700). Raises `OSError`."""
     missing = [one for one in (folder, *folder.parents) if not one.is_dir()]
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     for made in missing:
@@ -35,8 +34,7 @@ def make_folder(folder: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Bring names added and changed to the disk; where folders cannot be opened (Windows), the system does so itself.
-    Raises `OSError`."""
+    """Sync a folder's names to disk. Does nothing on Windows, which syncs them itself. Raises `OSError`."""
     if os.name == "nt":
         return
     handle = os.open(folder, os.O_RDONLY)

@@ -1,4 +1,4 @@
-"""What an agent needs to know of the configuration, with SPEC's defaults."""
+"""The agent's settings, with SPEC's defaults."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 class GroupLogs(enum.StrEnum):
-    """Which daily logs a group's prompt holds: its own, the owner's too, or none (`memory.group_daily_logs`)."""
+    """The daily logs in a group's prompt: its own, the owner's too, or none (`memory.group_daily_logs`)."""
 
     OWN = "own"
     SHARED = "shared"
@@ -17,7 +17,7 @@ class GroupLogs(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """`context_window` in tokens; None asks the server. `effort` and `cache` as in `ModelRequest`."""
+    """The model. `context_window` in tokens (None: ask the server); `effort` and `cache` as in `ModelRequest`."""
 
     name: str = "claude-sonnet-5-5"
     max_tokens: int = 8192
@@ -28,7 +28,7 @@ class ModelSettings:
 
 @dataclass(frozen=True, slots=True)
 class FlushSettings:
-    """`prompt` and `system_prompt` replace our own words to the model; the safety lines are added to any."""
+    """The flush. `prompt` and `system_prompt` replace ours; the safety lines are always added."""
 
     enabled: bool = True
     prompt: str | None = None
@@ -37,7 +37,7 @@ class FlushSettings:
 
 @dataclass(frozen=True, slots=True)
 class SessionSettings:
-    """All sizes in tokens. `idle_reset_minutes` None: a session lasts until it is ended."""
+    """Session sizes in tokens. `idle_reset_minutes` None: a session never ends by itself."""
 
     reserve_tokens: int = 20_000
     keep_recent_tokens: int = 20_000
@@ -49,7 +49,7 @@ class SessionSettings:
 
 @dataclass(frozen=True, slots=True)
 class RecallSettings:
-    """Memories that go with a message unasked: how many at most, and how long a turn may wait for them."""
+    """Automatic recall: results per message, and how long a turn waits for them."""
 
     enabled: bool = True
     max_results: int = 5
@@ -58,8 +58,8 @@ class RecallSettings:
 
 @dataclass(frozen=True, slots=True)
 class HybridSettings:
-    """The ranking that the field uses. Chunks in tokens of four characters; a half-life in days; `mmr_lambda` between 0
-    (all variety) and 1 (all relevance)."""
+    """The ranking `hybrid`. Tokens of four characters; half-life in days; `mmr_lambda` from 0 (variety) to 1
+    (relevance)."""
 
     chunk_tokens: int = 400
     chunk_overlap: int = 80
@@ -73,14 +73,14 @@ class HybridSettings:
 
 @dataclass(frozen=True, slots=True)
 class LocalEmbedderSettings:
-    """A model's folder, absolute."""
+    """A local model; `folder` is absolute."""
 
     folder: Path
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteEmbedderSettings:
-    """A server of OpenAI's kind; `base_url` up to and with `/v1`, the key may be empty."""
+    """An OpenAI-compatible server; `base_url` includes `/v1`, the key may be empty."""
 
     base_url: str
     model: str
@@ -89,8 +89,8 @@ class RemoteEmbedderSettings:
 
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
-    """`hybrid` None: the ranking `daybook`. `extra_paths`: absolute, the owner's. `transcripts`: a private scope's own
-    past talks are searched too. `embedding` None: words alone are compared."""
+    """The search. `hybrid` None: the ranking `daybook`. `extra_paths`: absolute, the owner's only. `transcripts`:
+    search a private scope's past sessions. `embedding` None: search by words only."""
 
     max_chars: int = 4_000
     max_results: int = 150

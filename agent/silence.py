@@ -1,4 +1,4 @@
-"""NO_REPLY: the answer that says nothing. Recognised here, for whole texts and for streams (invariant 10)."""
+"""Recognises NO_REPLY, the answer that is not delivered, in whole texts and streams (invariant 10)."""
 
 from __future__ import annotations
 
@@ -8,26 +8,24 @@ NO_REPLY = "NO_REPLY"
 
 _UNSEEN = frozenset({"Zs", "Zl", "Zp", "Cc", "Cf", "Mn", "Me"})
 _BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
-"""Letters and signs that are drawn as nothing."""
+"""Characters that Unicode calls letters or symbols and that are drawn as nothing."""
 
 
 def spoken(text: str) -> str:
-    """What of a finished answer is to be delivered: "" for a bare token (any case, any white space around it, also
-    twice), real text without a token at its end."""
+    """The part of a finished answer to deliver: "" for a bare token (any case, repeated, with white space), otherwise
+    the text without a token at its end."""
     return text[: _silent_from(text, 0, len(text))].strip()
 
 
 def can_be_seen(text: str) -> bool:
-    """Whether a reader sees anything of it: not of spaces, of joiners, of marks without a letter. Platforms refuse such
-    a text as empty, or show nothing."""
+    """True if a text has a visible character. Platforms refuse others as empty, or show nothing."""
     return any(character not in _BLANKS and unicodedata.category(character) not in _UNSEEN for character in text)
 
 
 class SilentFilter:
-    """Lets a stream through as long as what is held back could still become the token at the end of the text.
+    """A stream filter that holds text back only while it could still become the token at the end.
 
-    `feed` returns what may be shown now; `finish` what is left at the end of the stream. White space before a possible
-    token is held with it, so that nothing is shown for a bare token and no stray line before a trailing one.
+    White space before a possible token is held too, so that a bare token shows nothing at all.
     """
 
     def __init__(self) -> None:
@@ -37,6 +35,7 @@ class SilentFilter:
         self._last_shown = ""
 
     def feed(self, piece: str) -> str:
+        """Returns the text that can be shown now."""
         text = self._before + self._begun + piece
         first = len(self._before)
         begun = _begun_from(text, first)
@@ -52,19 +51,20 @@ class SilentFilter:
         return shown
 
     def finish(self) -> str:
+        """Returns the held text that the stream's end made safe to show."""
         text, shown = "".join([self._last_shown, *self._held, self._begun]), len(self._last_shown)
         self._held, self._begun = [], ""
         return text[shown : _silent_from(text, shown, len(text))]
 
 
 def _silent_from(text: str, first: int, end: int) -> int:
-    """Where the white space and the tokens at the end begin, not before `first`; `end` where there is no token."""
+    """Start of the trailing white space and tokens, at least `first`; `end` if there is no token."""
     begin = _quiet_from(text, first, end)
     return begin if text[begin:end].strip() else end
 
 
 def _quiet_from(text: str, first: int, end: int) -> int:
-    """Where that begins which is only white space and whole tokens."""
+    """Start of the trailing white space and whole tokens."""
     while True:
         while end > first and text[end - 1].isspace():
             end -= 1
@@ -75,7 +75,7 @@ def _quiet_from(text: str, first: int, end: int) -> int:
 
 
 def _begun_from(text: str, first: int) -> int:
-    """Where a token begins whose end has not come yet."""
+    """Start of a token cut off by the end of the text; the text's length if there is none."""
     for size in range(min(len(NO_REPLY) - 1, len(text) - first), 0, -1):
         begin = len(text) - size
         if text[begin:].upper() == NO_REPLY[:size] and not _is_inside_word(text, begin):

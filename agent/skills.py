@@ -1,10 +1,8 @@
-"""Skills: what the agent can look up when it is needed. One folder each, `skills/<name>/SKILL.md` in the workspace,
-over those that ship with the program.
+"""Skills: `skills/<name>/SKILL.md` in a workspace, and those that ship with the program. Everything here blocks.
 
-A skill is workspace text: its owner, or the agent in a talk with them, may have put private things into it, its name
-and description too. So others know of a skill only where it is built in, says `shared: true`, or lies in their own
-folder (SPEC 5, invariant 8); `always: true` puts a skill whole into the prompts of those who know of it. Whoever asks
-for skills says for which scope. Everything here blocks.
+A skill may hold private text, in its name and description too. People and groups see a skill only if it is built in,
+says `shared: true`, or lies in their own folder (SPEC 5, invariant 8). `always: true` puts a skill's whole text into
+the prompt.
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ FOLDER = "skills"
 FILE = "SKILL.md"
 _NAME = re.compile(r"\w[\w.-]{0,63}")
 _SETTLED_S = 2.0
-"""A file changed this recently may change again within its time stamp's resolution, so it is read again."""
+"""A file changed more recently than this is read again, since its time stamp may not show a further change."""
 
 
 class SkillOrigin(enum.StrEnum):
@@ -41,15 +39,15 @@ class SkillOrigin(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """One skill. `name` is its folder's.
+    """One skill; `name` is its folder's name.
 
-    path        of its text, relative to the folder of whose it is; a built-in one has none
-    body        its text without the front matter
-    bins, env   programs and environment variables that it requires
-    beside      what else is in its folder, folders with a / at the end
-    missing     what of its requirements is not there, in words
-    problem     why it cannot be used at all, a sentence's end: "has no description"
-    remarks     what is odd about it and does no harm
+    path        of its text, relative to the scope's folder; empty if built in
+    body        the text without the front matter
+    bins, env   required programs and environment variables
+    beside      other names in its folder, folders with a / at the end
+    missing     unmet requirements, for people to read
+    problem     why it cannot be used, the end of a sentence: "has no description"
+    remarks     harmless oddities
     """
 
     name: str
@@ -76,9 +74,8 @@ _Stamp = tuple[int, datetime]
 
 
 class Skills:
-    """The skills of a workspace and of those who have a folder in it. A file is read and parsed once, and again when it
-    has changed. `configured`: names of variables that are set elsewhere than in the environment, in the home's `.env`.
-    """
+    """The skills of a workspace and its scopes. A file is parsed again only after a change. `configured`: variables set
+    in the home's `.env`."""
 
     def __init__(
         self, workspace: Path, environ: Mapping[str, str] = os.environ, configured: Collection[str] = ()
@@ -90,9 +87,11 @@ class Skills:
         self._built_in: tuple[Skill, ...] | None = None
 
     def every(self, scope: Scope | None = None) -> tuple[Skill, ...]:
-        """All skills that a scope (default: the owner) may know of, by name, its own broken ones too; its own before
-        those of the workspace, these before the built-in of their name; one that is broken hides none. Never raises for
-        what is on the disk."""
+        """All skills visible to a scope (default: the owner), broken ones of its own included, by name.
+
+        A scope's own skill hides the workspace's of that name, and both hide a built-in one; a broken skill hides none.
+        Never raises for files on disk.
+        """
         scope = scope or Scope(Audience.OWNER, self._workspace)
         found = list(self._of(scope))
         shelves: list[Iterable[Skill]] = [self._shipped()]
@@ -106,11 +105,10 @@ class Skills:
         return tuple(sorted(found, key=lambda skill: (skill.name, bool(skill.problem))))
 
     def usable(self, scope: Scope) -> tuple[Skill, ...]:
-        """Those of `every` that are not broken; what they require may be missing."""
+        """The unbroken skills of `every`; their requirements may be missing."""
         return tuple(skill for skill in self.every(scope) if not skill.problem)
 
     def _of(self, scope: Scope) -> Iterator[Skill]:
-        """Those in a scope's own folder."""
         try:
             folders = files.entries(scope.folder / FOLDER, scope.folder)
         except UnreadableFile:
@@ -170,7 +168,7 @@ class Skills:
 
 
 def parse(skill: Skill, text: str) -> Skill:
-    """`skill` with what its file says. Whatever the file is, something comes of it: at worst a `problem`."""
+    """`skill` completed from its file's text; a text that cannot be used becomes a `problem`."""
     page = notes.parse(text)
     if page.fields is None:
         return replace(skill, problem=page.problem or "has no front matter with name and description")

@@ -1,4 +1,4 @@
-"""A new workspace: the template's files, copied once and the owner's from then on."""
+"""Creates a workspace from the template; its files are the owner's from then on."""
 
 from __future__ import annotations
 
@@ -10,18 +10,17 @@ from pathlib import Path
 from agent.memory.paths import make_private
 
 _OTHER_NAMES = {"AGENTS.md": "CLAUDE.md", "MEMORY.md": "memory.md"}
-"""A file that is read in place of one of ours where that is missing (SPEC 5): ours would hide it."""
+"""A file under its other name is read only if ours is missing (SPEC 5), so ours is then not created."""
 
 
 def template_folder() -> Traversable:
-    """The shipped template: a folder of the checkout, or of the installed package."""
+    """The shipped template, in the checkout or the installed package."""
     return files("workspace_template")
 
 
 def create(root: Path, template: Traversable | None = None) -> tuple[Path, ...]:
-    """Copy the template to `root`; what is there already, also a link that leads nowhere or the same file under its
-    other name, stays as it is. Folders made are 0700, files 0600. Returns the files written. Blocks; raises
-    `OSError`."""
+    """Copy the template to `root` and return the files written. Existing files stay, dangling links and files under
+    their other name included. Folders are 0700, files 0600. Blocks. Raises `OSError`."""
     make_private(root)
     return tuple(_copy(template if template is not None else template_folder(), root))
 
@@ -47,7 +46,7 @@ def _is_there(place: Path) -> bool:
 
 
 def _write_new(place: Path, content: bytes) -> None:
-    """Whole or not at all, so that a start that was cut off can be made again."""
+    """Write a file completely or not at all."""
     scratch = place.with_name(f".{place.name}.new")
     scratch.unlink(missing_ok=True)
     fd = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

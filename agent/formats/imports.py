@@ -1,4 +1,4 @@
-"""Imports of much at once."""
+"""Large imports without the garbage collector."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def kept_from_the_collector() -> Iterator[None]:
-    """What an import makes stays as long as the process. Python's cycle collector would look through it some three
-    hundred times on the way (a fifth of the model SDK's import, an eighth of the gateway's), and a tenth of a second
-    each time it looks through all."""
+    """Pause the cycle collector during an import, and freeze what it made. The collector would otherwise run about 300
+    times (a fifth of the model SDK's import time) and later rescan objects that live as long as the process."""
     gc.disable()
     try:
         yield

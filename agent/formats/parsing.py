@@ -1,9 +1,7 @@
-"""YAML and JSON of others: files that people and models write, answers of servers. The only place that reads them.
+"""The only reader of YAML and JSON from outside: files by people and models, servers' answers.
 
-Both formats nest as deeply as somebody likes, and what reads them calls itself for each level: libyaml's composer until
-the process dies of a full stack (SIGSEGV), Python's until `RecursionError`, at a depth that depends on who asks. So it
-is refused in words, from a fixed depth on. YAML has bombs besides, aliases of aliases and merges of merges, which
-grow as they are read: `load_yaml` takes no aliases.
+Nesting is limited here because deep input overflows the stack: libyaml's composer crashes the process, Python's raises
+`RecursionError` at a depth that depends on the caller. `load_yaml` refuses aliases, which can grow exponentially.
 """
 
 from __future__ import annotations
@@ -22,8 +20,8 @@ _SAFE = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def load_json(text: str | bytes, most_deep: int = MOST_DEEP_JSON) -> Any:
-    """The value of a JSON text; numbers that JSON cannot write again (NaN, 1e999) are None. Raises `ValueError` for
-    whatever is no JSON, and for what is nested too deeply."""
+    """The value of a JSON text; NaN and numbers beyond float's range become None. Raises `ValueError`, also for deep
+    nesting."""
     try:
         value = json.loads(text, parse_constant=_none, parse_float=_finite)
     except RecursionError as error:
@@ -35,8 +33,8 @@ def load_json(text: str | bytes, most_deep: int = MOST_DEEP_JSON) -> Any:
 
 
 def compose_yaml(text: str, loader: Any = _SAFE) -> yaml.Node | None:
-    """The root of a YAML text; its aliases share nodes, so what walks them bounds its own steps. Raises
-    `yaml.YAMLError`, with the line where it is nested too deeply, and `ValueError`."""
+    """The root node of a YAML text. Aliases share nodes, so callers must bound their walk. Raises `yaml.YAMLError`
+    (with the line, also for deep nesting) and `ValueError`."""
     _check(text, loader, aliases=True)
     return yaml.compose(text, Loader=loader)
 
@@ -48,7 +46,7 @@ def load_yaml(text: str) -> object:
 
 
 def _check(text: str, loader: Any, *, aliases: bool) -> None:
-    """The parser that makes events holds open levels in a list, not on the stack."""
+    """Refuse deep nesting, by parser events: the parser keeps open levels in a list, not on the stack."""
     depth = 0
     for event in yaml.parse(text, Loader=loader):
         if isinstance(event, _OPENS):
@@ -66,7 +64,7 @@ def _refused(problem: str, at: Any) -> yaml.MarkedYAMLError:
 
 
 def _depth(value: object, most: int) -> int:
-    """How deeply a value is nested, or any number above `most`. Level by level, so that it needs no stack."""
+    """Nesting depth of a value, or any number above `most`. Iterative, so that it needs no stack."""
     depth, level = 0, [value]
     while depth <= most and (level := [one for one in level if isinstance(one, list | dict)]):
         depth += 1

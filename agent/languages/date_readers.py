@@ -1,5 +1,5 @@
-"""The kinds of names that days have in a text, each read by a function of its own: a written day, a feast, a weekday,
-"two weeks ago", a part of a month, a season, a year."""
+"""Readers for names of days in a text, one function per kind: written days, feasts, weekdays, "two weeks ago",
+seasons…"""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _OLDEST, _YOUNGEST = 1_900, 2_200
 """Years in which feasts are computed."""
 _AND = frozenset(folded("and und y et и و 和 と").split())
 _PARTS = ((1, 10), (10, 20), (21, 31))
-"""Days of the early, the middle and the late part of a month."""
+"""Days of the early, middle and late part of a month."""
 _MONTHS_OF_PARTS = ((1, 4), (5, 8), (9, 12))
 _TO_COME = (date.max, date.min)
-"""No days: what is still to come, which is not read as something past."""
+"""An empty span, for future days, which must not be read as past ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class DatedText:
-    """A folded text, and the day on which it is read. `year`: the one that it names beside others, as "last year"."""
+    """A folded text and the day it is read on. `year`: the only year named beside other days, as in "last year"."""
 
     text: str
     today: date
@@ -38,14 +38,14 @@ class DatedText:
 
 
 _Found: TypeAlias = tuple[tuple[int, int, int], date, date]
-"""Where something begins, where its name begins and where it ends; and the days that it means."""
+"""Start of the match, start and end of the name; and the days that it means."""
 
 
 # days ------------------------------------------------------------------------------------------------------------
 
 
 def _days_of_month(read: DatedText) -> Iterator[_Found]:
-    """From one day of a month to another; or two days of it."""
+    """From one day of a month to another, or two days of it."""
     for match in words.DAYS_OF_MONTH.finditer(read.text):
         is_pair = match[3].strip() in _AND and match[1] is None
         yield from _from_to(read, match, match[6], words.MONTHS[match[5]], (match[2], match[4]), is_pair=is_pair)
@@ -84,7 +84,7 @@ def written(read: DatedText) -> Iterator[_Found]:
 
 
 def _slashed(read: DatedText) -> Iterator[_Found]:
-    """In the user's order if that is known and makes a day, else in both."""
+    """Days in the user's order if that is known and valid, else in both orders."""
     for match in words.SLASHED.finditer(read.text):
         one, other, year = int(match[1]), int(match[2] or match[4]), int(match[3] or match[5])
         if year < 100:
@@ -154,7 +154,7 @@ def _short_ago(read: DatedText) -> Iterator[_Found]:
 
 
 def _about(read: DatedText) -> Iterator[_Found]:
-    """So many days, weeks, months ago: more or less."""
+    """About so many days, weeks or months ago."""
     today = read.today
     for pattern in (*words.AGO, words.HAN_AGO):
         for match in pattern.finditer(read.text):
@@ -186,7 +186,8 @@ def _weeks_of_month(read: DatedText) -> Iterator[_Found]:
 
 
 def _nth(first: date, last: date, number: int, weekday: int | None, *, is_weekend: bool) -> Iterator[Span]:
-    """Of a month from `first` to `last`; weeks are counted from its first day, or (-1) from its last."""
+    """A week, weekend or weekday of the month from `first` to `last`; weeks count from its first day, or (-1) its
+    last."""
     if weekday is not None or is_weekend:
         day = nth_weekday(first.year, first.month, _SATURDAY if weekday is None else weekday, number)
         if day is not None:
@@ -283,7 +284,7 @@ def _season(
 
 
 def _quarter(year: int, month: int) -> Span:
-    """Three months; of December those over the turn of the year."""
+    """Three months from `month`, over the turn of the year for December."""
     if not date.min.year < year < date.max.year:
         return date.min, date.min
     first = date(year, month, 1)
@@ -330,9 +331,9 @@ KINDS: tuple[tuple[int, Callable[[DatedText], Iterator[_Found]]], ...] = (
     (5, _parts_of_year),
     (6, _years),
 )
-"""With the rank of each. A longer name comes before those that it holds."""
+"""Readers with their ranks. A longer name comes before those that it contains."""
 SAID = frozenset({_feasts, _seasons})
-"""The names that are said by those who speak of the days: they are words like others, too."""
+"""Names that people also use when they talk about those days, so they stay search words."""
 
 # helpers ---------------------------------------------------------------------------------------------------------
 
@@ -346,7 +347,7 @@ def _one(day: date) -> Span:
 
 
 def _day(year: int | str | None, month: int, day: int, today: date) -> Iterator[Span]:
-    """Nothing where there is no such day."""
+    """The day, in the latest past year if none is given; nothing if it does not exist."""
     years = [int(year)] if year else range(today.year, max(0, today.year - 5), -1)
     for one in years:
         try:

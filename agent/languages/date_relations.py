@@ -1,6 +1,6 @@
 """Days by other days: "since last Monday", "two weeks before 3 May", "between March and May", "クリスマスの二日前".
 
-Most languages put such words before a day; Chinese, Japanese and Korean put them behind it.
+Most languages put the relation before the day; Chinese, Japanese and Korean after it.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from agent.languages.terms import folded
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """Days `first` to `last` that a text names from `start` to `end`; at `head` the name itself begins, behind words
-    like "last". `rank`: the kind of its name, 0 for the most exact. `is_said`: whoever speaks of those days says the
-    name, as of a feast."""
+    """Days `first` to `last`, named in a text from `start` to `end`; `head` is where the name begins after words like
+    "last". `rank`: 0 is the most exact kind. `is_said`: people use the name when they talk of those days, as of a
+    feast."""
 
     start: int
     head: int
@@ -32,7 +32,7 @@ class Mention:
 
 
 class _Meant(NamedTuple):
-    """`is_distance`: so far from the day that is named."""
+    """Days meant; `is_distance`: they are counted from the named day."""
 
     first: date
     last: date
@@ -70,7 +70,7 @@ _FROM = _set("from von vom de del desde du depuis с со от من")
 _AND = _set("and und y e et и و 和 と 과 와 跟")
 _TO = _set("to until till through bis hasta jusqu по до الى حتى 到 至 から 부터 - – — ~ 〜")
 _TO_BEHIND_FROM = _set("a al au")
-"""Too short to mean that without a word before the first day."""
+"""Too short to mean "to" without a "from" before the first day."""
 _UNITS = words.UNITS | dict.fromkeys(_set("night evening eve abend nacht noche vispera veille"), 1)
 _WEEKENDS = _set("weekend wochenende week-end")
 _TWO = {folded(name): days for name, days in (("يومين", 1), ("اسبوعين", 7), ("شهرين", 30))}
@@ -94,15 +94,15 @@ _ABOUT_DAYS = (
 )  # fmt: skip
 _FROM_HAN = ("从", "從", "自")
 _LOOKED_AT = 60
-"""Characters before a day in which words about it stand."""
+"""Characters read before a day."""
 _WEEK = 7
 _SATURDAY = 5
 WEEKDAY_RANK = 1
 
 
 def related(text: str, mentions: Sequence[Mention], today: date) -> Iterator[Mention]:
-    """What the days of a folded text mean with the words around them; `mentions` in their order, apart. Of "a week
-    before 3 May" both are given, and of "until 3 May", too: what was before may have been told on 3 May."""
+    """The days that a folded text means, given its `mentions` in order. "A week before 3 May" and "until 3 May" yield 3
+    May as well: it may have been written then."""
     at = 0
     while at < len(mentions):
         one = mentions[at]
@@ -121,7 +121,7 @@ def related(text: str, mentions: Sequence[Mention], today: date) -> Iterator[Men
 
 
 def reach(text: str, one: Mention) -> tuple[int, int]:
-    """From where to where the words stand that say which days are meant, those around a name among them."""
+    """Start and end of all words about a mention's days."""
     start = one.start
     for word in reversed(_WORD.findall(text, max(0, start - _LOOKED_AT), start)):
         if word not in _ABOUT_DAYS and not word.isdecimal():
@@ -146,7 +146,7 @@ def _joins(text: str, one: Mention, other: Mention) -> bool:
 
 
 def _joined(one: Mention, other: Mention) -> Mention:
-    """A first day without a year is the last one before the other."""
+    """One span from two mentions. A first day without a year is the last one before the other."""
     first = one.first
     while first > other.last:
         first = first - timedelta(days=_WEEK) if one.rank == WEEKDAY_RANK else _a_year_before(first)
@@ -180,7 +180,7 @@ def _before(text: str, one: Mention, today: date) -> _Meant | None:
 
 
 def _words_before(text: str, at: int) -> tuple[list[str], list[str]]:
-    """The words before a place, and those between them and it that say nothing of days."""
+    """The words before `at`, and the fillers between them and it."""
     found = [word.lstrip("(\"'¿¡«„“") for word in text[max(0, at - _LOOKED_AT) : at].split()]
     end = len(found)
     while end and found[end - 1] in _FILLERS:
@@ -189,7 +189,7 @@ def _words_before(text: str, at: int) -> tuple[list[str], list[str]]:
 
 
 def _by_distance(one: Mention, relation: _Relation, named: Sequence[str]) -> _Meant | None:
-    """As in "two weeks after", "the day before", "the Sunday before", "shortly after"."""
+    """Days for "two weeks after", "the day before", "the Sunday before", "shortly after"."""
     if relation not in (_Relation.BEFORE, _Relation.AFTER) or not named:
         return None
     is_after = relation is _Relation.AFTER
@@ -206,7 +206,7 @@ def _by_distance(one: Mention, relation: _Relation, named: Sequence[str]) -> _Me
 
 
 def _by_distance_between(one: Mention, named: Sequence[str]) -> _Meant | None:
-    """As in Arabic: "after two weeks from"."""
+    """Days for Arabic forms: "after two weeks from"."""
     unit = _TWO.get(named[-1]) or _UNITS.get(named[-1])
     number = 2 if named[-1] in _TWO else _number(named[-2:-1])
     side = named[-3:-2] if number is not None and named[-1] not in _TWO else named[-2:-1]
@@ -217,7 +217,7 @@ def _by_distance_between(one: Mention, named: Sequence[str]) -> _Meant | None:
 
 
 def _behind(text: str, one: Mention, today: date) -> _Meant | None:
-    """In Chinese, Japanese and Korean."""
+    """Days for Chinese, Japanese and Korean relations."""
     if match := _BESIDE_BEHIND.match(text, one.end):
         days = _BESIDE[match[1]]
         return _moved(one, 1, 1, is_after=days > 0)
@@ -248,7 +248,7 @@ def _side(one: Mention, relation: _Relation, today: date) -> _Meant | None:
 
 
 def _moved(one: Mention, number: int | None, unit: int, *, is_after: bool) -> _Meant:
-    """So many days, weeks, months, years before or after; without a number those right beside."""
+    """So many days, weeks, months or years away; without a number, the adjoining ones."""
     edge, sign = (one.last, 1) if is_after else (one.first, -1)
     if number is None:
         near, far = _plus(edge, sign), _plus(edge, sign * unit)

@@ -1,8 +1,7 @@
-"""Days that a question names: "on 3 May", "last Tuesday", "im März", "上周", "2023", "two days after Christmas".
-Against the user's today.
+"""Days that a question names: "on 3 May", "last Tuesday", "im März", "上周", "two days after Christmas".
 
-A span is a first and a last day; one that begins with `date.min` has no beginning ("before 2020"). What can be ahead or
-behind (a month without a year) is taken as the last one past, for memories are of what was.
+A span is a first and a last day; `date.min` means no beginning ("before 2020"). Ambiguous days (a month without a year)
+are the latest past ones, since memories are about the past.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _READ_CHARS = 2_000
 
 
 def days_named(query: str, today: date, region: Region = ANYWHERE) -> tuple[Span, ...]:
-    """The spans that a question names, the most exact kind alone (a month beside a day is that day's)."""
+    """The spans that a question names; only the most exact kind (a month beside a day belongs to that day)."""
     text = _plain(query)
     found = list(related(text, _mentions(text, today, region), today))
     best = min((one.rank for one in found), default=0)
@@ -29,7 +28,7 @@ def days_named(query: str, today: date, region: Region = ANYWHERE) -> tuple[Span
 
 
 def without_days(query: str) -> str:
-    """A question, folded, without the words that name its days and are not in what was said on them."""
+    """A folded question without the words that only name its days."""
     text = _plain(query)
     parts: list[str] = []
     at = 0
@@ -41,7 +40,7 @@ def without_days(query: str) -> str:
 
 
 def written_day(text: str) -> date | None:
-    """The day that is written out in a text, with its year; None where there is none."""
+    """The first day written out with its year; None if there is none."""
     found = written(DatedText(_plain(text[:_HEADING]), date.min))
     return next((first for _, first, _ in found if first.year >= _OLDEST), None)
 
@@ -54,7 +53,7 @@ def _plain(text: str) -> str:
 
 
 def _mentions(text: str, today: date, region: Region) -> list[Mention]:
-    """In their order, apart from each other: of two that overlap, the one whose kind comes first."""
+    """Mentions in order, without overlaps: the kind that comes first wins."""
     years = {one[1].year for one in relative_years(DatedText(text, today))}
     read = DatedText(text, today, region, years.pop() if len(years) == 1 else None)
     taken = bytearray(len(text))

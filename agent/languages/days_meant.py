@@ -1,17 +1,11 @@
-"""Days that a text means by words that are true on one day only: "tomorrow", "on Friday", "vor drei Tagen", "下周五".
-
-Read months later, such a word says nothing, and no search finds it. So the day is written beside it, at the line's end:
+"""Resolves days in log entries that mean nothing to a later reader: "tomorrow", "on Friday", "vor drei Tagen".
 
     - 09:12 Alice: dentist tomorrow at ten (2026-05-06)
     - 09:13 Bob: I see you on Friday (2026-05-08 / 2026-05-01)
 
-The words themselves stay as they were said. A weekday alone may be the last or the next one, in whatever tense: "moved
-it to Friday". Then both are written. A wrong day is worse than none: nothing is written where something else that names
-a time stands beside the words ("a week from tomorrow"), where they may be a name, and where they are quoted or code.
-What is vague (next week, in a month) stays vague, and today is the log's own day.
-
-The tables of the past and of names are the search's (`date_words`), which reads questions; what lies ahead is here.
-Reminders (`gateway.scheduling.phrases`) read a whole time at the beginning of a wish, and refuse what this leaves open.
+A weekday alone may be the last or the next one, so both are written. A wrong day is worse than none: nothing is written
+beside other times ("a week from tomorrow"), possible names, quotations or code, nor for vague times and today.
+Reminders have a reader of their own (`gateway.scheduling.phrases`).
 """
 
 from __future__ import annotations
@@ -32,12 +26,12 @@ Days: TypeAlias = tuple[date, ...]
 
 @dataclass(frozen=True, slots=True)
 class _Mention:
-    """Words of a sentence that name a day, from `start` to `end`."""
+    """Words of a sentence that name a day."""
 
     start: int
     end: int
     days: Days
-    """None where it is not known which."""
+    """Empty if it is unclear which day."""
     is_weekday: bool = False
     is_number: bool = False
 
@@ -47,11 +41,11 @@ class _Mention:
 
 
 _LONGEST = 2_000
-"""Characters of an entry. What is longer is a document, whose days are not those on which it was handed over."""
+"""Longer entries are documents, whose days are not relative to the entry's."""
 _MOST = 4
-"""Days written beside a line. What names more of them is a plan for the week, and clear without."""
+"""A line with more days is a plan, and clear without them."""
 _LEAST_LETTERS = 5
-"""Of a weekday's name: `sun`, `sat` and `mon` are more often something else."""
+"""Shorter weekday names (`sun`, `sat`, `mon`) more often mean something else."""
 _NEAR_CHARS, _NEAR_WORDS = 60, 4
 _EITHER, _BETWEEN = " / ", ", "
 _DAY = r"\d{4}-\d{2}-\d{2}"
@@ -61,7 +55,7 @@ _AT_END = re.compile(rf"(?:{_MARK})|$")
 
 
 def _any(names: str) -> str:
-    """One of the names in a text with bars between them, as folded text spells it, the longest first."""
+    """A pattern for names separated by bars, folded, longest first."""
     return "|".join(sorted(folded(names).split("|"), key=len, reverse=True))
 
 
@@ -75,7 +69,7 @@ _LITERAL = re.compile(
     r"|«[^»\n]{1,400}»|»[^«\n]{1,400}«|「[^」\n]{1,400}」|《[^》\n]{1,400}》|『[^』\n]{1,400}』|(?<!\w)['‘][^'’\n]{1,80}['’](?!\w)"
 )
 _NO_WORD = re.compile(r"^[#/@]\w|://|[A-Za-z0-9_][._/\\@=][A-Za-z_]")
-"""In an address, a path, a command, or a name in code."""
+"""Part of an address, a path, a command or a name in code."""
 _NAME = re.compile(
     r"(?<=[^\W\d_] )(?:Tomorrow|Yesterday|Morgen|Gestern|Hier|Mañana|Ayer|Demain|Завтра|Вчера)\b|(?<=, )Morgen\b"
     r"|(?<![\d:])\d{1,4} Morgen\b|\bMorgen(?=[!,.]|$)|^morgen(?=[!,.]|$)"
@@ -83,7 +77,7 @@ _NAME = re.compile(
     r"[A-ZÀ-Þ][a-zà-ÿ'’]+ (?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|Domingo)\b"
     r"|(?<!\bon )(?<!\bOn )\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day [A-Z][a-z]+"
 )
-"""A title or somebody's name, and the German noun."""
+"""A title, a person's name, or the German noun."""
 _SPELT = (words.ISO, words.DOTTED, words.SLASHED, words.DAY_MONTH, words.MONTH_DAY, words.HAN_DATE)
 _SENTENCE = re.compile(r"[.!?;…](?= |$)|[。！？；]")
 
@@ -100,8 +94,8 @@ _OTHER_TIME = re.compile(
     rf"|{_any('immer|meistens|cada|todos|todas|siempre|chaque|tous|toujours|всегда|обычно|неделе|месяце|году')}"
     r"|del mes|fortnight|кажд\w{2,3}|days? (?:after|before)|\d{1,2}(?:st|nd|rd|th)|(?:19|20)\d\d)\b|每|毎|隔|\bكل\b"
 )
-"""Beside a day, which may be counted from it, or come again and again: in the same sentence as a weekday or a number,
-within a few words of "tomorrow"."""
+"""Another time that the day may be counted from, or a repetition. Looked for in the whole sentence of a weekday or
+number, and within a few words of "tomorrow"."""
 _BEFORE_NAME = re.compile(
     r"(?:\b(?:of|no|born|better|von|vom|god|antes de|el|un|para|ne|not from) |\bd['’]|^de |\bmuy de |\w-)$"
 )
@@ -129,14 +123,14 @@ _FUTURE = re.compile(
     r"|будет|будем|muss|fliege|fahre|gehe|treffe"
     r"|(?:i|we) (?:see|meet|have|need|fly|leave|go|visit|start|move))\b|سوف"
 )
-"""Without it, "in three days" may be how long something took."""
+"""Without it, "in three days" may be a duration."""
 _PAST = re.compile(r"了|た$|[었았했]")
 _A_WEEK = frozenset({"acht", "huit", "ocho"})
-"""Eight days in words are seven of them, as often as not."""
+"""Eight days in words often mean a week."""
 _HERE = re.compile(r"hier\b(?! (?:soir|matin|apres))")
 _HAN = re.compile(words.UNSPACED)
 _MAY_BEGIN = re.compile(r"(?:^|[^\w、・~〜.,-]|[我你他她它们們在是于於はも])$")
-"""Before words of a script without spaces, which are else a part of something longer."""
+"""What may precede a word in a script without spaces; otherwise it is part of a longer word."""
 _GOES_ON = re.compile(r"[气氣后後半续続期者数數线線性空香葉叶서야]|天(?![气氣])|的?努|会更好|の?前|への|がある")
 _WEEKDAY_GOES_ON = re.compile(r"[天日直起共定般围圍丰常报報均人周週到至~次年个個和、・曜大ァ-ヶ-]|から|まで|と|마다")
 
@@ -205,8 +199,7 @@ _UNSPACED_DAYS = re.compile(r"(\d{1,3}|[一二两兩三四五六七八九十]) ?
 
 
 def days_meant(line: str, said: date) -> tuple[Days, ...]:
-    """The days that a line of text, said on that day, means by such words, in their order; none in a line that spells a
-    day out, for the words beside it may be that day's."""
+    """The days that a line written on day `said` means, in order; none if the line writes a day out."""
     text = _plain(line)
     if any(pattern.search(text) for pattern in _SPELT):
         return ()
@@ -216,7 +209,7 @@ def days_meant(line: str, said: date) -> tuple[Days, ...]:
 
 
 def day_ahead(text: str, said: date) -> date | None:
-    """The one day to come that a text means, or spells out; None where it means none, or several."""
+    """The only future day that a text means or writes out; None if there is none or several."""
     if written := written_day(text):
         return written if written >= said else None
     ahead = [day for days in days_meant(text, said) for day in days if day > said]
@@ -224,7 +217,7 @@ def day_ahead(text: str, said: date) -> date | None:
 
 
 def with_days(text: str, said: date) -> str:
-    """A text with the days that it means at the ends of its lines. Twice is the same as once."""
+    """`text` with its days at the ends of its lines. Idempotent."""
     if len(text) > _LONGEST:
         return text
     lines: list[str] = []
@@ -239,7 +232,7 @@ def with_days(text: str, said: date) -> str:
 
 
 def without_days_meant(text: str) -> str:
-    """A text as it was before `with_days`."""
+    """The inverse of `with_days`."""
     return _WRITTEN.sub("", text)
 
 
@@ -256,7 +249,7 @@ def _with_days(line: str, said: date) -> str:
 
 
 def _plain(line: str) -> str:
-    """Folded, without what is quoted, code, an address or a name."""
+    """Folded, without quotations, code, addresses and names."""
     own = " ".join("·" if _NO_WORD.search(word) else word for word in _LITERAL.sub("·", line).split())
     return " ".join(folded(_NAME.sub("·", own)).split())
 
@@ -281,7 +274,7 @@ def _of_sentence(text: str, said: date) -> Iterator[Days]:
 
 
 def _is_doubtful(text: str, one: _Mention) -> bool:
-    """Whether something else may make another day of it, or no day at all."""
+    """True if a neighbouring word may change the day, or mean none."""
     before, after = text[max(0, one.start - _NEAR_CHARS) : one.start], text[one.end : one.end + _NEAR_CHARS]
     near = " ".join((*before.split()[-_NEAR_WORDS:], "·", *after.split()[:_NEAR_WORDS]))
     if _OTHER_TIME.search(near):
@@ -297,7 +290,7 @@ def _is_doubtful(text: str, one: _Mention) -> bool:
 
 
 def _by_name(text: str, said: date) -> Iterator[_Mention]:
-    """Tomorrow, yesterday and those beside them."""
+    """Tomorrow, yesterday and the days next to them."""
     for pattern, ahead in (*_DAYS_AHEAD, *((pattern, -back) for pattern, back in words.DAYS_BACK if back)):
         for match in pattern.finditer(text):
             if not _HERE.match(match[0]):
@@ -350,15 +343,15 @@ def _by_weekday(text: str, said: date) -> Iterator[_Mention]:
 
 
 def _of_week(said: date, weekday: int, weeks: int) -> Days:
-    """That day of the week so many weeks on: two where it is another one if weeks begin on Sunday."""
+    """That weekday so many weeks on; two days if weeks that begin on Sunday give another one."""
     days = 7 * weeks + weekday - said.weekday()
     other = 7 * ((said.weekday() == 6) - (weekday == 6))
     return (*_day(said, days), *_day(said, days + other)) if other else _day(said, days)
 
 
 def _beside(said: date, weekday: int, direction: int) -> Days:
-    """The last one (-1), the next one (1), or either (0): unknown where it may be the very day. Where one is in this
-    week or a day away, "next" may be that one or the one a week later, and "last" likewise."""
+    """The last one (-1), the next one (1), or both (0); empty if it may be today. A near "next" may mean that day or a
+    week later, "last" likewise."""
     ahead = (weekday - said.weekday()) % 7
     if not direction:
         return (*_day(said, ahead), *_day(said, ahead - 7)) if ahead else ()

@@ -1,7 +1,7 @@
-"""Feasts by their names in the nine languages of `date_words`, and the days on which they are in a year.
+"""Feasts in the nine languages of `date_words`, with their days in a year.
 
-Feasts by the moon are computed: Easter by the rules of the churches, Chinese ones from the new moon, Islamic ones by
-the calendar of tables, which is a day off at most where the month begins when the moon is seen.
+Easter follows the churches' rules, Chinese feasts the new moon, Islamic ones the tabular calendar, which is at most a
+day off where the month begins with a sighting.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from agent.languages.terms import folded
 
 Span: TypeAlias = tuple[date, date]
 Feast: TypeAlias = Callable[[int], Sequence[Span]]
-"""Its days in a year; of the moon's feasts there may be two, or none."""
+"""The days in a year; a lunar feast may have two spans, or none."""
 
 _EPOCH_OF_ISLAM = 227_015
 """1 Muharram of the year 1, as an ordinal of `date`."""
 _NEW_MOON = 730_125.597_66 + 8 / 24
-"""The first of the year 2000 in Beijing, as an ordinal with a part of a day."""
+"""The first of the year 2000 in Beijing, as a fractional ordinal."""
 _MONTH_OF_MOON = 29.530_588_861
 
 
 def nth_weekday(year: int, month: int, weekday: int, number: int) -> date | None:
-    """The first (1), second … or last (-1) Monday (0) to Sunday of a month; None where there is none."""
+    """The nth (or last: -1) Monday (0) to Sunday of a month; None if there is none."""
     if number > 0:
         first = date(year, month, 1)
         found = first + timedelta(days=(weekday - first.weekday()) % 7 + 7 * (number - 1))
@@ -41,7 +41,7 @@ def _fixed(month: int, day: int, days: int = 1) -> Feast:
 
 
 def _weekday(month: int, weekday: int, number: int, later: int = 0) -> Feast:
-    """`later`: so many days after that one."""
+    """`later`: days after that weekday."""
 
     def found(year: int) -> Sequence[Span]:
         day = nth_weekday(year, month, weekday, number)
@@ -51,7 +51,7 @@ def _weekday(month: int, weekday: int, number: int, later: int = 0) -> Feast:
 
 
 def _easter(first: int, last: int) -> Feast:
-    """From so many days after Easter Sunday to so many."""
+    """From `first` to `last` days after Easter Sunday."""
 
     def found(year: int) -> Sequence[Span]:
         century, rest = divmod(year, 100)
@@ -74,8 +74,8 @@ def _orthodox_easter(first: int, last: int) -> Feast:
 
 
 def _chinese(month: int, day: int, first: int, last: int) -> Feast:
-    """Around a day of a month of the moon. Such a month is the one in which the sun enters a certain sign: it begins
-    with the last new moon before that."""
+    """Days around one of a lunar month: that month begins with the last new moon before the sun enters a certain
+    sign."""
 
     def found(year: int) -> Sequence[Span]:
         enters = {1: (2, 19), 5: (6, 21), 8: (9, 23)}[month]
@@ -93,7 +93,7 @@ def _new_moon(until: date) -> date:
 
 
 def _moment_of_new_moon(number: int) -> float:
-    """The days since the first of the year 1, with their part; `number` counts from the year 2000."""
+    """A fractional ordinal; `number` counts new moons from the year 2000."""
     sun = math.radians(2.5534 + 29.105_356_70 * number)
     moon = math.radians(201.5643 + 385.816_935_28 * number)
     node = math.radians(160.7108 + 390.670_502_84 * number)
@@ -111,7 +111,7 @@ def _moment_of_new_moon(number: int) -> float:
 
 
 def _islamic(month: int, day: int, days: int) -> Feast:
-    """A day more on either side, for the moon may be seen sooner or later."""
+    """Includes a day more on either side, for sightings."""
 
     def found(year: int) -> Sequence[Span]:
         about = (year - 622) * 33 // 32
@@ -252,4 +252,4 @@ def _new_year(year: int) -> Span:
 
 
 FEASTS = {folded(name): feast for names, feast in _NAMES for name in names.split(", ")}
-"""By a name, folded, with spaces for hyphens and apostrophes."""
+"""By folded name, with spaces for hyphens and apostrophes."""

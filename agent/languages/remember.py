@@ -1,12 +1,8 @@
-"""Whether a person asks to have something remembered (SPEC 6), in English, German, French, Spanish, Chinese, Japanese.
+"""Detects requests to remember something (SPEC 6), in English, German, French, Spanish, Chinese, Japanese. Pure.
 
-Pure. An imperative at the beginning of a clause counts ("… , please remember that"), and a request in the form of a
-question ("can you remember that …?"); a question about the past ("do you remember …?"), a report ("she told me to
-remember"), a negation ("don't write that down") and whatever stands in quotation marks or code do not. In doubt it
-counts: one entry too many costs less than one that is missing.
-
-The words with which people ask to have something remembered, and refuse it. Data only; `remember` says what they
-mean.
+An imperative at the beginning of a clause counts, and a request as a question ("can you remember that …?"). Questions
+about the past, reports ("she told me to remember"), negations, quotations and code do not. If in doubt it counts: a
+superfluous entry costs less than a missing one.
 """
 
 from __future__ import annotations
@@ -20,9 +16,11 @@ _FLAGS = re.IGNORECASE
 
 @dataclass(frozen=True)
 class RememberPhrases:
-    """asks      an imperative; one that ends in a question mark is a question about the past
-    requests     a request, with a question mark or without
-    refuses      words against it: what they stand before is not asked for, and alone they take back what was
+    """One language's patterns.
+
+    asks      an imperative; with a question mark it is a question about the past
+    requests  a request, with a question mark or without
+    refuses   a negation: cancels the request that follows it, or, alone, an earlier one
     """
 
     asks: re.Pattern[str]
@@ -31,7 +29,7 @@ class RememberPhrases:
 
 
 def _language(asks: str, requests: str, refuses: str, before: str = "", *, spaced: bool = True) -> RememberPhrases:
-    """`before`: what a clause may begin with before the imperative, in languages that write spaces."""
+    """`before`: words that may precede the imperative in a clause, in languages with spaces."""
     if not spaced:
         return RememberPhrases(re.compile(asks), re.compile(requests), re.compile(refuses))
     joint = r"^|[,;:–—(-]|\s(?:and|but|so|then|also|und|aber|et|mais|alors|y|pero)\s"
@@ -164,7 +162,7 @@ REMEMBER_PHRASES = (_ENGLISH, _GERMAN, _FRENCH, _SPANISH, _CHINESE, _JAPANESE)
 
 
 _LONGEST = 2_000
-"""Characters looked at, from each end: a paste of any length must not hold up a turn."""
+"""Characters read from each end, so that a long paste cannot hold up a turn."""
 
 _OF_OTHERS = re.compile(
     r"```.*?(?:```|\Z)|`[^`\n]*`|^[ \t]*>.*?$"
@@ -188,13 +186,13 @@ _INSTEAD = re.compile(
     r"\b(?:but|instead|rather|aber|sondern|mais|plutôt|sino|pero)\b|而是|但是?|不过|でも|けど|だけど", _FLAGS
 )
 _TAKES_BACK_WITHIN = 60
-"""A sentence of so many characters or fewer that refuses takes back what was asked for before it ("Actually, don't
-remember that"); a longer one is about something else."""
+"""A refusal of at most so many characters cancels earlier requests ("Actually, don't remember that"); a longer one is
+about something else."""
 
 
 @lru_cache(maxsize=64)
 def asks_to_remember(text: str) -> bool:
-    """Whether the words of a person (without what they quote or forward) ask to have something remembered."""
+    """True if a person's own words (no quotations) ask to have something remembered."""
     if len(text) > 2 * _LONGEST:
         text = f"{text[:_LONGEST]}\n{text[-_LONGEST:]}"
     asked = False
@@ -219,7 +217,7 @@ def _asks(sentence: str) -> bool:
 
 
 def _refused(sentence: str, match: re.Match[str], language: RememberPhrases) -> bool:
-    """Refused in the same clause, or the words of somebody else."""
+    """True if it is refused in the same clause, or reported speech."""
     at = next((match.start(name) for name, found in match.groupdict().items() if found is not None), match.start())
     before = _INSTEAD.split(sentence[:at])[-1]
     if _REPORTED.search(before) or language.refuses.search(before) or language.refuses.search(match.group()):

@@ -1,10 +1,5 @@
-"""English words to their stems: Porter's algorithm (M. F. Porter, "An algorithm for suffix stripping", 1980), with the
-common irregular forms before it, since memories are told in the past and asked for in the present.
-
-Words of Russian and Arabic without what their grammar puts on them, lightly: the stem is only to be the same for the
-forms of a noun or an adjective (after Dolamic and Savoy, "Indexing and searching strategies for the Russian language",
-2009, and Larkey, Ballesteros and Connell, "Light stemming for Arabic information retrieval", 2007).
-"""
+"""Stems of English words (M. F. Porter, "An algorithm for suffix stripping", 1980, preceded by irregular forms), and
+light stemming of Russian and Arabic (after Dolamic and Savoy, 2009, and Larkey, Ballesteros and Connell, 2007)."""
 
 from __future__ import annotations
 
@@ -33,7 +28,7 @@ _FORMS = """
 _IRREGULAR = {form: base for base, *forms in map(str.split, _FORMS.split(";")) for form in forms}
 _V = "(?:[aeiou]|(?<=[^aeiou])y)"
 _MEASURE = re.compile(rf"{_V}(?!{_V}).")
-"""A vowel and the consonant behind it: as many as there are sequences of both."""
+"""Vowel-consonant sequences, Porter's measure."""
 _HAS_VOWEL = re.compile(_V)
 _DOUBLE = re.compile(r"([^aeioulsz])\1$")
 _SHORT = re.compile(r"(?:[^aeiou]|^y)[aeiouy][^aeiouwxy]$")
@@ -54,7 +49,7 @@ _STEP_4 = (
 
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
-    """`word` folded, of Latin letters. What is short, or no English, stays as good as it is."""
+    """The stem of a folded word in Latin letters; short and non-English words are kept."""
     word = _IRREGULAR.get(word, word)
     if len(word) <= 2 or not word.isascii():
         return word
@@ -137,7 +132,7 @@ _BEFORE = {"ARABIC": _longest_first(_ARABIC_BEFORE)}
 
 
 def without_endings(word: str) -> str:
-    """`word` folded; of another script as it is."""
+    """A folded Russian or Arabic word without inflection; other scripts unchanged."""
     script = unicodedata.name(word[0], "").split(" ", 1)[0]
     if script not in _BEHIND:
         return word

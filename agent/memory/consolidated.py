@@ -1,7 +1,6 @@
-"""What a talk leaves behind, brought into memory: its paragraph in HISTORY.md, and edits of the curated file.
+"""Stores a consolidated session: a paragraph in HISTORY.md and edits of the curated file. Everything blocks.
 
-The edits are of passages, never a rewrite. A change that would drop more than a quarter of the file is not made but
-kept as a proposal for the owner. Everything blocks.
+A change that would drop more than a quarter of the file is kept as a proposal for the owner instead.
 """
 
 from __future__ import annotations
@@ -24,12 +23,12 @@ _MOST_PARAGRAPH_CHARS = 4_000
 _TOO_MUCH = "it would have dropped more than a quarter of the file"
 _REFUSED = "the file could not be written ({why})"
 _SAFE_SHARE = 4
-"""A change may drop at most one part in so many of the file."""
+"""A change may drop at most one part in this many."""
 
 
 @dataclass(frozen=True, slots=True)
 class CuratedEdit:
-    """`old_text` is replaced by `new_text`, which is added where there is no old one."""
+    """Replaces `old_text` by `new_text`; an empty `old_text` appends."""
 
     old_text: str
     new_text: str
@@ -37,14 +36,14 @@ class CuratedEdit:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """`history`: the paragraph; empty for none."""
+    """A session's result; an empty `history` adds no paragraph."""
 
     history: str
     edits: tuple[CuratedEdit, ...] = ()
 
 
 class _TooMuch(FileError):
-    """The change would drop more than a quarter of the file. `after` is what the file would have said."""
+    """The change would drop more than a quarter of the file; `after` is the refused content."""
 
     def __init__(self, after: bytes) -> None:
         super().__init__(_TOO_MUCH)
@@ -52,9 +51,11 @@ class _TooMuch(FileError):
 
 
 def keep(scope: Scope, clock: Clock, found: Findings, source: str, *, extract: bool) -> None:
-    """Write the paragraph and make the edits; doing it twice adds nothing. `source` names the talk; `extract`: no model
-    made the paragraph. Raises `FileError` where the paragraph cannot be written. An edit that does not fit the file any
-    more is passed over; where the file takes none, they are kept as a proposal."""
+    """Write the paragraph and apply the edits. Idempotent.
+
+    `source` names the session; `extract`: the paragraph was made without a model. Edits that no longer fit are skipped;
+    if the file cannot be written, they become a proposal. Raises `FileError` if the paragraph cannot be written.
+    """
     if found.history.strip():
         append_history(scope, clock, found.history[:_MOST_PARAGRAPH_CHARS], source, extract=extract)
     if not found.edits:
@@ -71,7 +72,7 @@ def keep(scope: Scope, clock: Clock, found: Findings, source: str, *, extract: b
 
 
 def _changed(before: bytes, edits: Sequence[CuratedEdit], name: str) -> bytes:
-    """Raises `_TooMuch`, and `Unreadable` where the file is no UTF-8 text."""
+    """Raises `_TooMuch`, and `UnreadableFile` for a file that is not UTF-8 text."""
     files.text_of(before, name)
     after = before
     for edit in edits:
@@ -94,13 +95,13 @@ def _edited(before: bytes, edit: CuratedEdit, name: str) -> bytes:
 
 
 def _lost(before: bytes, after: bytes) -> int:
-    """Bytes of lines that are no longer there."""
+    """Bytes of the lines that are gone."""
     kept = set(after.splitlines())
     return sum(len(line) + 1 for line in before.splitlines() if line not in kept)
 
 
 def _propose(scope: Scope, clock: Clock, path: Path, after: bytes, source: str, why: str) -> None:
-    """Keep a refused change beside the memory, for the owner to take over or throw away."""
+    """Save a refused change in `memory/proposals` for the owner to review."""
     now = clock.now()
     folder = scope.folder / "memory" / "proposals"
     place = folder / f"{now:%Y-%m-%d-%H%M}-{path.stem.lower()}.md"

@@ -1,4 +1,4 @@
-"""Bytes to the disk: under a lock, whole or not at all, and there after a power cut."""
+"""Durable file operations in an open folder: locked, atomic, synced."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typing import BinaryIO
 from agent.memory.paths import Folder
 
 _PIECE = 1_000_000
-"""Bytes copied at once."""
+"""Bytes per read while copying."""
 SCRATCH = ".daybook-tmp"
-"""The name under which a new content is written; it stays only where a process was killed."""
+"""The temporary name of new content; left over only if the process is killed."""
 
 if sys.platform == "win32":
     _one_at_a_time = threading.RLock()
@@ -44,25 +44,25 @@ else:
 
 
 class NotRegular(OSError):
-    """A folder, a pipe, a device."""
+    """The name is a folder, a pipe or a device."""
 
 
 def read(folder: Folder, name: str, limit: int) -> bytes:
-    """The first bytes of a regular file, `limit` at most. Never waits (a pipe, a device). Raises `OSError`."""
+    """The first `limit` bytes of a regular file. Never waits for a pipe or device. Raises `OSError`."""
     with _opened(folder, name) as file:
         return file.read(limit)
 
 
 def tail(folder: Folder, name: str, limit: int) -> bytes:
-    """The last bytes of a regular file, `limit` at most. Raises `OSError`."""
+    """The last `limit` bytes of a regular file. Raises `OSError`."""
     with _opened(folder, name) as file:
         file.seek(max(0, os.fstat(file.fileno()).st_size - limit))
         return file.read(limit)
 
 
 def copy(folder: Folder, name: str, to: BinaryIO, most: int) -> int:
-    """Copy a regular file; returns how many bytes it has. Where those are more than `most`, the copy is cut. Raises
-    `OSError`."""
+    """Copy a regular file and return the bytes copied, at most `most` + 1: more than `most` means the file is larger.
+    Raises `OSError`."""
     with _opened(folder, name) as file:
         copied = 0
         while copied <= most and (piece := file.read(min(_PIECE, most + 1 - copied))):
@@ -81,10 +81,7 @@ def _opened(folder: Folder, name: str) -> BinaryIO:
 
 
 def append(folder: Folder, name: str, data: bytes) -> None:
-    """Add `data` at the end and wait until the disk has it. To be called under `locked`.
-
-    A failure takes back what was written, so that no half entry stays. Raises `OSError`.
-    """
+    """Append `data` and sync; a failed write is taken back. Call under `locked`. Raises `OSError`."""
     fd = folder.open(name, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     try:
         before = os.fstat(fd).st_size
@@ -104,7 +101,7 @@ def append(folder: Folder, name: str, data: bytes) -> None:
 
 
 def probe(folder: Folder) -> None:
-    """Write and remove a byte, to know whether the folder takes any. To be called under `locked`. Raises `OSError`."""
+    """Write and remove a byte to test whether the folder is writable. Call under `locked`. Raises `OSError`."""
     with suppress(FileNotFoundError):
         folder.remove(SCRATCH)
     fd = folder.open(SCRATCH, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
@@ -117,8 +114,8 @@ def probe(folder: Folder) -> None:
 
 
 def replace(folder: Folder, name: str, data: bytes, mode: int, check: Callable[[], None]) -> None:
-    """Give `name` the content `data` in one step. To be called under `locked`. `check` is called when only that step is
-    left, and may raise. Raises `OSError`; the old file stays."""
+    """Replace a file's content atomically. `check` runs just before the rename and may raise. Call under `locked`.
+    Raises `OSError`; the old file stays."""
     with suppress(FileNotFoundError):
         folder.remove(SCRATCH)  # of a process that was killed here
     fd = folder.open(SCRATCH, os.O_WRONLY | os.O_CREAT | os.O_EXCL)

@@ -1,8 +1,7 @@
-"""The only place that reads and writes workspace files. Everything here blocks: call it through `asyncio.to_thread`.
+"""The only module that reads and writes workspace files. Everything here blocks: call it through `asyncio.to_thread`.
 
-A file belongs to its owner, who may edit it at any moment: nothing is held from an earlier look, every write reads
-what it changes under the lock, and the logs of past days and HISTORY.md only grow (invariant 7), whoever asks and
-whatever the tool.
+A file's owner may edit it at any moment. So nothing is cached, and every write reads the current content under the
+lock. Logs of past days and HISTORY.md only grow (invariant 7), whichever tool asks.
 """
 
 from __future__ import annotations
@@ -53,12 +52,12 @@ __all__ = [
 ]
 
 MAX_BYTES = 4_000_000
-"""Larger files are not read: no prompt, search or tool has use for them."""
+"""Larger files are not read."""
 
 _TAIL_BYTES = 65_536  # how far back an appended heading looks for itself
 _NEW_FILE = 0o600
 _TRIES = 5
-"""At a file that others change at the same time."""
+"""Attempts at a file that others change at the same time."""
 _BUSY = "{name} is being changed by another program; try again in a moment"
 _SYSTEM_SAYS = {
     errno.ENOSPC: "the disk is full",
@@ -75,16 +74,16 @@ _SYSTEM_SAYS = {
 
 
 class NotWritten(FileError):
-    """The file is as it was before."""
+    """The file is unchanged."""
 
 
 class _Overtaken(Exception):
-    """Somebody else, a hand most likely, has changed the file between our reading and our writing."""
+    """The file was changed between our reading and our writing."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileText:
-    """A file as it was read. `sha` is the SHA-256 of its bytes in hex, `size` their number."""
+    """A file as read: text, SHA-256 in hex, size in bytes."""
 
     text: str
     sha: str
@@ -109,10 +108,10 @@ class FolderEntry:
 
 
 def read_text(path: Path, root: Path) -> FileText | None:
-    """A text file at or below `root`; None where there is none.
+    """A text file at or below `root`; None if it does not exist.
 
-    Bytes that are not UTF-8 show as U+FFFD. Raises `Unreadable` for what is no text (binary, a folder, a device), too
-    large, or not allowed; `OutOfReach`, one kind of it, where a link leads out of `root`.
+    Invalid UTF-8 becomes U+FFFD. Raises `UnreadableFile` (binary, too large, a folder, no permission) and `OutOfReach`
+    for a link that leads out of `root`.
     """
     name = name_below(path, root)
     with _reading(name):
@@ -124,7 +123,7 @@ def read_text(path: Path, root: Path) -> FileText | None:
 
 
 def read_bytes(path: Path, root: Path, limit: int = MAX_BYTES) -> bytes | None:
-    """As `read_text`, of any regular file of at most `limit` bytes."""
+    """The bytes of a regular file of at most `limit` bytes; otherwise as `read_text`."""
     name = name_below(path, root)
     with _reading(name):
         try:
@@ -135,8 +134,8 @@ def read_bytes(path: Path, root: Path, limit: int = MAX_BYTES) -> bytes | None:
 
 
 def copy_out(path: Path, root: Path, to: BinaryIO, most: int) -> None:
-    """Copy a regular file of at most `most` bytes as it stands now. Raises as `read_text` does, also where there is
-    none, where it is empty and where it is larger."""
+    """Copy a regular file of at most `most` bytes. Raises as `read_text`, and also if it is missing, empty or
+    larger."""
     name = name_below(path, root)
     with _reading(name), holding(path, root) as (folder, real_name):
         size = disk.copy(folder, real_name, to, most)
@@ -147,8 +146,8 @@ def copy_out(path: Path, root: Path, to: BinaryIO, most: int) -> None:
 
 
 def entries(path: Path, root: Path) -> list[FolderEntry]:
-    """What a folder at or below `root` holds, by name; nothing where there is no such folder. Links are shown, not
-    followed. Raises `Unreadable`."""
+    """A folder's entries by name; empty if there is no such folder. Links are listed, not followed. Raises
+    `UnreadableFile`."""
     name = name_below(path, root)
     with _reading(name):
         try:
@@ -160,11 +159,11 @@ def entries(path: Path, root: Path) -> list[FolderEntry]:
 
 
 def rewrite(path: Path, root: Path, today: date, change: Callable[[bytes | None], bytes]) -> FileText:
-    """Replace a file by what `change` makes of its bytes (None: no such file), in one step. Returns what it says now;
-    what is made from text of others has a mark in it (`provenance`).
+    """Atomically replace a file by what `change` makes of its bytes (None: no file), and return the new text with its
+    provenance marks.
 
-    `change` may raise `FileError` to leave the file alone, and runs once more where the file changed meanwhile. Raises
-    `NotWritten` also for a daily log that would lose or, being another day's, gain anything.
+    `change` may raise `FileError` to leave the file alone, and runs again if the file changed meanwhile. Raises
+    `NotWritten`, also for a daily log that would shrink or is of another day.
     """
     now = _changed(
         path,
@@ -179,8 +178,8 @@ def rewrite(path: Path, root: Path, today: date, change: Callable[[bytes | None]
 def put_back(
     path: Path, root: Path, today: date, change: Callable[[bytes | None], bytes | None], *, redacts: bool = False
 ) -> FileText | None:
-    """As `rewrite`, for undoing and forgetting alone: `change` may return None (no such file), today's log may become
-    shorter, and with `redacts` another day's and HISTORY.md may change too, the one exception of invariant 7."""
+    """As `rewrite`, for undo and forget only: `change` may return None (delete) and shorten today's log. With
+    `redacts`, past logs and HISTORY.md may change too (the exception of invariant 7)."""
     return _changed(path, root, change, lambda real, before, after: None if redacts else daily_log.closed(real, today))
 
 
@@ -228,9 +227,8 @@ def _changed(
 
 
 def remove(path: Path, root: Path, today: date, may_go: Callable[[bytes], None] = lambda data: None) -> FileText | None:
-    """Delete a file; gives back what it said, or None where there was none. A daily log is never deleted. `may_go` is
-    asked before that, and raises `FileError` to say no. What a hand changes at that moment is kept: `NotWritten` says
-    what it says now."""
+    """Delete a file and return its text; None if there was none. Daily logs are never deleted. `may_go` may raise
+    `FileError` to refuse. Raises `NotWritten` with the present text if the file changes at that moment."""
     name = name_below(path, root)
     with _writing(path, root, name, make=False) as (folder, real_name):
         real = folder.path / real_name
@@ -256,8 +254,7 @@ def remove(path: Path, root: Path, today: date, may_go: Callable[[bytes], None] 
 
 
 def check_writable(path: Path, root: Path) -> None:
-    """Raises `NotWritten` where a file of that name could not be written to, and makes its folder where there is
-    none."""
+    """Raise `NotWritten` if a file of that name cannot be written; makes its folder if missing."""
     name = name_below(path, root)
     with _writing(path, root, name) as (folder, real_name):
         known = folder.stat(real_name)
@@ -267,12 +264,12 @@ def check_writable(path: Path, root: Path) -> None:
 
 
 def clean(text: str) -> str:
-    """Text as a file can hold it: halves of a character joined or replaced, no NUL (which would make it binary)."""
+    """Text that a file can hold: no lone surrogates, no NUL (which would make it binary)."""
     return whole(text).replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
 def text_of(data: bytes, name: str) -> FileText:
-    """The bytes of the file `name` as text. Raises `Unreadable` for what is no UTF-8 text."""
+    """Bytes of the file `name` as text. Raises `UnreadableFile` for UTF-16 and binary data."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise UnreadableFile(f"{name} is UTF-16 text; save it as UTF-8")
     if b"\0" in data:
@@ -293,8 +290,8 @@ def decoded(data: bytes) -> str:
 
 
 def append(path: Path, root: Path, addition: Callable[[str], str], beginning: str) -> None:
-    """Add what `addition` makes of the end of the present text; the file may be of any size. A new or empty file
-    starts with `beginning`. Raises `NotWritten`."""
+    """Append what `addition` makes of the present end of the text, in a file of any size. A new or empty file starts
+    with `beginning`. Raises `NotWritten`."""
     name = name_below(path, root)
     with _writing(path, root, name) as (folder, real_name):
         for _ in range(_TRIES):
@@ -318,7 +315,7 @@ def append(path: Path, root: Path, addition: Callable[[str], str], beginning: st
 
 
 def _appended(before: str, addition: Callable[[str], str], beginning: str) -> bytes:
-    """What is to be written behind `before`, the end of a file."""
+    """The bytes to write after `before`, the end of a file."""
     start = "" if before else beginning
     if before and not before.endswith("\n"):
         start = "\n"
@@ -327,7 +324,7 @@ def _appended(before: str, addition: Callable[[str], str], beginning: str) -> by
 
 
 def _not_overtaken(folder: Folder, name: str, known: os.stat_result | None) -> None:
-    """Raises `_Overtaken` where the file is not the one that was read."""
+    """Raises `_Overtaken` if the file is not the one that was read."""
     if not _same(known, folder.stat(name)):
         raise _Overtaken(name)
 
@@ -355,7 +352,7 @@ def _unless(refusal: str | None) -> None:
 
 
 def _protected(name: str, known: os.stat_result | None) -> str | None:
-    """A file that its owner has made read-only stays as it is, though a new one could take its place."""
+    """The refusal for a file that its owner made read-only: a rename would replace it all the same."""
     if known is None or not stat.S_ISREG(known.st_mode) or known.st_mode & stat.S_IWUSR:
         return None
     return f"{name} was not written: its owner has made it read-only"

@@ -1,7 +1,7 @@
-"""Forgetting: what a scope's memory says of something is found, shown, and on a yes removed (SPEC 9). Blocks.
+"""Finds what a scope's memory says of something, and removes it after confirmation (SPEC 9). Blocks.
 
-Facts and notes lose what was found; logs and HISTORY.md, which otherwise only grow, keep a mark in its place
-(`[forgotten 2026-11-21]`). The change history keeps that something was forgotten, not what.
+Facts and notes lose it; logs and HISTORY.md keep a mark in its place (`[forgotten 2026-11-21]`). The change history
+records that something was forgotten, not its text.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from agent.memory.scope import Scope
 _FACTS = ("USER.md", "MEMORY.md", "memory.md", "GROUP.md")
 _BULLET = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
 _LEAST_LINE = 8
-"""Characters of a line that is known by itself, whatever it speaks of."""
+"""Shorter lines are too common to identify a note's text elsewhere."""
 _LEAST = 2
-"""Characters that what is to be forgotten must have: one letter is in everything."""
+"""Minimum characters to forget: a single letter is in everything."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForgetPassage:
-    """A passage that would go: `text` begins at `line` (from 1) of `path`, relative to the scope's folder. `whole`:
-    the file goes with it, a note on what is to be forgotten."""
+    """A passage to remove: `text` begins at `line` (from 1) of `path`, relative to the scope's folder. `whole`: the
+    entire file, a note, goes."""
 
     path: str
     line: int
@@ -43,7 +43,7 @@ class ForgetPassage:
 
 @dataclass(frozen=True, slots=True)
 class ForgetPlan:
-    """`places` would be forgotten; `unread` names files that could not be looked into, a sentence each."""
+    """The passages to forget; `unread` says, a sentence each, which files could not be read."""
 
     wanted: str
     places: tuple[ForgetPassage, ...]
@@ -52,8 +52,8 @@ class ForgetPlan:
 
 @dataclass(frozen=True, slots=True)
 class ForgetResult:
-    """`files` that changed, and the id of the change, empty where there is none. `kept`: files that still have the
-    words, for they could not be changed, with the reason, a sentence that names the file."""
+    """The changed `files`, and the id of the change (empty for none). `kept`: files that could not be changed, each
+    with a sentence that says why."""
 
     files: tuple[str, ...]
     change: str
@@ -61,8 +61,8 @@ class ForgetResult:
 
 
 def find(scope: Scope, wanted: str) -> ForgetPlan:
-    """Where the scope's facts, notes and logs speak of `wanted`: as a phrase, or, where it is nowhere, all of its
-    words in one passage. Raises `FileError` where it is too short to be looked for."""
+    """Find the passages of facts, notes and logs with the phrase `wanted`, or failing that with all its words. Raises
+    `FileError` if it is too short."""
     if len(fold(wanted).strip()) < _LEAST:
         raise FileError("that is too short to be looked for; write a word or two of what I shall forget")
     unread: list[str] = []
@@ -75,7 +75,7 @@ def find(scope: Scope, wanted: str) -> ForgetPlan:
 
 
 def up_to_date(shown: ForgetPlan, scope: Scope) -> ForgetPlan:
-    """What was shown, and what was written of the same since. Raises `FileError`."""
+    """The plan as shown, plus matching passages written since. Raises `FileError`."""
     now = find(scope, shown.wanted)
     known = {(place.path, place.text) for place in shown.places}
     more = (one for one in now.places if (one.path, one.text) not in known)
@@ -83,8 +83,8 @@ def up_to_date(shown: ForgetPlan, scope: Scope) -> ForgetPlan:
 
 
 def forget(history: History, scope: Scope, clock: Clock, session: str, finding: ForgetPlan) -> ForgetResult:
-    """Remove what was found, where it still stands as it was shown, from every file that lets itself be changed. For
-    ten minutes the change can be undone, then nothing of it is left. Raises `HistoryUnavailable`."""
+    """Remove the passages that are still as shown, from every file that can be changed. Undo is possible for ten
+    minutes. Raises `HistoryUnavailable`."""
     by_path: dict[str, list[ForgetPassage]] = {}
     for place in finding.places:
         by_path.setdefault(place.path, []).append(place)
@@ -110,7 +110,7 @@ def forget(history: History, scope: Scope, clock: Clock, session: str, finding: 
 
 
 def speaks_of(finding: ForgetPlan) -> Callable[[str], bool]:
-    """Whether a line of a talk speaks of what is to be forgotten, or is one of a note on it."""
+    """A test for transcript lines: true for those that match the plan's words, or repeat a line of a forgotten note."""
     phrase, words = _phrase(finding.wanted), _words(finding.wanted)
     by_words = bool(finding.places) and not any(place.whole or phrase(place.text) for place in finding.places)
     notes_on_it = [notes.parse(place.text).body for place in finding.places if place.whole]
@@ -123,8 +123,8 @@ def speaks_of(finding: ForgetPlan) -> Callable[[str], bool]:
 
 
 def still_in(scope: Scope, finding: ForgetPlan) -> tuple[str, ...]:
-    """People's own files, relative to the scope's folder, that are left alone and speak of what was forgotten: exported
-    talks, jobs that are still to come, and what is looked after."""
+    """Files that match but are left to the person (exports, schedule.yaml, HEARTBEAT.md), relative to the scope's
+    folder."""
     folder, holds = scope.folder, speaks_of(finding)
     found: list[str] = []
     try:
@@ -144,7 +144,7 @@ def still_in(scope: Scope, finding: ForgetPlan) -> tuple[str, ...]:
 
 
 def _bare(line: str) -> str:
-    """A line's words, without a bullet."""
+    """A line without bullet and outer spaces."""
     bullet = _BULLET.match(line)
     return line[bullet.end() if bullet else 0 :].strip()
 
@@ -169,8 +169,8 @@ def _unlist(scope: Scope, clock: Clock, note: str) -> None:
 
 
 def _without(name: str, places: Sequence[ForgetPassage], mark: str, now: bytes | None) -> bytes | None:
-    """The file without the passages, each taken out where it stands now. Bytes that are no UTF-8 are compared as they
-    were shown, and stay as they are in what is left. Raises `Unreadable` for what is no text any more."""
+    """The file without the passages, each removed where it is now. Invalid UTF-8 is compared as displayed, and kept in
+    the rest. Raises `UnreadableFile` for binary data."""
     if now is None:
         return None
     files.text_of(now, name)
@@ -212,7 +212,7 @@ def _places(path: str, text: str, holds: Callable[[str], bool]) -> Iterator[Forg
 
 
 def _end(lines: Sequence[str], at: int) -> int:
-    """Behind a bullet with its further lines, or behind the one line."""
+    """The line after a bullet with its continuation lines, or after the single line."""
     end = at + 1
     if _BULLET.match(lines[at]):
         indent = len(lines[at]) - len(lines[at].lstrip())
@@ -222,7 +222,7 @@ def _end(lines: Sequence[str], at: int) -> int:
 
 
 def _texts(scope: Scope, unread: list[str]) -> Iterator[tuple[str, str]]:
-    """Facts, notes and logs, by their path in the scope's folder."""
+    """Texts of facts, notes and logs, with paths relative to the scope's folder."""
     folder = scope.folder
     paths = [folder / name for name in _FACTS]
     waiting = [folder / "memory"]
@@ -255,7 +255,7 @@ def _only_grows(file: Path) -> bool:
 
 
 def _phrase(wanted: str) -> Callable[[str], bool]:
-    """Whether a text has the phrase, as whole words, however spelled in case, accents and width."""
+    """A test for the phrase as whole words, ignoring case, accents and width."""
     phrase = re.escape(" ".join(fold(wanted).split())).replace(r"\ ", r"\s+")
     start = "" if is_unspaced(fold(wanted).strip()[:1]) else r"(?<!\w)"
     end = "" if is_unspaced(fold(wanted).strip()[-1:]) else r"(?!\w)"

@@ -1,16 +1,9 @@
-"""The change history: every change that Daybook makes to memory, with what it takes to undo it (SPEC 6).
+"""The change history: every change that Daybook makes to memory, with the data to undo it (SPEC 6). Everything blocks.
 
-One small SQLite file per agent, in the home's `state/`; nothing of it is in the workspace, whose owner may keep a git
-repository of their own there. Everything blocks. A change is on disk before the file is, so that a crash in between
-leaves an entry without effect, never an effect without an entry.
-
-What was forgotten leaves it too: the text is overwritten here, and can be brought back for ten minutes from memory
-alone.
-
-Between the files and their history: every change is announced here before it reaches the disk.
-
-Who changes what for whom is known far above the files, so it is set for the work inside a `with` block and travels with
-it, also into threads. Outside of any block (a talk exported on demand, a test) nothing is recorded.
+One SQLite file per agent in the home's `state/`, outside the workspace. A change is recorded before its file is
+written, so a crash can leave an entry without effect, never the reverse. Forgotten text is overwritten, and can be
+restored for ten minutes from RAM only. The recorder in force is a context variable that also travels into threads;
+without one, nothing is recorded.
 """
 
 from __future__ import annotations
@@ -35,8 +28,8 @@ from agent.memory.scope import Scope
 
 
 class Recorder(Protocol):
-    """`record` has the edit on disk when it returns; raises `OSError` where it cannot, and the edit is not made.
-    `withdraw` takes the last one back, where it then could not be made."""
+    """Records edits. `record` returns once the edit is on disk; if it raises `OSError`, the edit is not made.
+    `withdraw` removes the last one, whose write failed."""
 
     def record(self, edit: FilePatch) -> None: ...
 
@@ -47,7 +40,7 @@ _recorder: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
 
 
 def recorder() -> Recorder | None:
-    """The one of the work that is being done."""
+    """The recorder in force, if any."""
     return _recorder.get()
 
 
@@ -62,7 +55,7 @@ def recording(into: Recorder) -> Iterator[None]:
 
 @contextmanager
 def recorded(edit: FilePatch) -> Iterator[None]:
-    """Around the write itself."""
+    """Record an edit around its write; withdraw it if the write fails."""
     into = _recorder.get()
     if into is not None:
         into.record(edit)
@@ -77,7 +70,7 @@ def recorded(edit: FilePatch) -> Iterator[None]:
 _log = logging.getLogger(__name__)
 
 SECOND_THOUGHTS = timedelta(minutes=10)
-"""How long what was forgotten can be brought back."""
+"""The time to undo a forget."""
 FORGET = "/forget"
 UNDO = "undo"
 _FORGOTTEN = "(forgotten)"
@@ -100,18 +93,24 @@ _COLUMNS = "id, ts, scope, session, by, path, summary, undone_by"
 
 
 class NoSuchChange(LookupError):
-    """No change, or more than one, has that id. The text is a sentence."""
+    """No change, or several, match the id. The text is a sentence."""
 
 
 class HistoryUnavailable(OSError):
-    """The history cannot be written or read; a change that cannot be recorded is not made."""
+    """The history cannot be read or written; a change that cannot be recorded is not made."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One entry. `scope` as `Scope.name` writes it; `by` is a tool, a command, flush…; `path` is the first file that it
-    touched, relative to the scope's folder; `session` is empty for what no `/undo` takes back; `undone_by` the id of
-    the change that undid it, or empty. `ts` is UTC, ISO 8601."""
+    """One entry.
+
+    scope       as `Scope.name`
+    session     empty if `/undo` must not offer it
+    by          a tool, a command, flush…
+    path        the first file touched, relative to the scope's folder
+    undone_by   id of the change that undid it, or empty
+    ts          UTC, ISO 8601
+    """
 
     id: str
     ts: str
@@ -125,7 +124,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class _Remembered:
-    """What was forgotten, as long as it can be brought back."""
+    """Forgotten edits, while they can be restored."""
 
     until: datetime
     edits: list[FilePatch] = field(default_factory=list)
@@ -142,7 +141,7 @@ class History:
         return Author(self, scope, session)
 
     def changes(self, scope: str | None = None, most: int = -1) -> list[Change]:
-        """The newest first. Raises `HistoryUnavailable`."""
+        """Changes, newest first. Raises `HistoryUnavailable`."""
         wanted, values = ("WHERE scope = ?", [scope]) if scope else ("", [])
         with self._reading() as db:
             rows = db.execute(
@@ -151,7 +150,8 @@ class History:
         return [Change(*row) for row in rows]
 
     def find(self, id: str) -> Change:
-        """The change of that id, or the only one that ends with it. Raises `NoSuchChange`, `HistoryUnavailable`."""
+        """The change with that id, or the only one whose id ends with it. Raises `NoSuchChange`,
+        `HistoryUnavailable`."""
         with self._reading() as db:
             rows = db.execute(
                 f"SELECT {_COLUMNS} FROM changes WHERE id = ?1 OR (length(?1) > 3 AND substr(id, -length(?1)) = ?1)",
@@ -163,7 +163,7 @@ class History:
         return Change(*exact[0])
 
     def last(self, session: str) -> Change | None:
-        """The last change of a session that can still be taken back, and was not passed over."""
+        """A session's last change that can still be undone and was not passed over."""
         self._let_go()
         with self._reading() as db:
             rows = db.execute(
@@ -174,11 +174,11 @@ class History:
             return next((one for one in changes if one.summary != _FORGOTTEN or one.id in self._second_thoughts), None)
 
     def pass_over(self, change: Change) -> None:
-        """It cannot be taken back and somebody was told so: it no longer stands before older ones."""
+        """Marks a change as not undoable, so that /undo skips it."""
         self._passed_over.add(change.id)
 
     def edits(self, change: Change) -> tuple[FilePatch, ...] | None:
-        """The edits of a change in their order; None where their text is forgotten."""
+        """A change's edits in order; None if their text is forgotten."""
         self._let_go()
         if change.by == FORGET:
             kept = self._second_thoughts.get(change.id)
@@ -197,13 +197,13 @@ class History:
         )
 
     def undone(self, change: Change, by: str) -> None:
-        """Note that the change `by` has undone another. Undoing an undoing brings the first one back."""
+        """Record that the change `by` undid another. Undoing an undo makes the first change undoable again."""
         with self._writing() as db:
             db.execute("UPDATE changes SET undone_by = ? WHERE id = ?", [by, change.id])
             db.execute("UPDATE changes SET undone_by = '' WHERE undone_by = ?", [change.id])
 
     def forget(self, scope: str, holds: Callable[[str, str], bool]) -> None:
-        """Overwrite every edit of the scope of which `holds(path, text)`. Raises `HistoryUnavailable`."""
+        """Overwrite every edit of the scope for which `holds(path, text)` is true. Raises `HistoryUnavailable`."""
         with self._writing() as db:
             rows = db.execute(
                 "SELECT e.number, c.id, e.path, e.removed, e.added, e.above, e.below FROM edits e "
@@ -221,7 +221,7 @@ class History:
     # for the unit of work below ---------------------------------------------------------------------------------
 
     def begin(self, scope: str, session: str, by: str, edit: FilePatch) -> str:
-        """A new change with its first edit; its id."""
+        """Start a change with its first edit; returns its id."""
         now = self._clock.instant()
         id = f"{now:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
         summary = _FORGOTTEN if by == FORGET else _summary(edit)
@@ -238,8 +238,8 @@ class History:
             self._add(db, id, by, edit)
 
     def withdraw(self, id: str) -> None:
-        """Take back the last edit of a change, and the change with its only one. Where the history cannot be written
-        an entry without effect stays, which is less than what has just failed."""
+        """Remove a change's last edit, and the change if it was the only one. If the history cannot be written, a
+        harmless entry without effect stays."""
         if kept := self._second_thoughts.get(id):
             kept.edits.pop()
         with suppress(HistoryUnavailable), self._writing() as db:
@@ -311,7 +311,7 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Who changes memory: a session, or (with `session` empty) Daybook of its own accord."""
+    """The author of changes: a session, or Daybook itself if `session` is empty."""
 
     history: History
     scope: Scope
@@ -319,8 +319,8 @@ class Author:
 
     @contextmanager
     def writes(self, by: str) -> Iterator[Unit]:
-        """What is written to the scope's files inside is one change, signed `by`; within another such block (a flush
-        that calls tools) one of its own, signed as that one."""
+        """Record everything written inside as one change, signed `by`. Nested blocks (a flush that calls tools) make
+        changes of their own, signed as the outer one."""
         around = recorder()
         if isinstance(around, Unit):
             unit = Unit(self.history, around.scope, around.session, around.by)
@@ -331,8 +331,7 @@ class Author:
 
 
 class Unit:
-    """The changes of one `with` block, as one entry. `id` is empty as long as nothing was changed; `edits` counts the
-    files written."""
+    """The changes of one `with` block. `id` is empty until something changes; `edits` counts the files written."""
 
     def __init__(self, history: History, scope: str, session: str, by: str) -> None:
         self._history = history
@@ -357,7 +356,6 @@ class Unit:
 
 
 def _summary(edit: FilePatch) -> str:
-    """What a person recognises the change by."""
     if not edit.exists:
         return f"deleted: {_first_words(edit.removed)}"
     if edit.added.strip():

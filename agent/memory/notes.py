@@ -1,9 +1,7 @@
-"""Notes: one memory each, in `memory/notes/<slug>.md`, with its line in the scope's index. Everything blocks.
+"""Notes: one memory each, in `memory/notes/<slug>.md`, with a line in the scope's index. Everything blocks.
 
-The lines of MEMORY.md that point to notes: `- [name](memory/notes/slug.md) - description`. Everything else in the
-file is its owner's and comes through byte for byte.
-
-The YAML block at the head of a note. People edit it, so whatever it has become, reading it gives something.
+The index line is `- [name](memory/notes/slug.md) - description`; the index's other text is kept byte for byte. People
+edit a note's YAML front matter, so any text can be parsed.
 """
 
 from __future__ import annotations
@@ -30,7 +28,7 @@ from agent.memory.scope import Scope
 from agent.settings import MemorySettings
 
 NEW_NOTES = "## New notes"
-"""Heads the section near the top of an index that is longer than the prompt shows."""
+"""Heading of a section near the top, used if the index is longer than the prompt shows."""
 _REST = "## Older"
 _TITLE_LINES = 20
 
@@ -40,9 +38,9 @@ def _all_lines(text: str) -> int:
 
 
 def with_line(index: bytes, path: str, name: str, description: str, shown: Callable[[str], int] = _all_lines) -> bytes:
-    """The index with exactly one line for the note at `path`: in its old place, else after the last note's line, else
-    at the end. Where the prompt would not show that any more (`shown`: how many lines of a text it has), a new line
-    begins a section near the top, where those after it stand too, the newest first."""
+    """The index with exactly one line for the note: in its old place, else after the last note's line, else at the end.
+    If the prompt would not show that place, the line goes to a section near the top. `shown` counts the lines of a text
+    in the prompt."""
     label = name.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
     line = f"- [{label}]({path})" + (f" - {description}" if description else "")
     lines = _lines(index)
@@ -59,7 +57,7 @@ def with_line(index: bytes, path: str, name: str, description: str, shown: Calla
 
 
 def _line_positions(lines: Sequence[str], line: str) -> Iterator[tuple[list[str], int]]:
-    """Where a new line may stand, the usual place first: the lines with it, and which of them it is, from 0."""
+    """Candidates for a new line, the usual place first: all lines, and the new line's number from 0."""
     head = next((at for at, text in enumerate(lines[:-1]) if text.strip() == NEW_NOTES), None)
     if head is not None:
         at = head + 1 + (lines[head + 1].strip(" \t\r") == "\n")
@@ -127,15 +125,15 @@ _BEGINNING = re.compile(r"---[ \t]*\r?\n")
 
 @dataclass(frozen=True, slots=True)
 class NoteDocument:
-    """`fields`: what the block says; None where there is none or it cannot be read. `body`: the text after it (all of
-    the text where there is none). `problem`: why a block that is there cannot be read."""
+    """A parsed note. `fields` None: no readable front matter; `body`: the text after it; `problem`: why it is
+    unreadable."""
 
     fields: Mapping[str, object] | None
     body: str
     problem: str = ""
 
     def line(self, key: str) -> str:
-        """A field as one line of text, "" where it is missing or no plain value."""
+        """A field as one line of text; "" if it is missing or not a plain value."""
         value = (self.fields or {}).get(key)
         if value is None or isinstance(value, (list, dict, set, tuple, bytes)):
             return ""
@@ -173,8 +171,8 @@ _MOST_OF_ONE_SLUG = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What the manifest says of a note. `path` is relative to the scope's folder; `changed` the user's day of its last
-    change; what a hand left out is "" (the name: its file's). `sources`: what its marks name (`provenance`)."""
+    """A note in the manifest. `path` relative to the scope's folder; `changed` in the user's zone; missing fields are
+    "", a missing name is the file's. `sources`: from its marks (`provenance`)."""
 
     path: str
     name: str
@@ -186,7 +184,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class SavedNote:
-    """`file` is what the note says now, its head included; `replaced` the body that an update took the place of."""
+    """A saved note: `file` is its new text with front matter, `replaced` the body it replaced, if any."""
 
     path: Path
     file: files.FileText
@@ -197,7 +195,7 @@ class SavedNote:
 
 @dataclass(frozen=True, slots=True)
 class DeletedNote:
-    """`text` is what the note said; `index` the index file, None where there is none."""
+    """A deleted note with its last `text`; `index` None if there is no index file."""
 
     path: Path
     text: str
@@ -205,12 +203,11 @@ class DeletedNote:
 
 
 class _Taken(FileError):
-    """The file is another note's."""
+    """The file belongs to another note."""
 
 
 def index_path(scope: Scope) -> Path:
-    """The file that holds the curated facts and the notes' lines: MEMORY.md (memory.md where only that is there), for
-    a group GROUP.md."""
+    """The file of curated facts and note lines: MEMORY.md (memory.md if only that exists), for a group GROUP.md."""
     name = scope.prompt_files[-1]
     path = scope.folder / name
     if name == "MEMORY.md" and not path.exists() and (scope.folder / "memory.md").exists():
@@ -219,7 +216,7 @@ def index_path(scope: Scope) -> Path:
 
 
 def listing(scope: Scope, clock: Clock) -> list[Note]:
-    """All notes, the last changed first. One that cannot be read is listed with the reason as its description."""
+    """All notes, last changed first. An unreadable one has the reason as its description."""
     found = [
         (entry.changed, _note(scope, entry.name, clock.local(entry.changed).date()))
         for entry in files.entries(scope.folder / FOLDER, scope.folder)
@@ -238,9 +235,9 @@ def save(
     may_replace: Callable[[Path, bytes], None] = lambda path, before: None,
     settings: MemorySettings | None = None,
 ) -> SavedNote:
-    """Write a note and its index line. The note of the same name, however spaced or capitalised, is updated and keeps
-    its file, its day of creation and what a hand added to its head. `may_replace` is asked before that and raises
-    `FileError` to say no. `settings`: how much of the index the prompt shows. Raises `FileError`."""
+    """Write a note and its index line. An existing note of the same name (ignoring case and spacing) keeps its file,
+    day of creation and extra fields. `may_replace` may raise `FileError` to refuse that. `settings`: the index's limits
+    in the prompt. Raises `FileError`."""
     title, summary = _one_line(name), _one_line(description)
     if not title:
         raise files.NotWritten("a note needs a name")
@@ -292,8 +289,7 @@ def _write(
 def delete(
     scope: Scope, clock: Clock, path: str, may_go: Callable[[Path, bytes], None] = lambda path, before: None
 ) -> DeletedNote:
-    """Remove a note and its index line. `may_go` is asked before that and raises `FileError` to say no. Raises
-    `FileError`."""
+    """Remove a note and its index line. `may_go` may raise `FileError` to refuse. Raises `FileError`."""
     place = files.inside(scope, path)
     relative = place.relative_to(scope.folder).as_posix()
     if place.parent != scope.folder / FOLDER or place.suffix != ".md":
@@ -324,7 +320,7 @@ def _note(scope: Scope, file_name: str, changed: date) -> Note:
 
 
 def _candidate_paths(scope: Scope, clock: Clock, title: str) -> list[Path]:
-    """Where the note may be: the file that bears its name, else the first free file of its slug."""
+    """Files for the note: first those of its name, then the free names of its slug."""
     base = slug(title)
     names = [f"{base}.md", *(f"{base}-{number}.md" for number in range(2, _MOST_OF_ONE_SLUG))]
     present = [Path(note.path).name for note in listing(scope, clock) if _same_name(note.name, title)]
@@ -332,7 +328,7 @@ def _candidate_paths(scope: Scope, clock: Clock, title: str) -> list[Path]:
 
 
 def _text(data: bytes | None, name: str) -> bytes:
-    """Raises `Unreadable` for what is no UTF-8 text: a line could only damage it."""
+    """Raises `UnreadableFile` if it is not UTF-8 text, which a new line would damage."""
     files.text_of(data or b"", name)
     return data or b""
 

@@ -1,7 +1,6 @@
-"""One change of one file as what was taken out and what was put in, and how to take it back. Pure bytes.
+"""One change of one file, as removed and added lines with their context, and its undo. Pure bytes.
 
-Only whole lines that differ are kept, with the lines around them: so a change is taken back out of a file that others
-have edited since, and is left alone where its place cannot be found without doubt.
+Context lets a change be undone in a file that was edited elsewhere since; an ambiguous place is left alone.
 """
 
 from __future__ import annotations
@@ -16,13 +15,13 @@ _SHOWN_CHARS = 2_000
 
 
 class Conflict(FileError):
-    """A change cannot be taken back, for the file has been edited there since. Says what it says now."""
+    """The change cannot be undone because the file was edited there since; the text quotes the file."""
 
 
 @dataclass(frozen=True, slots=True)
 class FilePatch:
-    """`removed` stood at byte `at` of the file, and `added` stands there now, between `above` and `below`. `existed`
-    and `exists`: whether there was a file before and after. `path` is relative to the scope's folder."""
+    """An edit: at byte `at`, `removed` became `added`, between `above` and `below`. `existed`, `exists`: the file
+    before and after. `path` is relative to the scope's folder."""
 
     path: str
     at: int
@@ -54,14 +53,13 @@ def edit_of(path: str, before: bytes | None, after: bytes | None) -> FilePatch:
 
 
 def addition_of(path: str, at: int, end: bytes, added: bytes, *, existed: bool) -> FilePatch:
-    """Something added at the end of a file of `at` bytes whose last ones are `end`."""
+    """The edit that appends `added` to a file of `at` bytes that ends with `end`."""
     above = b"".join(_lines(end)[-_AROUND_LINES:])[-_AROUND_BYTES:]
     return FilePatch(path, at, b"", added, above, b"", existed)
 
 
 def undone(edit: FilePatch, now: bytes | None, leaving: bytes | None = None) -> bytes | None:
-    """What the file says without the edit, everything else in it kept; None: no such file. `leaving` is put where the
-    edit stands instead of what was there before it. Raises `Conflict`."""
+    """The file without the edit; None: no file. `leaving` replaces `added` instead of `removed`. Raises `Conflict`."""
     if not edit.exists:
         if now in (None, edit.removed):
             return edit.removed
@@ -77,7 +75,7 @@ def undone(edit: FilePatch, now: bytes | None, leaving: bytes | None = None) -> 
 
 
 def shown(edit: FilePatch) -> str:
-    """As `diff` shows it to people."""
+    """A diff for people to read."""
     head = f"{edit.path}" + ("" if edit.existed else " (new)") + ("" if edit.exists else " (deleted)")
     marked = [
         sign + line.decode("utf-8", "replace").rstrip("\r\n")
@@ -88,7 +86,7 @@ def shown(edit: FilePatch) -> str:
 
 
 def _place(edit: FilePatch, now: bytes) -> int | None:
-    """Where the edit stands in the file as it is now."""
+    """The edit's offset in the present file; None if it is uncertain."""
     behind, whole = edit.above + edit.added, edit.above + edit.added + edit.below
     begin = edit.at - len(edit.above)
     if begin >= 0 and now.startswith(whole, begin) and (edit.below or _ends(now, begin + len(whole))):
@@ -109,7 +107,7 @@ def _place(edit: FilePatch, now: bytes) -> int | None:
 
 
 def _only(now: bytes, part: bytes, *, ends: bool = False) -> int | None:
-    """The one place where `part` begins a line and, if asked for, ends one."""
+    """The only offset where `part` begins a line and, with `ends`, ends one."""
     found: list[int] = []
     at = now.find(part)
     while at >= 0 and len(found) < 2:
@@ -120,7 +118,7 @@ def _only(now: bytes, part: bytes, *, ends: bool = False) -> int | None:
 
 
 def _ends(now: bytes, at: int) -> bool:
-    """Whether a line ends before `at`, or right there."""
+    """True if a line ends at or just before `at`."""
     return at == 0 or now[at - 1] == ord("\n") or now[at : at + 1] in (b"", b"\n")
 
 

@@ -1,7 +1,7 @@
-"""Which files a path can mean. Every way to a workspace file goes through here.
+"""Resolves paths to workspace files; every access goes through here.
 
-A path that a model writes is checked as text (`inside`), and whatever is opened is opened folder by folder below its
-root without following links (`holding`), so that no name and no link swapped in at the last moment leads out.
+A model's path is checked as text (`inside`); files are opened folder by folder below their root without following links
+(`holding`), so that a link swapped in meanwhile cannot lead out.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _WALKS = os.open in os.supports_dir_fd
 
 
 class FileError(Exception):
-    """What could not be done with a workspace file. The text is a sentence for whoever asked: it says what to do, and
-    names nothing outside the scope."""
+    """A workspace file operation failed. The text tells the requester what to do, and names nothing outside the
+    scope."""
 
 
 class UnreadableFile(FileError):
-    """There is something, but no text to be had from it. `reason` is the sentence."""
+    """The file has no readable text; `reason` is the sentence."""
 
     @property
     def reason(self) -> str:
@@ -40,14 +40,14 @@ class UnreadableFile(FileError):
 
 
 class OutOfReach(UnreadableFile):
-    """The path leads, or may lead, out of the folder."""
+    """The path may lead out of the folder."""
 
 
 def inside(scope: Scope, path: str) -> Path:
-    """The file or folder that `path`, relative to the scope's folder, names. It need not exist.
+    """The path below the scope's folder that `path` names; it need not exist.
 
-    Raises `OutOfReach` for whatever is not a plain relative path: the check needs no look at the disk, so that the
-    answer tells nothing about what is outside. Links are judged when the file is opened.
+    Raises `OutOfReach` unless it is a plain relative path. The disk is not consulted, so the answer reveals nothing
+    outside; links are judged on opening.
     """
     shown = _shown(path)
     if len(path) > MAX_PATH_CHARS:
@@ -68,21 +68,20 @@ def inside(scope: Scope, path: str) -> Path:
 
 
 def _closed(scope: Scope, names: list[str]) -> bool:
-    """`state` and `config.yaml` lie in the workspace where the home itself is one."""
+    """True for closed names; `state` and `config.yaml` matter if the home itself is the workspace."""
     at_top = scope.audience is Audience.OWNER and bool(_CLOSED_AT_TOP.intersection(names[:1]))
     return at_top or bool(_CLOSED_ANYWHERE.intersection(names))
 
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """An open folder. Names are looked up in the folder itself (`fd`), wherever it may be moved meanwhile; where the
-    system cannot do that (Windows), by `path`."""
+    """An open folder. Names are resolved by `fd`, which survives a move of the folder; on Windows by `path`."""
 
     path: Path
     fd: int | None
 
     def open(self, name: str, flags: int, mode: int = 0o600) -> int:
-        """A file descriptor. A link is not followed: it is `OSError` ELOOP."""
+        """Returns a file descriptor. A link raises `OSError` ELOOP."""
         flags |= _NO_LINK | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
         return os.open(self._name(name), flags, mode, dir_fd=self.fd)
 
@@ -100,7 +99,7 @@ class Folder:
 
     @contextmanager
     def entered(self, name: str) -> Iterator[Folder]:
-        """A folder in this one. A link is not followed. Raises `OSError`, `OutOfReach`."""
+        """Open a subfolder without following links. Raises `OSError`, `OutOfReach`."""
         if self.fd is None:
             yield Folder(self.path / name, None)
             return
@@ -111,7 +110,7 @@ class Folder:
             os.close(fd)
 
     def sync(self) -> None:
-        """Bring names added, changed and removed to the disk."""
+        """Sync the folder's names to disk."""
         if self.fd is not None:
             os.fsync(self.fd)
 
@@ -121,11 +120,10 @@ class Folder:
 
 @contextmanager
 def holding(path: Path, root: Path, *, make: bool = False) -> Iterator[tuple[Folder, str]]:
-    """Open the folder that holds `path`, whose real place must be below `root`; gives it and the name of the file.
+    """Open the folder that holds `path`; yields it with the file's name.
 
-    `root` itself may be reached through links; links below it are followed only to places below it. `make` creates
-    missing folders (0700). Raises `OutOfReach`, `Unreadable` where `path` is the root, `OSError` (FileNotFoundError
-    where a folder is missing).
+    Links may lead to `root`; below it, only to places below it. `make` creates missing folders (0700). Raises
+    `OutOfReach`, `UnreadableFile` if `path` is the root, `OSError` (FileNotFoundError for a missing folder).
     """
     real_root, parts = _real(path, root)
     if not parts:
@@ -137,7 +135,7 @@ def holding(path: Path, root: Path, *, make: bool = False) -> Iterator[tuple[Fol
 
 
 def make_private(folder: Path) -> None:
-    """Make a folder and the missing ones above it, each for its owner only (`mkdir` with `parents` would not)."""
+    """Make a folder and the missing ones above it, all 0700 (`mkdir` with `parents` would not)."""
     if not folder.is_dir():
         make_private(folder.parent)
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -145,7 +143,7 @@ def make_private(folder: Path) -> None:
 
 @contextmanager
 def opened(path: Path, root: Path) -> Iterator[Folder]:
-    """Open the folder `path`, at or below `root`; raises as `holding` does."""
+    """Open the folder `path`, at or below `root`. Raises as `holding`."""
     real_root, parts = _real(path, root)
     with _walked(real_root, parts, make=False) as folder:
         yield folder
@@ -192,17 +190,17 @@ def _step(fd: int, name: str) -> int:
 
 
 def name_below(path: Path, root: Path) -> str:
-    """How messages and results name a file: relative to `root`, with / between names."""
+    """A file's name in messages: relative to `root`, with / between parts."""
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
 
 
 def folded_name(name: str) -> str:
-    """A name as the least particular file system would take it: without case, in one form of its letters."""
+    """A name as the least particular file system compares it: without case, normalised."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold()).rstrip(". ")
 
 
 def ways(path: Path, root: Path) -> tuple[Sequence[str], Sequence[str]]:
-    """The folded names of a path below `root`, as it was given and as its links lead. Blocks."""
+    """A path's folded parts below `root`, as given and with links resolved. Blocks."""
     real, real_root = Path(os.path.realpath(path)), Path(os.path.realpath(root))
     given = path.relative_to(root).parts
     leads = real.relative_to(real_root).parts if real.is_relative_to(real_root) else given

@@ -1,7 +1,6 @@
-"""Where text in memory came from: ` (from: report.pdf)` at the end of an entry that a turn with text of others made.
+"""Provenance marks in memory: ` (from: report.pdf)` at the end of entries made from untrusted text.
 
-The mark is written by the layer below the tools, never by a model, and stays on a line that is edited. It is plain
-text, so that an owner sees it, and takes it away by hand.
+The layer below the tools writes the mark, never a model, and edited lines keep it. Owners can delete it by hand.
 """
 
 from __future__ import annotations
@@ -17,30 +16,30 @@ _MOST_SOURCES = 3
 _OTHERS = "others"
 _LONGEST_NAME = 60
 _RUN = 24
-"""Letters and digits in a row that two texts share only where one was made from the other."""
+"""Letters and digits in a row that unrelated texts do not share."""
 _BEGIN, _END = " (from: ", ")"
 _MARK = re.compile(r" \(from: ([^()\n]{1,400})\)")
 _NOT_BARE = {code: None for code in range(128) if not chr(code).isalnum()}
 _UNSAFE = re.compile(r"[\s(),;<>\[\]\"`*_|\x00-\x1f\x7f]+")
 _NEW_BLOCK = re.compile(r"[ \t]{0,8}(?:[-*+]|\d{1,9}[.)])[ \t]|#|<!--|```|~~~")
 _BY_ITSELF = re.compile(r"[\[*]{0,3}\d|[^:：\n]{1,90}[:：]")
-"""A line that a search may show without its neighbours: with a time, a day or a speaker at its beginning."""
+"""A line that a search may show alone: it begins with a time, a day or a speaker."""
 _HEADING = re.compile(r"#{1,6}(?=[ \t])")
 _FENCE = re.compile(r"(?:[-*+][ \t]+)?(`{3,}|~{3,})")
 _MOST_CHARS, _MOST_LINES = 1_000, 5
-"""Of a block until its next mark: a search and a prompt show parts of longer ones."""
+"""Of a block until its next mark: searches and prompts show parts of longer ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Of what is written now. `sources`: all of it is made from these; `marked`: lines of memory that are before the
-    model with a mark on them: what repeats one of these has its sources."""
+    """The provenance of writes. `sources` apply to all of them; text that repeats one of the `marked` lines gets that
+    line's sources too."""
 
     sources: tuple[str, ...] = ()
     marked: tuple[str, ...] = ()
 
     def of(self, text: str) -> tuple[str, ...]:
-        """The sources of a text that is being written."""
+        """The sources of a text about to be written."""
         marked = {run: line for line in self.marked for run in _runs(bare(without_mark(line)))}
         repeated = dict.fromkeys(marked[run] for run in _runs(bare(text)) if run in marked) if marked else {}
         return tuple(dict.fromkeys((*self.sources, *(name for line in repeated for name in sources_in(line)))))
@@ -51,7 +50,7 @@ _current: ContextVar[Provenance | None] = ContextVar("provenance", default=None)
 
 @contextmanager
 def written_from(provenance: Provenance) -> Iterator[None]:
-    """What is written to Markdown files inside carries its provenance; the work may go on in threads."""
+    """Set the provenance of Markdown written inside, in threads too."""
     token = _current.set(provenance)
     try:
         yield
@@ -60,14 +59,14 @@ def written_from(provenance: Provenance) -> Iterator[None]:
 
 
 def bare(text: str) -> str:
-    """Only letters and digits, without case: the same for two texts that differ in spaces, marks and letter forms."""
+    """Only letters and digits, case folded and normalised, for comparison."""
     if text.isascii():
         return text.lower().translate(_NOT_BARE)
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text).casefold()))
 
 
 def mark_of(sources: Iterable[str]) -> str:
-    """` (from: report.pdf, a picture)`; "" where there are none."""
+    """` (from: report.pdf, a picture)`; "" for no sources."""
     names = list(dict.fromkeys(filter(None, map(_name, sources))))
     if len(names) > _MOST_SOURCES:
         names = [*names[:_MOST_SOURCES], _OTHERS]
@@ -75,7 +74,7 @@ def mark_of(sources: Iterable[str]) -> str:
 
 
 def with_mark(text: str, sources: Sequence[str]) -> str:
-    """A text of one entry with its mark at the end, unless it has it."""
+    """A one-entry text with its mark at the end, unless present."""
     present = frozenset(sources_in(text))
     missing = [name for name in sources if _name(name) not in present]
     return text.rstrip() + mark_of(missing) if missing and text.strip() else text
@@ -95,14 +94,14 @@ def without_mark(text: str) -> str:
 
 
 def own_mark(text: str) -> str:
-    """A text that is to be written, a description or the like, with the mark of the work that is being done."""
+    """`text` (a description or the like) with the mark of the provenance in force."""
     current = _current.get()
     return with_mark(text, current.of(text)) if current is not None else text
 
 
 def carried(before: str, after: str) -> str:
-    """The new text of a Markdown file: what is new in it has the mark of the work that is being done, and that of the
-    marked lines whose place it takes. Outside of `written_from` as it is."""
+    """The new text of a Markdown file with marks on its new lines: those of the provenance in force and of marked lines
+    that they replace. Unchanged outside `written_from`."""
     current = _current.get()
     if current is None or before == after:
         return after
@@ -127,7 +126,7 @@ def carried(before: str, after: str) -> str:
 
 
 def carried_bytes(before: bytes | None, after: bytes) -> bytes:
-    """As `carried`, of a file's bytes; what is no UTF-8 stays as it is."""
+    """`carried` for bytes; invalid UTF-8 is returned unchanged."""
     if _current.get() is None:
         return after
     try:
@@ -137,12 +136,12 @@ def carried_bytes(before: bytes | None, after: bytes) -> bytes:
 
 
 def _runs(text: str) -> Iterator[str]:
-    """A shorter text has none: what is so short says nothing of where it came from."""
+    """All substrings of `_RUN` characters; none for a shorter text."""
     return (text[at : at + _RUN] for at in range(len(text) - _RUN + 1))
 
 
 def _difference(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
-    """How many lines are the same at the beginning and at the end."""
+    """The numbers of equal lines at the beginning and at the end."""
     most = min(len(old), len(new))
     first = next((at for at in range(most) if old[at] != new[at]), most)
     most -= first
@@ -150,8 +149,8 @@ def _difference(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
 
 
 def _ends_of_blocks(lines: Sequence[str], fresh: Sequence[int]) -> list[int]:
-    """Of the new lines, the last of each bullet or paragraph, and of each part of a long one; no front matter, no fence
-    or comment where another line is with it, and no heading with text below it."""
+    """The new lines that take the mark: the last of each bullet, paragraph or part of a long one. Skips front matter,
+    headings with text below, and fences and comments if another line can take it."""
     head, new = _head(lines), set(fresh)
     ends: list[int] = []
     held: list[int] = []
@@ -176,7 +175,7 @@ def _ends_of_blocks(lines: Sequence[str], fresh: Sequence[int]) -> list[int]:
 
 
 def _is_alone(lines: Sequence[str], at: int) -> bool:
-    """Whether a heading has nothing below it: a search shows it by itself."""
+    """True for a heading without text below, which a search shows alone."""
     heading = _HEADING.match(lines[at])
     below = next((lines[one] for one in range(at + 1, len(lines)) if lines[one].strip()), "#")
     next_heading = _HEADING.match(below)
@@ -184,13 +183,13 @@ def _is_alone(lines: Sequence[str], at: int) -> bool:
 
 
 def _last_line(lines: Sequence[str]) -> list[int]:
-    """Where the mark goes if only headings or front matter are new."""
+    """The line to mark if only headings or front matter are new."""
     head = _head(lines)
     return [at for at in range(len(lines)) if at >= head and lines[at].strip()][-1:]
 
 
 def _head(lines: Sequence[str]) -> int:
-    """The first line behind the front matter."""
+    """The number of the first line after the front matter."""
     if not lines or lines[0].strip() != "---":
         return 0
     return next((at + 1 for at in range(1, len(lines)) if lines[at].strip() == "---"), 0)

@@ -1,8 +1,7 @@
-"""What was read before something was forgotten is neither sent nor written afterwards (SPEC 9).
+"""Keeps text that was read before a `/forget` from being sent or written after it (SPEC 9).
 
-Whatever is made of a scope's talks and files takes a `Reading` before its first look at them. A request carries it to
-the last moment before it is sent, and once more before each retry; what is made of the answer is written inside
-`Reading.writing`, which no forgetting comes between.
+Work on a scope's transcripts and files takes a `ReadEpoch` before its first read, checks it before each request or
+retry, and writes its result inside `ReadEpoch.writing`, which excludes redaction.
 """
 
 from __future__ import annotations
@@ -22,11 +21,11 @@ _log = logging.getLogger(__name__)
 
 
 class StaleRead(Exception):
-    """Something was forgotten in the scope since it was read: what would be written may hold it. Read it anew."""
+    """The scope was redacted since the read, so the result may hold forgotten text. Read again."""
 
 
 class RedactionLock:
-    """Of one agent, on one event loop."""
+    """The redaction lock of one agent, on one event loop."""
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
@@ -35,19 +34,19 @@ class RedactionLock:
         self._writes: set[asyncio.Task[None]] = set()
 
     def reading(self, scope: Scope) -> ReadEpoch:
-        """Of the talks and files of a scope as they read from now on."""
+        """Start an epoch for reads of a scope from now on."""
         return ReadEpoch(self, scope.name, self._counts[scope.name])
 
     @asynccontextmanager
     async def writing(self, scope: Scope) -> AsyncIterator[None]:
-        """Around what reads and writes in one go. Not to be nested, in itself or in `Reading.writing`."""
+        """Hold the lock around a short read and write. Do not nest, nor inside `ReadEpoch.writing`."""
         async with self._locks[scope.name]:
             yield
 
     async def write(self, scope: Scope, write: Callable[[], Awaitable[None]]) -> None:
-        """What reads and writes in one go, and is done although whoever waits for it is cancelled: one after the other
-        in a scope, none in the midst of a forgetting. What it fails with is then logged. Messages do not wait for it,
-        as they would for `writing`: another program may hold its file."""
+        """Run `write` to its end even if the caller is cancelled; its failure is then logged. Writes of a scope run one
+        at a time, never during a redaction. Unlike `writing`, messages do not wait for it: another program may hold the
+        file."""
         task = asyncio.create_task(self._written(scope, write))
         self._writes.add(task)
         task.add_done_callback(self._writes.discard)
@@ -62,14 +61,13 @@ class RedactionLock:
             await write()
 
     async def all_written(self) -> None:
-        """Wait until every `write` is done."""
         while self._writes:
             await asyncio.wait(self._writes)
 
     @asynccontextmanager
     async def forgetting(self, scope: Scope) -> AsyncIterator[None]:
-        """Around the forgetting, in talks and files. Every reading that began before its end is out of date then, also
-        where it failed halfway."""
+        """Hold all locks around a redaction. Epochs that began before its end are stale afterwards, even if it
+        fails."""
         async with self._locks[scope.name], self._whole[scope.name]:
             try:
                 yield
@@ -77,7 +75,7 @@ class RedactionLock:
                 self._counts[scope.name] += 1
 
     async def until_current(self, scope: Scope, make: Callable[[ReadEpoch], Awaitable[T]]) -> T:
-        """What `make` makes of what it reads, made anew where something was forgotten meanwhile."""
+        """The result of `make`, repeated until no redaction happened meanwhile."""
         while True:
             reading = self.reading(scope)
             try:
@@ -98,24 +96,24 @@ class RedactionLock:
 
 @dataclass(frozen=True, slots=True)
 class ReadEpoch:
-    """From one moment on. Made by `RedactionLock.reading`."""
+    """The time since a read. Made by `RedactionLock.reading`."""
 
     forgettings: RedactionLock
     scope: str
     count: int
 
     def is_current(self) -> bool:
-        """Whether nothing was forgotten since."""
+        """True if nothing was forgotten since."""
         return self.forgettings.count(self.scope) == self.count
 
     def check(self) -> None:
-        """Raises `Forgotten` unless it is current."""
+        """Raises `StaleRead` unless it is current."""
         if not self.is_current():
             raise StaleRead
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[None]:
-        """Around the writing of what was made of it. Not to be nested. Raises `Forgotten`."""
+        """Hold the lock while the result is written. Do not nest. Raises `StaleRead`."""
         async with self.forgettings.lock(self.scope):
             self.check()
             yield

@@ -1,7 +1,6 @@
-"""Taking a change of memory back: all of it or nothing, and never over what somebody wrote since. Blocks.
+"""Undoes a memory change completely or not at all, and never over later edits. Blocks.
 
-In the log of a past day and in HISTORY.md, which otherwise only grow, what was added is struck out by a mark
-(`[undone 2026-11-21]`) in its place, as forgetting does. That is the one exception of invariant 7.
+In past logs and HISTORY.md the added text is replaced by a mark (`[undone 2026-11-21]`), the exception of invariant 7.
 """
 
 from __future__ import annotations
@@ -22,15 +21,15 @@ from agent.memory.scope import Scope
 
 
 class NotRestored(FileError):
-    """The change stays as it is; the text says why."""
+    """The change stays; the text says why."""
 
 
 def restore(history: History, scope: Scope, clock: Clock, change: Change, session: str = "") -> tuple[str, ...]:
-    """Undo a change of `scope`; gives the files that changed, relative to the scope's folder. That is a change of its
-    own, which can be undone in turn.
+    """Undo a change of `scope` and return the changed files, relative to its folder. The undo is a change that can
+    itself be undone.
 
-    Raises `HistoryUnavailable`, and `FileError`: `NotRestored`, or `patch.Conflict` with the text of the file where it
-    was edited there since.
+    Raises `HistoryUnavailable`, and as `FileError`: `NotRestored`, or `patch.Conflict` if the file was edited there
+    since.
     """
     if change.undone_by:
         raise NotRestored(f"this change is undone already; restore {change.undone_by} to bring it back")
@@ -49,8 +48,8 @@ def restore(history: History, scope: Scope, clock: Clock, change: Change, sessio
 
 @dataclass(frozen=True, slots=True)
 class _Undoing:
-    """How one edit is taken back. `leaving` stands in the place of what was added, where it is not what was there
-    before; `redacts`: the file is the log of a past day, or HISTORY.md."""
+    """The undo of one edit. `leaving`: text to leave instead of the original; `redacts`: the file is a past log or
+    HISTORY.md."""
 
     path: Path
     edit: FilePatch
@@ -72,7 +71,7 @@ def _undoing(scope: Scope, today: date, change: Change, edit: FilePatch) -> _Und
 
 
 def _rehearse(scope: Scope, undoings: Sequence[_Undoing]) -> None:
-    """So that a change of several files is undone in all of them or in none."""
+    """Try all edits in memory first, so that either all files are undone or none."""
     now: dict[Path, bytes | None] = {}
     for one in undoings:
         if one.path not in now:

@@ -1,8 +1,8 @@
-"""Other forms of people's names. A line `- Katharina (Kate, Kat, 卡佳)` where USER.md or a note tells of people makes
-the four one name: a question that holds one of them finds what holds another.
+"""Other forms of people's names. A line `- Katharina (Kate, Kat, 卡佳)` below a heading about people makes the forms
+equivalent in searches.
 
-An index knows such lines of its own scope's files alone, and only those that come from nobody else (`provenance`). Of a
-form of several words, the first that is no title stands for it.
+Only lines of the scope's own files without provenance marks count. A form of several words is searched by its first
+word that is not a title.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ Name: TypeAlias = tuple[str, ...]
 """All forms of one person's name, folded by `terms.fold`."""
 
 MOST_FORMS = 12
-"""Of one name."""
+"""Per name."""
 MOST_NAMES = 500
-"""Of one index."""
+"""Per index."""
 _MOST_OTHERS = 2 * MOST_FORMS
-"""Terms that are looked for besides a word of the question, which may stand in many names."""
+"""Extra terms searched for one word of the question."""
 _PEOPLE = frozenset(
     fold(
         "people family friends names contacts personen leute familie freunde namen kontakte personas gente familia"
@@ -46,7 +46,7 @@ _ITEM = re.compile(r"\n(?=[ \t]*+[-*+][ \t])")
 _OPEN, _CLOSE = re.compile("[(（]"), re.compile("[)）]")
 _BETWEEN_FORMS = re.compile(r"[,，、;；/]")
 _AFTER = tuple(":：,，.。;—–-")
-"""What may follow the brackets, with anything behind it."""
+"""What may follow the brackets, before further text."""
 _LONGEST = 40
 """Characters of one form."""
 _MOST_WORDS = 4
@@ -60,13 +60,12 @@ _TITLES = frozenset(
 
 
 def has_aliases(path: str) -> bool:
-    """Whether names are read from a file of a scope, by its path below the scope's folder."""
+    """True if aliases are read from that file, by its path in the scope."""
     return path == _USER or path.startswith(f"{notes.FOLDER}/")
 
 
 def aliases_in(found: Iterable[Passage], about: Iterable[str] = ()) -> Iterator[Name]:
-    """The names that a file's passages give other forms for, below a heading that says that they are about people, or
-    anywhere if one of `about` says it of the file."""
+    """The names in passages below a heading about people, or in all of them if one of `about` says so of the file."""
     of_people = any(map(_says_people, about))
     written = (one for one in found if "```" not in one.text)
     told = (one for one in written if of_people or any(map(_says_people, one.heading.split(" / "))))
@@ -75,7 +74,7 @@ def aliases_in(found: Iterable[Passage], about: Iterable[str] = ()) -> Iterator[
 
 
 def other_names(query: str, names: Sequence[Name]) -> dict[str, list[Term]]:
-    """For each token of a name in a question, the terms of the name's other forms: each counts as that token would."""
+    """Terms of a name's other forms, by the question's token for which they count."""
     found: dict[str, list[Term]] = {}
     for _, form, name in _named(query, names):
         for token in (term.token for term in query_terms(form)):
@@ -87,7 +86,7 @@ def other_names(query: str, names: Sequence[Name]) -> dict[str, list[Term]]:
 
 
 def forms_named(query: str, names: Sequence[Name]) -> dict[str, int]:
-    """All forms of the names in a question, each with the place of the word (of `terms.runs`) where its name stands."""
+    """All forms of the names in a question, each with its word's position in `terms.runs`."""
     found: dict[str, int] = {}
     for at, _, name in sorted(_named(query, names)):
         for form in name:
@@ -96,7 +95,7 @@ def forms_named(query: str, names: Sequence[Name]) -> dict[str, int]:
 
 
 def _says_people(heading: str) -> bool:
-    """Whether its first words, up to a common one ("of", "for"), name people: "My family", "Close friends"."""
+    """True if the heading's first words, up to a common one, name people: "My family", "Close friends"."""
     words = runs(fold(without_mark(heading)))
     informative = dropwhile(is_common, words)
     return any(map(_is_of_people, takewhile(lambda word: not is_common(word), informative)))
@@ -123,8 +122,7 @@ def _alias(line: str) -> Name | None:
 
 
 def _is_name(text: str) -> bool:
-    """It begins as names do, is neither long nor a single letter, and is no day of the week, no month, no title and no
-    common word."""
+    """True for a short capitalised text other than a weekday, a month, a title or common words."""
     begins = text[:1].isalpha() and not text[:1].islower() and 1 < len(text) <= _LONGEST
     return (
         begins
@@ -140,7 +138,7 @@ def _is_no_name(word: str) -> bool:
 
 
 def _named(query: str, names: Sequence[Name]) -> Iterator[tuple[int, str, Name]]:
-    """Each form that stands in a question, with the place of its first word."""
+    """Each form in a question, with the position of its first word."""
     if not names:
         return
     words = runs(fold(query[:MOST_CHARS]))
@@ -169,7 +167,7 @@ def _roots(text: str) -> tuple[str, ...]:
 
 
 def _standing_for(form: str) -> Term:
-    """What is looked for where a form of a name is."""
+    """The term that is searched for a form."""
     if is_unspaced(form):
         return term_of(pairs(form)[0])
     words = runs(form)

@@ -1,4 +1,4 @@
-"""What sort of thing a question asks for, and which words hold one: a time, a number, a name, a title."""
+"""The type of answer that a question asks for (time, number, name, title), and texts that contain one."""
 
 from __future__ import annotations
 
@@ -60,17 +60,17 @@ _ASKS: Sequence[tuple[re.Pattern[str], re.Pattern[str]]] = (
     ),
 )
 _READ_CHARS = 4_000
-"""What of a query is read: a longer one is a text, not a question."""
+"""A longer query is a text, not a question."""
 _UNWORDED_END = re.compile(r"(?<!\W)\W*+\Z")
 
 
 def sought(query: str) -> tuple[Holds, ...]:
-    """For each sort of thing that is asked for, whether some words hold one."""
+    """A test for each type of answer that is asked for."""
     return tuple(_holding(answer) for asks, answer in _ASKS if asks.search(query[:_READ_CHARS]))
 
 
 def is_question(words: str) -> bool:
-    """Whether they end by asking (a remark in brackets may follow)."""
+    """True if the text ends by asking; a remark in brackets may follow."""
     said, marks = _parted(words[-300:])
     remark, closed, _ = marks.partition(")")
     before, opened, inside = (said + remark).rpartition("(")
@@ -80,7 +80,7 @@ def is_question(words: str) -> bool:
 
 
 def _parted(words: str) -> tuple[str, str]:
-    """The words, and what stands behind the last letter."""
+    """The text up to its last letter, and the rest."""
     end = _UNWORDED_END.search(words)
     assert end is not None  # the empty one at least
     return words[: end.start()], end[0]

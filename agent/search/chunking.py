@@ -1,5 +1,5 @@
-"""Markdown cut into passages, a bullet with all that belongs to it, a paragraph, a heading that stands alone; and
-passages put together to windows, for what only several of them say."""
+"""Splits Markdown into passages (a bullet with its continuation, a paragraph, a lone heading), and groups passages into
+windows."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ _SPEAKER = re.compile(
 _TIMED = re.compile(rf"(?:[-*+][ \t]+)?{_TIME}", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*[ \t]+|[。！？；]+")
 _LETTERS_OF_DAY = 20
-"""In the longest way to write a day: Wednesday, 24 September 2025."""
+"""In the longest form of a day: Wednesday, 24 September 2025."""
 _LONGEST = 1_200
 """Characters to which lines are joined."""
 _LONGEST_LINE = 1_600
-"""A longer line is cut at a sentence's end."""
+"""Longer lines are split at the end of a sentence."""
 _SYLLABLE = re.compile("[\u3040-\u30ff\u3100-\u312f\u3400-\u9fff\uac00-\ud7af\U00020000-\U0003ffff]")
 _SYLLABLE_WEIGHT = 4
-"""A character of Chinese, Japanese or Korean says about as much as four letters."""
+"""A Chinese, Japanese or Korean character counts as four letters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Lines `start` to `end` of a file, counted from 1. `heading`: those above, the outermost first; `section` is the
-    same for neighbours below the same ones that name the same day. `day`: where it has one of its own, whatever the
-    file's is. `names`: the day that it begins with, or a heading above."""
+    """Lines `start` to `end` (from 1) of a file. `heading`: those above, outermost first. Neighbours with the same
+    headings and day share a `section`. `day`: its own day, which overrides the file's; `names`: the day at its
+    beginning or in a heading."""
 
     start: int
     end: int
@@ -55,15 +55,14 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """A passage that is somebody's words: `- 09:30 Anna: …`. `speaker` folded, empty where nobody is named."""
+    """A passage of the form `- 09:30 Anna: …`; `speaker` is folded, or empty."""
 
     speaker: str
     words: str
 
 
 def passages(text: str) -> Iterator[Passage]:
-    """Every line that is not blank is in a passage, one that is not too long in exactly one, but for headings that
-    have text below them, which those passages name."""
+    """The passages of a text. Every line that is not blank is in one; headings only if they have no text below."""
     for whole in _whole(text):
         if len(whole.text) <= max(_LONGEST, _LONGEST_LINE):
             yield whole
@@ -75,7 +74,7 @@ def passages(text: str) -> Iterator[Passage]:
 
 @dataclass(frozen=True, slots=True)
 class Chunker:
-    """How passages are put together: in letters; `sections`: never over a heading."""
+    """Sizes of windows, in letters. `sections`: never across a heading."""
 
     size: int = 800
     overlap: int = 266
@@ -83,7 +82,7 @@ class Chunker:
 
 
 def windows(found: Sequence[Passage], cut: Chunker) -> Iterator[tuple[int, int]]:
-    """First and last passage, by place in `found`, of each window of neighbours; they overlap."""
+    """First and last passage of each window, by position; windows overlap."""
     sizes = [_weight(one.text) for one in found]
     at = 0
     while at < len(found):
@@ -105,12 +104,11 @@ def windows(found: Sequence[Passage], cut: Chunker) -> Iterator[tuple[int, int]]
 
 
 def is_bullet(text: str) -> bool:
-    """Whether a passage is a bullet of a list."""
     return _BULLET.match(text) is not None
 
 
 def has_time(text: str) -> bool:
-    """Whether a passage begins with a time of day."""
+    """True if a passage begins with a time of day."""
     return _TIMED.match(text) is not None
 
 
@@ -121,7 +119,7 @@ def speech(text: str) -> Speech:
 
 @dataclass(slots=True)
 class _Above:
-    """The headings that a line stands below, by their levels, and the day that one of them names."""
+    """The headings above a line by level, and the day that one of them names."""
 
     open: list[tuple[int, str, date | None]] = field(default_factory=list)
 
@@ -195,7 +193,7 @@ def _whole(text: str) -> Iterator[Passage]:
 
 
 def _turns(lines: list[str]) -> Iterator[list[str]]:
-    """A talk in lines without bullets: somebody speaks more than once. Else all of them."""
+    """One list of lines per speaker's turn, if somebody speaks twice in lines without bullets; otherwise all lines."""
     names = [match[1] if (match := _SPEAKER.match(line)) else "" for line in lines]
     heard = [name for name in names if name]
     if len(heard) == len(set(heard)) or _BULLET.match(lines[0]):
@@ -211,7 +209,7 @@ def _is_only_day(heading: str) -> bool:
 
 
 def _lines(text: str) -> Iterator[str]:
-    """As `split("\\n")`, one at a time: a file may be large."""
+    """Lines one at a time, for large files."""
     at = 0
     while (end := text.find("\n", at)) >= 0:
         yield text[at:end].rstrip()
@@ -220,7 +218,7 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _ends(held: list[str], line: str, size: int) -> bool:
-    """Does a new passage begin with `line`?"""
+    """True if `line` begins a new passage."""
     in_bullet = _BULLET.match(held[0]) is not None
     if not line:
         return not in_bullet

@@ -1,7 +1,6 @@
-"""The file of SQLite that holds an audience's index: its tables, how it is opened, and what can go wrong with it.
+"""The SQLite file of a scope's index: schema, opening, errors.
 
-The numbers of files, passages and vectors are never given out again, so that whoever read a file's rows before knows by
-numbers alone what is new, and what is gone.
+Ids of files, passages and vectors are never reused, so a reader can tell new and removed rows by id.
 """
 
 from __future__ import annotations
@@ -71,16 +70,16 @@ CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, 'row');
 
 
 class Damaged(Exception):
-    """The file is no index of this version and scope, or its bytes are not what they were."""
+    """The file is corrupt, or not an index of this version and scope."""
 
 
 class NotStored(OSError):
-    """The index could not be written or read now. The text is a sentence; nothing of what was being written is left."""
+    """The index cannot be read or written now; the text is a sentence. A write was rolled back."""
 
 
 def created(path: Path | None, scope: str, cut: str) -> sqlite3.Connection:
-    """A new, empty index in a file that is not there, or in memory. `cut` names how windows are made. Raises `Damaged`
-    and `NotStored`."""
+    """A new, empty index in a missing file, or in memory. `cut` names how windows are made. Raises `Damaged`,
+    `NotStored`."""
     with translated():
         if path is not None:
             make_private(path.parent)
@@ -93,7 +92,7 @@ def created(path: Path | None, scope: str, cut: str) -> sqlite3.Connection:
 
 
 def opened(path: Path, scope: str, cut: str) -> sqlite3.Connection:
-    """Raises `NotStored`, and `Damaged` also for an index of another version, audience or cut."""
+    """An existing index. Raises `NotStored`, and `Damaged`, also for another version, scope or cut."""
     with translated():
         db = _connected(path)
         try:
@@ -108,7 +107,7 @@ def opened(path: Path, scope: str, cut: str) -> sqlite3.Connection:
 
 @contextmanager
 def transaction(db: sqlite3.Connection) -> Iterator[None]:
-    """All that is written in it, or nothing. Raises `Damaged` and `NotStored`."""
+    """A write transaction, rolled back on any exception. Raises `Damaged`, `NotStored`."""
     with translated():
         db.execute("BEGIN IMMEDIATE")
         try:
@@ -122,7 +121,7 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """What SQLite raises, as `Damaged` and `NotStored`."""
+    """Translate SQLite's exceptions to `Damaged` and `NotStored`."""
     try:
         yield
     except sqlite3.OperationalError as error:

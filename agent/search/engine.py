@@ -1,8 +1,5 @@
-"""The memory index of one agent: derived from files, brought up to date before each search, made anew whenever it is
-missing or damaged. Every audience has a file of its own in the home's `state/`.
-
-Everything here blocks: call it through `asyncio.to_thread`. Any thread may.
-"""
+"""The memory index of one agent, with one file per scope in the home's `state/`. It is derived: updated before each
+search, rebuilt if missing or damaged. Everything blocks; any thread may call."""
 
 from __future__ import annotations
 
@@ -31,32 +28,30 @@ from agent.search.vectors.protocol import CHANGED_SIZE, EmbeddedQuestion, NoSema
 from agent.settings import SearchSettings
 
 MAIN = "main"
-"""The agent whose owner's index is `memory.db`, as SPEC 3 names it."""
+"""The agent whose owner's index is `memory.db` (SPEC 3)."""
 WITHIN = 10.0
-"""Seconds that a search without a deadline takes at most. Nearly all take milliseconds; but to find what was said a
-moment ago on a machine that is busy is worth the wait."""
+"""Seconds for a search without a deadline. Nearly all take milliseconds; a busy machine may need longer to find the
+latest changes."""
 _PART_FOR_FILES = 0.7
-"""Of a deadline, so that what was indexed until then can still be ranked."""
+"""Share of a deadline for indexing, so that the rest suffices for ranking."""
 _PART_FOR_MEANING = 0.9
-"""Of a deadline, by when a question must be embedded."""
+"""Share of a deadline until which a question must be embedded."""
 _MOST_QUERIES = 16
 MOST_OPEN = 64
-"""Audiences whose index stays open between two uses. Each takes five files and pages of memory, and there may be more
-people and groups than a process may have files (1,024 on many a Linux); to open one again takes 20 ms."""
+"""Indexes kept open. Each takes five file descriptors, of which a process often has 1,024; reopening takes 20 ms."""
 
 
 @dataclass(slots=True)
 class _Open:
-    """`users`: calls that are at it now."""
+    """An open index; `users` counts calls in progress."""
 
     index: ScopeIndex
     users: int = 0
 
 
 class MemoryIndex:
-    """`state` is the home's folder for what is derived; without one, indexes are in memory alone. `talks` gives a
-    private scope's past talks; `within` is as `WITHIN`. Where one file of SQLite ends, another engine takes this place:
-    these methods are all that is asked of it."""
+    """The memory index. `state` None: in memory only. `talks` supplies past sessions; `within` as `WITHIN`. These
+    methods are the interface for any other engine."""
 
     def __init__(
         self,
@@ -90,8 +85,7 @@ class MemoryIndex:
         below: str = "",
         deadline: float | None = None,
     ) -> SearchResult:
-        """As `search.Search`. What changed on disk is indexed before, as far as there is time; `gaps` says what is
-        missing."""
+        """Search as `results.Search`, after indexing changes as far as time allows; `gaps` says what is missing."""
         began = time.monotonic()
         end = began + self._within if deadline is None else deadline
         every = [query for query in dict.fromkeys(queries) if query.strip()]
@@ -123,13 +117,12 @@ class MemoryIndex:
     def refresh(
         self, scope: Scope, clock: Clock, deadline: float | None = None, progress: Progress | None = None
     ) -> IndexFreshness:
-        """Index all that changed, until `deadline` (of `time.monotonic`) if there is one; a file that was begun is
-        ended."""
+        """Index all changes, until `deadline` (of `time.monotonic`); a file begun is finished."""
         with self._of(scope) as index:
             return self._fresh(index, clock, deadline, progress, patient=True)
 
     def behind(self) -> list[Scope]:
-        """Whose files the last look left some of, for want of time: `refresh` goes on with them."""
+        """Scopes with changes that the last look had no time for; call `refresh` for them."""
         return list(self._behind.values())
 
     def _fresh(
@@ -149,7 +142,7 @@ class MemoryIndex:
         return found
 
     def rebuild(self, scope: Scope, clock: Clock, progress: Progress | None = None) -> IndexFreshness:
-        """Make the index anew beside the present one, which answers meanwhile. Raises `NotStored`."""
+        """Rebuild the index while the present one still answers. Raises `NotStored`."""
         with self._of(scope) as index:
             return index.rebuild(clock, progress)
 
@@ -158,8 +151,7 @@ class MemoryIndex:
             return index.status(self._meaning.model if self._meaning is not None else "")
 
     def purge(self, scope: Scope, clock: Clock) -> None:
-        """After something was forgotten: bring the index up to date and leave no trace of it in the file, nor in the
-        owner's, which holds everybody's. Raises `NotStored`."""
+        """Remove all traces of forgotten text from the scope's index and the owner's. Raises `NotStored`."""
         for one in dict.fromkeys((scope, Scope(Audience.OWNER, scope.workspace))):
             with self._of(one) as index:
                 index.purge(clock)
@@ -224,12 +216,12 @@ class MemoryIndex:
         return self._meaning is not None and not isinstance(self._meaning, NoSemanticIndex)
 
     def use(self, meaning: SemanticIndex) -> None:
-        """From now on, with an embedder that was not there before. Searches go by words until enough is embedded."""
+        """Set an embedder that was not available before."""
         self._meaning = meaning
 
     def embed(self, seconds: float, done: Callable[[int], None] | None = None) -> bool:
-        """Embed texts of all indexes that were used, for about so long; whether there may be more. `done` is told how
-        many texts were. Raises `NoEmbedding` and `NotStored`."""
+        """Embed texts of all indexes in use for about `seconds`; true if more may be left. `done` receives counts.
+        Raises `NoEmbedding`, `NotStored`."""
         if self._meaning is None:
             return False
         with self._opening:
@@ -244,8 +236,7 @@ class MemoryIndex:
         return more
 
     def unembedded_count(self, scope: Scope, *, loads: bool = True) -> int:
-        """How many texts of a scope are not embedded yet; 0 where there is no model, which `loads` where need be.
-        Raises `NotStored`."""
+        """Texts of a scope without a vector; 0 without a model, which `loads` if needed. Raises `NotStored`."""
         if (meaning := self._meaning) is None or not (model := meaning.load() if loads else meaning.model):
             return 0
         with self._of(scope) as index:
@@ -253,7 +244,7 @@ class MemoryIndex:
 
     @property
     def last_embedder_problem(self) -> str:
-        """Why the embedder did not work the last time; empty where it did, and where there is none."""
+        """The embedder's last failure; "" if it worked or there is none."""
         return self._meaning.problem if self._meaning is not None else ""
 
     def retry_embedder(self) -> None:
@@ -261,8 +252,7 @@ class MemoryIndex:
             self._meaning.retry()
 
     def embedder_problem(self, scope: Scope, seconds: float) -> str:
-        """Why a scope is searched by words alone though there is to be an embedder, which is asked; "" where it
-        works."""
+        """Test the embedder: why a scope is searched by words only, or ""."""
         if (meaning := self._meaning) is None:
             return ""
         end = time.monotonic() + seconds
@@ -284,8 +274,7 @@ class MemoryIndex:
 
 
 def _merged(found: Sequence[tuple[str, Sequence[Ranked]]], most: int) -> list[Hit]:
-    """What several questions found, each passage once with its best score; the first of each question, then the second
-    of each."""
+    """The results of several questions, each passage once with its best score; first the best of each question."""
     best: dict[tuple[int, int], tuple[Ranked, dict[str, float]]] = {}
     places: dict[tuple[int, int], int] = {}
     for query, ranked in found:

@@ -1,8 +1,8 @@
-"""The ranking `hybrid`, as the field documents it: chunks of 400 tokens that overlap by 80, a weighted sum of cosine
-and BM25, a least score, and where asked for a half-life (of what has a day) and maximal marginal relevance.
+"""The ranking `hybrid`: chunks of 400 tokens that overlap by 80, a weighted sum of cosine and BM25, a minimum score,
+and optional half-life and maximal marginal relevance.
 
-BM25 is mapped absolutely, r / (1 + r): divided by the batch's best it would make every best hit 1. Without an embedder
-the text's score stands alone. All words are asked for together; where no chunk has them all, each for itself.
+BM25 is mapped to r / (1 + r): divided by the batch's best, every best hit would be 1. Without an embedder only the text
+counts. If no chunk has all words, each word is searched alone.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from agent.settings import HybridSettings
 
 _CHARS_PER_TOKEN = 4
 _CANDIDATES = 4
-"""Times as many as are wanted are looked at."""
+"""Factor of candidates to results."""
 
 
 def cut(settings: HybridSettings) -> Chunker:
@@ -78,7 +78,7 @@ def _by_text(store: IndexStore, query: str, limits: Limits, most: int) -> dict[t
 
 
 def _is_of_its_day(row: FoundRow) -> bool:
-    """What lasts does not age: the memory index, notes and other files without a day, whichever days they name."""
+    """True if the text ages: notes and other files without a day do not."""
     return row.earliest == row.day and has_day(row.path)
 
 
@@ -90,7 +90,7 @@ def _score(text: float, cosine: float | None, settings: HybridSettings) -> tuple
 
 
 def _varied(found: Sequence[Ranked], relevance: float, most: int) -> list[Ranked]:
-    """Maximal marginal relevance: each next one as good as it is, less what the ones before say already."""
+    """Maximal marginal relevance: score less overlap with the chosen ones."""
     words = {one.first: frozenset(tokens(one.text)) for one in found}
     left, chosen = list(found), list[Ranked]()
     while left and len(chosen) < most:

@@ -1,8 +1,5 @@
-"""An audience's index file and the two connections to it: opened, made anew beside itself and swapped, or kept in
-memory where the disk takes none. Two, so that a search does not wait for a file that is being indexed.
-
-Everything but `reading` is for the one thread that may write.
-"""
+"""A scope's index file with its two connections, so that a search does not wait for indexing; in memory if the disk
+cannot be written. All but `reading` is for the one writing thread."""
 
 from __future__ import annotations
 
@@ -22,11 +19,11 @@ from agent.search.store import IndexStore
 _log = logging.getLogger(__name__)
 
 _LOCK_WAIT = 10.0
-"""Seconds to wait for another process that writes the same index, where nothing presses."""
+"""Seconds to wait for another process without a deadline."""
 
 
 class IndexFile:
-    """`path` None: in memory alone. `scope` and `cut` as in `database.created`."""
+    """`path` None: in memory. `scope` and `cut` as in `database.created`."""
 
     def __init__(self, path: Path | None, scope: str, cut: str) -> None:
         self.path = path
@@ -40,7 +37,7 @@ class IndexFile:
 
     @property
     def writer(self) -> IndexStore:
-        """After `is_new`."""
+        """Available after `is_new`."""
         assert self._writer is not None
         return self._writer
 
@@ -50,13 +47,12 @@ class IndexFile:
 
     @property
     def bytes(self) -> int:
-        """On disk."""
+        """Size on disk."""
         parts = _with_its_files(self.path) if self.path is not None else []
         return sum(one.stat().st_size for one in parts if one.exists())
 
     def is_new(self) -> bool:
-        """Open it if need be; whether its rows are others than at the last call for that. Raises `Damaged` and
-        `NotStored`."""
+        """Open the file if needed; true if its rows differ from the last call's file. Raises `Damaged`, `NotStored`."""
         if self.in_memory:
             return False
         inode = _inode(self.path) if self.path is not None else 0
@@ -69,7 +65,7 @@ class IndexFile:
         return True
 
     def open(self) -> None:
-        """Raises `Damaged` and `NotStored`."""
+        """Raises `Damaged`, `NotStored`."""
         assert self.path is not None
         with self.reading:
             self._close()
@@ -78,7 +74,7 @@ class IndexFile:
             self._inode = _inode(self.path)
 
     def begin_anew(self) -> None:
-        """An empty index in place of what is there; in memory, where the disk takes none."""
+        """Start an empty index; in memory if the disk refuses."""
         try:
             if self.path is not None:
                 with self.alone(None), self.beside():
@@ -91,8 +87,7 @@ class IndexFile:
 
     @contextmanager
     def beside(self) -> Iterator[IndexStore]:
-        """An empty index that takes the present one's place at the end; where that fails, the present one stays. Raises
-        `Damaged` and `NotStored`."""
+        """An empty index that replaces the present one on success. Raises `Damaged`, `NotStored`."""
         assert self.path is not None
         beside = self.path.with_name(f"{self.path.name}.new")
         _delete(beside)
@@ -108,7 +103,7 @@ class IndexFile:
 
     @contextmanager
     def alone(self, deadline: float | None) -> Iterator[bool]:
-        """Keep other processes from writing; False where one does until `deadline`. Raises `NotStored`."""
+        """Exclude other writing processes; yields False if one holds the lock until `deadline`. Raises `NotStored`."""
         if self.path is None or self.in_memory:
             with self.reading:  # there is one connection for both
                 yield True
@@ -135,7 +130,7 @@ class IndexFile:
             self._close()
 
     def _swap(self, beside: Path) -> None:
-        """The old one's log must not be taken for the new one's."""
+        """Removes the old log too, which must not be applied to the new file."""
         assert self.path is not None
         try:
             with self.reading:
@@ -154,7 +149,7 @@ class IndexFile:
 
 
 def _inode(file: Path) -> int:
-    """0 where there is no such file."""
+    """0 for a missing file."""
     try:
         return file.stat().st_ino
     except OSError:  # what else is wrong shows when it is made

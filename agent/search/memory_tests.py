@@ -1,10 +1,9 @@
-"""Questions that memory must be able to answer, in the scope's own `memory/tests.md`: a line each, the question and the
-words that must come back.
+"""Memory tests: questions in `memory/tests.md` with words that a search must return.
 
     - Where does Anna live? -> Leipzig, Gohlis
 
-A test passes where every one of the words, between commas, stands in what one search hands to a model. The file itself
-is never searched: it would answer its own questions.
+A test passes if one search's text contains every word. The file itself is not indexed, as it would answer its own
+questions.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from agent.search.results import Hit, Search
 FILE = "memory/tests.md"
 ARROW = "->"
 MOST = 500
-"""Tests that are run; more of them would be a file that is meant for something else."""
+"""Tests that are run."""
 _TITLE = b"# Memory tests\n\nA line each: a question -> words that must come back, with commas between.\n"
 _BULLET = re.compile(r"(?:[-*+]|\d{1,9}[.)])\s")
 _ARROW = re.compile("->|→")
@@ -32,7 +31,7 @@ _ARROW = re.compile("->|→")
 
 @dataclass(frozen=True, slots=True)
 class MemoryTest:
-    """`line` of the file, from 1. `words`: at least one."""
+    """A test in `line` (from 1), with at least one word."""
 
     question: str
     words: tuple[str, ...]
@@ -41,8 +40,7 @@ class MemoryTest:
 
 @dataclass(frozen=True, slots=True)
 class MemoryTestResult:
-    """`missing`: words that did not come back; `where` the first passage stands that has one of them (`path:line`),
-    empty where none has."""
+    """`missing`: words not found; `where` (`path:line`): the first passage with one of the words, if any."""
 
     test: MemoryTest
     missing: tuple[str, ...]
@@ -55,7 +53,7 @@ class MemoryTestResult:
 
 @dataclass(frozen=True, slots=True)
 class MemoryTestReport:
-    """`gaps`: what was not searched, in sentences; `unread`: lines with an arrow that are no test."""
+    """`gaps`: sentences on what was not searched; `unread`: lines with an arrow that are not valid tests."""
 
     results: tuple[MemoryTestResult, ...]
     gaps: tuple[str, ...] = ()
@@ -67,7 +65,7 @@ class MemoryTestReport:
 
 
 def parsed(text: str) -> Iterator[MemoryTest | int]:
-    """Tests, and numbers of lines that look like one and are none."""
+    """Tests, and numbers of invalid lines that look like one."""
     for number, line in enumerate(text.split("\n"), 1):
         told = line.strip()
         if not told.startswith(("-", "*", "+", *"0123456789")) or not _ARROW.search(line):
@@ -81,8 +79,7 @@ def parsed(text: str) -> Iterator[MemoryTest | int]:
 
 
 def run(scope: Scope, clock: Clock, search: Search, most: int, max_chars: int) -> MemoryTestReport:
-    """Ask every question as a model's search would be: at most `most` passages, in `max_chars` characters. Blocks.
-    Raises `Unreadable`."""
+    """Run every test with `most` passages in `max_chars` characters. Blocks. Raises `UnreadableFile`."""
     file = files.read_text(scope.folder / FILE, scope.folder)
     found = list(parsed(file.text)) if file is not None else []
     results: list[MemoryTestResult] = []
@@ -95,7 +92,7 @@ def run(scope: Scope, clock: Clock, search: Search, most: int, max_chars: int) -
 
 
 def add(scope: Scope, clock: Clock, question: str, words: str) -> MemoryTest:
-    """Add a test to the file. Raises `ValueError`, a sentence, where it is none, and `FileError`."""
+    """Append a test to the file. Raises `ValueError` (a sentence) if it is invalid, and `FileError`."""
     line = f"- {' '.join(question.split())} {ARROW} {' '.join(words.split())}"
     test = next(parsed(line), None)
     if not isinstance(test, MemoryTest):

@@ -1,7 +1,7 @@
-"""The index of one audience, kept in line with its files.
+"""The index of one scope, kept in line with its files.
 
-A changed file is known by its size, times and inode, and by its hash where those look changed; it is indexed in one
-transaction, so that a search sees the whole file as it was or as it is.
+Changes are detected by size, times and inode, then by hash. A file is indexed in one transaction, so that a search sees
+it entirely as it was or as it is.
 """
 
 from __future__ import annotations
@@ -35,18 +35,17 @@ Progress = Callable[[int, int], None]
 """Files done, of how many."""
 
 _FRESH = 0.1
-"""Seconds within which a file could change again without its times showing it."""
+"""Seconds within which a further change may not show in the times."""
 _UNTRUSTED = ""
 _LEAST_WAIT = 0.01
 _BYTES_A_SECOND = 1_500_000
-"""Of Markdown that are indexed, on a slow machine."""
+"""Of Markdown, on a slow machine."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexStatus:
-    """`bytes` on disk. `stale` counts files changed, new or gone since they were indexed; `problems` says what cannot
-    be indexed, a sentence each; `in_memory`: the disk takes no index, so it is made anew with every start. `embedded`
-    counts the passages that have a vector."""
+    """`bytes` on disk. `stale`: files changed since indexing; `problems`: sentences on what cannot be indexed;
+    `in_memory`: the disk refused, so it is rebuilt at every start; `embedded`: passages with a vector."""
 
     file: Path | None
     files: int
@@ -60,7 +59,7 @@ class IndexStatus:
 
 @dataclass(frozen=True, slots=True)
 class IndexFreshness:
-    """`stale` counts changed files that are not indexed yet. `gaps` says in sentences what a search will miss."""
+    """`stale`: changed files not indexed yet. `gaps`: sentences on what a search will miss."""
 
     stale: int = 0
     gaps: tuple[str, ...] = ()
@@ -76,7 +75,7 @@ class _Changes:
 
 
 class ScopeIndex:
-    """`file` need not exist; without one the index is in memory. Blocks; any thread may call."""
+    """The index of one scope; `file` None: in memory. Blocks; any thread may call."""
 
     def __init__(
         self,
@@ -87,7 +86,7 @@ class ScopeIndex:
         talks: SessionSources | None = None,
         embeds: bool = False,
     ) -> None:
-        """`embeds`: its texts are going to have vectors."""
+        """`embeds`: its texts will have vectors."""
         self.scope = scope
         self._file = IndexFile(file, scope.name, str(cut))
         self._cut = cut
@@ -103,8 +102,8 @@ class ScopeIndex:
     def refresh(
         self, clock: Clock, deadline: float | None, progress: Progress | None = None, *, patient: bool = False
     ) -> IndexFreshness:
-        """Index what changed, the newest first, until `deadline` (of `time.monotonic`). A file that is too large for
-        the time is left; `patient`: it is begun all the same, and then ended."""
+        """Index changes, newest first, until `deadline` (of `time.monotonic`). Files too large for the time are
+        skipped, or with `patient` indexed all the same."""
         if not self._writing.acquire(timeout=-1 if deadline is None else max(0.0, deadline - time.monotonic())):
             return IndexFreshness(1, ("the newest changes: they are still being indexed.",))
         try:
@@ -117,12 +116,12 @@ class ScopeIndex:
             self._writing.release()
 
     def open(self) -> None:
-        """So that it can be read before anything was refreshed. Raises `NotStored`."""
+        """Prepare reads before any refresh. Raises `NotStored`."""
         with self._writing:
             self._mended(self._ready)
 
     def read(self, look: Callable[[IndexStore], T], deadline: float) -> tuple[T | None, str]:
-        """What `look` finds, or None and the reason in a sentence."""
+        """The result of `look`, or None and the reason in a sentence."""
         file = self._file
         if not file.reading.acquire(timeout=max(_LEAST_WAIT, deadline - time.monotonic())):
             return None, "anything: there was no time."
@@ -139,7 +138,7 @@ class ScopeIndex:
         return None, "anything: the index was damaged and is made anew; ask again in a moment."
 
     def rebuild(self, clock: Clock, progress: Progress | None = None) -> IndexFreshness:
-        """Beside the present one, then in its place. Raises `NotStored`; the present one stays."""
+        """Build a new index, then swap it in. Raises `NotStored`; the present one stays."""
         if self._file.path is None:
             with self._writing:
                 self._begin_anew()
@@ -161,7 +160,7 @@ class ScopeIndex:
             return IndexFreshness(0, (*gaps, *self._problems()))
 
     def status(self, model: str = "") -> IndexStatus:
-        """`model`: whose vectors are counted."""
+        """`model`: the one whose vectors are counted."""
         with self._writing:
             try:
                 return self._mended(lambda: self._status(model))
@@ -174,23 +173,23 @@ class ScopeIndex:
             self._mended(lambda: self._purge(clock))
 
     def unembedded(self, model: str, most: int) -> list[TextRow]:
-        """Texts of which `put_vectors` has none of that model yet, the newest first. Where there are none, what is left
-        of texts that are gone and of other models is dropped. Raises `NotStored`."""
+        """Texts without a vector of that model, newest first. If none, vectors of removed texts and other models are
+        dropped. Raises `NotStored`."""
         with self._writing:
             return self._mended(lambda: self._unembedded(model, most))
 
     def unembedded_count(self, model: str) -> int:
-        """How many texts have no vector of that model yet. Raises `NotStored`."""
+        """Raises `NotStored`."""
         with self._writing:
             return self._mended(lambda: self._unembedded_count(model))
 
     def put_vectors(self, model: str, vectors: Sequence[tuple[bytes, bytes]]) -> None:
-        """By the key of their text. Raises `NotStored`."""
+        """Pairs of text key and vector. Raises `NotStored`."""
         with self._writing:
             self._mended(lambda: self._put_vectors(model, vectors))
 
     def close(self) -> None:
-        """A file that is being indexed is given up: the next start begins it again."""
+        """Also aborts indexing, which the next start repeats."""
         self._closing.set()
         with self._writing:
             self._file.close()
@@ -199,7 +198,7 @@ class ScopeIndex:
     # all below under `_writing` ------------------------------------------------------------------------------------
 
     def _mended(self, work: Callable[[], T]) -> T:
-        """Once more with a new index where the one on disk is damaged."""
+        """Run `work`, again with a new index if the file is damaged."""
         try:
             return work()
         except Damaged as damage:
@@ -294,7 +293,7 @@ class ScopeIndex:
     def _take_in(
         self, changes: _Changes, clock: Clock, deadline: float | None, progress: Progress | None, *, patient: bool
     ) -> int:
-        """How many changes are left."""
+        """Returns the number of changes left."""
         writer = self._file.writer
         if writer.data_version != self._data_version:  # another process was here
             self._recall()
@@ -321,7 +320,7 @@ class ScopeIndex:
         return too_large
 
     def _put(self, store: IndexStore, source: IndexSource, known: FileRow | None, clock: Clock) -> FileRow | None:
-        """None where the file is gone."""
+        """None if the file is gone."""
         read_at = time.time()
         try:
             data = sources.read(source)
@@ -350,7 +349,7 @@ class ScopeIndex:
 
 
 def _is_settled(source: IndexSource, read_at: float) -> bool:
-    """Whether its times would show another change."""
+    """True if its times would show another change."""
     _, _, changed, _ = source.signature.split(" ")[:4]
     age = read_at - int(changed) / 1e9
     return age > _FRESH or age < -1.0

@@ -1,5 +1,5 @@
-"""What a scope's index is made of: the Markdown in its folder, the owner's further paths, and the talks of a private
-scope that have left the context. Everything blocks."""
+"""The sources of an index: a scope's Markdown, the owner's extra paths, and past sessions of private scopes. Everything
+blocks."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ _OUR_MARK = re.compile(
     r"|Proposed for \S{1,300} on \d{4}-\d\d-\d\d \d\d:\d\d \([^\n]*) -->$",
     re.MULTILINE,
 )
-"""What we write for ourselves into files of memory (`journal.marks`, `memory.curated`)."""
+"""Our machine marks in memory files (`journal.progress`, `memory.consolidated`)."""
 _OUR_HEADING = re.compile(r"Journal · [^·\n]{1,200} · \d\d:\d\d-\d\d:\d\d(?: \([a-z ]{1,40}\))?")
 _DAY_IN_NAME = re.compile(
     r"(?:^|/)((?:19|20)\d\d)([-_./]?)(\d\d)\2(\d\d)(?:(?!\d)[^/]*)?\.md$", re.IGNORECASE | re.ASCII
 )
 _OF_A_SCOPE = re.compile(r"(?:(?:people|groups)/[^/]+/)?[^/]+")
-"""Where a scope has the files with which it begins."""
+"""Files at the top of a scope's folder."""
 _DEEPEST = 40
-"""Folders within folders."""
+"""Levels of folders."""
 
 
 class SessionAge(enum.Enum):
@@ -50,8 +50,8 @@ class SessionAge(enum.Enum):
 
 
 class IndexSource(NamedTuple):
-    """A file to be indexed. `name` is what hits call it; it is read at `inside`, a path below `root`. `signature`
-    differs where the file was changed; `changed` in seconds since the epoch."""
+    """A file to index. `name` is its path in hits; it is read at `inside`, below `root`. `signature` changes with the
+    file; `changed` in seconds since the epoch."""
 
     name: str
     root: Path
@@ -71,19 +71,18 @@ class IndexSource(NamedTuple):
 
 
 class SessionSources(Protocol):
-    """A private scope's own past talks: what was said and answered, as far as no context holds it any more; nothing of
-    what was recalled, and nothing of jobs."""
+    """A private scope's past conversations that are no longer in a context, without recalled text and jobs."""
 
     def sources(self, scope: Scope) -> Iterator[IndexSource]: ...
 
     def parsed(self, data: bytes, clock: Clock, current: bool) -> Sequence[Passage]:
-        """A passage for each thing said, its lines those of the transcript, a section a day. `current`: the talk goes
-        on, and what its context holds is left out."""
+        """A passage per message, with the transcript's line numbers, and a section per day. `current`: omit what is in
+        the session's context."""
         ...
 
 
 def markdown(scope: Scope, extra: Sequence[Path], gaps: list[str]) -> Iterator[IndexSource]:
-    """The scope's Markdown; links are not followed. What cannot be looked into is named in `gaps`."""
+    """The scope's Markdown; links are not followed. Unreadable places are added to `gaps`."""
     yield from _below(scope.folder, scope.folder, "", gaps, at_top=scope.audience is Audience.OWNER)
     if scope.audience is not Audience.OWNER:
         return
@@ -143,21 +142,21 @@ def _walked(
 
 
 def signature_of(status: os.stat_result) -> str:
-    """Size, both times and the inode: a file put in another's place has the old one's times at most."""
+    """Size, times and inode, so that a replaced file differs even with the old times."""
     return f"{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_ino}"
 
 
 def read(source: IndexSource) -> bytes | None:
-    """None where it is gone. Raises `Unreadable`."""
+    """None if it is gone. Raises `UnreadableFile`."""
     return files.read_bytes(source.path, source.root, MAX_BYTES)
 
 
 Going = Callable[[], None]
-"""Called with every passage, for a large file takes long; what it raises ends the work."""
+"""Called with every passage; may raise to abort a large file."""
 
 
 def parsed(source: IndexSource, data: bytes, clock: Clock, cut: Chunker, going: Going) -> NewFile:
-    """Cut into what is indexed. Raises `Unreadable` for what is no text."""
+    """A file ready to be stored. Raises `UnreadableFile` for binary data."""
     file = files.text_of(data, source.name)
     head = notes.parse(file.text[:9_000])
     title = f"{head.line('name')} {head.line('description')}"
@@ -179,7 +178,7 @@ def new_file(
     going: Going,
     created: date | None = None,
 ) -> NewFile:
-    """`found` may know its days; else they are those of the file. `created`: when a file without a day was begun."""
+    """`found` may have days of its own; otherwise the file's count. `created`: when an undated file was begun."""
     own = daily_log.day_of(source.path) or _day_of_name(source)
     changed = day_of_change(source, clock)
     sections: list[list[Passage]] = []  # runs: where a clock went back, a day comes twice
@@ -223,12 +222,12 @@ def new_file(
 
 
 def _past(day: date | None, changed: date) -> date | None:
-    """What was written of a day to come is a plan: it was not written on it."""
+    """A day in the future is a plan, not the day of writing."""
     return day if day is not None and day <= changed else None
 
 
 def _day_of_name(source: IndexSource) -> date | None:
-    """Of a file that is named by its day in some other way: `2026-05-08 standup.md`, `20260508.md`, `2026/05/08.md`."""
+    """The day in names like `2026-05-08 standup.md`, `20260508.md`, `2026/05/08.md`."""
     match = _DAY_IN_NAME.search(source.inside)
     try:
         return date(int(match[1]), int(match[3]), int(match[4])) if match else None
@@ -237,7 +236,7 @@ def _day_of_name(source: IndexSource) -> date | None:
 
 
 def has_day(path: str) -> bool:
-    """Whether what stands in a file was written on a day that its name or each line tells: logs, history and talks."""
+    """True for logs, history and sessions, whose name or lines tell the day of writing."""
     file = PurePath(path)
     return path.startswith("sessions/") or file.name == daily_log.HISTORY_FILE or _DAY_IN_NAME.search(path) is not None
 
@@ -249,7 +248,7 @@ def _told(found: Iterable[Passage], going: Going) -> Iterator[Passage]:
 
 
 def _paragraphs(text: str) -> Iterator[Passage]:
-    """Of HISTORY.md: a line each, a section of the day that it begins with."""
+    """Passages of HISTORY.md: one per line, in a section of its day."""
     for number, line in enumerate(text.split("\n"), 1):
         day = daily_log.day_of_paragraph(line)
         for part in passages(line):
@@ -264,7 +263,7 @@ def day_of_change(source: IndexSource, clock: Clock) -> date:
 
 
 def _day(written: str) -> date | None:
-    """Of `2026-05-08`, with a time behind it or without; None where it is no day."""
+    """The day of `2026-05-08…`; None if invalid."""
     try:
         return date.fromisoformat(written[:10])
     except ValueError:
@@ -273,14 +272,13 @@ def _day(written: str) -> date | None:
 
 @cache
 def _shipped() -> Mapping[str, frozenset[str]]:
-    """The lines of each file with which a workspace begins."""
+    """Lines of each template file."""
     begun = (file for file in files_of_package("workspace_template").iterdir() if file.name.endswith(".md"))
     return {file.name: frozenset(map(_bare, file.read_text("utf-8").splitlines())) for file in begun}
 
 
 def _is_as_shipped(source: IndexSource, passage: Passage) -> bool:
-    """Nobody has written any of it: a field without a value, or a sentence of ours on what a file is for, would answer
-    every question that holds one of its words."""
+    """True if a passage is unchanged template text, which would match many questions."""
     if not _OF_A_SCOPE.fullmatch(source.inside):
         return False
     lines = [line for line in passage.text.splitlines() if line.strip()]
@@ -289,5 +287,5 @@ def _is_as_shipped(source: IndexSource, passage: Passage) -> bool:
 
 
 def _bare(line: str) -> str:
-    """A line, as a heading has it too, which stands in a passage without its marks."""
+    """A line without heading marks."""
     return line.strip().lstrip("#").strip()

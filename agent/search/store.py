@@ -1,10 +1,9 @@
-"""What stands in the index of one audience: written file by file, read by the rankings. SQL is here, in `kept_vectors`
-and in `database`.
+"""The tables of one scope's index: written file by file, read by the rankings. All SQL is here, in `vectors.store` and
+in `database`.
 
-A file of SQLite holds the rows of a single scope: what another audience may not read is not in it, and no count of
-words in another's memory shows in a score. Passages have consecutive numbers within a file, so that neighbours are
-found by number. Full text is over windows alone, as tokens that `tokens` made (the table keeps no text of its own);
-passages are scored from the windows that hold them.
+A file holds one scope only, so neither texts nor word counts leak between audiences. Passages have consecutive ids
+within a file, so neighbours are found by id. Full text covers windows only, as tokens; passages are scored from the
+windows that contain them.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from agent.search.tokenizer import Term
 from agent.search.vectors.store import VectorStore
 
 GAP = 8
-"""More than the passages around one that a ranking looks at."""
+"""More than the neighbours that a ranking reads."""
 _SERIALS = itertools.count()
 T = TypeVar("T")
 
@@ -38,7 +37,7 @@ class _Sums(NamedTuple):
 
 
 class IndexStore:
-    """One connection; to be used by one thread at a time. Every method raises `Damaged` and `NotStored`."""
+    """One connection; one thread at a time. Every method raises `Damaged` and `NotStored`."""
 
     def __init__(self, db: sqlite3.Connection, *, is_shared: bool) -> None:
         self._db = db
@@ -48,12 +47,10 @@ class IndexStore:
 
     @classmethod
     def create(cls, path: Path | None, scope: str, cut: str) -> IndexStore:
-        """As `database.created`."""
         return cls(database.created(path, scope, cut), is_shared=path is not None)
 
     @classmethod
     def open(cls, path: Path, scope: str, cut: str) -> IndexStore:
-        """As `database.opened`."""
         return cls(database.opened(path, scope, cut), is_shared=True)
 
     def close(self) -> None:
@@ -61,15 +58,15 @@ class IndexStore:
 
     @property
     def data_version(self) -> int:
-        """Another number after another connection wrote."""
+        """Changes when another connection writes."""
         with translated():
             return int(self._db.execute("PRAGMA data_version").fetchone()[0])
 
     # writing -----------------------------------------------------------------------------------------------------
 
     def put(self, file: NewFile, *, named: bool, going: Callable[[], None]) -> FileRow:
-        """Replace all rows of that path, in one transaction. `named`: its texts get the keys of their vectors, so that
-        what it says unchanged keeps those. `going` is called again and again, and may raise."""
+        """Replace all rows of a path in one transaction. `named`: give its texts vector keys, so that unchanged ones
+        keep their vectors. `going` is called often and may raise."""
         with transaction(self._db):
             self._remove(file.path)
             cursor = self._db.execute(
@@ -83,7 +80,7 @@ class IndexStore:
         return FileRow(id, file.signature, file.sha, file.problem)
 
     def touch(self, path: str, signature: str, day: date) -> None:
-        """The file is the same, though it looks changed."""
+        """Record that a file is unchanged despite its new signature."""
         with transaction(self._db):
             self._db.execute("UPDATE file SET signature = ?, revision = revision + 1 WHERE path = ?", [signature, path])
             values = [day.toordinal(), path]
@@ -97,7 +94,7 @@ class IndexStore:
             self._remove(path)
 
     def purge(self) -> None:
-        """Leave nothing of removed rows in the file: full text forgets a word only when its segments are merged."""
+        """Remove deleted text physically: full text drops words only when segments are merged."""
         with transaction(self._db):
             self._db.execute("INSERT INTO words (words) VALUES ('optimize')")
             self.vectors.drop_unused()
@@ -165,7 +162,7 @@ class IndexStore:
         )
 
     def _next_passage(self) -> int:
-        """A number that no passage has had, behind a gap, so that what is looked at around one is of its own file."""
+        """An unused id after a gap, so that neighbours are of the same file."""
         row = self._db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'passage'").fetchone()
         return (int(row[0]) if row else 0) + GAP
 
@@ -205,32 +202,32 @@ class IndexStore:
 
     @property
     def windows(self) -> int:
-        """How many there are."""
+        """The number of windows."""
         return self._sums.windows
 
     @property
     def newest(self) -> int:
-        """The last day of which something surely is, as an ordinal; 0 where there is none."""
+        """The latest certain day as an ordinal, or 0."""
         return self._sums.newest
 
     @property
     def speakers(self) -> frozenset[str]:
-        """Whoever said something, folded."""
+        """All speakers, folded."""
         return self._sums.speakers
 
     @property
     def names(self) -> Sequence[tuple[str, ...]]:
-        """The names of which other forms are known: all forms of each, folded."""
+        """All forms of each name with aliases, folded."""
         return self._sums.names
 
     @property
     def state(self) -> tuple[int, int]:
-        """Another one after anything was written, in this file or in another that took its place."""
+        """Changes with every write, and with another file."""
         return self._serial, self.data_version + self._db.total_changes
 
     @property
     def _sums(self) -> _Sums:
-        """Counted once for each state of the file."""
+        """Computed once per state."""
         state = self.data_version + self._db.total_changes
         if self._counted is None or self._counted.state != state:
             with translated():
@@ -243,7 +240,7 @@ class IndexStore:
         return self._counted
 
     def frequency(self, term: Term) -> int:
-        """In how many windows a term stands; of a prefix, how often its tokens stand, added up."""
+        """Windows with a term; for a prefix, the sum over its tokens."""
         with translated():
             if not term.prefix:
                 row = self._db.execute("SELECT doc FROM vocabulary WHERE term = ?", [term.token]).fetchone()
@@ -257,8 +254,7 @@ class IndexStore:
     def best_windows(
         self, terms: Iterable[Term], most: int, since: int, until: int, below: str, *, every: bool = False
     ) -> list[WindowRow]:
-        """The windows that hold any of the terms, or every one, best first. `since` and `until`: days as ordinals, 0
-        for none."""
+        """Windows with any of the terms, or with `every` all of them, best first. Days as ordinals, 0 for none."""
         wanted = dict.fromkeys(f'"{term.token}" *' if term.prefix else f'"{term.token}"' for term in terms)
         match = (" AND " if every else " OR ").join(wanted)
         where, values = _limits(since, until, below)
@@ -278,7 +274,7 @@ class IndexStore:
             return [WindowRow(*row) for row in rows]
 
     def of_days(self, first: int, last: int, most: int, since: int, until: int, below: str) -> list[tuple[int, int]]:
-        """Spans of passages that are of some days themselves, a span a section, until there are `most` passages."""
+        """Passage spans of dated sections on some days, one per section, up to `most` passages."""
         where, values = _limits(since, until, below, of="s")
         with translated():
             rows = self._db.execute(
@@ -296,7 +292,7 @@ class IndexStore:
             return spans
 
     def passages(self, spans: Iterable[tuple[int, int]]) -> list[PassageRow]:
-        """Passages by number, each span whole, in order."""
+        """Passages by id, in order."""
         numbers = ",".join(str(number) for first, last in spans for number in range(first, last + 1))
         with translated():
             rows = self._db.execute(
@@ -326,14 +322,14 @@ class IndexStore:
 
 
 def _while(going: Callable[[], None], items: Sequence[T]) -> Iterator[tuple[int, T]]:
-    """With their numbers."""
+    """Items with their positions."""
     for at, one in enumerate(items):
         going()
         yield at, one
 
 
 def _next(db: sqlite3.Connection, table: str) -> int:
-    """A number that no row has."""
+    """An unused id."""
     return int(db.execute(f"SELECT coalesce(max(id), 0) + 1 FROM {table}").fetchone()[0])
 
 
@@ -342,7 +338,7 @@ def _ordinal(day: date | None) -> int:
 
 
 def _spans(new: NewFile) -> list[tuple[int, int]]:
-    """First and last passage of each section, by place."""
+    """First and last passage of each section, by position."""
     first: dict[int, int] = {}
     last: dict[int, int] = {}
     for at, one in enumerate(new.passages):
@@ -356,7 +352,7 @@ def _joined(head: Sequence[str], passages: Sequence[NewPassage]) -> str:
 
 
 def _limits(since: int, until: int, below: str, of: str = "w") -> tuple[str, list[int | str]]:
-    """What was surely written before or after is left out, and nothing else."""
+    """SQL that excludes only what was certainly written outside."""
     parts: list[str] = []
     values: list[int | str] = []
     if since:

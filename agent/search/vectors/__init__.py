@@ -1,9 +1,5 @@
-"""Texts to vectors, so that memory is found by what words mean. Optional: nothing here is used before one is configured
-or installed, and every search does without.
-
-`protocol` is the seam to the rankings, `encoder` the one to what makes vectors: `local` runs the folder of a model in
-this process, which `model_folder` reads, and `remote` asks an OpenAI-compatible server.
-"""
+"""Optional search by meaning. `protocol` is the interface to rankings, `encoder` the one to models: `local` runs a
+model folder in this process, `remote` calls an OpenAI-compatible server."""
 
 import os
 

@@ -1,8 +1,7 @@
-"""The vectors of one index file in memory, kept in line with the file by what changed in it, whoever changed it.
+"""The vectors of one index file in RAM, updated from the file's changes.
 
-Rows stand in the order of their first passages: what is new has greater numbers than all before (`database`), so it
-goes to the end, and what is gone leaves an empty row until a quarter of them are. A row without a vector has the
-scale 0.
+Rows are ordered by first passage: new ones have larger ids (`database`), so they are appended; removed ones stay empty
+until they are a quarter of all. Scale 0: no vector.
 """
 
 from __future__ import annotations
@@ -24,27 +23,27 @@ Floats = NDArray[np.float32]
 Numbers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 Data = NDArray[np.uint8]
-"""Vectors as they are kept, a row each."""
+"""Stored vectors, one per row."""
 
 SCALE_BYTES = 4
-"""At the front of a vector as it is kept."""
+"""At the beginning of a stored vector."""
 _BLOCK = 512
-"""Vectors compared at once: what is upcast then fits into the processor's cache."""
+"""Vectors compared at once, so that they fit the processor's cache."""
 _COLUMNS = len(UnitRow._fields)
 _KEY = "S16"
 _GONE = -1
 _ROOM = 8
-"""A table that is full grows by this part of it."""
+"""A full table grows by this fraction."""
 _LEAST_ROOM = 1_024
 _EMPTY = 4
-"""From this part of all rows on, those that are gone are taken out."""
+"""Fraction of removed rows that triggers compaction."""
 
 
 class VectorTable:
-    """Units of one kind, passages or windows: first and last passage, days and file of each."""
+    """Passages or windows: first and last passage, days and file of each, with vectors."""
 
     def __init__(self, units: Numbers, width: int) -> None:
-        """`units`: as `UnitRow`."""
+        """`units`: columns as in `UnitRow`."""
         self.size = 0
         self._units = np.empty((0, _COLUMNS), np.int64)
         self._vectors: Bytes = np.empty((0, width), np.int8)
@@ -69,7 +68,7 @@ class VectorTable:
 
     @property
     def missing(self) -> int:
-        """How many that are there have no vector."""
+        """Existing rows without a vector."""
         return int(np.count_nonzero(self._file != _GONE) - np.count_nonzero(self.embedded))
 
     def append(self, units: Numbers) -> None:
@@ -83,7 +82,7 @@ class VectorTable:
         self.size = size
 
     def date(self, units: Numbers) -> None:
-        """Of a file whose days changed."""
+        """Update the days of a file's rows."""
         self._units[np.searchsorted(self.first, units[:, 0])] = units
 
     def remove(self, files: Collection[int]) -> None:
@@ -96,7 +95,7 @@ class VectorTable:
             self._units, self._vectors, self._scales = self._units[left], self._vectors[left], self._scales[left]
 
     def put(self, ends: Numbers, vectors: Data) -> None:
-        """As they are kept, of what begins and ends with those passages. What is not of this table is left alone."""
+        """Store vectors by first and last passage; unknown ones are ignored."""
         if not self.size:
             return
         rows = np.minimum(np.searchsorted(self.first, ends[:, 0]), self.size - 1)
@@ -114,7 +113,7 @@ class VectorTable:
         return found
 
     def within(self, limits: Limits, files: Collection[int] | None) -> Mask:
-        """What has a vector and is not surely outside."""
+        """Rows with a vector that may be within the limits."""
         inside = self.embedded
         units = self._units[: self.size]
         if limits.since:
@@ -127,7 +126,7 @@ class VectorTable:
 
 
 class VectorCache:
-    """One thread at a time."""
+    """For one thread at a time."""
 
     def __init__(self) -> None:
         self.passages = VectorTable(_numbers([], _COLUMNS), 0)
@@ -139,7 +138,7 @@ class VectorCache:
 
     @property
     def width(self) -> int:
-        """Numbers in a vector; 0 where there is none."""
+        """Numbers per vector; 0 if there is none."""
         return self._whole[3] if self._whole is not None else 0
 
     def below(self, folder: str) -> list[int]:
@@ -147,7 +146,7 @@ class VectorCache:
         return [file for file, (_, path) in self._files.items() if path.startswith(f"{folder}/")]
 
     def follow(self, store: IndexStore, model: str) -> None:
-        """Be as the file is now. Raises as `Store` does."""
+        """Update from the file. Raises as `IndexStore`."""
         serial, _ = now = store.state
         if self._state == (now, model):
             return
@@ -197,7 +196,7 @@ class VectorCache:
         self._take(kept.since(model, self._number))
 
     def _take(self, found: Sequence[VectorRow]) -> None:
-        """A server may have changed its size: the newest one's holds."""
+        """Ignores vectors of another size: a server may have changed it, and the newest counts."""
         right = [one for one in found if len(one.vector) == self.width + SCALE_BYTES]
         ends = _numbers([(one.first, one.last) for one in right], 2)
         self._put(ends, _data([one.vector for one in right], self.width))
@@ -208,7 +207,7 @@ class VectorCache:
 
 
 def _named(kept: VectorStore) -> tuple[Numbers, NDArray[np.bytes_]]:
-    """First and last of every text with a key, and the keys, in the order of these."""
+    """Ends of every text with a key, and the keys, sorted by key."""
     ends, keys = [_numbers([], 2)], [b""]
     for part in kept.named():
         ends.append(_numbers([row[:2] for row in part], 2))
@@ -219,7 +218,7 @@ def _named(kept: VectorStore) -> tuple[Numbers, NDArray[np.bytes_]]:
 
 
 def _each(sections: Iterable[UnitRow]) -> Numbers:
-    """Every passage of some sections as a unit of its own."""
+    """Sections expanded to passages."""
     rows = _numbers(sections, _COLUMNS)
     passages = _ranges(rows[:, 0], rows[:, 1] + 1)
     units = np.repeat(rows, rows[:, 1] + 1 - rows[:, 0], axis=0)
@@ -228,7 +227,7 @@ def _each(sections: Iterable[UnitRow]) -> Numbers:
 
 
 def _ranges(low: Numbers, high: Numbers) -> Numbers:
-    """The numbers from each one up to and without the other, one range behind the other."""
+    """The concatenated ranges from `low` to before `high`."""
     counts = high - low
     ends = np.cumsum(counts)
     return np.asarray(np.arange(ends[-1] if len(ends) else 0) + np.repeat(low - ends + counts, counts), np.int64)

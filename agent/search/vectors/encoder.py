@@ -1,10 +1,7 @@
-"""What makes vectors, whatever it is.
+"""The interface of encoders, and an embedder that meets deadlines.
 
-An encoder kept to deadlines: a question is embedded in time or not at all.
-
-The encoder is made with the first use (a model is read from disk) and made anew when that was exchanged. It works in
-threads of its own, and is left alone for a while after it failed, so that a dead server costs one deadline and not one
-with every message.
+The encoder is made on first use and again if the model is exchanged. It runs in its own threads, and rests after a
+failure, so that a dead server costs one deadline, not one per message.
 """
 
 from __future__ import annotations
@@ -24,24 +21,24 @@ Vector = Sequence[float]
 
 
 class NoEmbedding(Exception):
-    """It could not be done now, or not with this model. The text is a sentence without its stop, for the person, and
-    holds neither keys nor what was to be embedded."""
+    """Embedding failed, now or with this model. The text is for people, without final stop, and contains neither keys
+    nor the embedded text."""
 
 
 class Encoder(Protocol):
-    """Blocks; one thread or several. `id` names the model: vectors of different ids cannot be compared. `batch`: as
-    many texts as are well given at once."""
+    """Makes vectors. Blocks; thread-safe. Vectors of different `id`s cannot be compared. `batch`: the best number of
+    texts per call."""
 
     id: str
     batch: int
 
     def encode(self, texts: Sequence[str], seconds: float, *, is_question: bool = False) -> Sequence[Vector]:
-        """A vector of length 1 for each text, all of one size. `seconds`: how long a server may take; `is_question`:
-        the texts are searched with, and not for. Raises `NoEmbedding`."""
+        """Unit vectors of one size, one per text. `seconds`: a server's limit; `is_question`: the texts are queries.
+        Raises `NoEmbedding`."""
         ...
 
     def knows(self, text: str) -> bool:
-        """Whether the model was made for the language of a text."""
+        """True if the model supports the text's language."""
         ...
 
     def close(self) -> None: ...
@@ -50,20 +47,20 @@ class Encoder(Protocol):
 _log = logging.getLogger(__name__)
 
 REST = 30.0
-"""Seconds for which an encoder that failed is not asked again."""
+"""Seconds without calls after a failure."""
 _QUESTION_SECONDS = 5.0
 _PASSAGES_SECONDS = 15.0
-"""For one batch. The end of the process waits for it."""
+"""Per batch. Shutdown waits for it."""
 _KEPT = 256
-"""Questions whose vectors are kept."""
+"""Cached questions."""
 _MOST_PENDING = 4
 _MOST_CHARS = 2_000
 """Of a question."""
 
 
 class Embedder:
-    """`make` gives the encoder; it blocks and may raise `NoEmbedding`, and is then called again later. `stamp` is
-    quick, and differs once there is another model than before. Any thread may call."""
+    """Embeds by deadline. `make` returns the encoder; it blocks, may raise `NoEmbedding`, and is then retried later.
+    `stamp` is fast and changes with the model. Any thread may call."""
 
     def __init__(
         self,
@@ -87,21 +84,21 @@ class Embedder:
 
     @property
     def model(self) -> str:
-        """The id of the encoder that was made last, which is not looked after here; empty before there is one."""
+        """The last encoder's id without checking for a new one; "" before the first."""
         encoder = self._encoder
         return encoder.id if encoder is not None else ""
 
     @property
     def problem(self) -> str:
-        """Why it failed the last time, a sentence without its stop; empty where it works or was not tried."""
+        """The last failure; "" if it works or was not tried."""
         return self._problem if self._is_failing else ""
 
     def retry(self) -> None:
-        """Do not wait any longer after a failure."""
+        """End the rest after a failure."""
         self._rests_until, self._is_failing = 0.0, False
 
     def encoder(self) -> Encoder:
-        """Made now if need be. Raises `NoEmbedding`."""
+        """The encoder, made if needed. Raises `NoEmbedding`."""
         with self._making:
             stamp = self._stamp()
             if self._encoder is not None and stamp == self._made_of:
@@ -123,8 +120,8 @@ class Embedder:
         return made
 
     def question(self, text: str, deadline: float) -> Vector | None:
-        """The vector of a question by `deadline` (of `time.monotonic`); None where the model does not know its
-        language. Raises `NoEmbedding`, also where there was no time; what comes later is kept for the next time."""
+        """A question's vector by `deadline` (of `time.monotonic`); None if the model does not know its language. Raises
+        `NoEmbedding`, also on timeout; a late result is cached."""
         text = text[:_MOST_CHARS]
         with self._asking:
             if text in self._known:
@@ -142,7 +139,7 @@ class Embedder:
             raise NoEmbedding("the embedder did not answer in time") from None
 
     def passages(self, encoder: Encoder, texts: Sequence[str]) -> Sequence[Vector]:
-        """Vectors of texts, in this thread, by an encoder of `encoder`. Raises `NoEmbedding`."""
+        """Vectors of texts by `encoder`, in this thread. Raises `NoEmbedding`."""
         self._refuse_at_rest()
         return self._encoded(encoder, texts, _PASSAGES_SECONDS)
 
@@ -201,7 +198,7 @@ class Embedder:
 
 
 def _check(vectors: Sequence[Vector], count: int) -> None:
-    """Raises `NoEmbedding` where those are not vectors that can be compared."""
+    """Raises `NoEmbedding` for invalid vectors."""
     if len(vectors) != count or len({len(vector) for vector in vectors}) > 1:
         raise NoEmbedding("the embedder answers with vectors of several sizes, or too few")
     if not all(math.isfinite(sum(vector)) for vector in vectors):

@@ -1,4 +1,4 @@
-"""A sentence model of any kind, run by onnxruntime and tokenizers from its folder. Imported only where both are."""
+"""A sentence model run by onnxruntime and tokenizers from its folder. Import it only if both are installed."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ Floats = NDArray[np.float32]
 Numbers = NDArray[np.int64]
 
 _AT_ONCE = 8
-"""Texts: more at once are no faster without an accelerator, and keep a question waiting."""
+"""Texts per run; more are not faster without an accelerator, and delay questions."""
 _MOST_CHARS = 8_000
-"""Of a text. A tokenizer reads all of it before it cuts."""
+"""Of a text: a tokenizer reads all of it before it truncates."""
 _TIMES_ITS_FILE = 2
-"""Memory that a model takes while it is loaded: its file is read, then laid out once more for the processor."""
+"""Memory for loading, as a factor of the file: it is read, then laid out again."""
 _ERRORS_ALONE = 3
 _INPUTS = frozenset({"input_ids", "attention_mask", "token_type_ids"})
 _POOLED = "sentence_embedding"
 _FOREIGN = 0.3
-"""Part of a text in pieces or letters that the model does not have, from which on it does not know the text."""
+"""Share of unknown pieces or letters from which a text is unsupported."""
 _LEAST_PIECES = 200
-"""A vocabulary with so many pieces of a script, each of several letters, writes its languages; an English one has some
-dozens of Cyrillic or Arabic letters, which mean nothing."""
+"""Pieces of several letters that show support of a script; an English vocabulary has some dozens of Cyrillic
+letters."""
 _LEAST_SIGNS = 3_000
-"""The same for Chinese signs, each a piece. An English vocabulary has a few hundred."""
+"""The same for Chinese characters; an English vocabulary has a few hundred."""
 _SIGNS = "CJK"
 
 
 def free_memory() -> int | None:
-    """Bytes that can still be had here; None where nothing tells."""
+    """Available bytes; None if unknown."""
     found = [_number(Path("/proc/meminfo"), "MemAvailable:", 1_024), free_in_group(Path("/sys/fs/cgroup"))]
     if not any(found) and "SC_PHYS_PAGES" in getattr(os, "sysconf_names", ()):
         found = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
@@ -51,13 +51,13 @@ def free_memory() -> int | None:
 
 
 class LocalModel:
-    """Loads `folder`. Raises `NoEmbedding` where there is no model that can be run."""
+    """The model in `folder`. Raises `NoEmbedding` if it cannot be run."""
 
     batch = _AT_ONCE
     engine = f"onnxruntime {onnxruntime.__version__}"
 
     def __init__(self, folder: Path, memory: Callable[[], int | None] = free_memory) -> None:
-        """`memory`: how many bytes are free."""
+        """`memory`: returns the free bytes."""
         self._folder = folder
         self._model = read_folder(folder)
         try:
@@ -96,7 +96,7 @@ class LocalModel:
         return found
 
     def knows(self, text: str) -> bool:
-        """By the letters of its vocabulary, and by the pieces for which it has none."""
+        """Judges by the scripts of its vocabulary and by unknown pieces."""
         letters = [char for char in unicodedata.normalize("NFKC", text) if char.isalpha()]
         foreign = sum(_script(char) not in self._scripts for char in letters)
         if foreign > _FOREIGN * len(letters):
@@ -107,7 +107,7 @@ class LocalModel:
         return not letters or pieces.count(self._unknown) <= _FOREIGN * len(pieces)
 
     def close(self) -> None:
-        """It goes with the last who uses it."""
+        """Freed with its last user."""
 
     def _check_room(self, free: int | None) -> None:
         wanted = _TIMES_ITS_FILE * self._model.bytes
@@ -150,7 +150,7 @@ def _tokenizer(model: ModelFolder) -> Tokenizer:
 
 @contextmanager
 def _panics_told() -> Iterator[None]:
-    """A damaged tokenizer ends in a panic of its library, which is no `Exception`, and may tell the text."""
+    """Translate the Rust panic of a damaged tokenizer, which is not an `Exception` and may quote the text."""
     try:
         yield
     except BaseException as panic:
@@ -160,8 +160,7 @@ def _panics_told() -> Iterator[None]:
 
 
 def _session(files: Sequence[Path]) -> Any:
-    """Of a graph, and of the files of its weights if it has some. All is read into memory: a mapped file that is
-    exchanged in place would end the process."""
+    """A session of graph and weights, read into memory: replacing a mapped file in place would crash the process."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1  # work behind the talks
     options.log_severity_level = _ERRORS_ALONE
@@ -173,7 +172,7 @@ def _session(files: Sequence[Path]) -> Any:
 
 
 def _inputs(session: Any) -> dict[str, type]:
-    """What the graph asks for, and in numbers of which size."""
+    """The graph's inputs with their integer types."""
     asked: dict[str, type] = {
         one.name: np.int32 if one.type == "tensor(int32)" else np.int64 for one in session.get_inputs()
     }
@@ -183,7 +182,7 @@ def _inputs(session: Any) -> dict[str, type]:
 
 
 def _output(session: Any) -> tuple[str, bool]:
-    """Which one is read, and whether it is one vector a text already."""
+    """The output to read; true if it is already one vector per text."""
     outputs = session.get_outputs()
     ranks = {one.name: len(one.shape) for one in outputs}
     if ranks.get(_POOLED) == 2:
@@ -210,7 +209,7 @@ def _pooled(vectors: Floats, mask: Numbers, pooling: Pooling) -> Floats:
 
 
 def _scripts(tokenizer: Tokenizer) -> Collection[str]:
-    """Those that a vocabulary can write. Latin letters always: there is none without."""
+    """Scripts that a vocabulary supports; always Latin."""
     with _panics_told():
         pieces = tokenizer.decode_batch([[number] for number in range(tokenizer.get_vocab_size())])
     found: Counter[str] = Counter()
@@ -223,7 +222,7 @@ def _scripts(tokenizer: Tokenizer) -> Collection[str]:
 
 
 def _unknown(tokenizer: Tokenizer) -> int:
-    """The number of the piece for what has none; -1 where everything has one."""
+    """The id of the unknown piece; -1 if there is none."""
     for token in ("[UNK]", "<unk>"):
         if (number := tokenizer.token_to_id(token)) is not None:
             return int(number)
@@ -232,12 +231,12 @@ def _unknown(tokenizer: Tokenizer) -> int:
 
 @lru_cache(maxsize=4_096)
 def _script(char: str) -> str:
-    """As Unicode names it: LATIN, CYRILLIC, CJK, HIRAGANA…"""
+    """Unicode's name of the script: LATIN, CYRILLIC, CJK, HIRAGANA…"""
     return unicodedata.name(char, "").partition(" ")[0]
 
 
 def _clean(text: str, *, lower: bool) -> str:
-    """What a tokenizer takes: no halves of characters."""
+    """Text without lone surrogates, which tokenizers refuse."""
     whole = text[:_MOST_CHARS].encode("utf-8", "replace").decode("utf-8")
     return whole.lower() if lower else whole
 
@@ -247,7 +246,7 @@ def _first_line(error: Exception) -> str:
 
 
 def free_in_group(folder: Path) -> int | None:
-    """Within the limit that was set to a container or service, where there is one."""
+    """Bytes left in the container's or service's limit; None if there is none."""
     limit, used = (_number(folder / name) for name in ("memory.max", "memory.current"))
     if limit is None or used is None:
         return None

@@ -1,5 +1,4 @@
-"""Which texts still wait for a vector: asked for some at a time, the newest first, without looking at all of them each
-time."""
+"""Texts that need a vector, newest first, without scanning all of them each time."""
 
 from __future__ import annotations
 
@@ -8,7 +7,7 @@ from agent.search.store import IndexStore
 
 
 class PendingTexts:
-    """Of one index file and one model at a time; to be made anew with another file. Raises as `Store` does."""
+    """For one index file and one model at a time. Raises as `IndexStore`."""
 
     def __init__(self) -> None:
         self._of: tuple[str, int] | None = None
@@ -19,7 +18,7 @@ class PendingTexts:
         self._done: tuple[tuple[int, int], str] | None = None
 
     def next(self, store: IndexStore, model: str, most: int) -> list[TextRow]:
-        """Each text once. Where none waits, what is left of texts that are gone and of other models is dropped."""
+        """Distinct texts to embed. If none, vectors of removed texts and other models are dropped."""
         if self._done == (store.state, model):
             return []
         named, of = store.vectors.name_all(), (model, store.vectors.dropped)

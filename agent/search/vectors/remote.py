@@ -1,4 +1,4 @@
-"""Vectors from a server that speaks OpenAI's `POST /embeddings`."""
+"""Vectors from an OpenAI-compatible `POST /embeddings`."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 _CONNECT = 5.0
 _KEY_REFUSED = (401, 403)
 _TEXT_REFUSED = (400, 413, 422, 500)
-"""What servers answer where one of the texts is too long for them, or stumble over it."""
+"""Status codes for texts that are too long or crash the server."""
 _HARMLESS = "What is said here?"
 _MOST_CHARS = 8_000
-"""Of one text. The common limit is 8,192 tokens, and no passage or window comes near it."""
+"""Per text. The usual limit is 8,192 tokens; passages and windows are far shorter."""
 
 
 class _TextRefused(NoEmbedding):
-    """Perhaps for one of the texts."""
+    """Possibly because of a single text."""
 
 
 class RemoteEncoder:
-    """`base_url` as OpenAI's clients take it, up to and with `/v1`. The key may be empty."""
+    """`base_url` includes `/v1`. The key may be empty."""
 
     batch = 16
 
@@ -47,7 +47,7 @@ class RemoteEncoder:
             return self._encoded_singly(texts, seconds)
 
     def _encoded_singly(self, texts: Sequence[str], seconds: float) -> Sequence[Vector]:
-        """A text that is refused alone, by a server that takes another one, is like nothing."""
+        """A text refused alone gets a zero vector, if the server accepts another one."""
         (harmless,) = self._encoded([_HARMLESS], seconds)
         found: list[Vector] = []
         for text in texts:

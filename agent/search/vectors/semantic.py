@@ -1,5 +1,5 @@
-"""What an embedder adds to an index: vectors made behind the searches, and questions compared with them. Needs numpy,
-so it is imported only where there is an embedder."""
+"""The semantic index: embeds texts in the background and compares questions. Needs numpy; import it only with an
+embedder."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from agent.search.vectors.protocol import EmbeddedQuestion, Similarity
 from agent.search.vectors.similarity import Vectors, packed
 
 _AT_ONCE = 256
-"""Texts that are looked up at once; the index is free while they are embedded."""
+"""Texts fetched at once; the index is free while they are embedded."""
 
 _MOST_HELD = 64
-"""Audiences whose vectors stay in memory."""
+"""Scopes whose vectors stay in RAM."""
 
 
 class EmbeddingIndex:
-    """As `SemanticIndex`."""
+    """The `SemanticIndex` of an embedder."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder

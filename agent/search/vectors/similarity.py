@@ -1,7 +1,5 @@
-"""How like a question the texts of an audience are: all of their vectors compared with its own.
-
-A vector is kept as one byte a number and their scale, which costs no quality (SEARCH.md) and a quarter of the room.
-"""
+"""Similarity of a question to all texts of a scope. Vectors are stored as int8 with a scale: a quarter of the space
+without loss of quality (SEARCH.md)."""
 
 from __future__ import annotations
 
@@ -18,15 +16,15 @@ from agent.search.vectors.encoder import Vector
 from agent.search.vectors.protocol import CHANGED_SIZE, Similarity
 
 _COVERED = 0.5
-"""Part of the passages that must be embedded before meaning counts."""
+"""Share of passages that must be embedded before meaning counts."""
 _ALIKE = 0.6
-"""On the way from the least like to the most. Most passages of a memory stand at about 0.3."""
+"""From the least to the most similar; most passages are at about 0.3."""
 _OUTSIDE = -2.0
 """Less than any cosine."""
 
 
 def packed(vector: Vector) -> bytes:
-    """The scale as a float32, then a byte for each number."""
+    """The scale as float32, then a byte per number."""
     numbers = np.asarray(vector, np.float32)
     scale = max(float(np.abs(numbers).max(initial=0.0)), 1e-9) / 127
     data: bytes = np.rint(numbers / scale).astype(np.int8).tobytes()
@@ -34,20 +32,19 @@ def packed(vector: Vector) -> bytes:
 
 
 class Vectors:
-    """Those of one index file. One thread at a time."""
+    """The vectors of one index file. One thread at a time."""
 
     def __init__(self) -> None:
         self._mirror = VectorCache()
 
     def follow(self, store: IndexStore, model: str) -> None:
-        """Be as the file is now. Raises as `Store` does."""
+        """Update from the file. Raises as `IndexStore`."""
         self._mirror.follow(store, model)
 
     def likeness(
         self, store: IndexStore, model: str, question: Vector, limits: Limits
     ) -> tuple[Similarity | None, str]:
-        """How like a question everything within limits is; None, and the reason, where too little is embedded. It holds
-        until the next call."""
+        """Similarity within limits, valid until the next call; None and the reason if too little is embedded."""
         mirror = self._mirror
         mirror.follow(store, model)
         there, missing = int(np.count_nonzero(mirror.passages.embedded)), mirror.passages.missing
@@ -62,7 +59,7 @@ class Vectors:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """Of the rows of a table. `cosines` less than any where a row is not inside."""
+    """A table's cosines, `_OUTSIDE` for rows that are not inside."""
 
     first: Numbers
     last: Numbers
@@ -79,7 +76,7 @@ class _Found:
         return np.asarray(top[np.lexsort((top, -self.cosines[top]))])
 
     def shares(self, rows: Numbers) -> Floats:
-        """Stretched from the least to the greatest, 0 to 1."""
+        """Cosines stretched to 0 to 1."""
         return np.asarray((self.cosines[rows] - self.least) / ((self.greatest - self.least) or 1.0), np.float32)
 
     def has(self, rows: Numbers) -> Mask:
@@ -87,7 +84,7 @@ class _Found:
 
 
 class Cosines:
-    """As `Similarity`."""
+    """The `Similarity` of computed cosines."""
 
     def __init__(self, passages: _Found, windows: _Found) -> None:
         self._passages = passages
@@ -113,7 +110,7 @@ class Cosines:
         return dict(zip(self._passages.first[known].tolist(), shares.tolist(), strict=True))
 
     def _around(self, passages: Numbers) -> Floats:
-        """The share of the best window that holds each; 0 where none does."""
+        """The share of each passage's best window; 0 if none."""
         windows = self._windows
         row = np.searchsorted(windows.last, passages)
         ends = np.searchsorted(windows.first, passages, side="right")
@@ -135,7 +132,7 @@ class Cosines:
 
 
 def _rows(found: _Found, firsts: Numbers) -> Numbers:
-    """Where those that begin so stand; -1 where there is none inside."""
+    """Row of each first passage; -1 if none is inside."""
     if not len(found.first):
         return np.full(len(firsts), -1, np.int64)
     rows = np.minimum(np.searchsorted(found.first, firsts), len(found.first) - 1)

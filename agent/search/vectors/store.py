@@ -1,8 +1,7 @@
-"""The vectors in an audience's index file.
+"""The vectors in a scope's index file.
 
-They stand by the key of the text that they were made of (`vector`), so that a text which moves, or a file that is
-indexed anew, needs none twice; `embedded` says the key of each passage, and of each window by its first and last. A key
-that a removed row had is `doubtful` until it was looked up whether another row has it.
+They are stored by a hash of their text (`vector`), so moved or reindexed text keeps them; `embedded` maps passages and
+windows to keys. Keys of removed rows are `doubtful` until checked for other uses.
 """
 
 from __future__ import annotations
@@ -25,22 +24,22 @@ _TEXT = (
 
 
 def key_of(text: str) -> bytes:
-    """What a text's vector is kept under."""
+    """The key of a text's vector."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 class VectorStore:
-    """As `Store`: one connection, one thread at a time; raises `Damaged` and `NotStored`."""
+    """One connection; one thread at a time. Raises `Damaged`, `NotStored`."""
 
     def __init__(self, db: sqlite3.Connection, *, is_shared: bool) -> None:
-        """`is_shared`: other connections write, too."""
+        """`is_shared`: other connections write too."""
         self._db = db
         self._is_shared = is_shared
 
     # writing -----------------------------------------------------------------------------------------------------
 
     def name(self, file: int) -> None:
-        """Give all texts of a file their keys, within a transaction."""
+        """Store keys for all texts of a file, within a transaction."""
         texts = dict(self._db.execute("SELECT id, text FROM passage WHERE file = ?", [file]))
         self._db.executemany(
             "INSERT OR REPLACE INTO embedded VALUES (?, ?, ?)", ((id, id, key_of(text)) for id, text in texts.items())
@@ -55,7 +54,7 @@ class VectorStore:
         )
 
     def name_all(self) -> bool:
-        """Of every file that has no keys yet; whether there was one."""
+        """Store keys for files without; true if there were any."""
         with translated():
             unnamed = [id for (id,) in self._db.execute("SELECT id FROM file WHERE NOT named")]
         for file in unnamed:
@@ -65,7 +64,7 @@ class VectorStore:
         return bool(unnamed)
 
     def put(self, model: str, vectors: Iterable[tuple[bytes, bytes]]) -> None:
-        """By key."""
+        """Pairs of key and vector."""
         with transaction(self._db):
             self._db.executemany(
                 "INSERT OR REPLACE INTO vector (model, key, vector) VALUES (?, ?, ?)",
@@ -73,7 +72,7 @@ class VectorStore:
             )
 
     def drop(self, model: str) -> None:
-        """Those of texts that are gone, and of any other model."""
+        """Delete vectors of removed texts and of other models."""
         with transaction(self._db):
             self._db.execute(
                 "DELETE FROM vector WHERE model = ? AND key IN (SELECT d.key FROM doubtful d "
@@ -87,12 +86,12 @@ class VectorStore:
                 self._db.execute("UPDATE dropped SET times = times + 1")
 
     def drop_unused(self) -> None:
-        """Those of texts that are gone, within a transaction; every one is looked at."""
+        """Delete vectors of removed texts, within a transaction; checks every one."""
         self._db.execute("DELETE FROM vector WHERE key NOT IN (SELECT key FROM embedded)")
         self._db.execute("DELETE FROM doubtful")
 
     def take(self, other: Path) -> None:
-        """All that another index file has. Raises `Damaged` also where it has no place for them."""
+        """Copy all vectors of another index file. Raises `Damaged` also if it has no table for them."""
         with translated():
             self._db.execute("ATTACH ? AS other", [str(other)])
             try:
@@ -109,7 +108,7 @@ class VectorStore:
 
     @contextmanager
     def as_they_are(self) -> Iterator[None]:
-        """All that is read in it is of one moment, whoever writes meanwhile."""
+        """A consistent snapshot for all reads inside."""
         with translated():
             if not self._is_shared:
                 yield
@@ -123,7 +122,7 @@ class VectorStore:
 
     @property
     def dropped(self) -> int:
-        """How often the vectors of other models were dropped; another process may mean another one."""
+        """How often other models' vectors were dropped, possibly by another process with another model."""
         with translated():
             return int(self._db.execute("SELECT times FROM dropped").fetchone()[0])
 
@@ -134,8 +133,7 @@ class VectorStore:
             return int(self._db.execute("SELECT coalesce(max(first), 0) FROM embedded").fetchone()[0])
 
     def missing(self, model: str, above: int, to: int, most: int) -> list[TextRow]:
-        """Texts with a key for which there is no vector of a model, the newest first; of those that begin with a
-        passage `above` one, and at most `to`."""
+        """Texts without a vector, newest first, whose first passage is above `above` and at most `to`."""
         with translated():
             rows = self._db.execute(
                 f"SELECT u.first, u.last, {_TEXT}, u.key FROM (SELECT e.first, e.last, e.key FROM embedded e "
@@ -146,7 +144,6 @@ class VectorStore:
             return [TextRow(*row) for row in rows]
 
     def missing_count(self, model: str) -> int:
-        """How many texts there are without a vector of a model."""
         return self._counted(
             "SELECT count(DISTINCT key) FROM embedded e WHERE NOT EXISTS "
             "(SELECT 1 FROM vector v WHERE v.model = ? AND v.key = e.key)",
@@ -154,7 +151,7 @@ class VectorStore:
         )
 
     def count(self, model: str) -> int:
-        """Passages that have one of that model."""
+        """Passages with a vector of that model."""
         return self._counted(
             "SELECT count(*) FROM embedded e WHERE e.first = e.last AND EXISTS "
             "(SELECT 1 FROM vector v WHERE v.model = ? AND v.key = e.key)",
@@ -166,14 +163,14 @@ class VectorStore:
             return int(self._db.execute(query, [model]).fetchone()[0])
 
     def files(self) -> dict[int, tuple[int, str]]:
-        """Revision and path. A file's rows are what they were while its revision is the same, its vectors aside."""
+        """Revision and path by id. A file's rows change only with its revision; vectors apart."""
         with translated():
             return {
                 id: (revision, path) for id, revision, path in self._db.execute("SELECT id, revision, path FROM file")
             }
 
     def sections(self, file: int | None = None) -> Iterator[UnitRow]:
-        """Of one file, or all, in order; so are windows. All passages of a section have its days."""
+        """Of one file, or all, in order. All passages of a section have its days."""
         return self._units("first, last, earliest, day, file FROM section", file)
 
     def windows(self, file: int | None = None) -> Iterator[UnitRow]:
@@ -187,7 +184,7 @@ class VectorStore:
     # A plus before a column keeps SQLite from its index: the last rows are read by their numbers, not all of a model.
 
     def newest(self, model: str) -> tuple[int, int]:
-        """Number and bytes of the vector of a model that was put last; 0 and 0 where there is none."""
+        """Id and bytes of the model's last vector; 0 and 0 if none."""
         with translated():
             row = self._db.execute(
                 "SELECT id, length(vector) FROM vector WHERE +model = ? ORDER BY id DESC LIMIT 1", [model]
@@ -195,15 +192,15 @@ class VectorStore:
             return (int(row[0]), int(row[1])) if row else (0, 0)
 
     def named(self) -> Iterator[Sequence[tuple[int, int, bytes]]]:
-        """First and last of every text with a key, in order, some thousand at once."""
+        """Ends of every text with a key, in order, in batches."""
         return self._parts("SELECT first, last, key FROM embedded ORDER BY first, last", [])
 
     def all(self, model: str) -> Iterator[Sequence[tuple[bytes, bytes]]]:
-        """Keys and vectors, some thousand at once."""
+        """Keys and vectors, in batches."""
         return self._parts("SELECT key, vector FROM vector WHERE +model = ? ORDER BY id", [model])
 
     def since(self, model: str, number: int) -> Sequence[VectorRow]:
-        """Of texts, where the vector was put after that of a number."""
+        """Vectors stored after that number, by text."""
         return self._vectors(
             "vector v CROSS JOIN embedded e ON e.key = v.key WHERE v.id > ? AND +v.model = ?", [number, model]
         )
@@ -217,7 +214,7 @@ class VectorStore:
         )
 
     def _vectors(self, of: str, values: Sequence[int | str]) -> Sequence[VectorRow]:
-        """CROSS JOIN: looked up in that order."""
+        """CROSS JOIN forces the order of lookups."""
         with translated():
             return list(map(VectorRow._make, self._db.execute(f"SELECT e.first, e.last, v.vector FROM {of}", values)))
 
