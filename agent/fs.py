@@ -8,21 +8,21 @@ import secrets
 from pathlib import Path
 
 
-def write_whole(place: Path, text: str) -> None:
+def write_whole(path: Path, text: str) -> None:
     """Replace a file's content atomically; missing folders are made (0700). Raises `OSError`; the old content stays."""
-    make_folder(place.parent)
-    fresh = place.with_name(f".{place.name}.{secrets.token_hex(4)}.new")
+    make_folder(path.parent)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.new")
     try:
-        with fresh.open("w", encoding="utf-8") as file:
+        with temporary.open("w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        fresh.replace(place)
+        temporary.replace(path)
     except OSError:
         with contextlib.suppress(OSError):
-            fresh.unlink()
+            temporary.unlink()
         raise
-    sync_folder(place.parent)
+    sync_folder(path.parent)
 
 
 def make_folder(folder: Path) -> None:

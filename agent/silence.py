@@ -14,7 +14,7 @@ _BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 def spoken(text: str) -> str:
     """The part of a finished answer to deliver: "" for a bare token (any case, repeated, with white space), otherwise
     the text without a token at its end."""
-    return text[: _silent_from(text, 0, len(text))].strip()
+    return text[: _trailing_token_start(text, 0, len(text))].strip()
 
 
 def can_be_seen(text: str) -> bool:
@@ -30,40 +30,40 @@ class SilentFilter:
 
     def __init__(self) -> None:
         self._held: list[str] = []  # white space and whole tokens
-        self._begun = ""
+        self._partial = ""
         self._before = ""  # the last character in front of what has begun
         self._last_shown = ""
 
     def feed(self, piece: str) -> str:
         """Returns the text that can be shown now."""
-        text = self._before + self._begun + piece
+        text = self._before + self._partial + piece
         first = len(self._before)
-        begun = _begun_from(text, first)
-        undecided = _quiet_from(text, first, begun)
+        partial_start = _partial_token_start(text, first)
+        undecided = _trailing_quiet_start(text, first, partial_start)
         shown = ""
         if undecided > first:
             shown = "".join([*self._held, text[first:undecided]])
             self._held = []
             self._last_shown = shown[-1]
-        self._held.append(text[undecided:begun])
-        self._begun = text[begun:]
-        self._before = text[:begun][-1:]
+        self._held.append(text[undecided:partial_start])
+        self._partial = text[partial_start:]
+        self._before = text[:partial_start][-1:]
         return shown
 
     def finish(self) -> str:
         """Returns the held text that the stream's end made safe to show."""
-        text, shown = "".join([self._last_shown, *self._held, self._begun]), len(self._last_shown)
-        self._held, self._begun = [], ""
-        return text[shown : _silent_from(text, shown, len(text))]
+        text, shown = "".join([self._last_shown, *self._held, self._partial]), len(self._last_shown)
+        self._held, self._partial = [], ""
+        return text[shown : _trailing_token_start(text, shown, len(text))]
 
 
-def _silent_from(text: str, first: int, end: int) -> int:
+def _trailing_token_start(text: str, first: int, end: int) -> int:
     """Start of the trailing white space and tokens, at least `first`; `end` if there is no token."""
-    begin = _quiet_from(text, first, end)
+    begin = _trailing_quiet_start(text, first, end)
     return begin if text[begin:end].strip() else end
 
 
-def _quiet_from(text: str, first: int, end: int) -> int:
+def _trailing_quiet_start(text: str, first: int, end: int) -> int:
     """Start of the trailing white space and whole tokens."""
     while True:
         while end > first and text[end - 1].isspace():
@@ -74,7 +74,7 @@ def _quiet_from(text: str, first: int, end: int) -> int:
         end = begin
 
 
-def _begun_from(text: str, first: int) -> int:
+def _partial_token_start(text: str, first: int) -> int:
     """Start of a token cut off by the end of the text; the text's length if there is none."""
     for size in range(min(len(NO_REPLY) - 1, len(text) - first), 0, -1):
         begin = len(text) - size

@@ -93,22 +93,22 @@ class Skills:
         Never raises for files on disk.
         """
         scope = scope or Scope(Audience.OWNER, self._workspace)
-        found = list(self._of(scope))
-        shelves: list[Iterable[Skill]] = [self._shipped()]
+        found = list(self._own_skills(scope))
+        sources: list[Iterable[Skill]] = [self._built_in_skills()]
         if scope.audience is not Audience.OWNER:
-            owners = self._of(Scope(Audience.OWNER, self._workspace))
-            shelves.insert(0, (replace(skill, beside=()) for skill in owners if skill.shared and not skill.problem))
-        for shelf in shelves:
+            owners = self._own_skills(Scope(Audience.OWNER, self._workspace))
+            sources.insert(0, (replace(skill, beside=()) for skill in owners if skill.shared and not skill.problem))
+        for source in sources:
             taken = {skill.name for skill in found if not skill.problem}
-            found += [skill for skill in shelf if skill.name not in taken]
-        found = [replace(skill, missing=tuple(self._missing(skill))) for skill in found]
+            found += [skill for skill in source if skill.name not in taken]
+        found = [replace(skill, missing=tuple(self._unmet_requirements(skill))) for skill in found]
         return tuple(sorted(found, key=lambda skill: (skill.name, bool(skill.problem))))
 
     def usable(self, scope: Scope) -> tuple[Skill, ...]:
         """The unbroken skills of `every`; their requirements may be missing."""
         return tuple(skill for skill in self.every(scope) if not skill.problem)
 
-    def _of(self, scope: Scope) -> Iterator[Skill]:
+    def _own_skills(self, scope: Scope) -> Iterator[Skill]:
         try:
             folders = files.entries(scope.folder / FOLDER, scope.folder)
         except UnreadableFile:
@@ -116,9 +116,9 @@ class Skills:
         for folder in folders:
             if folder.name.startswith(".") or folder.kind in (EntryKind.FILE, EntryKind.OTHER):
                 continue
-            yield self._of_folder(scope, folder)
+            yield self._read_folder(scope, folder)
 
-    def _of_folder(self, scope: Scope, folder: FolderEntry) -> Skill:
+    def _read_folder(self, scope: Scope, folder: FolderEntry) -> Skill:
         name = files.clean(folder.name)  # any bytes may name a folder
         broken = Skill(name, _ORIGINS[scope.audience], f"{FOLDER}/{name}/{FILE}")
         if folder.kind is EntryKind.LINK:
@@ -132,10 +132,11 @@ class Skills:
         page = next((entry for entry in inside if entry.name == FILE), None)
         if page is None:
             return replace(broken, problem=f"has no {FILE}")
-        beside = tuple(_shown(entry) for entry in inside if entry is not page and not entry.name.startswith("."))
-        return replace(self._page(broken, scope.folder / FOLDER / folder.name / FILE, page), beside=beside)
+        others = (entry for entry in inside if entry is not page and not entry.name.startswith("."))
+        beside = tuple(f"{one.name}/" if one.kind is EntryKind.FOLDER else one.name for one in others)
+        return replace(self._read_skill(broken, scope.folder / FOLDER / folder.name / FILE, page), beside=beside)
 
-    def _page(self, skill: Skill, path: Path, page: FolderEntry) -> Skill:
+    def _read_skill(self, skill: Skill, path: Path, page: FolderEntry) -> Skill:
         stamp = (page.size, page.changed)
         known = self._parsed.get(path)
         if known is not None and known[0] == stamp:
@@ -149,16 +150,16 @@ class Skills:
             self._parsed[path] = (stamp, parsed)
         return parsed
 
-    def _shipped(self) -> tuple[Skill, ...]:
+    def _built_in_skills(self) -> tuple[Skill, ...]:
         if self._built_in is None:
-            shelf = package_files("agent") / "builtin_skills"
-            pages = [(folder.name, folder / FILE) for folder in shelf.iterdir() if (folder / FILE).is_file()]
+            source = package_files("agent") / "builtin_skills"
+            pages = [(folder.name, folder / FILE) for folder in source.iterdir() if (folder / FILE).is_file()]
             self._built_in = tuple(
                 parse(Skill(name, SkillOrigin.BUILT_IN), page.read_text(encoding="utf-8")) for name, page in pages
             )
         return self._built_in
 
-    def _missing(self, skill: Skill) -> Iterator[str]:
+    def _unmet_requirements(self, skill: Skill) -> Iterator[str]:
         for name in skill.bins:
             if shutil.which(name, path=self._environ.get("PATH")) is None:
                 yield f"the program {name}"
@@ -211,7 +212,3 @@ def _names(requires: Mapping[object, object], key: str, remarks: list[str]) -> t
     if value is not None and len(kept) != len(names or "?"):
         remarks.append(f"has `requires.{key}` that is not a list of names")
     return kept
-
-
-def _shown(entry: FolderEntry) -> str:
-    return f"{entry.name}/" if entry.kind is EntryKind.FOLDER else entry.name

@@ -28,30 +28,27 @@ def create(root: Path, template: Traversable | None = None) -> tuple[Path, ...]:
 def _copy(source: Traversable, target: Path) -> list[Path]:
     written: list[Path] = []
     for item in sorted(source.iterdir(), key=lambda item: item.name):
-        place = target / item.name
+        path = target / item.name
         if item.name.startswith("__") or item.name.endswith((".py", ".pyc")):
             continue
         if item.is_dir():
-            place.mkdir(mode=0o700, exist_ok=True)
-            written += _copy(item, place)
-        elif not _is_there(place):
-            _write_new(place, item.read_bytes())
-            written.append(place)
+            path.mkdir(mode=0o700, exist_ok=True)
+            written += _copy(item, path)
+        elif not any(
+            os.path.lexists(path.with_name(name)) for name in (path.name, _OTHER_NAMES.get(path.name)) if name
+        ):
+            _write_new(path, item.read_bytes())
+            written.append(path)
     return written
 
 
-def _is_there(place: Path) -> bool:
-    names = filter(None, (place.name, _OTHER_NAMES.get(place.name)))
-    return any(os.path.lexists(place.with_name(name)) for name in names)
-
-
-def _write_new(place: Path, content: bytes) -> None:
+def _write_new(path: Path, content: bytes) -> None:
     """Write a file completely or not at all."""
-    scratch = place.with_name(f".{place.name}.new")
-    scratch.unlink(missing_ok=True)
-    fd = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    temporary = path.with_name(f".{path.name}.new")
+    temporary.unlink(missing_ok=True)
+    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(fd, "wb") as file:
         file.write(content)
         file.flush()
         os.fsync(fd)
-    scratch.replace(place)
+    temporary.replace(path)

@@ -23,7 +23,7 @@ def load_json(text: str | bytes, most_deep: int = MOST_DEEP_JSON) -> Any:
     """The value of a JSON text; NaN and numbers beyond float's range become None. Raises `ValueError`, also for deep
     nesting."""
     try:
-        value = json.loads(text, parse_constant=_none, parse_float=_finite)
+        value = json.loads(text, parse_constant=lambda _: None, parse_float=_finite)
     except RecursionError as error:
         raise ValueError(_too_deep("JSON", most_deep)) from error
     opens = text.count(b"[") + text.count(b"{") if isinstance(text, bytes) else text.count("[") + text.count("{")
@@ -52,14 +52,14 @@ def _check(text: str, loader: Any, *, aliases: bool) -> None:
         if isinstance(event, _OPENS):
             depth += 1
             if depth > MOST_DEEP_YAML:
-                raise _refused(_too_deep("it", MOST_DEEP_YAML), event)
+                raise _yaml_error(_too_deep("it", MOST_DEEP_YAML), event)
         elif isinstance(event, _CLOSES):
             depth -= 1
         elif isinstance(event, yaml.AliasEvent) and not aliases:
-            raise _refused("an alias (*) is not taken here", event)
+            raise _yaml_error("an alias (*) is not taken here", event)
 
 
-def _refused(problem: str, at: Any) -> yaml.MarkedYAMLError:
+def _yaml_error(problem: str, at: Any) -> yaml.MarkedYAMLError:
     return yaml.MarkedYAMLError(problem=problem, problem_mark=at.start_mark)
 
 
@@ -70,10 +70,6 @@ def _depth(value: object, most: int) -> int:
         depth += 1
         level = [inner for one in level for inner in (one.values() if isinstance(one, dict) else one)]
     return depth
-
-
-def _none(_: str) -> None:
-    return None
 
 
 def _finite(text: str) -> float | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import date
 
-from agent.languages.date_readers import KINDS, SAID, DatedText, relative_years, written
+from agent.languages.date_readers import KINDS, SPOKEN, DatedText, relative_years, written
 from agent.languages.date_relations import Mention, reach, related
 from agent.languages.date_words import ANYWHERE, Region
 from agent.languages.feasts import Span as Span  # what is given here
@@ -32,7 +32,7 @@ def without_days(query: str) -> str:
     text = _plain(query)
     parts: list[str] = []
     at = 0
-    for one in (one for one in _mentions(text, _LEAP_YEAR, ANYWHERE) if not one.is_said):
+    for one in (one for one in _mentions(text, _LEAP_YEAR, ANYWHERE) if not one.is_spoken):
         start, end = reach(text, one)
         parts.append(text[at:start])
         at = max(at, end)
@@ -61,7 +61,7 @@ def _mentions(text: str, today: date, region: Region) -> list[Mention]:
     for rank, kind in KINDS:
         fresh = list(kind(read))
         found += [
-            Mention(start, head, end, first, last, rank, kind in SAID)
+            Mention(start, head, end, first, last, rank, kind in SPOKEN)
             for (start, head, end), first, last in fresh
             if first <= last and not any(taken[start:end])
         ]

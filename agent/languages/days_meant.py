@@ -164,7 +164,7 @@ _WEEKS_ON = {
     "再来週": 2, "来週": 1, "今週": 0, "先週": -1, "先々週": -2,
     "다음주": 1, "이번주": 0, "지난주": -1,
 }  # fmt: skip
-_AHEAD_OR_BEHIND = {"今度": 1, "次": 1, "다음": 1, "오는": 1, "この前": -1, "前": -1, "지난": -1}
+_DIRECTION = {"今度": 1, "次": 1, "다음": 1, "오는": 1, "この前": -1, "前": -1, "지난": -1}
 
 _NOT_THE_MORNING = "".join(
     f"(?<!{folded(before)} )"
@@ -198,25 +198,27 @@ _SURELY_AHEAD = re.compile(r"dentro|dans")
 _UNSPACED_DAYS = re.compile(r"(\d{1,3}|[一二两兩三四五六七八九十]) ?(天 ?[之以]? ?[前后後]|日 ?後|일 ?뒤)")
 
 
-def days_meant(line: str, said: date) -> tuple[Days, ...]:
-    """The days that a line written on day `said` means, in order; none if the line writes a day out."""
+def days_meant(line: str, written_on: date) -> tuple[Days, ...]:
+    """The days that a line written on day `written_on` means, in order; none if the line writes a day out."""
     text = _plain(line)
     if any(pattern.search(text) for pattern in _SPELT):
         return ()
-    found = dict.fromkeys(days for sentence in _SENTENCE.split(text) for days in _of_sentence(sentence.strip(), said))
+    found = dict.fromkeys(
+        days for sentence in _SENTENCE.split(text) for days in _days_in_sentence(sentence.strip(), written_on)
+    )
     sure = {days[0] for days in found if len(days) == 1}
     return tuple(days for days in found if len(days) == 1 or not sure & set(days))
 
 
-def day_ahead(text: str, said: date) -> date | None:
+def day_ahead(text: str, written_on: date) -> date | None:
     """The only future day that a text means or writes out; None if there is none or several."""
     if written := written_day(text):
-        return written if written >= said else None
-    ahead = [day for days in days_meant(text, said) for day in days if day > said]
+        return written if written >= written_on else None
+    ahead = [day for days in days_meant(text, written_on) for day in days if day > written_on]
     return ahead[0] if len(ahead) == 1 else None
 
 
-def with_days(text: str, said: date) -> str:
+def with_days(text: str, written_on: date) -> str:
     """`text` with its days at the ends of its lines. Idempotent."""
     if len(text) > _LONGEST:
         return text
@@ -225,7 +227,7 @@ def with_days(text: str, said: date) -> str:
     for line in text.split("\n"):
         is_fence = _FENCE.match(line) is not None
         is_comment = is_comment or "<!--" in line
-        lines.append(line if is_code or is_fence or is_comment else _with_days(line, said))
+        lines.append(line if is_code or is_fence or is_comment else _line_with_days(line, written_on))
         is_code ^= is_fence
         is_comment = is_comment and line.rfind("-->") < max(line.rfind("<!--"), 0)
     return "\n".join(lines)
@@ -236,13 +238,13 @@ def without_days_meant(text: str) -> str:
     return _WRITTEN.sub("", text)
 
 
-def _with_days(line: str, said: date) -> str:
+def _line_with_days(line: str, written_on: date) -> str:
     if _NOT_PROSE.match(line):
         return line
     end = line.rstrip()
     mark = _AT_END.search(end)
     own = end[: mark.start()] if mark else end
-    found = days_meant(own, said)
+    found = days_meant(own, written_on)
     if not 0 < len(found) <= _MOST:
         return line
     return f"{own} ({_BETWEEN.join(_EITHER.join(map(date.isoformat, days)) for days in found)}){end[len(own) :]}"
@@ -254,11 +256,11 @@ def _plain(line: str) -> str:
     return " ".join(folded(_NAME.sub("·", own)).split())
 
 
-def _of_sentence(text: str, said: date) -> Iterator[Days]:
+def _days_in_sentence(text: str, written_on: date) -> Iterator[Days]:
     others = [match.start() for match in _OTHER_TIME.finditer(text)]
     first, last = (others[0], others[-1]) if others else (len(text), -1)
     has_feast = words.FEAST.search(text) is not None
-    every = (*_by_name(text, said), *_by_number(text, said), *_by_weekday(text, said))
+    every = (*_by_name(text, written_on), *_by_number(text, written_on), *_by_weekday(text, written_on))
     found = [
         replace(one, days=())
         if _is_doubtful(text, one) or (not one.is_name and (has_feast or first < one.start or last >= one.end))
@@ -266,11 +268,11 @@ def _of_sentence(text: str, said: date) -> Iterator[Days]:
         for one in sorted(every, key=lambda one: one.start)
     ]
     sure = {one.days[0] for one in found if len(one.days) == 1}
-    meant = [one for one in found if len(one.days) != 2 or not sure & set(one.days)]
-    several = len({one.days for one in meant}) > 1
-    if several and (_SAYS.search(text) or not all(one.is_name for one in meant)):
+    kept = [one for one in found if len(one.days) != 2 or not sure & set(one.days)]
+    several = len({one.days for one in kept}) > 1
+    if several and (_SAYS.search(text) or not all(one.is_name for one in kept)):
         return  # which is counted from which, and which is denied, is not known
-    yield from (one.days for one in meant if one.days)
+    yield from (one.days for one in kept if one.days)
 
 
 def _is_doubtful(text: str, one: _Mention) -> bool:
@@ -289,45 +291,45 @@ def _is_doubtful(text: str, one: _Mention) -> bool:
     return bool(_BEFORE_NAME.search(before) or _AFTER_NAME.match(after))
 
 
-def _by_name(text: str, said: date) -> Iterator[_Mention]:
+def _by_name(text: str, written_on: date) -> Iterator[_Mention]:
     """Tomorrow, yesterday and the days next to them."""
     for pattern, ahead in (*_DAYS_AHEAD, *((pattern, -back) for pattern, back in words.DAYS_BACK if back)):
         for match in pattern.finditer(text):
             if not _HERE.match(match[0]):
-                yield _Mention(*match.span(), _day(said, ahead))
+                yield _Mention(*match.span(), _day(written_on, ahead))
 
 
-def _by_number(text: str, said: date) -> Iterator[_Mention]:
+def _by_number(text: str, written_on: date) -> Iterator[_Mention]:
     is_ahead, is_past = _FUTURE.search(text) is not None, _PAST.search(text) is not None
     for match in _IN_DAYS.finditer(text):
         number = next(filter(None, match.groups()))
         is_sure = is_ahead or _SURELY_AHEAD.match(match[0])
-        yield _of_number(match, _day(said, _number(number)) if is_sure and number not in _A_WEEK else ())
+        yield _number_mention(match, _day(written_on, _number(number)) if is_sure and number not in _A_WEEK else ())
     for match in _UNSPACED_DAYS.finditer(text):
         is_back = match[2].endswith("前")
-        days = _day(said, _number(match[1]) * (-1 if is_back else 1))
-        yield _of_number(match, days if is_back or not is_past else ())
+        days = _day(written_on, _number(match[1]) * (-1 if is_back else 1))
+        yield _number_mention(match, days if is_back or not is_past else ())
     for pattern in words.AGO:
         for match in pattern.finditer(text):
             if words.UNITS[match[2]] == 1:
                 number = match[1] or "1"
-                yield _of_number(match, _day(said, -_number(number)) if number not in _A_WEEK else ())
+                yield _number_mention(match, _day(written_on, -_number(number)) if number not in _A_WEEK else ())
 
 
-def _of_number(match: re.Match[str], days: Days) -> _Mention:
+def _number_mention(match: re.Match[str], days: Days) -> _Mention:
     return _Mention(*match.span(), days, is_number=True)
 
 
-def _by_weekday(text: str, said: date) -> Iterator[_Mention]:
+def _by_weekday(text: str, written_on: date) -> Iterator[_Mention]:
     for match in _WEEKDAY.finditer(text):
         last, next_, coming, name, last_after, next_after, coming_after, last_week, next_week = match.groups()
         wanted = words.WEEKDAYS[name]
         if last_week or next_week:
-            days = _of_week(said, wanted, -1 if last_week else 1)
+            days = _weekday_of_week(written_on, wanted, -1 if last_week else 1)
         elif coming or coming_after:
-            days = _day(said, (wanted - said.weekday()) % 7 or 7)
+            days = _day(written_on, (wanted - written_on.weekday()) % 7 or 7)
         else:
-            days = _beside(said, wanted, -1 if last or last_after else 1 if next_ or next_after else 0)
+            days = _near_weekday(written_on, wanted, -1 if last or last_after else 1 if next_ or next_after else 0)
         yield _Mention(*match.span(), days, is_weekday=True)
     for pattern in (_CHINESE_WEEKDAY, _JAPANESE_WEEKDAY, _KOREAN_WEEKDAY):
         for match in pattern.finditer(text):
@@ -335,34 +337,34 @@ def _by_weekday(text: str, said: date) -> Iterator[_Mention]:
             if which == "매주":
                 days = ()
             elif which in _WEEKS_ON:
-                days = _of_week(said, wanted, _WEEKS_ON[which])
+                days = _weekday_of_week(written_on, wanted, _WEEKS_ON[which])
             else:
-                days = _beside(said, wanted, _AHEAD_OR_BEHIND.get(which, 0))
+                days = _near_weekday(written_on, wanted, _DIRECTION.get(which, 0))
             start = match.start() + len(match[0]) - len(match[0].lstrip())
             yield _Mention(start, match.end(), days, is_weekday=True)
 
 
-def _of_week(said: date, weekday: int, weeks: int) -> Days:
+def _weekday_of_week(written_on: date, weekday: int, weeks: int) -> Days:
     """That weekday so many weeks on; two days if weeks that begin on Sunday give another one."""
-    days = 7 * weeks + weekday - said.weekday()
-    other = 7 * ((said.weekday() == 6) - (weekday == 6))
-    return (*_day(said, days), *_day(said, days + other)) if other else _day(said, days)
+    days = 7 * weeks + weekday - written_on.weekday()
+    other = 7 * ((written_on.weekday() == 6) - (weekday == 6))
+    return (*_day(written_on, days), *_day(written_on, days + other)) if other else _day(written_on, days)
 
 
-def _beside(said: date, weekday: int, direction: int) -> Days:
+def _near_weekday(written_on: date, weekday: int, direction: int) -> Days:
     """The last one (-1), the next one (1), or both (0); empty if it may be today. A near "next" may mean that day or a
     week later, "last" likewise."""
-    ahead = (weekday - said.weekday()) % 7
+    ahead = (weekday - written_on.weekday()) % 7
     if not direction:
-        return (*_day(said, ahead), *_day(said, ahead - 7)) if ahead else ()
+        return (*_day(written_on, ahead), *_day(written_on, ahead - 7)) if ahead else ()
     days = (ahead or 7) if direction > 0 else ahead - 7
-    is_near = abs(days) == 1 or 0 <= said.weekday() + days < 7
-    return (*_day(said, days), *_day(said, days + 7 * direction)) if is_near else _day(said, days)
+    is_near = abs(days) == 1 or 0 <= written_on.weekday() + days < 7
+    return (*_day(written_on, days), *_day(written_on, days + 7 * direction)) if is_near else _day(written_on, days)
 
 
-def _day(said: date, days: int) -> Days:
+def _day(written_on: date, days: int) -> Days:
     try:
-        return (said + timedelta(days=days),) if days else ()
+        return (written_on + timedelta(days=days),) if days else ()
     except OverflowError:
         return ()
 

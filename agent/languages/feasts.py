@@ -138,7 +138,10 @@ _NAMES: Sequence[tuple[str, Feast]] = (
         ", первое января, راس السنه, 元旦, 元日, 신정, 새해 첫날",
         _fixed(1, 1),
     ),
-    ("new year, новый год, нового года, новому году, новым годом, новогодние", lambda year: [_new_year(year)]),
+    (
+        "new year, новый год, нового года, новому году, новым годом, новогодние",
+        lambda year: [(date(year - 1, 12, 31), date(year, 1, 1))],
+    ),
     ("正月, お正月", _fixed(1, 1, 3)),
     ("epiphany, heilige drei konige, dreikonigstag, dia de reyes, los reyes magos, epifania, epiphanie", _fixed(1, 6)),
     ("рождество, рождества, рождеству, рождеством, рождестве, 정교회 성탄절", _fixed(1, 6, 2)),
@@ -245,10 +248,6 @@ _NAMES: Sequence[tuple[str, Feast]] = (
         _islamic(12, 10, 4),
     ),
 )
-
-
-def _new_year(year: int) -> Span:
-    return date(year - 1, 12, 31), date(year, 1, 1)
 
 
 FEASTS = {folded(name): feast for names, feast in _NAMES for name in names.split(", ")}

@@ -164,7 +164,7 @@ REMEMBER_PHRASES = (_ENGLISH, _GERMAN, _FRENCH, _SPANISH, _CHINESE, _JAPANESE)
 _LONGEST = 2_000
 """Characters read from each end, so that a long paste cannot hold up a turn."""
 
-_OF_OTHERS = re.compile(
+_QUOTED = re.compile(
     r"```.*?(?:```|\Z)|`[^`\n]*`|^[ \t]*>.*?$"
     r"|“[^“”\n]*”|„[^„“”\n]*[“”]|«[^«»\n]*»|»[^«»\n]*«|「[^「」\n]*」|『[^『』\n]*』|《[^《》\n]*》"
     r'|"[^"\n]*"|(?<!\w)‘[^‘’\n]*’(?!\w)|(?<!\w)\'[^\'\n]*\'(?!\w)',
@@ -195,28 +195,28 @@ def asks_to_remember(text: str) -> bool:
     """True if a person's own words (no quotations) ask to have something remembered."""
     if len(text) > 2 * _LONGEST:
         text = f"{text[:_LONGEST]}\n{text[-_LONGEST:]}"
-    asked = False
-    for sentence in _SENTENCE.findall(_OF_OTHERS.sub(" … ", text)):
-        if _asks(sentence.strip()):
-            asked = True
-        elif len(sentence) <= _TAKES_BACK_WITHIN and _refuses(sentence):
-            asked = False
-    return asked
+    is_asked = False
+    for sentence in _SENTENCE.findall(_QUOTED.sub(" … ", text)):
+        if _is_request(sentence.strip()):
+            is_asked = True
+        elif len(sentence) <= _TAKES_BACK_WITHIN and any(one.refuses.search(sentence) for one in REMEMBER_PHRASES):
+            is_asked = False
+    return is_asked
 
 
-def _asks(sentence: str) -> bool:
+def _is_request(sentence: str) -> bool:
     is_question = sentence.rstrip('"”»」)').endswith(("?", "？")) or sentence.startswith("¿")
     past = is_question and not _CONFIRMS.search(sentence)
     for language in REMEMBER_PHRASES:
         patterns = (language.requests,) if past else (language.asks, language.requests)
         for pattern in patterns:
             for match in pattern.finditer(sentence):
-                if not _refused(sentence, match, language):
+                if not _is_refused(sentence, match, language):
                     return True
     return False
 
 
-def _refused(sentence: str, match: re.Match[str], language: RememberPhrases) -> bool:
+def _is_refused(sentence: str, match: re.Match[str], language: RememberPhrases) -> bool:
     """True if it is refused in the same clause, or reported speech."""
     at = next((match.start(name) for name, found in match.groupdict().items() if found is not None), match.start())
     before = _INSTEAD.split(sentence[:at])[-1]
@@ -225,7 +225,3 @@ def _refused(sentence: str, match: re.Match[str], language: RememberPhrases) -> 
     clause = re.split(r"[,，、:：;；–—]", sentence[at:], maxsplit=1)[0]
     refusal = language.refuses.search(before[-12:] + clause)
     return refusal is not None and refusal.start() <= len(before[-12:]) + 2
-
-
-def _refuses(sentence: str) -> bool:
-    return any(language.refuses.search(sentence) for language in REMEMBER_PHRASES)

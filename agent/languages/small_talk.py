@@ -75,16 +75,15 @@ _HAN_PARTICLES = frozenset(
 
 def is_small_talk(term: str) -> bool:
     """`term` as from `terms.terms`."""
-    return term in _SMALL_TALK or (is_unspaced(term) and _is_grammar(term))
+    if term in _SMALL_TALK:
+        return True
+    is_grammar = _HIRAGANA.search(term) is not None or not _HAN_PARTICLES.isdisjoint(term)
+    return is_grammar and is_unspaced(term)
 
 
 def is_small_word(term: str) -> bool:
     """True only for a listed word, not for a pair with a particle."""
     return term in _SMALL_TALK
-
-
-def _is_grammar(pair: str) -> bool:
-    return _HIRAGANA.search(pair) is not None or not _HAN_PARTICLES.isdisjoint(pair)
 
 
 _SMALL_TALK = frozenset(fold(_WORDS).split())

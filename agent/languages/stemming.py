@@ -53,21 +53,21 @@ def stem(word: str) -> str:
     word = _IRREGULAR.get(word, word)
     if len(word) <= 2 or not word.isascii():
         return word
-    word = _plural(word)
-    word = _past(word)
+    word = _strip_plural(word)
+    word = _strip_past(word)
     if word.endswith("y") and _HAS_VOWEL.search(word[:-1]):
         word = f"{word[:-1]}i"
-    word = _replaced(word, _STEP_2)
-    word = _replaced(word, _STEP_3)
-    word = _stripped(word)
-    return _without_e(word)
+    word = _replace_suffix(word, _STEP_2)
+    word = _replace_suffix(word, _STEP_3)
+    word = _strip_suffix(word)
+    return _strip_e(word)
 
 
 def _measure(stem: str) -> int:
     return len(_MEASURE.findall(stem))
 
 
-def _plural(word: str) -> str:
+def _strip_plural(word: str) -> str:
     if word.endswith("sses"):
         return word[:-2]
     if word.endswith("ies"):
@@ -75,7 +75,7 @@ def _plural(word: str) -> str:
     return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
 
 
-def _past(word: str) -> str:
+def _strip_past(word: str) -> str:
     if word.endswith("eed"):
         return word[:-1] if _measure(word[:-3]) else word
     for ending in ("ed", "ing"):
@@ -87,7 +87,7 @@ def _past(word: str) -> str:
     return word
 
 
-def _replaced(word: str, endings: tuple[tuple[str, str], ...]) -> str:
+def _replace_suffix(word: str, endings: tuple[tuple[str, str], ...]) -> str:
     for ending, other in endings:
         if word.endswith(ending):
             rest = word[: -len(ending)]
@@ -95,7 +95,7 @@ def _replaced(word: str, endings: tuple[tuple[str, str], ...]) -> str:
     return word
 
 
-def _stripped(word: str) -> str:
+def _strip_suffix(word: str) -> str:
     if word.endswith(("sion", "tion")) and _measure(word[:-3]) > 1:
         return word[:-3]
     for ending in _STEP_4:
@@ -105,7 +105,7 @@ def _stripped(word: str) -> str:
     return word
 
 
-def _without_e(word: str) -> str:
+def _strip_e(word: str) -> str:
     if word.endswith("e"):
         rest = word[:-1]
         measure = _measure(rest)
@@ -119,28 +119,28 @@ _RUSSIAN = (
     "иями ями ами ией иям ием иях ого ому его ему ыми ими ах ях ов ев ей ой ий ый ая яя ое ее ые ие ых их ую юю"
     " ом ем ам ям ым им ью ия ию ьи ья а я о е и ы у ю ь"
 )
-_ARABIC_BEFORE = "وال بال كال فال ال لل"
-_ARABIC_BEHIND = "ها ان ات ون ين يه ه ي"
+_ARABIC_PREFIXES = "وال بال كال فال ال لل"
+_ARABIC_SUFFIXES = "ها ان ات ون ين يه ه ي"
 
 
 def _longest_first(endings: str) -> tuple[str, ...]:
     return tuple(sorted(dict.fromkeys(folded(endings).split()), key=len, reverse=True))
 
 
-_BEHIND = {"CYRILLIC": _longest_first(_RUSSIAN), "ARABIC": _longest_first(_ARABIC_BEHIND)}
-_BEFORE = {"ARABIC": _longest_first(_ARABIC_BEFORE)}
+_SUFFIXES = {"CYRILLIC": _longest_first(_RUSSIAN), "ARABIC": _longest_first(_ARABIC_SUFFIXES)}
+_PREFIXES = {"ARABIC": _longest_first(_ARABIC_PREFIXES)}
 
 
 def without_endings(word: str) -> str:
     """A folded Russian or Arabic word without inflection; other scripts unchanged."""
     script = unicodedata.name(word[0], "").split(" ", 1)[0]
-    if script not in _BEHIND:
+    if script not in _SUFFIXES:
         return word
-    for part in _BEFORE.get(script, ()):
+    for part in _PREFIXES.get(script, ()):
         if word.startswith(part) and len(word) - len(part) >= _LEAST_LEFT - 1:
             word = word[len(part) :]
             break
-    for part in _BEHIND[script]:
+    for part in _SUFFIXES[script]:
         if word.endswith(part) and len(word) - len(part) >= _LEAST_LEFT:
             return word[: -len(part)]
     return word

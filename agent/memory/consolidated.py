@@ -62,31 +62,33 @@ def keep(scope: Scope, clock: Clock, found: Findings, source: str, *, extract: b
         return
     path = notes.index_path(scope)
     try:
-        files.rewrite(path, scope.folder, clock.today(), lambda before: _changed(before or b"", found.edits, path.name))
+        files.rewrite(
+            path, scope.folder, clock.today(), lambda before: _apply_edits(before or b"", found.edits, path.name)
+        )
     except _TooMuch as refused:
         _propose(scope, clock, path, refused.after, source, _TOO_MUCH)
     except FileError as problem:
-        wished = "\n".join(edit.new_text for edit in found.edits if edit.new_text.strip())
+        texts = "\n".join(edit.new_text for edit in found.edits if edit.new_text.strip())
         _log.warning("%s was not brought up to date: %s", path, problem)
-        _propose(scope, clock, path, files.clean(wished).encode() + b"\n", source, _REFUSED.format(why=problem))
+        _propose(scope, clock, path, files.clean(texts).encode() + b"\n", source, _REFUSED.format(why=problem))
 
 
-def _changed(before: bytes, edits: Sequence[CuratedEdit], name: str) -> bytes:
+def _apply_edits(before: bytes, edits: Sequence[CuratedEdit], name: str) -> bytes:
     """Raises `_TooMuch`, and `UnreadableFile` for a file that is not UTF-8 text."""
     files.text_of(before, name)
     after = before
     for edit in edits:
         try:
-            after = _edited(after, edit, name)
+            after = _apply_edit(after, edit, name)
         except FileError as problem:
             # why, but not in its words: they show the nearest passage, and a log holds no memories
             _log.info("an edit of %s was passed over (%s)", name, type(problem).__name__)
-    if _lost(before, after) * _SAFE_SHARE > len(before):
+    if _lost_bytes(before, after) * _SAFE_SHARE > len(before):
         raise _TooMuch(after)
     return after
 
 
-def _edited(before: bytes, edit: CuratedEdit, name: str) -> bytes:
+def _apply_edit(before: bytes, edit: CuratedEdit, name: str) -> bytes:
     if edit.old_text:
         return edited(before, edit.old_text, edit.new_text, name)
     if files.clean(edit.new_text).strip("\n").encode() in before.replace(b"\r\n", b"\n"):
@@ -94,7 +96,7 @@ def _edited(before: bytes, edit: CuratedEdit, name: str) -> bytes:
     return added(before, edit.new_text, name)
 
 
-def _lost(before: bytes, after: bytes) -> int:
+def _lost_bytes(before: bytes, after: bytes) -> int:
     """Bytes of the lines that are gone."""
     kept = set(after.splitlines())
     return sum(len(line) + 1 for line in before.splitlines() if line not in kept)
@@ -104,13 +106,13 @@ def _propose(scope: Scope, clock: Clock, path: Path, after: bytes, source: str, 
     """Save a refused change in `memory/proposals` for the owner to review."""
     now = clock.now()
     folder = scope.folder / "memory" / "proposals"
-    place = folder / f"{now:%Y-%m-%d-%H%M}-{path.stem.lower()}.md"
+    proposal = folder / f"{now:%Y-%m-%d-%H%M}-{path.stem.lower()}.md"
     note = (
         f"<!-- Proposed for {path.name} on {now:%Y-%m-%d %H:%M} ({source}); not done, for {why}. "
         "Copy over what is right, then delete this. -->\n\n"
     )
     try:
-        files.rewrite(place, scope.folder, clock.today(), lambda before: (before or b"") + note.encode() + after)
-        _log.warning("a change of %s was not made, for %s; it is kept as %s", path.name, why, place)
+        files.rewrite(proposal, scope.folder, clock.today(), lambda before: (before or b"") + note.encode() + after)
+        _log.warning("a change of %s was not made, for %s; it is kept as %s", path.name, why, proposal)
     except FileError as problem:
         _log.warning("a proposal for %s could not be kept: %s", path.name, problem)

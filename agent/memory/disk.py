@@ -18,12 +18,12 @@ SCRATCH = ".daybook-tmp"
 """The temporary name of new content; left over only if the process is killed."""
 
 if sys.platform == "win32":
-    _one_at_a_time = threading.RLock()
+    _process_lock = threading.RLock()
 
     @contextmanager
     def locked(folder: Folder) -> Iterator[None]:
         """Keep other writers of this process out of every folder."""
-        with _one_at_a_time:
+        with _process_lock:
             yield
 else:
     import fcntl
@@ -49,13 +49,13 @@ class NotRegular(OSError):
 
 def read(folder: Folder, name: str, limit: int) -> bytes:
     """The first `limit` bytes of a regular file. Never waits for a pipe or device. Raises `OSError`."""
-    with _opened(folder, name) as file:
+    with _open_regular(folder, name) as file:
         return file.read(limit)
 
 
 def tail(folder: Folder, name: str, limit: int) -> bytes:
     """The last `limit` bytes of a regular file. Raises `OSError`."""
-    with _opened(folder, name) as file:
+    with _open_regular(folder, name) as file:
         file.seek(max(0, os.fstat(file.fileno()).st_size - limit))
         return file.read(limit)
 
@@ -63,7 +63,7 @@ def tail(folder: Folder, name: str, limit: int) -> bytes:
 def copy(folder: Folder, name: str, to: BinaryIO, most: int) -> int:
     """Copy a regular file and return the bytes copied, at most `most` + 1: more than `most` means the file is larger.
     Raises `OSError`."""
-    with _opened(folder, name) as file:
+    with _open_regular(folder, name) as file:
         copied = 0
         while copied <= most and (piece := file.read(min(_PIECE, most + 1 - copied))):
             to.write(piece)
@@ -71,7 +71,7 @@ def copy(folder: Folder, name: str, to: BinaryIO, most: int) -> int:
         return copied
 
 
-def _opened(folder: Folder, name: str) -> BinaryIO:
+def _open_regular(folder: Folder, name: str) -> BinaryIO:
     fd = folder.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
     mode = os.fstat(fd).st_mode
     if not stat.S_ISREG(mode):

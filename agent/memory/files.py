@@ -77,7 +77,7 @@ class NotWritten(FileError):
     """The file is unchanged."""
 
 
-class _Overtaken(Exception):
+class _ChangedMeanwhile(Exception):
     """The file was changed between our reading and our writing."""
 
 
@@ -117,7 +117,7 @@ def read_text(path: Path, root: Path) -> FileText | None:
     with _reading(name):
         try:
             with holding(path, root) as (folder, real_name):
-                return text_of(_bytes(folder, real_name, name), name)
+                return text_of(_read_limited(folder, real_name, name), name)
         except FileNotFoundError:
             return None
 
@@ -128,7 +128,7 @@ def read_bytes(path: Path, root: Path, limit: int = MAX_BYTES) -> bytes | None:
     with _reading(name):
         try:
             with holding(path, root) as (folder, real_name):
-                return _bytes(folder, real_name, name, limit)
+                return _read_limited(folder, real_name, name, limit)
         except FileNotFoundError:
             return None
 
@@ -152,7 +152,7 @@ def entries(path: Path, root: Path) -> list[FolderEntry]:
     with _reading(name):
         try:
             with opened(path, root) as folder, os.scandir(folder.path if folder.fd is None else folder.fd) as found:
-                seen = [_entry(item) for item in found if item.name != disk.SCRATCH]
+                seen = [_folder_entry(item) for item in found if item.name != disk.SCRATCH]
                 return sorted((entry for entry in seen if entry is not None), key=lambda entry: entry.name)
         except FileNotFoundError:
             return []
@@ -165,11 +165,12 @@ def rewrite(path: Path, root: Path, today: date, change: Callable[[bytes | None]
     `change` may raise `FileError` to leave the file alone, and runs again if the file changed meanwhile. Raises
     `NotWritten`, also for a daily log that would shrink or is of another day.
     """
-    now = _changed(
+    takes_marks = path.suffix.lower() in (".md", ".txt")
+    now = _write(
         path,
         root,
-        lambda before: carried_bytes(before, change(before)) if _is_text(path) else change(before),
-        lambda real, before, after: _refusal(real, before, after, today),
+        lambda before: carried_bytes(before, change(before)) if takes_marks else change(before),
+        lambda real, before, after: daily_log.closed(real, today) or daily_log.shortened(real, before, after),
     )
     assert now is not None
     return now
@@ -180,18 +181,10 @@ def put_back(
 ) -> FileText | None:
     """As `rewrite`, for undo and forget only: `change` may return None (delete) and shorten today's log. With
     `redacts`, past logs and HISTORY.md may change too (the exception of invariant 7)."""
-    return _changed(path, root, change, lambda real, before, after: None if redacts else daily_log.closed(real, today))
+    return _write(path, root, change, lambda real, before, after: None if redacts else daily_log.closed(real, today))
 
 
-def _is_text(path: Path) -> bool:
-    return path.suffix.lower() in (".md", ".txt")
-
-
-def _refusal(real: Path, before: bytes | None, after: bytes | None, today: date) -> str | None:
-    return daily_log.closed(real, today) or daily_log.shortened(real, before, after)
-
-
-def _changed(
+def _write(
     path: Path,
     root: Path,
     change: Callable[[bytes | None], bytes | None],
@@ -202,14 +195,14 @@ def _changed(
         real = folder.path / real_name
         for _ in range(_TRIES):
             known = folder.stat(real_name)
-            _unless(_protected(name, known))
-            before = _bytes(folder, real_name, name) if known is not None else None
-            _unless(refusal(real, before, before))  # whatever it becomes
+            _raise_refusal(_read_only_refusal(name, known))
+            before = _read_limited(folder, real_name, name) if known is not None else None
+            _raise_refusal(refusal(real, before, before))  # whatever it becomes
             after = change(before)
-            _unless(refusal(real, before, after))
+            _raise_refusal(refusal(real, before, after))
             if after == before:
-                return _state(after) if after is not None else None
-            check = partial(_not_overtaken, folder, real_name, known)
+                return _file_text(after) if after is not None else None
+            check = partial(_check_unchanged, folder, real_name, known)
             try:
                 check()
                 with recorded(edit_of(name, before, after)):
@@ -220,9 +213,9 @@ def _changed(
                     else:
                         mode = stat.S_IMODE(known.st_mode) if known is not None else _NEW_FILE
                         disk.replace(folder, real_name, after, mode, check)
-            except _Overtaken:
+            except _ChangedMeanwhile:
                 continue
-            return _state(after) if after is not None else None
+            return _file_text(after) if after is not None else None
         raise NotWritten(_BUSY.format(name=name))
 
 
@@ -234,23 +227,23 @@ def remove(path: Path, root: Path, today: date, may_go: Callable[[bytes], None] 
         real = folder.path / real_name
         known = folder.stat(real_name)
         try:
-            data = _bytes(folder, real_name, name)
+            data = _read_limited(folder, real_name, name)
         except FileNotFoundError:
             return None
         refusal = daily_log.closed(real, today) or daily_log.shortened(real, data, None)
-        _unless(refusal or _protected(name, known))
+        _raise_refusal(refusal or _read_only_refusal(name, known))
         may_go(data)
         try:
             with recorded(edit_of(name, data, None)):
-                _not_overtaken(folder, real_name, known)
+                _check_unchanged(folder, real_name, known)
                 folder.remove(real_name)
                 folder.sync()
-        except _Overtaken as overtaken:
-            now = decoded(_bytes(folder, real_name, name)) if folder.stat(real_name) is not None else ""
+        except _ChangedMeanwhile as changed_meanwhile:
+            now = decoded(_read_limited(folder, real_name, name)) if folder.stat(real_name) is not None else ""
             raise NotWritten(
                 f"{name} was just changed by somebody else, so it is kept. It says now:\n{now}"
-            ) from overtaken
-        return _state(data)
+            ) from changed_meanwhile
+        return _file_text(data)
 
 
 def check_writable(path: Path, root: Path) -> None:
@@ -274,10 +267,10 @@ def text_of(data: bytes, name: str) -> FileText:
         raise UnreadableFile(f"{name} is UTF-16 text; save it as UTF-8")
     if b"\0" in data:
         raise UnreadableFile(f"{name} is a binary file")
-    return _state(data)
+    return _file_text(data)
 
 
-def _state(data: bytes) -> FileText:
+def _file_text(data: bytes) -> FileText:
     return FileText(decoded(data), sha_of(data), len(data))
 
 
@@ -296,25 +289,27 @@ def append(path: Path, root: Path, addition: Callable[[str], str], beginning: st
     with _writing(path, root, name) as (folder, real_name):
         for _ in range(_TRIES):
             known = folder.stat(real_name)
-            _unless(_protected(name, known))
+            _raise_refusal(_read_only_refusal(name, known))
             end = disk.tail(folder, real_name, _TAIL_BYTES) if known is not None else b""
             if b"\0" in end:
                 raise UnreadableFile(f"{name} is a binary file, or UTF-16 text; save it as UTF-8")
-            data = _appended(end.decode("utf-8", "replace"), lambda before: carried("", addition(before)), beginning)
+            data = _bytes_to_append(
+                end.decode("utf-8", "replace"), lambda before: carried("", addition(before)), beginning
+            )
             if not data:
                 return
             size = known.st_size if known is not None else 0
             try:
                 with recorded(addition_of(name, size, end, data, existed=known is not None)):
-                    _not_overtaken(folder, real_name, known)
+                    _check_unchanged(folder, real_name, known)
                     disk.append(folder, real_name, data)
-            except _Overtaken:
+            except _ChangedMeanwhile:
                 continue
             return
         raise NotWritten(_BUSY.format(name=name))
 
 
-def _appended(before: str, addition: Callable[[str], str], beginning: str) -> bytes:
+def _bytes_to_append(before: str, addition: Callable[[str], str], beginning: str) -> bytes:
     """The bytes to write after `before`, the end of a file."""
     start = "" if before else beginning
     if before and not before.endswith("\n"):
@@ -323,13 +318,18 @@ def _appended(before: str, addition: Callable[[str], str], beginning: str) -> by
     return (start + added).encode() if added else b""
 
 
-def _not_overtaken(folder: Folder, name: str, known: os.stat_result | None) -> None:
-    """Raises `_Overtaken` if the file is not the one that was read."""
-    if not _same(known, folder.stat(name)):
-        raise _Overtaken(name)
+def _check_unchanged(folder: Folder, name: str, known: os.stat_result | None) -> None:
+    """Raises `_ChangedMeanwhile` if the file is not the one that was read."""
+    now = folder.stat(name)
+    if known is None or now is None:
+        is_same = known is now
+    else:
+        is_same = (known.st_ino, known.st_size, known.st_mtime_ns) == (now.st_ino, now.st_size, now.st_mtime_ns)
+    if not is_same:
+        raise _ChangedMeanwhile(name)
 
 
-def _entry(item: os.DirEntry[str]) -> FolderEntry | None:
+def _folder_entry(item: os.DirEntry[str]) -> FolderEntry | None:
     try:
         status = item.stat(follow_symlinks=False)
     except FileNotFoundError:  # deleted while the folder was being listed
@@ -339,29 +339,23 @@ def _entry(item: os.DirEntry[str]) -> FolderEntry | None:
     return FolderEntry(item.name, kinds.get(stat.S_IFMT(status.st_mode), EntryKind.OTHER), status.st_size, changed)
 
 
-def _bytes(folder: Folder, real_name: str, name: str, limit: int = MAX_BYTES) -> bytes:
+def _read_limited(folder: Folder, real_name: str, name: str, limit: int = MAX_BYTES) -> bytes:
     data = disk.read(folder, real_name, limit + 1)
     if len(data) > limit:
         raise UnreadableFile(f"{name} is larger than {limit // 1_000_000} MB; it can only be made smaller by hand")
     return data
 
 
-def _unless(refusal: str | None) -> None:
+def _raise_refusal(refusal: str | None) -> None:
     if refusal is not None:
         raise NotWritten(refusal)
 
 
-def _protected(name: str, known: os.stat_result | None) -> str | None:
+def _read_only_refusal(name: str, known: os.stat_result | None) -> str | None:
     """The refusal for a file that its owner made read-only: a rename would replace it all the same."""
     if known is None or not stat.S_ISREG(known.st_mode) or known.st_mode & stat.S_IWUSR:
         return None
     return f"{name} was not written: its owner has made it read-only"
-
-
-def _same(known: os.stat_result | None, now: os.stat_result | None) -> bool:
-    if known is None or now is None:
-        return known is now
-    return (known.st_ino, known.st_size, known.st_mtime_ns) == (now.st_ino, now.st_size, now.st_mtime_ns)
 
 
 @contextmanager
@@ -370,7 +364,7 @@ def _writing(path: Path, root: Path, name: str, *, make: bool = True) -> Iterato
         with holding(path, root, make=make) as (folder, real_name), disk.locked(folder):
             yield folder, real_name
     except OSError as error:
-        raise NotWritten(f"{name} was not written: {_why(error)}") from error
+        raise NotWritten(f"{name} was not written: {_reason(error)}") from error
 
 
 @contextmanager
@@ -378,8 +372,8 @@ def _reading(name: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise UnreadableFile(f"{name} cannot be read: {_why(error)}") from error
+        raise UnreadableFile(f"{name} cannot be read: {_reason(error)}") from error
 
 
-def _why(error: OSError) -> str:
+def _reason(error: OSError) -> str:
     return _SYSTEM_SAYS.get(error.errno or 0, (error.strerror or "the system does not say why").lower())

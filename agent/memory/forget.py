@@ -66,8 +66,8 @@ def find(scope: Scope, wanted: str) -> ForgetPlan:
     if len(fold(wanted).strip()) < _LEAST:
         raise FileError("that is too short to be looked for; write a word or two of what I shall forget")
     unread: list[str] = []
-    texts = list(_texts(scope, unread))
-    for holds in (_phrase(wanted), _words(wanted)):
+    texts = list(_memory_texts(scope, unread))
+    for holds in (_phrase(wanted), _all_words(wanted)):
         places = [place for path, text in texts for place in _places(path, text, holds)]
         if places:
             return ForgetPlan(wanted, tuple(places), tuple(unread))
@@ -111,13 +111,18 @@ def forget(history: History, scope: Scope, clock: Clock, session: str, finding: 
 
 def speaks_of(finding: ForgetPlan) -> Callable[[str], bool]:
     """A test for transcript lines: true for those that match the plan's words, or repeat a line of a forgotten note."""
-    phrase, words = _phrase(finding.wanted), _words(finding.wanted)
+    phrase, words = _phrase(finding.wanted), _all_words(finding.wanted)
     by_words = bool(finding.places) and not any(place.whole or phrase(place.text) for place in finding.places)
     notes_on_it = [notes.parse(place.text).body for place in finding.places if place.whole]
-    told = {bare for text in notes_on_it for line in text.splitlines() if len(bare := _bare(line)) >= _LEAST_LINE}
+    note_lines = {
+        text_only
+        for text in notes_on_it
+        for line in text.splitlines()
+        if len(text_only := _without_bullet(line)) >= _LEAST_LINE
+    }
 
     def holds(line: str) -> bool:
-        return phrase(line) or (by_words and words(line)) or _bare(line) in told
+        return phrase(line) or (by_words and words(line)) or _without_bullet(line) in note_lines
 
     return holds
 
@@ -143,7 +148,7 @@ def still_in(scope: Scope, finding: ForgetPlan) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _bare(line: str) -> str:
+def _without_bullet(line: str) -> str:
     """A line without bullet and outer spaces."""
     bullet = _BULLET.match(line)
     return line[bullet.end() if bullet else 0 :].strip()
@@ -155,20 +160,16 @@ def _remove(scope: Scope, clock: Clock, path: str, places: Sequence[ForgetPassag
     today = clock.today()
     if any(place.whole for place in places):
         if files.remove(file, scope.folder, today) is not None:
-            _unlist(scope, clock, path)
+            index = notes.index_path(scope)
+            if files.read_text(index, scope.folder) is not None:
+                files.rewrite(index, scope.folder, today, lambda now: notes.without_line(now or b"", path))
         return
-    redacts = _only_grows(file)
+    redacts = daily_log.day_of(file) is not None or daily_log.is_history(file)
     mark = f"[forgotten {today.isoformat()}]" if redacts else ""
-    files.put_back(file, scope.folder, today, partial(_without, file.name, places, mark), redacts=redacts)
+    files.put_back(file, scope.folder, today, partial(_without_passages, file.name, places, mark), redacts=redacts)
 
 
-def _unlist(scope: Scope, clock: Clock, note: str) -> None:
-    index = notes.index_path(scope)
-    if files.read_text(index, scope.folder) is not None:
-        files.rewrite(index, scope.folder, clock.today(), lambda now: notes.without_line(now or b"", note))
-
-
-def _without(name: str, places: Sequence[ForgetPassage], mark: str, now: bytes | None) -> bytes | None:
+def _without_passages(name: str, places: Sequence[ForgetPassage], mark: str, now: bytes | None) -> bytes | None:
     """The file without the passages, each removed where it is now. Invalid UTF-8 is compared as displayed, and kept in
     the rest. Raises `UnreadableFile` for binary data."""
     if now is None:
@@ -179,7 +180,7 @@ def _without(name: str, places: Sequence[ForgetPassage], mark: str, now: bytes |
     shown = [line.decode("utf-8", "replace").rstrip() for line in lines]
     for place in sorted(places, key=lambda place: -place.line):
         passage = place.text.split("\n")
-        at = _nearest(shown, passage, place.line - 1)
+        at = _nearest_match(shown, passage, place.line - 1)
         if at is not None:
             left = [daily_log.struck(shown[at], mark)] if mark else []
             lines[at : at + len(passage)] = [line.encode() for line in left]
@@ -187,7 +188,7 @@ def _without(name: str, places: Sequence[ForgetPassage], mark: str, now: bytes |
     return start + b"\n".join(lines)
 
 
-def _nearest(lines: Sequence[str], passage: Sequence[str], wanted: int) -> int | None:
+def _nearest_match(lines: Sequence[str], passage: Sequence[str], wanted: int) -> int | None:
     size = len(passage)
     found = [at for at in range(len(lines) - size + 1) if lines[at : at + size] == list(passage)]
     return min(found, key=lambda at: abs(at - wanted), default=None)
@@ -204,14 +205,14 @@ def _places(path: str, text: str, holds: Callable[[str], bool]) -> Iterator[Forg
         body = len(lines) - len(head.body.split("\n")) if head.body else 0
     at = body
     while at < len(lines):
-        end = _end(lines, at)
+        end = _passage_end(lines, at)
         passage = "\n".join(lines[at:end])
         if lines[at].strip() and holds(passage):
             yield ForgetPassage(path, at + 1, passage)
         at = end
 
 
-def _end(lines: Sequence[str], at: int) -> int:
+def _passage_end(lines: Sequence[str], at: int) -> int:
     """The line after a bullet with its continuation lines, or after the single line."""
     end = at + 1
     if _BULLET.match(lines[at]):
@@ -221,7 +222,7 @@ def _end(lines: Sequence[str], at: int) -> int:
     return end
 
 
-def _texts(scope: Scope, unread: list[str]) -> Iterator[tuple[str, str]]:
+def _memory_texts(scope: Scope, unread: list[str]) -> Iterator[tuple[str, str]]:
     """Texts of facts, notes and logs, with paths relative to the scope's folder."""
     folder = scope.folder
     paths = [folder / name for name in _FACTS]
@@ -250,10 +251,6 @@ def _texts(scope: Scope, unread: list[str]) -> Iterator[tuple[str, str]]:
             yield path.relative_to(folder).as_posix(), file.text
 
 
-def _only_grows(file: Path) -> bool:
-    return daily_log.day_of(file) is not None or daily_log.is_history(file)
-
-
 def _phrase(wanted: str) -> Callable[[str], bool]:
     """A test for the phrase as whole words, ignoring case, accents and width."""
     phrase = re.escape(" ".join(fold(wanted).split())).replace(r"\ ", r"\s+")
@@ -263,6 +260,6 @@ def _phrase(wanted: str) -> Callable[[str], bool]:
     return lambda text: pattern.search(fold(text)) is not None
 
 
-def _words(wanted: str) -> Callable[[str], bool]:
+def _all_words(wanted: str) -> Callable[[str], bool]:
     needed = frozenset(query_terms(wanted))
     return lambda text: bool(needed) and needed <= frozenset(terms(fold(text)))

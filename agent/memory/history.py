@@ -123,7 +123,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class _Remembered:
+class _ForgottenEdits:
     """Forgotten edits, while they can be restored."""
 
     until: datetime
@@ -134,8 +134,8 @@ class History:
     def __init__(self, file: Path, clock: Clock) -> None:
         self._file = file
         self._clock = clock
-        self._second_thoughts: dict[str, _Remembered] = {}
-        self._passed_over: set[str] = set()
+        self._restorable: dict[str, _ForgottenEdits] = {}
+        self._skipped: set[str] = set()
 
     def author(self, scope: Scope, session: str = "") -> Author:
         return Author(self, scope, session)
@@ -164,24 +164,24 @@ class History:
 
     def last(self, session: str) -> Change | None:
         """A session's last change that can still be undone and was not passed over."""
-        self._let_go()
+        self._drop_expired()
         with self._reading() as db:
             rows = db.execute(
                 f"SELECT {_COLUMNS} FROM changes WHERE session = ? AND undone_by = '' AND by != ? ORDER BY number DESC",
                 [session, UNDO],
             )
-            changes = (Change(*row) for row in rows if row[0] not in self._passed_over)
-            return next((one for one in changes if one.summary != _FORGOTTEN or one.id in self._second_thoughts), None)
+            changes = (Change(*row) for row in rows if row[0] not in self._skipped)
+            return next((one for one in changes if one.summary != _FORGOTTEN or one.id in self._restorable), None)
 
     def pass_over(self, change: Change) -> None:
         """Marks a change as not undoable, so that /undo skips it."""
-        self._passed_over.add(change.id)
+        self._skipped.add(change.id)
 
     def edits(self, change: Change) -> tuple[FilePatch, ...] | None:
         """A change's edits in order; None if their text is forgotten."""
-        self._let_go()
+        self._drop_expired()
         if change.by == FORGET:
-            kept = self._second_thoughts.get(change.id)
+            kept = self._restorable.get(change.id)
             return tuple(kept.edits) if kept is not None else None
         with self._reading() as db:
             rows = db.execute(
@@ -230,26 +230,26 @@ class History:
                 "INSERT INTO changes (id, ts, scope, session, by, path, summary) VALUES (?, ?, ?, ?, ?, ?, ?)",
                 [id, utc_stamp(now), scope, session, by, edit.path, summary],
             )
-            self._add(db, id, by, edit)
+            self._insert_edit(db, id, by, edit)
         return id
 
     def add(self, id: str, by: str, edit: FilePatch) -> None:
         with self._writing() as db:
-            self._add(db, id, by, edit)
+            self._insert_edit(db, id, by, edit)
 
     def withdraw(self, id: str) -> None:
         """Remove a change's last edit, and the change if it was the only one. If the history cannot be written, a
         harmless entry without effect stays."""
-        if kept := self._second_thoughts.get(id):
+        if kept := self._restorable.get(id):
             kept.edits.pop()
         with suppress(HistoryUnavailable), self._writing() as db:
             db.execute("DELETE FROM edits WHERE number = (SELECT max(number) FROM edits WHERE change = ?)", [id])
             db.execute("DELETE FROM changes WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM edits WHERE change = ?1)", [id])
 
-    def _add(self, db: sqlite3.Connection, id: str, by: str, edit: FilePatch) -> None:
+    def _insert_edit(self, db: sqlite3.Connection, id: str, by: str, edit: FilePatch) -> None:
         text: Sequence[bytes | None] = (edit.removed, edit.added, edit.above, edit.below)
         if by == FORGET:
-            kept = self._second_thoughts.setdefault(id, _Remembered(self._clock.instant() + SECOND_THOUGHTS))
+            kept = self._restorable.setdefault(id, _ForgottenEdits(self._clock.instant() + SECOND_THOUGHTS))
             kept.edits.append(edit)
             text = (None, None, None, None)
         db.execute(
@@ -258,43 +258,43 @@ class History:
             [id, edit.path, edit.at, *text, edit.existed, edit.exists],
         )
 
-    def _let_go(self) -> None:
+    def _drop_expired(self) -> None:
         now = self._clock.instant()
-        for id, kept in list(self._second_thoughts.items()):  # other threads add to them
+        for id, kept in list(self._restorable.items()):  # other threads add to them
             if kept.until <= now:
-                self._second_thoughts.pop(id, None)
+                self._restorable.pop(id, None)
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        with self._opened() as db:
+        with self._connection() as db:
             yield db
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        self._let_go()
-        with self._opened() as db, db:
+        self._drop_expired()
+        with self._connection() as db, db:
             yield db
 
     @contextmanager
-    def _opened(self) -> Iterator[sqlite3.Connection]:
+    def _connection(self) -> Iterator[sqlite3.Connection]:
         try:
-            with closing(self._open()) as db:
+            with closing(self._connect_or_replace()) as db:
                 yield db
         except sqlite3.Error as error:
             raise HistoryUnavailable(0, f"the change history cannot be used ({error})") from error
 
-    def _open(self) -> sqlite3.Connection:
+    def _connect_or_replace(self) -> sqlite3.Connection:
         try:
-            return self._connected()
+            return self._connect()
         except sqlite3.OperationalError:
             raise
         except sqlite3.DatabaseError as damage:
             aside = self._file.with_name(f"{self._file.name}.damaged")
             _log.error("the change history is damaged (%s); it is kept as %s, and a new one begins", damage, aside.name)
             self._file.replace(aside)
-            return self._connected()
+            return self._connect()
 
-    def _connected(self) -> sqlite3.Connection:
+    def _connect(self) -> sqlite3.Connection:
         make_private(self._file.parent)
         if not self._file.exists():
             self._file.touch(mode=0o600)
@@ -366,7 +366,9 @@ def _summary(edit: FilePatch) -> str:
 
 def _first_words(data: bytes) -> str:
     lines = [line.strip() for line in data.decode("utf-8", "replace").splitlines()]
-    telling = [line for line in lines if line and not line.startswith(("#", "---"))] or [line for line in lines if line]
-    words = telling[0].removeprefix("- ") if telling else "nothing"
+    informative = [line for line in lines if line and not line.startswith(("#", "---"))] or [
+        line for line in lines if line
+    ]
+    words = informative[0].removeprefix("- ") if informative else "nothing"
     cut = words if len(words) <= _SUMMARY_CHARS else words[: _SUMMARY_CHARS - 1].rstrip() + "…"
     return with_mark(cut, sources_in("\n".join(lines)))

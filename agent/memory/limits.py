@@ -34,17 +34,14 @@ def within(lines: Sequence[str], limit: int, size: Callable[[str], int] = len) -
 
 def index_lines_shown(lines: Sequence[str], settings: MemorySettings) -> int:
     """The number of an index's lines in the prompt."""
-    return within(lines[: settings.max_index_lines], settings.max_index_bytes, _bytes)
+    sized = lines[: settings.max_index_lines]
+    return within(sized, settings.max_index_bytes, lambda line: len(line.encode("utf-8", "replace")))
 
 
 def lines_shown(path: Path, folder: Path, text: str, settings: MemorySettings) -> int:
     """The number of lines in the prompt of the file with the note lines (MEMORY.md or GROUP.md)."""
     lines = text_lines(clean(text))
     return index_lines_shown(lines, settings) if is_index(path, folder) else within(lines, settings.max_file_chars)
-
-
-def _bytes(line: str) -> int:
-    return len(line.encode("utf-8", "replace"))
 
 
 def fullness(file: FileText, most_lines: int, most_bytes: int) -> str | None:

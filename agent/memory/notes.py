@@ -33,11 +33,7 @@ _REST = "## Older"
 _TITLE_LINES = 20
 
 
-def _all_lines(text: str) -> int:
-    return len(text)
-
-
-def with_line(index: bytes, path: str, name: str, description: str, shown: Callable[[str], int] = _all_lines) -> bytes:
+def with_line(index: bytes, path: str, name: str, description: str, shown: Callable[[str], int] = len) -> bytes:
     """The index with exactly one line for the note: in its old place, else after the last note's line, else at the end.
     If the prompt would not show that place, the line goes to a section near the top. `shown` counts the lines of a text
     in the prompt."""
@@ -46,7 +42,8 @@ def with_line(index: bytes, path: str, name: str, description: str, shown: Calla
     lines = _lines(index)
     present = [number for number, text in enumerate(lines) if _points_to(text, path)]
     if present:
-        lines[present[0]] = line + _ending(lines[present[0]])
+        old = lines[present[0]]
+        lines[present[0]] = line + old[len(old.rstrip("\r\n")) :]
         return _joined([text for number, text in enumerate(lines) if number not in present[1:]])
     usual: list[str] = []
     for found, at in _line_positions(lines, line):
@@ -62,7 +59,7 @@ def _line_positions(lines: Sequence[str], line: str) -> Iterator[tuple[list[str]
     if head is not None:
         at = head + 1 + (lines[head + 1].strip(" \t\r") == "\n")
         yield [*lines[:at], line + "\n", *lines[at:]], at
-    yield _behind_the_others(lines, line)
+    yield _after_last_note(lines, line)
     top = 0
     if lines and lines[0].rstrip() == "---":  # front matter
         top = next((at + 1 for at, text in enumerate(lines) if at and text.rstrip() == "---"), 0)
@@ -73,7 +70,7 @@ def _line_positions(lines: Sequence[str], line: str) -> Iterator[tuple[list[str]
     yield _in_new_section(lines, top, line)
 
 
-def _behind_the_others(before: Sequence[str], line: str) -> tuple[list[str], int]:
+def _after_last_note(before: Sequence[str], line: str) -> tuple[list[str], int]:
     lines = list(before)
     notes = [number for number, text in enumerate(lines) if _ANY_NOTE.match(text)]
     at = notes[-1] + 1 if notes else len(lines)
@@ -111,10 +108,6 @@ def _lines(data: bytes) -> list[str]:
     return re.findall(r"[^\n]*\n|[^\n]+", data.decode("utf-8", "surrogateescape"))
 
 
-def _ending(line: str) -> str:
-    return line[len(line.rstrip("\r\n")) :]
-
-
 def _joined(lines: list[str]) -> bytes:
     return "".join(lines).encode("utf-8", "surrogateescape")
 
@@ -148,7 +141,7 @@ def parse(text: str) -> NoteDocument:
     try:
         fields = load_yaml(match[1])
     except (yaml.YAMLError, ValueError) as error:
-        return NoteDocument(None, text, f"its front matter is not valid YAML{_where(error)}")
+        return NoteDocument(None, text, f"its front matter is not valid YAML{_error_line(error)}")
     if not isinstance(fields, dict):
         return NoteDocument(None, text, "its front matter is not a list of `key: value` lines")
     return NoteDocument({str(key): value for key, value in fields.items()}, text[match.end() :].lstrip("\r\n"))
@@ -159,7 +152,7 @@ def render(fields: Mapping[str, object], body: str) -> str:
     return f"---\n{head}---\n\n{body.strip()}\n"
 
 
-def _where(error: Exception) -> str:
+def _error_line(error: Exception) -> str:
     mark = error.problem_mark if isinstance(error, yaml.MarkedYAMLError) else None
     return f" (line {mark.line + 2})" if mark is not None else ""  # counted from 0, below the first ---
 
@@ -253,7 +246,7 @@ def save(
         index,
         scope.folder,
         clock.today(),
-        lambda before: with_line(_text(before, index.name), note, title, summary, shown),
+        lambda before: with_line(_checked_bytes(before, index.name), note, title, summary, shown),
     )
     return SavedNote(path, file, replaced, index, index_file)
 
@@ -290,20 +283,20 @@ def delete(
     scope: Scope, clock: Clock, path: str, may_go: Callable[[Path, bytes], None] = lambda path, before: None
 ) -> DeletedNote:
     """Remove a note and its index line. `may_go` may raise `FileError` to refuse. Raises `FileError`."""
-    place = files.inside(scope, path)
-    relative = place.relative_to(scope.folder).as_posix()
-    if place.parent != scope.folder / FOLDER or place.suffix != ".md":
+    file = files.inside(scope, path)
+    relative = file.relative_to(scope.folder).as_posix()
+    if file.parent != scope.folder / FOLDER or file.suffix != ".md":
         raise files.NotWritten(f"only notes can be deleted, by their path {FOLDER}/….md; memory_list shows them")
-    gone = files.remove(place, scope.folder, clock.today(), partial(may_go, place))
-    if gone is None:
-        names = [f"{FOLDER}/{entry.name}" for entry in files.entries(place.parent, scope.folder)]
+    deleted = files.remove(file, scope.folder, clock.today(), partial(may_go, file))
+    if deleted is None:
+        names = [f"{FOLDER}/{entry.name}" for entry in files.entries(file.parent, scope.folder)]
         near = difflib.get_close_matches(relative, names, n=3, cutoff=0.5)
         raise FileError(f"there is no note {relative}" + (f"; did you mean {', '.join(near)}?" if near else ""))
     index = index_path(scope)
     if files.read_text(index, scope.folder) is None:
-        return DeletedNote(place, gone.text, None)
+        return DeletedNote(file, deleted.text, None)
     files.rewrite(index, scope.folder, clock.today(), lambda before: without_line(before or b"", relative))
-    return DeletedNote(place, gone.text, index)
+    return DeletedNote(file, deleted.text, index)
 
 
 def _note(scope: Scope, file_name: str, changed: date) -> Note:
@@ -313,10 +306,10 @@ def _note(scope: Scope, file_name: str, changed: date) -> Note:
         text = files.read_text(scope.folder / path, scope.folder)
     except UnreadableFile as error:
         return Note(path, stem, error.reason, "", changed)
-    said = text.text if text is not None else ""
-    head = parse(said)
+    content = text.text if text is not None else ""
+    head = parse(content)
     name = head.line("name") or stem
-    return Note(path, name, head.line("description"), head.line("type"), changed, sources_in(said))
+    return Note(path, name, head.line("description"), head.line("type"), changed, sources_in(content))
 
 
 def _candidate_paths(scope: Scope, clock: Clock, title: str) -> list[Path]:
@@ -327,7 +320,7 @@ def _candidate_paths(scope: Scope, clock: Clock, title: str) -> list[Path]:
     return [scope.folder / FOLDER / name for name in present + names]
 
 
-def _text(data: bytes | None, name: str) -> bytes:
+def _checked_bytes(data: bytes | None, name: str) -> bytes:
     """Raises `UnreadableFile` if it is not UTF-8 text, which a new line would damage."""
     files.text_of(data or b"", name)
     return data or b""
@@ -338,8 +331,4 @@ def _one_line(text: str) -> str:
 
 
 def _same_name(one: str, other: str) -> bool:
-    return _key(one) == _key(other)
-
-
-def _key(name: str) -> str:
-    return unicodedata.normalize("NFC", name).casefold()
+    return unicodedata.normalize("NFC", one).casefold() == unicodedata.normalize("NFC", other).casefold()

@@ -58,18 +58,18 @@ def addition_of(path: str, at: int, end: bytes, added: bytes, *, existed: bool) 
     return FilePatch(path, at, b"", added, above, b"", existed)
 
 
-def undone(edit: FilePatch, now: bytes | None, leaving: bytes | None = None) -> bytes | None:
-    """The file without the edit; None: no file. `leaving` replaces `added` instead of `removed`. Raises `Conflict`."""
+def undone(edit: FilePatch, now: bytes | None, replacement: bytes | None = None) -> bytes | None:
+    """The file without the edit; None: no file. `replacement` replaces `added` instead of `removed`. Raises `Conflict`."""
     if not edit.exists:
         if now in (None, edit.removed):
             return edit.removed
-        raise Conflict(f"{edit.path} has been written anew since. {_says(now)}")
+        raise Conflict(f"{edit.path} has been written anew since. {_current_text(now)}")
     if now is None:
         raise Conflict(f"{edit.path} is no longer there")
-    at = _place(edit, now)
+    at = _locate(edit, now)
     if at is None:
-        raise Conflict(f"{edit.path} has been changed at that place since; nothing was undone. {_says(now)}")
-    before = edit.removed if leaving is None else leaving
+        raise Conflict(f"{edit.path} has been changed at that place since; nothing was undone. {_current_text(now)}")
+    before = edit.removed if replacement is None else replacement
     rest = now[:at] + before + now[at + len(edit.added) :]
     return None if not edit.existed and not rest.strip() else rest
 
@@ -85,28 +85,28 @@ def shown(edit: FilePatch) -> str:
     return "\n".join([head, *marked])
 
 
-def _place(edit: FilePatch, now: bytes) -> int | None:
+def _locate(edit: FilePatch, now: bytes) -> int | None:
     """The edit's offset in the present file; None if it is uncertain."""
-    behind, whole = edit.above + edit.added, edit.above + edit.added + edit.below
+    start, whole = edit.above + edit.added, edit.above + edit.added + edit.below
     begin = edit.at - len(edit.above)
     if begin >= 0 and now.startswith(whole, begin) and (edit.below or _ends(now, begin + len(whole))):
         return edit.at
-    if edit.added.strip() and begin >= 0 and now.startswith(behind, begin) and _ends(now, begin + len(behind)):
+    if edit.added.strip() and begin >= 0 and now.startswith(start, begin) and _ends(now, begin + len(start)):
         return edit.at  # only what follows has changed
     if edit.above or edit.below:
-        at = _only(now, whole, ends=not edit.below)
+        at = _only_match(now, whole, ends=not edit.below)
         if at is not None:
             return at + len(edit.above)
     if edit.added.strip():
-        return _only(now, edit.added, ends=True)
+        return _only_match(now, edit.added, ends=True)
     for part, offset in ((edit.above, len(edit.above)), (edit.below, 0)):
-        at = _only(now, part) if part.strip() and not edit.added else None
+        at = _only_match(now, part) if part.strip() and not edit.added else None
         if at is not None:
             return at + offset
     return None
 
 
-def _only(now: bytes, part: bytes, *, ends: bool = False) -> int | None:
+def _only_match(now: bytes, part: bytes, *, ends: bool = False) -> int | None:
     """The only offset where `part` begins a line and, with `ends`, ends one."""
     found: list[int] = []
     at = now.find(part)
@@ -128,7 +128,7 @@ def _lines(data: bytes) -> list[bytes]:
     return lines if lines[-1] else lines[:-1]
 
 
-def _says(now: bytes | None) -> str:
+def _current_text(now: bytes | None) -> str:
     text = (now or b"").decode("utf-8", "replace")
     cut = text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS] + " […]"
     return f"It says now:\n{cut}"

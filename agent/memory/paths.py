@@ -49,7 +49,7 @@ def inside(scope: Scope, path: str) -> Path:
     Raises `OutOfReach` unless it is a plain relative path. The disk is not consulted, so the answer reveals nothing
     outside; links are judged on opening.
     """
-    shown = _shown(path)
+    shown = _quoted(path)
     if len(path) > MAX_PATH_CHARS:
         raise OutOfReach(f"{shown} is too long for a path (at most {MAX_PATH_CHARS} characters)")
     if any(unicodedata.category(character) in _UNNAMEABLE for character in path):
@@ -62,12 +62,12 @@ def inside(scope: Scope, path: str) -> Path:
         raise OutOfReach(f"{shown} contains '..'; give a path below this conversation's folder")
     if any(len(part.encode()) > MAX_NAME_BYTES for part in parts):
         raise OutOfReach(f"{shown} has a name longer than {MAX_NAME_BYTES} bytes")
-    if _closed(scope, [part.casefold() for part in parts]):
+    if _is_closed(scope, [part.casefold() for part in parts]):
         raise OutOfReach(f"{shown} belongs to the machinery and is closed to tools")
     return scope.folder.joinpath(*parts)
 
 
-def _closed(scope: Scope, names: list[str]) -> bool:
+def _is_closed(scope: Scope, names: list[str]) -> bool:
     """True for closed names; `state` and `config.yaml` matter if the home itself is the workspace."""
     at_top = scope.audience is Audience.OWNER and bool(_CLOSED_AT_TOP.intersection(names[:1]))
     return at_top or bool(_CLOSED_ANYWHERE.intersection(names))
@@ -103,7 +103,7 @@ class Folder:
         if self.fd is None:
             yield Folder(self.path / name, None)
             return
-        fd = _step(self.fd, name)
+        fd = _open_subfolder(self.fd, name)
         try:
             yield Folder(self.path / name, fd)
         finally:
@@ -125,12 +125,12 @@ def holding(path: Path, root: Path, *, make: bool = False) -> Iterator[tuple[Fol
     Links may lead to `root`; below it, only to places below it. `make` creates missing folders (0700). Raises
     `OutOfReach`, `UnreadableFile` if `path` is the root, `OSError` (FileNotFoundError for a missing folder).
     """
-    real_root, parts = _real(path, root)
+    real_root, parts = _resolve(path, root)
     if not parts:
         raise UnreadableFile("this is the folder itself, not a file in it; list_files shows what it holds")
     if make:
         make_private(real_root)
-    with _walked(real_root, parts[:-1], make) as folder:
+    with _walk(real_root, parts[:-1], make) as folder:
         yield folder, parts[-1]
 
 
@@ -144,21 +144,21 @@ def make_private(folder: Path) -> None:
 @contextmanager
 def opened(path: Path, root: Path) -> Iterator[Folder]:
     """Open the folder `path`, at or below `root`. Raises as `holding`."""
-    real_root, parts = _real(path, root)
-    with _walked(real_root, parts, make=False) as folder:
+    real_root, parts = _resolve(path, root)
+    with _walk(real_root, parts, make=False) as folder:
         yield folder
 
 
-def _real(path: Path, root: Path) -> tuple[Path, tuple[str, ...]]:
+def _resolve(path: Path, root: Path) -> tuple[Path, tuple[str, ...]]:
     real_root = Path(os.path.realpath(root))
     real = Path(os.path.realpath(path))
     if not real.is_relative_to(real_root):
-        raise OutOfReach(f"{_shown(name_below(path, root))} leads out of this conversation's folder through a link")
+        raise OutOfReach(f"{_quoted(name_below(path, root))} leads out of this conversation's folder through a link")
     return real_root, real.relative_to(real_root).parts
 
 
 @contextmanager
-def _walked(root: Path, parts: tuple[str, ...], make: bool) -> Iterator[Folder]:
+def _walk(root: Path, parts: tuple[str, ...], make: bool) -> Iterator[Folder]:
     if not _WALKS:
         folder = root.joinpath(*parts)
         if make:
@@ -173,14 +173,14 @@ def _walked(root: Path, parts: tuple[str, ...], make: bool) -> Iterator[Folder]:
                     os.mkdir(part, 0o700, dir_fd=fd)
                 except FileExistsError:
                     pass
-            parent, fd = fd, _step(fd, part)
+            parent, fd = fd, _open_subfolder(fd, part)
             os.close(parent)
         yield Folder(root.joinpath(*parts), fd)
     finally:
         os.close(fd)
 
 
-def _step(fd: int, name: str) -> int:
+def _open_subfolder(fd: int, name: str) -> int:
     try:
         return os.open(name, _FOLDER | _NO_LINK, dir_fd=fd)
     except OSError as error:
@@ -207,6 +207,6 @@ def ways(path: Path, root: Path) -> tuple[Sequence[str], Sequence[str]]:
     return [folded_name(one) for one in given], [folded_name(one) for one in leads]
 
 
-def _shown(path: str) -> str:
+def _quoted(path: str) -> str:
     shown = repr(path.encode("utf-8", "replace").decode())
     return shown if len(shown) <= 80 else f"{shown[:77]}…'"

@@ -24,10 +24,10 @@ def private_line(scope: Scope, text: str) -> str:
     for other scopes, which cannot read that memory."""
     if scope.audience is not Audience.OWNER or len(plain := bare(text)) < _LEAST:
         return ""
-    return next((line for line in _lines(scope) if any(part in plain for part in _told_by(line))), "")
+    return next((line for line in _memory_lines(scope) if any(part in plain for part in _comparable_parts(line))), "")
 
 
-def _told_by(line: str) -> Iterator[str]:
+def _comparable_parts(line: str) -> Iterator[str]:
     """A line and its sentences, normalised for comparison."""
     begin = _BEGINNING.match(line)
     rest = without_mark(line[begin.end() :] if begin else line)
@@ -36,7 +36,7 @@ def _told_by(line: str) -> Iterator[str]:
             yield plain
 
 
-def _lines(scope: Scope) -> Iterator[str]:
+def _memory_lines(scope: Scope) -> Iterator[str]:
     paths = [scope.folder / name for name in _TOP]
     for folder in _FOLDERS:
         try:

@@ -106,7 +106,7 @@ def carried(before: str, after: str) -> str:
     if current is None or before == after:
         return after
     old, new = before.split("\n"), after.split("\n")
-    first, last = _difference(old, new)
+    first, last = _common_ends(old, new)
     was, now = old[first : len(old) - last], new[first : len(new) - last]
     kept = set(now)
     inherited = [name for line in was if line not in kept for name in sources_in(line)]
@@ -116,10 +116,10 @@ def carried(before: str, after: str) -> str:
     sources = sources[: _MOST_SOURCES + 1]  # a mark names no more
     if not sources:
         return after
-    places = _ends_of_blocks(new, fresh) or _last_line(new)
-    if not places:  # it is all front matter
+    positions = _lines_to_mark(new, fresh) or _last_text_line(new)
+    if not positions:  # it is all front matter
         new.insert(len(new) - (not new[-1]), mark_of(sources))
-    for at in places:
+    for at in positions:
         end = "\r" if new[at].endswith("\r") else ""
         new[at] = with_mark(new[at].removesuffix("\r"), sources) + end
     return "\n".join(new)
@@ -140,7 +140,7 @@ def _runs(text: str) -> Iterator[str]:
     return (text[at : at + _RUN] for at in range(len(text) - _RUN + 1))
 
 
-def _difference(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
+def _common_ends(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
     """The numbers of equal lines at the beginning and at the end."""
     most = min(len(old), len(new))
     first = next((at for at in range(most) if old[at] != new[at]), most)
@@ -148,12 +148,12 @@ def _difference(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
     return first, next((at for at in range(most) if old[-1 - at] != new[-1 - at]), most)
 
 
-def _ends_of_blocks(lines: Sequence[str], fresh: Sequence[int]) -> list[int]:
+def _lines_to_mark(lines: Sequence[str], fresh: Sequence[int]) -> list[int]:
     """The new lines that take the mark: the last of each bullet, paragraph or part of a long one. Skips front matter,
     headings with text below, and fences and comments if another line can take it."""
-    head, new = _head(lines), set(fresh)
+    head, new = _front_matter_end(lines), set(fresh)
     ends: list[int] = []
-    held: list[int] = []
+    candidates: list[int] = []
     spare: list[int] = []
     chars, fence = 0, ""
     for at in range(head, len(lines)):
@@ -164,17 +164,17 @@ def _ends_of_blocks(lines: Sequence[str], fresh: Sequence[int]) -> list[int]:
             continue
         line, below = without_mark(lines[at]), without_mark(lines[at + 1]) if at + 1 in new else ""
         chars += len(line)
-        held += [at] if _takes_mark(lines[at]) or (is_heading and _is_alone(lines, at)) else []
+        candidates += [at] if _takes_mark(lines[at]) or (is_heading and _has_no_text_below(lines, at)) else []
         spare += [at] if not is_heading and any(map(str.isalnum, lines[at])) else []
-        is_end = not below or _NEW_BLOCK.match(below) or _BY_ITSELF.match(below) or len(held) == _MOST_LINES
+        is_end = not below or _NEW_BLOCK.match(below) or _BY_ITSELF.match(below) or len(candidates) == _MOST_LINES
         is_end = is_end or bool(_BY_ITSELF.match(line) and not _NEW_BLOCK.match(line))
         if is_end or chars + len(below) > _MOST_CHARS:
-            ends += (held or spare)[-1:]
-            held, spare, chars = [], [], 0
+            ends += (candidates or spare)[-1:]
+            candidates, spare, chars = [], [], 0
     return ends
 
 
-def _is_alone(lines: Sequence[str], at: int) -> bool:
+def _has_no_text_below(lines: Sequence[str], at: int) -> bool:
     """True for a heading without text below, which a search shows alone."""
     heading = _HEADING.match(lines[at])
     below = next((lines[one] for one in range(at + 1, len(lines)) if lines[one].strip()), "#")
@@ -182,13 +182,13 @@ def _is_alone(lines: Sequence[str], at: int) -> bool:
     return below == "#" or bool(heading and next_heading and len(next_heading[0]) <= len(heading[0]))
 
 
-def _last_line(lines: Sequence[str]) -> list[int]:
+def _last_text_line(lines: Sequence[str]) -> list[int]:
     """The line to mark if only headings or front matter are new."""
-    head = _head(lines)
+    head = _front_matter_end(lines)
     return [at for at in range(len(lines)) if at >= head and lines[at].strip()][-1:]
 
 
-def _head(lines: Sequence[str]) -> int:
+def _front_matter_end(lines: Sequence[str]) -> int:
     """The number of the first line after the front matter."""
     if not lines or lines[0].strip() != "---":
         return 0

@@ -30,7 +30,7 @@ class RedactionLock:
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
-        self._whole: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._file_locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._writes: set[asyncio.Task[None]] = set()
 
     def reading(self, scope: Scope) -> ReadEpoch:
@@ -47,7 +47,7 @@ class RedactionLock:
         """Run `write` to its end even if the caller is cancelled; its failure is then logged. Writes of a scope run one
         at a time, never during a redaction. Unlike `writing`, messages do not wait for it: another program may hold the
         file."""
-        task = asyncio.create_task(self._written(scope, write))
+        task = asyncio.create_task(self._write_alone(scope, write))
         self._writes.add(task)
         task.add_done_callback(self._writes.discard)
         try:
@@ -56,8 +56,8 @@ class RedactionLock:
             task.add_done_callback(_log_failure)
             raise
 
-    async def _written(self, scope: Scope, write: Callable[[], Awaitable[None]]) -> None:
-        async with self._whole[scope.name]:
+    async def _write_alone(self, scope: Scope, write: Callable[[], Awaitable[None]]) -> None:
+        async with self._file_locks[scope.name]:
             await write()
 
     async def all_written(self) -> None:
@@ -68,7 +68,7 @@ class RedactionLock:
     async def forgetting(self, scope: Scope) -> AsyncIterator[None]:
         """Hold all locks around a redaction. Epochs that began before its end are stale afterwards, even if it
         fails."""
-        async with self._locks[scope.name], self._whole[scope.name]:
+        async with self._locks[scope.name], self._file_locks[scope.name]:
             try:
                 yield
             finally:

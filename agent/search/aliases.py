@@ -68,17 +68,17 @@ def aliases_in(found: Iterable[Passage], about: Iterable[str] = ()) -> Iterator[
     """The names in passages below a heading about people, or in all of them if one of `about` says so of the file."""
     of_people = any(map(_says_people, about))
     written = (one for one in found if "```" not in one.text)
-    told = (one for one in written if of_people or any(map(_says_people, one.heading.split(" / "))))
-    items = (item for one in told for item in _ITEM.split(one.text) if not sources_in(item))
-    return islice(filter(None, (_alias(item.split("\n", 1)[0]) for item in items)), MOST_NAMES)
+    relevant = (one for one in written if of_people or any(map(_says_people, one.heading.split(" / "))))
+    items = (item for one in relevant for item in _ITEM.split(one.text) if not sources_in(item))
+    return islice(filter(None, (_parse_alias(item.split("\n", 1)[0]) for item in items)), MOST_NAMES)
 
 
 def other_names(query: str, names: Sequence[Name]) -> dict[str, list[Term]]:
     """Terms of a name's other forms, by the question's token for which they count."""
     found: dict[str, list[Term]] = {}
-    for _, form, name in _named(query, names):
+    for _, form, name in _forms_in(query, names):
         for token in (term.token for term in query_terms(form)):
-            others = (replace(_standing_for(other), of=token) for other in name if other != form)
+            others = (replace(_search_term(other), of=token) for other in name if other != form)
             known = found.setdefault(token, [])
             new = dict.fromkeys(one for one in others if one.token != token and one not in known)
             known += islice(new, max(0, _MOST_OTHERS - len(known)))
@@ -88,7 +88,7 @@ def other_names(query: str, names: Sequence[Name]) -> dict[str, list[Term]]:
 def forms_named(query: str, names: Sequence[Name]) -> dict[str, int]:
     """All forms of the names in a question, each with its word's position in `terms.runs`."""
     found: dict[str, int] = {}
-    for at, _, name in sorted(_named(query, names)):
+    for at, _, name in sorted(_forms_in(query, names)):
         for form in name:
             found.setdefault(form, at)
     return found
@@ -98,14 +98,14 @@ def _says_people(heading: str) -> bool:
     """True if the heading's first words, up to a common one, name people: "My family", "Close friends"."""
     words = runs(fold(without_mark(heading)))
     informative = dropwhile(is_common, words)
-    return any(map(_is_of_people, takewhile(lambda word: not is_common(word), informative)))
+    return any(map(_is_people_word, takewhile(lambda word: not is_common(word), informative)))
 
 
-def _is_of_people(word: str) -> bool:
+def _is_people_word(word: str) -> bool:
     return word in _PEOPLE or (is_unspaced(word) and any(word.endswith(one) for one in _PEOPLE if len(one) > 1))
 
 
-def _alias(line: str) -> Name | None:
+def _parse_alias(line: str) -> Name | None:
     if (bullet := _BULLET.match(line)) is None:
         return None
     if (opened := _OPEN.search(line, bullet.end())) is None or (closed := _CLOSE.search(line, opened.end())) is None:
@@ -129,15 +129,15 @@ def _is_name(text: str) -> bool:
         and len(text.split()) <= _MOST_WORDS
         and all(one.isalpha() or one in _IN_NAMES or unicodedata.category(one)[0] == "M" for one in text)
         and folded(text) not in date_words.WEEKDAYS | date_words.MONTHS
-        and not all(map(_is_no_name, runs(fold(text))))
+        and not all(map(_is_ordinary_word, runs(fold(text))))
     )
 
 
-def _is_no_name(word: str) -> bool:
+def _is_ordinary_word(word: str) -> bool:
     return is_common(word) or is_small_word(word) or word in _TITLES or word in USERS or word in ASSISTANTS
 
 
-def _named(query: str, names: Sequence[Name]) -> Iterator[tuple[int, str, Name]]:
+def _forms_in(query: str, names: Sequence[Name]) -> Iterator[tuple[int, str, Name]]:
     """Each form in a question, with the position of its first word."""
     if not names:
         return
@@ -145,7 +145,7 @@ def _named(query: str, names: Sequence[Name]) -> Iterator[tuple[int, str, Name]]
     roots = ["".join(_roots(word)[:1]) for word in words]
     unspaced = [(at, word) for at, word in enumerate(words) if is_unspaced(word)]
     together = " ".join(word for _, word in unspaced)
-    places: dict[int, dict[tuple[str, ...], int]] = {}  # of so many words in a row, the first of each
+    positions: dict[int, dict[tuple[str, ...], int]] = {}  # of so many words in a row, the first of each
     for name in names:
         for form in name:
             if is_unspaced(form):
@@ -154,10 +154,10 @@ def _named(query: str, names: Sequence[Name]) -> Iterator[tuple[int, str, Name]]
                 continue
             wanted = _roots(form)
             size = len(wanted)
-            if size not in places:
+            if size not in positions:
                 rows = ((tuple(roots[at : at + size]), at) for at in range(len(roots) - size, -1, -1))
-                places[size] = dict(rows)
-            if size and (at := places[size].get(wanted)) is not None:
+                positions[size] = dict(rows)
+            if size and (at := positions[size].get(wanted)) is not None:
                 yield at, form, name
 
 
@@ -166,7 +166,7 @@ def _roots(text: str) -> tuple[str, ...]:
     return tuple(tokens(text))
 
 
-def _standing_for(form: str) -> Term:
+def _search_term(form: str) -> Term:
     """The term that is searched for a form."""
     if is_unspaced(form):
         return term_of(pairs(form)[0])

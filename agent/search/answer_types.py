@@ -66,25 +66,25 @@ _UNWORDED_END = re.compile(r"(?<!\W)\W*+\Z")
 
 def sought(query: str) -> tuple[Holds, ...]:
     """A test for each type of answer that is asked for."""
-    return tuple(_holding(answer) for asks, answer in _ASKS if asks.search(query[:_READ_CHARS]))
+    return tuple(_matcher(answer) for asks, answer in _ASKS if asks.search(query[:_READ_CHARS]))
 
 
 def is_question(words: str) -> bool:
     """True if the text ends by asking; a remark in brackets may follow."""
-    said, marks = _parted(words[-300:])
+    body, marks = _split_ending(words[-300:])
     remark, closed, _ = marks.partition(")")
-    before, opened, inside = (said + remark).rpartition("(")
+    before, opened, inside = (body + remark).rpartition("(")
     if closed and opened and ")" not in inside:
-        marks += _parted(before)[1]
+        marks += _split_ending(before)[1]
     return "?" in marks or "？" in marks
 
 
-def _parted(words: str) -> tuple[str, str]:
+def _split_ending(words: str) -> tuple[str, str]:
     """The text up to its last letter, and the rest."""
     end = _UNWORDED_END.search(words)
     assert end is not None  # the empty one at least
     return words[: end.start()], end[0]
 
 
-def _holding(pattern: re.Pattern[str]) -> Holds:
+def _matcher(pattern: re.Pattern[str]) -> Holds:
     return lambda words: pattern.search(words) is not None

@@ -63,13 +63,13 @@ class Speech:
 
 def passages(text: str) -> Iterator[Passage]:
     """The passages of a text. Every line that is not blank is in one; headings only if they have no text below."""
-    for whole in _whole(text):
-        if len(whole.text) <= max(_LONGEST, _LONGEST_LINE):
-            yield whole
+    for passage in _whole_passages(text):
+        if len(passage.text) <= max(_LONGEST, _LONGEST_LINE):
+            yield passage
         else:
-            sources = sources_in(whole.text)
-            for part in _parts(whole.text):
-                yield replace(whole, text=with_mark(part, sources))
+            sources = sources_in(passage.text)
+            for part in _split_long(passage.text):
+                yield replace(passage, text=with_mark(part, sources))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Chunker:
 
 def windows(found: Sequence[Passage], cut: Chunker) -> Iterator[tuple[int, int]]:
     """First and last passage of each window, by position; windows overlap."""
-    sizes = [_weight(one.text) for one in found]
+    sizes = [_letters(one.text) for one in found]
     at = 0
     while at < len(found):
         end, size = at, 0
@@ -118,7 +118,7 @@ def speech(text: str) -> Speech:
 
 
 @dataclass(slots=True)
-class _Above:
+class _Headings:
     """The headings above a line by level, and the day that one of them names."""
 
     open: list[tuple[int, str, date | None]] = field(default_factory=list)
@@ -137,33 +137,33 @@ class _Above:
         return next((day for _, _, day in reversed(self.open) if day is not None), None)
 
 
-def _whole(text: str) -> Iterator[Passage]:
-    above = _Above()
+def _whole_passages(text: str) -> Iterator[Passage]:
+    above = _Headings()
     heading_line = section = 0
-    told = True  # the heading has a passage or another heading below it
-    held: list[str] = []
+    heading_used = True  # the heading has a passage or another heading below it
+    pending: list[str] = []
     fence = ""
     start = size = 0
-    of: date | None = None  # the section's day
+    section_day: date | None = None  # the section's day
 
     def flush() -> Iterator[Passage]:
-        nonlocal held, told, section, of
+        nonlocal pending, heading_used, section, section_day
         at = start
-        for turn in _turns(held):
+        for turn in _speaker_turns(pending):
             body = "\n".join(turn).rstrip()
             if body:
-                told = True
+                heading_used = True
                 dated = _DATED_LINE.match(body)
                 day = (written_day(dated[1]) if dated else None) or above.day
-                section += day != of
-                of = day
+                section += day != section_day
+                section_day = day
                 yield Passage(at, at + body.count("\n"), body, above.text, section, names=day)
             at += len(turn)
-        held = []
+        pending = []
 
-    def untold() -> Iterator[Passage]:
+    def lone_heading() -> Iterator[Passage]:
         _, heading, day = above.open[-1] if above.open else (0, "", None)
-        if not told and heading and (day is None or not _is_only_day(heading)):
+        if not heading_used and heading and (day is None or not _is_only_day(heading)):
             yield Passage(heading_line, heading_line, heading, "", section, names=day)
 
     for number, line in enumerate(_lines(text), 1):
@@ -171,32 +171,32 @@ def _whole(text: str) -> Iterator[Passage]:
             yield from flush()
             level = len(match[1])
             if not above.open or above.open[-1][0] >= level:
-                yield from untold()
+                yield from lone_heading()
             above.add(level, match[2].strip())
-            heading_line, told, of = number, False, above.day
+            heading_line, heading_used, section_day = number, False, above.day
             section += 1
             continue
-        if held and not fence and _ends(held, line, size):
+        if pending and not fence and _begins_passage(pending, line, size):
             yield from flush()
-        if held and fence and size + len(line) > _LONGEST:
+        if pending and fence and size + len(line) > _LONGEST:
             yield from flush()
         if mark := _FENCE.match(line.lstrip()):
             fence = "" if fence and mark[1].startswith(fence) else fence or mark[1]
-        if not held:
+        if not pending:
             if not line:
                 continue
             start, size = number, 0
-        held.append(line)
+        pending.append(line)
         size += len(line)
     yield from flush()
-    yield from untold()
+    yield from lone_heading()
 
 
-def _turns(lines: list[str]) -> Iterator[list[str]]:
+def _speaker_turns(lines: list[str]) -> Iterator[list[str]]:
     """One list of lines per speaker's turn, if somebody speaks twice in lines without bullets; otherwise all lines."""
     names = [match[1] if (match := _SPEAKER.match(line)) else "" for line in lines]
-    heard = [name for name in names if name]
-    if len(heard) == len(set(heard)) or _BULLET.match(lines[0]):
+    speakers = [name for name in names if name]
+    if len(speakers) == len(set(speakers)) or _BULLET.match(lines[0]):
         yield lines
         return
     begins = sorted({0, *(at for at, name in enumerate(names) if name)})
@@ -217,17 +217,17 @@ def _lines(text: str) -> Iterator[str]:
     yield text[at:].rstrip()
 
 
-def _ends(held: list[str], line: str, size: int) -> bool:
+def _begins_passage(pending: list[str], line: str, size: int) -> bool:
     """True if `line` begins a new passage."""
-    in_bullet = _BULLET.match(held[0]) is not None
+    in_bullet = _BULLET.match(pending[0]) is not None
     if not line:
         return not in_bullet
     if _BULLET.match(line) or _OWN_LINE.match(line) or size + len(line) > _LONGEST:
         return True
-    return not held[-1] and not line.startswith((" ", "\t"))
+    return not pending[-1] and not line.startswith((" ", "\t"))
 
 
-def _parts(text: str) -> Iterator[str]:
+def _split_long(text: str) -> Iterator[str]:
     at = 0
     while len(text) - at > _LONGEST_LINE:
         ends = [match.end() for match in _SENTENCE_END.finditer(text, at + _LONGEST // 2, at + _LONGEST)]
@@ -239,5 +239,5 @@ def _parts(text: str) -> Iterator[str]:
         yield part
 
 
-def _weight(text: str) -> int:
+def _letters(text: str) -> int:
     return len(text) + (0 if text.isascii() else (_SYLLABLE_WEIGHT - 1) * len(_SYLLABLE.findall(text)))

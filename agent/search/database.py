@@ -80,11 +80,11 @@ class NotStored(OSError):
 def created(path: Path | None, scope: str, cut: str) -> sqlite3.Connection:
     """A new, empty index in a missing file, or in memory. `cut` names how windows are made. Raises `Damaged`,
     `NotStored`."""
-    with translated():
+    with translate_errors():
         if path is not None:
             make_private(path.parent)
             path.touch(mode=0o600)
-        db = _connected(path)
+        db = _connect(path)
         db.executescript(_SCHEMA)
         with transaction(db):
             db.executemany("INSERT INTO meta VALUES (?, ?)", [("version", VERSION), ("scope", scope), ("cut", cut)])
@@ -93,8 +93,8 @@ def created(path: Path | None, scope: str, cut: str) -> sqlite3.Connection:
 
 def opened(path: Path, scope: str, cut: str) -> sqlite3.Connection:
     """An existing index. Raises `NotStored`, and `Damaged`, also for another version, scope or cut."""
-    with translated():
-        db = _connected(path)
+    with translate_errors():
+        db = _connect(path)
         try:
             meta = dict(db.execute("SELECT key, value FROM meta").fetchall())
             if meta != {"version": VERSION, "scope": scope, "cut": cut}:
@@ -108,7 +108,7 @@ def opened(path: Path, scope: str, cut: str) -> sqlite3.Connection:
 @contextmanager
 def transaction(db: sqlite3.Connection) -> Iterator[None]:
     """A write transaction, rolled back on any exception. Raises `Damaged`, `NotStored`."""
-    with translated():
+    with translate_errors():
         db.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -120,7 +120,7 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
 
 
 @contextmanager
-def translated() -> Iterator[None]:
+def translate_errors() -> Iterator[None]:
     """Translate SQLite's exceptions to `Damaged` and `NotStored`."""
     try:
         yield
@@ -136,7 +136,7 @@ def translated() -> Iterator[None]:
         raise NotStored(error.errno or 0, f"the search index cannot be used ({error.strerror or error})") from error
 
 
-def _connected(path: Path | None) -> sqlite3.Connection:
+def _connect(path: Path | None) -> sqlite3.Connection:
     db = sqlite3.connect(
         path or ":memory:", timeout=_BUSY, isolation_level=None, check_same_thread=False, factory=WholeTextConnection
     )

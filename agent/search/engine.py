@@ -34,7 +34,7 @@ WITHIN = 10.0
 latest changes."""
 _PART_FOR_FILES = 0.7
 """Share of a deadline for indexing, so that the rest suffices for ranking."""
-_PART_FOR_MEANING = 0.9
+_PART_FOR_EMBEDDING = 0.9
 """Share of a deadline until which a question must be embedded."""
 _MOST_QUERIES = 16
 MOST_OPEN = 64
@@ -65,13 +65,13 @@ class MemoryIndex:
         self._state = state
         self._agent = agent
         self._settings = settings or SearchSettings()
-        self._talks = talks if self._settings.transcripts else None
-        self._meaning = meaning
+        self._sessions = talks if self._settings.transcripts else None
+        self._semantic = meaning
         self._within = within
-        self._cut = Chunker() if self._settings.hybrid is None else hybrid.cut(self._settings.hybrid)
+        self._chunker = Chunker() if self._settings.hybrid is None else hybrid.cut(self._settings.hybrid)
         self._opening = threading.Lock()
         self._open: dict[str, _Open] = {}
-        self._behind: dict[str, Scope] = {}
+        self._stale_scopes: dict[str, Scope] = {}
 
     def search(
         self,
@@ -90,8 +90,8 @@ class MemoryIndex:
         end = began + self._within if deadline is None else deadline
         every = [query for query in dict.fromkeys(queries) if query.strip()]
         wanted = every[:_MOST_QUERIES]
-        asked: dict[str, EmbeddedQuestion] = {}
-        unlike: list[str] = []
+        embedded: dict[str, EmbeddedQuestion] = {}
+        no_similarity: list[str] = []
         today, region = clock.today(), region_of(clock.zone)
         limits = (since.toordinal() if since else 0, until.toordinal() if until else 0, below)
 
@@ -100,32 +100,34 @@ class MemoryIndex:
             bounds = Limits(first, last if last < store.newest else 0, folder)
             found: list[tuple[str, list[Ranked]]] = []
             for query in wanted:
-                like, why = self._like(scope, store, asked.get(query), bounds)
-                found.append((query, self._ranked(store, query, today, bounds, most, like, region)))
-                unlike.append(why)
-            return _merged(found, most)
+                like, why = self._similarity(scope, store, embedded.get(query), bounds)
+                found.append((query, self._rank(store, query, today, bounds, most, like, region)))
+                no_similarity.append(why)
+            return _merge(found, most)
 
-        with self._of(scope) as index:
-            gaps = self._fresh(index, clock, began + (end - began) * _PART_FOR_FILES).gaps
-            asked |= self._questions(wanted, began + (end - began) * _PART_FOR_MEANING)
+        with self._index_of(scope) as index:
+            gaps = self._refresh(index, clock, began + (end - began) * _PART_FOR_FILES).gaps
+            if (semantic := self._semantic) is not None:
+                embed_until = began + (end - began) * _PART_FOR_EMBEDDING
+                embedded |= {query: semantic.question(query, embed_until) for query in wanted}
             hits, problem = index.read(look, end)
-        meaning = [f"what says it in other words: {why}." for why in dict.fromkeys(unlike) if why]
+        meaning = [f"what says it in other words: {why}." for why in dict.fromkeys(no_similarity) if why]
         left = len(every) - len(wanted)
-        unasked = f"{left} of {len(every)} queries: no more than {_MOST_QUERIES} are asked at once." if left else ""
-        return SearchResult(tuple(hits or ()), tuple(filter(None, (unasked, *gaps, problem, *meaning))))
+        left_out = f"{left} of {len(every)} queries: no more than {_MOST_QUERIES} are asked at once." if left else ""
+        return SearchResult(tuple(hits or ()), tuple(filter(None, (left_out, *gaps, problem, *meaning))))
 
     def refresh(
         self, scope: Scope, clock: Clock, deadline: float | None = None, progress: Progress | None = None
     ) -> IndexFreshness:
         """Index all changes, until `deadline` (of `time.monotonic`); a file begun is finished."""
-        with self._of(scope) as index:
-            return self._fresh(index, clock, deadline, progress, patient=True)
+        with self._index_of(scope) as index:
+            return self._refresh(index, clock, deadline, progress, patient=True)
 
     def behind(self) -> list[Scope]:
         """Scopes with changes that the last look had no time for; call `refresh` for them."""
-        return list(self._behind.values())
+        return list(self._stale_scopes.values())
 
-    def _fresh(
+    def _refresh(
         self,
         index: ScopeIndex,
         clock: Clock,
@@ -136,24 +138,24 @@ class MemoryIndex:
     ) -> IndexFreshness:
         found = index.refresh(clock, deadline, progress, patient=patient)
         if found.stale:
-            self._behind[index.scope.name] = index.scope
+            self._stale_scopes[index.scope.name] = index.scope
         else:
-            self._behind.pop(index.scope.name, None)
+            self._stale_scopes.pop(index.scope.name, None)
         return found
 
     def rebuild(self, scope: Scope, clock: Clock, progress: Progress | None = None) -> IndexFreshness:
         """Rebuild the index while the present one still answers. Raises `NotStored`."""
-        with self._of(scope) as index:
+        with self._index_of(scope) as index:
             return index.rebuild(clock, progress)
 
     def status(self, scope: Scope) -> IndexStatus:
-        with self._of(scope) as index:
-            return index.status(self._meaning.model if self._meaning is not None else "")
+        with self._index_of(scope) as index:
+            return index.status(self._semantic.model if self._semantic is not None else "")
 
     def purge(self, scope: Scope, clock: Clock) -> None:
         """Remove all traces of forgotten text from the scope's index and the owner's. Raises `NotStored`."""
         for one in dict.fromkeys((scope, Scope(Audience.OWNER, scope.workspace))):
-            with self._of(one) as index:
+            with self._index_of(one) as index:
                 index.purge(clock)
 
     def close(self) -> None:
@@ -163,13 +165,13 @@ class MemoryIndex:
             self._open.clear()
 
     @contextmanager
-    def _of(self, scope: Scope) -> Iterator[ScopeIndex]:
+    def _index_of(self, scope: Scope) -> Iterator[ScopeIndex]:
         with self._opening:
             one = self._open.pop(scope.name, None)
             if one is None or one.index.scope.folder != scope.folder:
-                settings, talks = self._settings, self._talks if scope.is_private else None
-                file = self._file(scope)
-                one = _Open(ScopeIndex(file, scope, self._cut, settings.extra_paths, talks, self.embeds))
+                settings, talks = self._settings, self._sessions if scope.is_private else None
+                file = self._index_path(scope)
+                one = _Open(ScopeIndex(file, scope, self._chunker, settings.extra_paths, talks, self.embeds))
             self._open[scope.name] = one
             one.users += 1
         try:
@@ -182,7 +184,7 @@ class MemoryIndex:
             for index in surplus:
                 index.close()
 
-    def _file(self, scope: Scope) -> Path | None:
+    def _index_path(self, scope: Scope) -> Path | None:
         if self._state is None:
             return None
         if scope.audience is Audience.OWNER and self._agent == MAIN:
@@ -190,12 +192,7 @@ class MemoryIndex:
         name = hashlib.sha256(scope.name.encode()).hexdigest()[:16]  # ids differ in case, file systems may not care
         return self._state / "memory" / self._agent / f"{scope.audience}-{name}.db"
 
-    def _questions(self, queries: Sequence[str], deadline: float) -> dict[str, EmbeddedQuestion]:
-        if self._meaning is None:
-            return {}
-        return {query: self._meaning.question(query, deadline) for query in queries}
-
-    def _ranked(
+    def _rank(
         self,
         store: IndexStore,
         query: str,
@@ -213,82 +210,82 @@ class MemoryIndex:
 
     @property
     def embeds(self) -> bool:
-        return self._meaning is not None and not isinstance(self._meaning, NoSemanticIndex)
+        return self._semantic is not None and not isinstance(self._semantic, NoSemanticIndex)
 
     def use(self, meaning: SemanticIndex) -> None:
         """Set an embedder that was not available before."""
-        self._meaning = meaning
+        self._semantic = meaning
 
     def embed(self, seconds: float, done: Callable[[int], None] | None = None) -> bool:
         """Embed texts of all indexes in use for about `seconds`; true if more may be left. `done` receives counts.
         Raises `NoEmbedding`, `NotStored`."""
-        if self._meaning is None:
+        if self._semantic is None:
             return False
         with self._opening:
             scopes = [one.index.scope for one in self._open.values()]
         end = time.monotonic() + seconds
         more = False
         for scope in scopes:
-            with self._of(scope) as index:
-                more |= self._meaning.embed(index, end, done)
+            with self._index_of(scope) as index:
+                more |= self._semantic.embed(index, end, done)
                 if not more:  # so that the next search finds it done
-                    index.read(partial(self._meaning.follow, scope.name), end)
+                    index.read(partial(self._semantic.follow, scope.name), end)
         return more
 
     def unembedded_count(self, scope: Scope, *, loads: bool = True) -> int:
         """Texts of a scope without a vector; 0 without a model, which `loads` if needed. Raises `NotStored`."""
-        if (meaning := self._meaning) is None or not (model := meaning.load() if loads else meaning.model):
+        if (meaning := self._semantic) is None or not (model := meaning.load() if loads else meaning.model):
             return 0
-        with self._of(scope) as index:
+        with self._index_of(scope) as index:
             return index.unembedded_count(model)
 
     @property
     def last_embedder_problem(self) -> str:
         """The embedder's last failure; "" if it worked or there is none."""
-        return self._meaning.problem if self._meaning is not None else ""
+        return self._semantic.problem if self._semantic is not None else ""
 
     def retry_embedder(self) -> None:
-        if self._meaning is not None:
-            self._meaning.retry()
+        if self._semantic is not None:
+            self._semantic.retry()
 
     def embedder_problem(self, scope: Scope, seconds: float) -> str:
         """Test the embedder: why a scope is searched by words only, or ""."""
-        if (meaning := self._meaning) is None:
+        if (meaning := self._semantic) is None:
             return ""
         end = time.monotonic() + seconds
         question = meaning.question(f"Does it answer at {time.time_ns()}?", end)  # none that is known already
         if question.vector is None:
             return question.gap
-        with self._of(scope) as index:
+        with self._index_of(scope) as index:
             with suppress(NotStored):  # a status tells that
                 index.open()
             compared, _ = index.read(lambda store: meaning.like(scope.name, store, question, Limits()), end)
         return CHANGED_SIZE if compared is not None and compared[1] == CHANGED_SIZE else ""
 
-    def _like(
+    def _similarity(
         self, scope: Scope, store: IndexStore, question: EmbeddedQuestion | None, limits: Limits
     ) -> tuple[Similarity | None, str]:
-        if self._meaning is None or question is None:
+        if self._semantic is None or question is None:
             return None, ""
-        return self._meaning.like(scope.name, store, question, limits)
+        return self._semantic.like(scope.name, store, question, limits)
 
 
-def _merged(found: Sequence[tuple[str, Sequence[Ranked]]], most: int) -> list[Hit]:
+def _merge(found: Sequence[tuple[str, Sequence[Ranked]]], most: int) -> list[Hit]:
     """The results of several questions, each passage once with its best score; first the best of each question."""
     best: dict[tuple[int, int], tuple[Ranked, dict[str, float]]] = {}
-    places: dict[tuple[int, int], int] = {}
+    positions: dict[tuple[int, int], int] = {}
     for query, ranked in found:
-        asked = words_asked(query)
-        for place, one in enumerate(ranked):
-            places[one.first, one.last] = min(place, places.get((one.first, one.last), place))
-            matched = {word: one.matched[token] for word, token in asked.items() if token in one.matched}
+        embedded = words_asked(query)
+        for position, one in enumerate(ranked):
+            positions[one.first, one.last] = min(position, positions.get((one.first, one.last), position))
+            matched = {word: one.matched[token] for word, token in embedded.items() if token in one.matched}
             known = best.get((one.first, one.last))
             if known is None:
                 best[one.first, one.last] = (one, matched)
             else:
                 better = one if one.score > known[0].score else known[0]
                 best[one.first, one.last] = (better, known[1] | matched)
-    ordered = sorted(best.values(), key=lambda item: (places[item[0].first, item[0].last], -item[0].score))
+    ordered = sorted(best.values(), key=lambda item: (positions[item[0].first, item[0].last], -item[0].score))
     return [
         Hit(
             one.path,

@@ -48,7 +48,7 @@ class IndexFile:
     @property
     def bytes(self) -> int:
         """Size on disk."""
-        parts = _with_its_files(self.path) if self.path is not None else []
+        parts = _with_sidecars(self.path) if self.path is not None else []
         return sum(one.stat().st_size for one in parts if one.exists())
 
     def is_new(self) -> bool:
@@ -77,7 +77,7 @@ class IndexFile:
         """Start an empty index; in memory if the disk refuses."""
         try:
             if self.path is not None:
-                with self.alone(None), self.beside():
+                with self.alone(None), self.replacement():
                     return
         except (NotStored, Damaged) as error:
             _log.error("the search index %s is kept in memory: %s", self.path, error)
@@ -86,19 +86,19 @@ class IndexFile:
             self._writer = self.reader = IndexStore.create(None, self._scope, self._cut)
 
     @contextmanager
-    def beside(self) -> Iterator[IndexStore]:
+    def replacement(self) -> Iterator[IndexStore]:
         """An empty index that replaces the present one on success. Raises `Damaged`, `NotStored`."""
         assert self.path is not None
-        beside = self.path.with_name(f"{self.path.name}.new")
-        _delete(beside)
+        replacement = self.path.with_name(f"{self.path.name}.new")
+        _delete(replacement)
         try:
-            with closing(IndexStore.create(beside, self._scope, self._cut)) as store:
+            with closing(IndexStore.create(replacement, self._scope, self._cut)) as store:
                 yield store
-            self._swap(beside)
+            self._swap_in(replacement)
             self.open()
         except BaseException:
             with suppress(NotStored):  # what is left of it is deleted the next time
-                _delete(beside)
+                _delete(replacement)
             raise
 
     @contextmanager
@@ -129,15 +129,15 @@ class IndexFile:
         with self.reading:
             self._close()
 
-    def _swap(self, beside: Path) -> None:
+    def _swap_in(self, replacement: Path) -> None:
         """Removes the old log too, which must not be applied to the new file."""
         assert self.path is not None
         try:
             with self.reading:
                 self._close()
-                for side in _with_its_files(self.path)[1:]:
+                for side in _with_sidecars(self.path)[1:]:
                     side.unlink(missing_ok=True)
-                beside.replace(self.path)
+                replacement.replace(self.path)
         except OSError as error:
             raise NotStored(error.errno or 0, f"the search index cannot be replaced ({error.strerror})") from error
 
@@ -156,13 +156,13 @@ def _inode(file: Path) -> int:
         return 0
 
 
-def _with_its_files(file: Path) -> list[Path]:
+def _with_sidecars(file: Path) -> list[Path]:
     return [file.with_name(f"{file.name}{ending}") for ending in ("", "-wal", "-shm", "-journal")]
 
 
 def _delete(file: Path) -> None:
     try:
-        for one in _with_its_files(file):
+        for one in _with_sidecars(file):
             one.unlink(missing_ok=True)
     except OSError as error:
         raise NotStored(error.errno or 0, f"the search index cannot be written ({error.strerror})") from error

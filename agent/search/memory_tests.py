@@ -67,13 +67,13 @@ class MemoryTestReport:
 def parsed(text: str) -> Iterator[MemoryTest | int]:
     """Tests, and numbers of invalid lines that look like one."""
     for number, line in enumerate(text.split("\n"), 1):
-        told = line.strip()
-        if not told.startswith(("-", "*", "+", *"0123456789")) or not _ARROW.search(line):
+        text_line = line.strip()
+        if not text_line.startswith(("-", "*", "+", *"0123456789")) or not _ARROW.search(line):
             continue
-        bullet = _BULLET.match(told)
-        arrow = _ARROW.search(told, bullet.end()) if bullet else None
-        question = told[bullet.end() : arrow.start()].strip() if bullet and arrow else ""
-        answer = told[arrow.end() :] if arrow else ""
+        bullet = _BULLET.match(text_line)
+        arrow = _ARROW.search(text_line, bullet.end()) if bullet else None
+        question = text_line[bullet.end() : arrow.start()].strip() if bullet and arrow else ""
+        answer = text_line[arrow.end() :] if arrow else ""
         words = tuple(word for one in re.split("[,，、]", answer) if (word := one.strip()))
         yield MemoryTest(question, words, number) if question and words else number
 
@@ -87,7 +87,7 @@ def run(scope: Scope, clock: Clock, search: Search, most: int, max_chars: int) -
     for test in [one for one in found if isinstance(one, MemoryTest)][:MOST]:
         answer = search(scope, clock, [test.question], most=most)
         gaps |= dict.fromkeys(answer.gaps)
-        results.append(_result(test, search_text(answer, scope, clock.today(), max_chars).hits))
+        results.append(_evaluate(test, search_text(answer, scope, clock.today(), max_chars).hits))
     return MemoryTestReport(tuple(results), tuple(gaps), tuple(one for one in found if isinstance(one, int)))
 
 
@@ -102,7 +102,7 @@ def add(scope: Scope, clock: Clock, question: str, words: str) -> MemoryTest:
     return test
 
 
-def _result(test: MemoryTest, hits: Sequence[Hit]) -> MemoryTestResult:
+def _evaluate(test: MemoryTest, hits: Sequence[Hit]) -> MemoryTestResult:
     texts = [" ".join(fold(hit.text).split()) for hit in hits]
     wanted = {word: " ".join(fold(word).split()) for word in test.words}
     missing = tuple(word for word, folded in wanted.items() if not any(folded in text for text in texts))

@@ -89,15 +89,15 @@ class ScopeIndex:
         """`embeds`: its texts will have vectors."""
         self.scope = scope
         self._file = IndexFile(file, scope.name, str(cut))
-        self._cut = cut
+        self._chunker = cut
         self._extra = extra
-        self._talks = talks
+        self._sessions = talks
         self._embeds = embeds
         self._writing = threading.RLock()
         self._closing = threading.Event()
         self._known: dict[str, FileRow] = {}
         self._data_version = 0
-        self._waiting = PendingTexts()
+        self._pending = PendingTexts()
 
     def refresh(
         self, clock: Clock, deadline: float | None, progress: Progress | None = None, *, patient: bool = False
@@ -107,7 +107,7 @@ class ScopeIndex:
         if not self._writing.acquire(timeout=-1 if deadline is None else max(0.0, deadline - time.monotonic())):
             return IndexFreshness(1, ("the newest changes: they are still being indexed.",))
         try:
-            return self._mended(lambda: self._refreshed(clock, deadline, progress, patient=patient))
+            return self._with_repair(lambda: self._refresh(clock, deadline, progress, patient=patient))
         except NotStored as error:
             if not self._closing.is_set():
                 _log.error("%s", error.strerror)
@@ -118,7 +118,7 @@ class ScopeIndex:
     def open(self) -> None:
         """Prepare reads before any refresh. Raises `NotStored`."""
         with self._writing:
-            self._mended(self._ready)
+            self._with_repair(self._ready)
 
     def read(self, look: Callable[[IndexStore], T], deadline: float) -> tuple[T | None, str]:
         """The result of `look`, or None and the reason in a sentence."""
@@ -145,9 +145,9 @@ class ScopeIndex:
             return self.refresh(clock, None, progress)
         with self._writing, self._file.alone(None):
             gaps: list[str] = []
-            listed = list(self._listed(gaps))
+            listed = list(self._sources(gaps))
             try:
-                with self._file.beside() as store:
+                with self._file.replacement() as store:
                     with suppress(Damaged, NotStored):  # they can be made again
                         store.vectors.take(self._file.path)
                     for number, source in enumerate(listed, 1):
@@ -156,37 +156,37 @@ class ScopeIndex:
                             progress(number, len(listed))
             except Damaged as damage:
                 raise NotStored(0, f"the search index cannot be made ({damage})") from damage
-            self._recall()
+            self._reload()
             return IndexFreshness(0, (*gaps, *self._problems()))
 
     def status(self, model: str = "") -> IndexStatus:
         """`model`: the one whose vectors are counted."""
         with self._writing:
             try:
-                return self._mended(lambda: self._status(model))
+                return self._with_repair(lambda: self._status(model))
             except NotStored as error:
                 return IndexStatus(self._file.path, 0, 0, self._file.bytes, 0, (f"{error.strerror}.",), in_memory=False)
 
     def purge(self, clock: Clock) -> None:
         """Raises `NotStored`."""
         with self._writing:
-            self._mended(lambda: self._purge(clock))
+            self._with_repair(lambda: self._purge(clock))
 
     def unembedded(self, model: str, most: int) -> list[TextRow]:
         """Texts without a vector of that model, newest first. If none, vectors of removed texts and other models are
         dropped. Raises `NotStored`."""
         with self._writing:
-            return self._mended(lambda: self._unembedded(model, most))
+            return self._with_repair(lambda: self._unembedded(model, most))
 
     def unembedded_count(self, model: str) -> int:
         """Raises `NotStored`."""
         with self._writing:
-            return self._mended(lambda: self._unembedded_count(model))
+            return self._with_repair(lambda: self._unembedded_count(model))
 
     def put_vectors(self, model: str, vectors: Sequence[tuple[bytes, bytes]]) -> None:
         """Pairs of text key and vector. Raises `NotStored`."""
         with self._writing:
-            self._mended(lambda: self._put_vectors(model, vectors))
+            self._with_repair(lambda: self._put_vectors(model, vectors))
 
     def close(self) -> None:
         """Also aborts indexing, which the next start repeats."""
@@ -197,7 +197,7 @@ class ScopeIndex:
 
     # all below under `_writing` ------------------------------------------------------------------------------------
 
-    def _mended(self, work: Callable[[], T]) -> T:
+    def _with_repair(self, work: Callable[[], T]) -> T:
         """Run `work`, again with a new index if the file is damaged."""
         try:
             return work()
@@ -211,16 +211,16 @@ class ScopeIndex:
 
     def _ready(self) -> None:
         if self._file.is_new():
-            self._recall()
+            self._reload()
 
     def _begin_anew(self) -> None:
         self._file.begin_anew()
-        self._recall()
+        self._reload()
 
-    def _recall(self) -> None:
+    def _reload(self) -> None:
         self._known = self._file.writer.files()
         self._data_version = self._file.writer.data_version
-        self._waiting = PendingTexts()
+        self._pending = PendingTexts()
 
     def _status(self, model: str) -> IndexStatus:
         self._ready()
@@ -240,20 +240,20 @@ class ScopeIndex:
         )
 
     def _purge(self, clock: Clock) -> None:
-        self._refreshed(clock, None, None, patient=True)
+        self._refresh(clock, None, None, patient=True)
         with self._file.reading:
             self._file.writer.purge()
 
     def _unembedded(self, model: str, most: int) -> list[TextRow]:
         self._ready()
         with self._file.alone(None):
-            return self._waiting.next(self._file.writer, model, most)
+            return self._pending.next(self._file.writer, model, most)
 
     def _unembedded_count(self, model: str) -> int:
         self._ready()
         with self._file.alone(None):
             if self._file.writer.vectors.name_all():  # indexed before there was an embedder
-                self._waiting = PendingTexts()
+                self._pending = PendingTexts()
         return self._file.writer.vectors.missing_count(model)
 
     def _put_vectors(self, model: str, vectors: Sequence[tuple[bytes, bytes]]) -> None:
@@ -261,7 +261,7 @@ class ScopeIndex:
         with self._file.alone(None):
             self._file.writer.vectors.put(model, vectors)
 
-    def _refreshed(
+    def _refresh(
         self, clock: Clock, deadline: float | None, progress: Progress | None, *, patient: bool
     ) -> IndexFreshness:
         self._ready()
@@ -270,14 +270,14 @@ class ScopeIndex:
         left = len(changes)
         if left:
             with self._file.alone(deadline) as alone:
-                left = self._take_in(changes, clock, deadline, progress, patient=patient) if alone else left
+                left = self._index_changes(changes, clock, deadline, progress, patient=patient) if alone else left
         if left:
             what = "1 changed file: it is" if left == 1 else f"{left} changed files: they are"
             gaps.append(f"{what} not in the index yet.")
         return IndexFreshness(left, (*gaps, *self._problems()))
 
     def _changes(self, gaps: list[str]) -> _Changes:
-        found = {source.name: source for source in self._listed(gaps)}
+        found = {source.name: source for source in self._sources(gaps)}
         changed = [
             source
             for name, source in found.items()
@@ -285,18 +285,18 @@ class ScopeIndex:
         ]
         return _Changes(changed, [name for name in self._known if name not in found])
 
-    def _listed(self, gaps: list[str]) -> Iterator[IndexSource]:
+    def _sources(self, gaps: list[str]) -> Iterator[IndexSource]:
         yield from sources.markdown(self.scope, self._extra, gaps)
-        if self._talks is not None:
-            yield from self._talks.sources(self.scope)
+        if self._sessions is not None:
+            yield from self._sessions.sources(self.scope)
 
-    def _take_in(
+    def _index_changes(
         self, changes: _Changes, clock: Clock, deadline: float | None, progress: Progress | None, *, patient: bool
     ) -> int:
         """Returns the number of changes left."""
         writer = self._file.writer
         if writer.data_version != self._data_version:  # another process was here
-            self._recall()
+            self._reload()
             changes = self._changes([])
         for name in changes.gone:
             writer.remove(name)
@@ -326,21 +326,21 @@ class ScopeIndex:
             data = sources.read(source)
             if data is None:
                 return None
-            trusted = source if _is_settled(source, read_at) else _with_signature(source, _UNTRUSTED)
+            trusted = source if _is_settled(source, read_at) else source._replace(signature=_UNTRUSTED)
             sha = files.sha_of(data)
             if known is not None and known.sha == sha and source.talk is None:
                 store.touch(source.name, trusted.signature, sources.day_of_change(source, clock))
                 return FileRow(known.id, trusted.signature, sha, "")
-            if source.talk is not None and self._talks is not None:
-                said = self._talks.parsed(data, clock, source.talk is SessionAge.CURRENT)
-                new = sources.new_file(trusted, sha, "", said, clock, self._cut, self._going)
+            if source.talk is not None and self._sessions is not None:
+                messages = self._sessions.parsed(data, clock, source.talk is SessionAge.CURRENT)
+                new = sources.new_file(trusted, sha, "", messages, clock, self._chunker, self._check_open)
             else:
-                new = sources.parsed(trusted, data, clock, self._cut, self._going)
+                new = sources.parsed(trusted, data, clock, self._chunker, self._check_open)
         except UnreadableFile as error:
             new = NewFile(source.name, source.signature, "", problem=f"{error.reason}.")
-        return store.put(new, named=self._embeds, going=self._going)
+        return store.put(new, named=self._embeds, going=self._check_open)
 
-    def _going(self) -> None:
+    def _check_open(self) -> None:
         if self._closing.is_set():
             raise NotStored(0, "the search index is being closed")
 
@@ -353,7 +353,3 @@ def _is_settled(source: IndexSource, read_at: float) -> bool:
     _, _, changed, _ = source.signature.split(" ")[:4]
     age = read_at - int(changed) / 1e9
     return age > _FRESH or age < -1.0
-
-
-def _with_signature(source: IndexSource, signature: str) -> IndexSource:
-    return source._replace(signature=signature)

@@ -38,7 +38,7 @@ _OUR_HEADING = re.compile(r"Journal · [^·\n]{1,200} · \d\d:\d\d-\d\d:\d\d(?: 
 _DAY_IN_NAME = re.compile(
     r"(?:^|/)((?:19|20)\d\d)([-_./]?)(\d\d)\2(\d\d)(?:(?!\d)[^/]*)?\.md$", re.IGNORECASE | re.ASCII
 )
-_OF_A_SCOPE = re.compile(r"(?:(?:people|groups)/[^/]+/)?[^/]+")
+_TOP_LEVEL = re.compile(r"(?:(?:people|groups)/[^/]+/)?[^/]+")
 """Files at the top of a scope's folder."""
 _DEEPEST = 40
 """Levels of folders."""
@@ -83,7 +83,7 @@ class SessionSources(Protocol):
 
 def markdown(scope: Scope, extra: Sequence[Path], gaps: list[str]) -> Iterator[IndexSource]:
     """The scope's Markdown; links are not followed. Unreadable places are added to `gaps`."""
-    yield from _below(scope.folder, scope.folder, "", gaps, at_top=scope.audience is Audience.OWNER)
+    yield from _markdown_below(scope.folder, scope.folder, "", gaps, at_top=scope.audience is Audience.OWNER)
     if scope.audience is not Audience.OWNER:
         return
     for path in extra:
@@ -93,15 +93,17 @@ def markdown(scope: Scope, extra: Sequence[Path], gaps: list[str]) -> Iterator[I
             gaps.append(f"{path} cannot be read: {(error.strerror or 'it is missing').lower()}.")
             continue
         if stat.S_ISDIR(status.st_mode):
-            yield from _below(path, path, f"{path.as_posix()}/", gaps)
+            yield from _markdown_below(path, path, f"{path.as_posix()}/", gaps)
         elif stat.S_ISREG(status.st_mode):
             yield IndexSource(path.as_posix(), path.parent, path.name, signature_of(status), status.st_mtime)
 
 
-def _below(root: Path, folder: Path, prefix: str, gaps: list[str], *, at_top: bool = False) -> Iterator[IndexSource]:
+def _markdown_below(
+    root: Path, folder: Path, prefix: str, gaps: list[str], *, at_top: bool = False
+) -> Iterator[IndexSource]:
     try:
         with opened(folder, root) as top:
-            yield from _walked(top, root, prefix, "", gaps, at_top=at_top)
+            yield from _walk(top, root, prefix, "", gaps, at_top=at_top)
     except FileNotFoundError:
         return
     except UnreadableFile as error:
@@ -110,7 +112,7 @@ def _below(root: Path, folder: Path, prefix: str, gaps: list[str], *, at_top: bo
         gaps.append(f"{folder.name} cannot be read: {(error.strerror or 'the system does not say why').lower()}.")
 
 
-def _walked(
+def _walk(
     folder: Folder, root: Path, prefix: str, within: str, gaps: list[str], *, at_top: bool = False, depth: int = 0
 ) -> Iterator[IndexSource]:
     inner: list[str] = []
@@ -133,7 +135,7 @@ def _walked(
     for name in inner if depth < _DEEPEST else ():
         try:
             with folder.entered(name) as deeper:
-                yield from _walked(deeper, root, prefix, f"{within}{name}/", gaps, depth=depth + 1)
+                yield from _walk(deeper, root, prefix, f"{within}{name}/", gaps, depth=depth + 1)
         except FileNotFoundError:
             continue
         except (OSError, UnreadableFile) as error:
@@ -160,9 +162,9 @@ def parsed(source: IndexSource, data: bytes, clock: Clock, cut: Chunker, going: 
     file = files.text_of(data, source.name)
     head = notes.parse(file.text[:9_000])
     title = f"{head.line('name')} {head.line('description')}"
-    cut_up = _paragraphs if source.path.name == daily_log.HISTORY_FILE else passages
+    split_text = _paragraphs if source.path.name == daily_log.HISTORY_FILE else passages
     text = _OUR_MARK.sub("", file.text)  # its line stays, and is blank
-    found = [one for one in _told(cut_up(text), going) if not _is_as_shipped(source, one)]
+    found = [one for one in _checking(split_text(text), going) if not _is_template_text(source, one)]
     new = new_file(source, file.sha, title, found, clock, cut, going, created=_day(head.line("created")))
     about = (source.path.stem, *map(head.line, ("name", "description", "type")))
     return replace(new, names=list(aliases_in(found, about))) if has_aliases(source.name) else new
@@ -182,12 +184,12 @@ def new_file(
     own = daily_log.day_of(source.path) or _day_of_name(source)
     changed = day_of_change(source, clock)
     sections: list[list[Passage]] = []  # runs: where a clock went back, a day comes twice
-    places: list[int] = []
+    section_numbers: list[int] = []
     for one in found:
         if not sections or sections[-1][0].section != one.section:
             sections.append([])
         sections[-1].append(one)
-        places.append(len(sections) - 1)
+        section_numbers.append(len(sections) - 1)
     return NewFile(
         source.name,
         source.signature,
@@ -202,26 +204,26 @@ def new_file(
             )
             for section in sections
             for one in section[:1]
-            for day in (one.day or own or _past(one.names, changed),)
+            for day in (one.day or own or _unless_future(one.names, changed),)
         ],
         [
             NewPassage(
                 one.start,
                 one.end,
-                place,
+                section_number,
                 speech(one.text).speaker,
                 len(words),
                 " ".join(words),
                 one.text,
             )
-            for place, one in zip(places, _told(found, going), strict=True)
+            for section_number, one in zip(section_numbers, _checking(found, going), strict=True)
             for words in (tokens(one.text),)
         ],
         list(windows(found, cut)),
     )
 
 
-def _past(day: date | None, changed: date) -> date | None:
+def _unless_future(day: date | None, changed: date) -> date | None:
     """A day in the future is a plan, not the day of writing."""
     return day if day is not None and day <= changed else None
 
@@ -241,7 +243,7 @@ def has_day(path: str) -> bool:
     return path.startswith("sessions/") or file.name == daily_log.HISTORY_FILE or _DAY_IN_NAME.search(path) is not None
 
 
-def _told(found: Iterable[Passage], going: Going) -> Iterator[Passage]:
+def _checking(found: Iterable[Passage], going: Going) -> Iterator[Passage]:
     for one in found:
         going()
         yield one
@@ -271,21 +273,21 @@ def _day(written: str) -> date | None:
 
 
 @cache
-def _shipped() -> Mapping[str, frozenset[str]]:
+def _template_lines() -> Mapping[str, frozenset[str]]:
     """Lines of each template file."""
     begun = (file for file in files_of_package("workspace_template").iterdir() if file.name.endswith(".md"))
-    return {file.name: frozenset(map(_bare, file.read_text("utf-8").splitlines())) for file in begun}
+    return {file.name: frozenset(map(_without_heading_marks, file.read_text("utf-8").splitlines())) for file in begun}
 
 
-def _is_as_shipped(source: IndexSource, passage: Passage) -> bool:
+def _is_template_text(source: IndexSource, passage: Passage) -> bool:
     """True if a passage is unchanged template text, which would match many questions."""
-    if not _OF_A_SCOPE.fullmatch(source.inside):
+    if not _TOP_LEVEL.fullmatch(source.inside):
         return False
     lines = [line for line in passage.text.splitlines() if line.strip()]
-    shipped = _shipped().get(source.path.name)
-    return shipped is not None and all(_bare(line) in shipped for line in lines)
+    shipped = _template_lines().get(source.path.name)
+    return shipped is not None and all(_without_heading_marks(line) in shipped for line in lines)
 
 
-def _bare(line: str) -> str:
+def _without_heading_marks(line: str) -> str:
     """A line without heading marks."""
     return line.strip().lstrip("#").strip()

@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeVar
 
 from agent.search import database
 from agent.search.aliases import MOST_NAMES
-from agent.search.database import transaction, translated
+from agent.search.database import transaction, translate_errors
 from agent.search.rows import FileRow, FoundRow, NewFile, NewPassage, PassageRow, SectionRow, WindowRow
 from agent.search.tokenizer import Term
 from agent.search.vectors.store import VectorStore
@@ -41,7 +41,7 @@ class IndexStore:
 
     def __init__(self, db: sqlite3.Connection, *, is_shared: bool) -> None:
         self._db = db
-        self._counted: _Sums | None = None
+        self._cached_sums: _Sums | None = None
         self._serial = next(_SERIALS)
         self.vectors = VectorStore(db, is_shared=is_shared)
 
@@ -59,7 +59,7 @@ class IndexStore:
     @property
     def data_version(self) -> int:
         """Changes when another connection writes."""
-        with translated():
+        with translate_errors():
             return int(self._db.execute("PRAGMA data_version").fetchone()[0])
 
     # writing -----------------------------------------------------------------------------------------------------
@@ -98,14 +98,14 @@ class IndexStore:
         with transaction(self._db):
             self._db.execute("INSERT INTO words (words) VALUES ('optimize')")
             self.vectors.drop_unused()
-        with translated():
+        with translate_errors():
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _insert(self, file: int, new: NewFile, going: Callable[[], None]) -> None:
         db = self._db
-        section = _next(db, "section")
+        section = _next_id(db, "section")
         passage = self._next_passage()
-        window = _next(db, "window")
+        window = _next_id(db, "window")
         db.executemany(
             "INSERT INTO section VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
@@ -137,7 +137,7 @@ class IndexStore:
                     one.tokens,
                     one.text,
                 )
-                for at, one in _while(going, new.passages)
+                for at, one in _checking(going, new.passages)
             ),
         )
         db.executemany(
@@ -157,7 +157,7 @@ class IndexStore:
             "INSERT INTO words (rowid, tokens) VALUES (?, ?)",
             (
                 (window + at, _joined(new.sections[new.passages[first].section].tokens, new.passages[first : last + 1]))
-                for at, (first, last) in _while(going, new.windows)
+                for at, (first, last) in _checking(going, new.windows)
             ),
         )
 
@@ -192,12 +192,12 @@ class IndexStore:
     # reading -----------------------------------------------------------------------------------------------------
 
     def files(self) -> dict[str, FileRow]:
-        with translated():
+        with translate_errors():
             rows = self._db.execute("SELECT path, id, signature, sha, problem FROM file")
             return {path: FileRow(*row) for path, *row in rows}
 
     def passage_count(self) -> int:
-        with translated():
+        with translate_errors():
             return int(self._db.execute("SELECT count(*) FROM passage").fetchone()[0])
 
     @property
@@ -229,19 +229,19 @@ class IndexStore:
     def _sums(self) -> _Sums:
         """Computed once per state."""
         state = self.data_version + self._db.total_changes
-        if self._counted is None or self._counted.state != state:
-            with translated():
+        if self._cached_sums is None or self._cached_sums.state != state:
+            with translate_errors():
                 (windows,) = self._db.execute("SELECT count(*) FROM window").fetchone()
                 (newest,) = self._db.execute("SELECT coalesce(max(earliest), 0) FROM section").fetchone()
                 speakers = frozenset(name for (name,) in self._db.execute("SELECT DISTINCT name FROM speaker"))
                 aliases = self._db.execute("SELECT DISTINCT forms FROM alias ORDER BY forms LIMIT ?", [MOST_NAMES])
                 names = tuple(tuple(forms.split("\n")) for (forms,) in aliases)
-            self._counted = _Sums(state, windows, newest, speakers, names)
-        return self._counted
+            self._cached_sums = _Sums(state, windows, newest, speakers, names)
+        return self._cached_sums
 
     def frequency(self, term: Term) -> int:
         """Windows with a term; for a prefix, the sum over its tokens."""
-        with translated():
+        with translate_errors():
             if not term.prefix:
                 row = self._db.execute("SELECT doc FROM vocabulary WHERE term = ?", [term.token]).fetchone()
                 return int(row[0]) if row else 0
@@ -258,7 +258,7 @@ class IndexStore:
         wanted = dict.fromkeys(f'"{term.token}" *' if term.prefix else f'"{term.token}"' for term in terms)
         match = (" AND " if every else " OR ").join(wanted)
         where, values = _limits(since, until, below)
-        with translated():
+        with translate_errors():
             if not where:
                 rows = self._db.execute(
                     "SELECT w.first, w.last, f.score FROM (SELECT rowid, -bm25(words) AS score FROM words "
@@ -276,7 +276,7 @@ class IndexStore:
     def of_days(self, first: int, last: int, most: int, since: int, until: int, below: str) -> list[tuple[int, int]]:
         """Passage spans of dated sections on some days, one per section, up to `most` passages."""
         where, values = _limits(since, until, below, of="s")
-        with translated():
+        with translate_errors():
             rows = self._db.execute(
                 "SELECT s.first, s.last FROM section s JOIN file ON file.id = s.file "
                 f"WHERE s.dated AND s.day BETWEEN ? AND ? {where} ORDER BY s.day, s.id",
@@ -294,7 +294,7 @@ class IndexStore:
     def passages(self, spans: Iterable[tuple[int, int]]) -> list[PassageRow]:
         """Passages by id, in order."""
         numbers = ",".join(str(number) for first, last in spans for number in range(first, last + 1))
-        with translated():
+        with translate_errors():
             rows = self._db.execute(
                 f"SELECT id, file, section, speaker, size, tokens FROM passage WHERE id IN ({numbers}) ORDER BY id"
             )
@@ -302,7 +302,7 @@ class IndexStore:
 
     def sections(self, wanted: Iterable[int]) -> dict[int, SectionRow]:
         numbers = list(wanted)
-        with translated():
+        with translate_errors():
             marks = ",".join("?" * len(numbers))
             rows = self._db.execute(
                 f"SELECT id, earliest, day, dated, kind, tokens FROM section WHERE id IN ({marks})", numbers
@@ -311,7 +311,7 @@ class IndexStore:
 
     def texts(self, passages: Iterable[int]) -> dict[int, FoundRow]:
         wanted = list(passages)
-        with translated():
+        with translate_errors():
             marks = ",".join("?" * len(wanted))
             rows = self._db.execute(
                 "SELECT p.id, file.path, p.first, p.last, s.earliest, s.day, p.text FROM passage p "
@@ -321,14 +321,14 @@ class IndexStore:
             return {row[0]: FoundRow(*row) for row in rows}
 
 
-def _while(going: Callable[[], None], items: Sequence[T]) -> Iterator[tuple[int, T]]:
+def _checking(going: Callable[[], None], items: Sequence[T]) -> Iterator[tuple[int, T]]:
     """Items with their positions."""
     for at, one in enumerate(items):
         going()
         yield at, one
 
 
-def _next(db: sqlite3.Connection, table: str) -> int:
+def _next_id(db: sqlite3.Connection, table: str) -> int:
     """An unused id."""
     return int(db.execute(f"SELECT coalesce(max(id), 0) + 1 FROM {table}").fetchone()[0])
 

@@ -73,15 +73,15 @@ def tokens(text: str) -> list[str]:
         if is_unspaced(word):
             found += pairs(word)
         else:
-            found.append(_root(word))
+            found.append(_stem_of(word))
     return found
 
 
 def query_terms(query: str) -> list[Term]:
     """A question's distinct terms without question words, unless there are no others."""
     words = list(dict.fromkeys(terms(folded(query[:MOST_CHARS]))))
-    telling = [word for word in words if word not in _STOP and not is_common(word)] or words
-    return list(dict.fromkeys(term_of(word) for word in telling))
+    informative = [word for word in words if word not in _STOP and not is_common(word)] or words
+    return list(dict.fromkeys(term_of(word) for word in informative))
 
 
 @lru_cache(maxsize=4_096)
@@ -89,11 +89,11 @@ def term_of(word: str) -> Term:
     """The term for a folded word or pair of letters."""
     if is_unspaced(word):
         return Term(word, prefix=len(pairs(word)) == 1)
-    root = _root(word)
+    root = _stem_of(word)
     return Term(root, prefix=len(root) >= _PREFIX and not root.isdecimal())
 
 
-def _root(word: str) -> str:
+def _stem_of(word: str) -> str:
     if len(word) > _LONGEST_WORD:
         return word
     return stem(word) if word.isascii() else without_endings(word)

@@ -81,7 +81,7 @@ class VectorTable:
         self._scales[self.size : size] = 0
         self.size = size
 
-    def date(self, units: Numbers) -> None:
+    def update_days(self, units: Numbers) -> None:
         """Update the days of a file's rows."""
         self._units[np.searchsorted(self.first, units[:, 0])] = units
 
@@ -150,52 +150,52 @@ class VectorCache:
         serial, _ = now = store.state
         if self._state == (now, model):
             return
-        with store.vectors.as_they_are():
+        with store.vectors.snapshot():
             number, size = store.vectors.newest(model)
             whole = (serial, model, store.vectors.dropped, max(0, size - SCALE_BYTES))
             if whole == self._whole:
                 self._catch_up(store.vectors, model)
             else:
                 self._whole = None  # until all is read
-                self._read(store.vectors, model, whole[3])
+                self._read_all(store.vectors, model, whole[3])
                 self._whole = whole
             self._number = max(number, self._number)
         self._state = (now, model)
 
-    def _read(self, kept: VectorStore, model: str, width: int) -> None:
-        self._files = kept.files()
+    def _read_all(self, stored: VectorStore, model: str, width: int) -> None:
+        self._files = stored.files()
         self._number = 0
-        self.passages = VectorTable(_each(kept.sections()), width)
-        self.windows = VectorTable(_numbers(kept.windows(), _COLUMNS), width)
+        self.passages = VectorTable(_each_passage(stored.sections()), width)
+        self.windows = VectorTable(_numbers(stored.windows(), _COLUMNS), width)
         if not width:
             return
-        ends, keys = _named(kept)
-        for part in kept.all(model):
+        ends, keys = _keys_in_order(stored)
+        for part in stored.all(model):
             right = [(key, vector) for key, vector in part if len(vector) == width + SCALE_BYTES]
             wanted = np.frombuffer(b"".join(key for key, _ in right), _KEY)
             low, high = np.searchsorted(keys, wanted), np.searchsorted(keys, wanted, side="right")
             vectors = _data([vector for _, vector in right], width)
             self._put(ends[_ranges(low, high)], vectors[np.repeat(np.arange(len(right)), high - low)])
 
-    def _catch_up(self, kept: VectorStore, model: str) -> None:
-        files = kept.files()
+    def _catch_up(self, stored: VectorStore, model: str) -> None:
+        files = stored.files()
         gone = self._files.keys() - files.keys()
         if gone:
             self.passages.remove(gone)
             self.windows.remove(gone)
         for file in sorted(id for id, known in files.items() if self._files.get(id) != known):
-            passages, windows = _each(kept.sections(file)), _numbers(kept.windows(file), _COLUMNS)
+            passages, windows = _each_passage(stored.sections(file)), _numbers(stored.windows(file), _COLUMNS)
             if file in self._files:
-                self.passages.date(passages)
-                self.windows.date(windows)
+                self.passages.update_days(passages)
+                self.windows.update_days(windows)
             else:
                 self.passages.append(passages)
                 self.windows.append(windows)
-            self._take(kept.of_file(model, file))
+            self._put_rows(stored.of_file(model, file))
         self._files = files
-        self._take(kept.since(model, self._number))
+        self._put_rows(stored.since(model, self._number))
 
-    def _take(self, found: Sequence[VectorRow]) -> None:
+    def _put_rows(self, found: Sequence[VectorRow]) -> None:
         """Ignores vectors of another size: a server may have changed it, and the newest counts."""
         right = [one for one in found if len(one.vector) == self.width + SCALE_BYTES]
         ends = _numbers([(one.first, one.last) for one in right], 2)
@@ -206,10 +206,10 @@ class VectorCache:
         self.windows.put(ends, vectors)
 
 
-def _named(kept: VectorStore) -> tuple[Numbers, NDArray[np.bytes_]]:
+def _keys_in_order(stored: VectorStore) -> tuple[Numbers, NDArray[np.bytes_]]:
     """Ends of every text with a key, and the keys, sorted by key."""
     ends, keys = [_numbers([], 2)], [b""]
-    for part in kept.named():
+    for part in stored.named():
         ends.append(_numbers([row[:2] for row in part], 2))
         keys.append(b"".join(row[2] for row in part))
     found = np.frombuffer(b"".join(keys), _KEY)
@@ -217,7 +217,7 @@ def _named(kept: VectorStore) -> tuple[Numbers, NDArray[np.bytes_]]:
     return np.concatenate(ends)[order], found[order]
 
 
-def _each(sections: Iterable[UnitRow]) -> Numbers:
+def _each_passage(sections: Iterable[UnitRow]) -> Numbers:
     """Sections expanded to passages."""
     rows = _numbers(sections, _COLUMNS)
     passages = _ranges(rows[:, 0], rows[:, 1] + 1)

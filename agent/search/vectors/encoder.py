@@ -75,7 +75,7 @@ class Embedder:
         self._encoder: Encoder | None = None
         self._made_of: object = None
         self._threads = ThreadPoolExecutor(2, "embedder")
-        self._asking = threading.Lock()
+        self._lock = threading.Lock()
         self._known: OrderedDict[str, Vector | None] = OrderedDict()
         self._pending: dict[str, Future[Vector | None]] = {}
         self._rests_until = 0.0
@@ -103,13 +103,13 @@ class Embedder:
             stamp = self._stamp()
             if self._encoder is not None and stamp == self._made_of:
                 return self._encoder
-            self._refuse_at_rest()
+            self._check_rest()
             with self._resting_after_failure():
-                return self._renewed(stamp)
+                return self._renew(stamp)
 
-    def _renewed(self, stamp: object) -> Encoder:
+    def _renew(self, stamp: object) -> Encoder:
         before, self._encoder = self._encoder, None
-        with self._asking:
+        with self._lock:
             self._known.clear()
         made = self._make()
         if self._stamp() != stamp:
@@ -123,16 +123,16 @@ class Embedder:
         """A question's vector by `deadline` (of `time.monotonic`); None if the model does not know its language. Raises
         `NoEmbedding`, also on timeout; a late result is cached."""
         text = text[:_MOST_CHARS]
-        with self._asking:
+        with self._lock:
             if text in self._known:
                 self._known.move_to_end(text)
                 return self._known[text]
             work = self._pending.get(text)
             if work is None:
-                self._refuse_at_rest()
+                self._check_rest()
                 if len(self._pending) >= _MOST_PENDING:
                     raise NoEmbedding("the embedder is still busy with earlier questions")
-                work = self._pending[text] = self._threads.submit(self._answered, text)
+                work = self._pending[text] = self._threads.submit(self._embed_question, text)
         try:
             return work.result(max(0.0, deadline - time.monotonic()))
         except NotInTime:
@@ -140,36 +140,36 @@ class Embedder:
 
     def passages(self, encoder: Encoder, texts: Sequence[str]) -> Sequence[Vector]:
         """Vectors of texts by `encoder`, in this thread. Raises `NoEmbedding`."""
-        self._refuse_at_rest()
-        return self._encoded(encoder, texts, _PASSAGES_SECONDS)
+        self._check_rest()
+        return self._encode(encoder, texts, _PASSAGES_SECONDS)
 
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
         if self._encoder is not None:
             self._encoder.close()
 
-    def _answered(self, text: str) -> Vector | None:
+    def _embed_question(self, text: str) -> Vector | None:
         try:
             encoder = self.encoder()
             with self._resting_after_failure():
                 knows = encoder.knows(text)
-            vector = self._encoded(encoder, [text], _QUESTION_SECONDS, is_question=True)[0] if knows else None
-            with self._asking:
+            vector = self._encode(encoder, [text], _QUESTION_SECONDS, is_question=True)[0] if knows else None
+            with self._lock:
                 if encoder is self._encoder:
                     self._known[text] = vector
                 while len(self._known) > _KEPT:
                     self._known.popitem(last=False)
         finally:
-            with self._asking:
+            with self._lock:
                 self._pending.pop(text, None)
         return vector
 
-    def _encoded(
+    def _encode(
         self, encoder: Encoder, texts: Sequence[str], seconds: float, *, is_question: bool = False
     ) -> Sequence[Vector]:
         with self._resting_after_failure():
             vectors = encoder.encode(texts, seconds, is_question=is_question)
-            _check(vectors, len(texts))
+            _check_vectors(vectors, len(texts))
             self._is_failing = False
             return vectors
 
@@ -192,12 +192,12 @@ class Embedder:
         self._problem, self._is_failing = str(problem), True
         self._rests_until = self._clock() + REST
 
-    def _refuse_at_rest(self) -> None:
+    def _check_rest(self) -> None:
         if self._clock() < self._rests_until:
             raise NoEmbedding(self._problem)
 
 
-def _check(vectors: Sequence[Vector], count: int) -> None:
+def _check_vectors(vectors: Sequence[Vector], count: int) -> None:
     """Raises `NoEmbedding` for invalid vectors."""
     if len(vectors) != count or len({len(vector) for vector in vectors}) > 1:
         raise NoEmbedding("the embedder answers with vectors of several sizes, or too few")

@@ -70,14 +70,15 @@ class LocalModel:
             self._output, self._is_pooled = _output(self._session)
             self._scripts = _scripts(self._tokenizer)
             self._unknown = _unknown(self._tokenizer)
-            (probe,) = self._encoded(["What is said here?"], "")
+            (probe,) = self._encode(["What is said here?"], "")
         except NoEmbedding:
             raise
         except OSError as error:
             what = f"{Path(str(error.filename)).name}: {error.strerror}"
             raise NoEmbedding(f"the model in {folder} cannot be read ({what})") from error
-        except Exception as error:  # both libraries have no kinds of their own; MemoryError is one, too
-            raise NoEmbedding(f"the model in {folder} cannot be run ({_first_line(error)})") from error
+        except Exception as error:  # neither library has exceptions of its own; MemoryError is one, too
+            first_line = (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+            raise NoEmbedding(f"the model in {folder} cannot be run ({first_line})") from error
         if not np.isfinite(probe).all() or not probe.any():
             raise NoEmbedding(f"the model in {folder} answers with something that is no vector")
         self.size = len(probe)
@@ -89,7 +90,7 @@ class LocalModel:
         found: list[Vector] = [()] * len(texts)
         for start in range(0, len(order), _AT_ONCE):
             part = order[start : start + _AT_ONCE]
-            vectors = self._encoded([texts[at] for at in part], prefix)
+            vectors = self._encode([texts[at] for at in part], prefix)
             vectors[~np.isfinite(vectors).all(1)] = 0  # a single text that it stumbles over is like nothing
             for at, vector in zip(part, vectors, strict=True):
                 found[at] = vector
@@ -102,7 +103,7 @@ class LocalModel:
         if foreign > _FOREIGN * len(letters):
             return False
         clean = _clean(text, lower=self._model.lower)
-        with _panics_told():
+        with _translate_panics():
             pieces: list[int] = self._tokenizer.encode(clean, add_special_tokens=False).ids
         return not letters or pieces.count(self._unknown) <= _FOREIGN * len(pieces)
 
@@ -115,20 +116,20 @@ class LocalModel:
             sizes = f"of {self.megabytes:,.0f} MB takes about {wanted / 1e6:,.0f} MB of memory"
             raise NoEmbedding(f"the model in {self._folder} {sizes}, and {free / 1e6:,.0f} MB are free")
 
-    def _encoded(self, texts: Sequence[str], prefix: str) -> Floats:
+    def _encode(self, texts: Sequence[str], prefix: str) -> Floats:
         clean = [_clean(prefix + text, lower=self._model.lower) for text in texts]
-        with _panics_told():
+        with _translate_panics():
             pieces = self._tokenizer.encode_batch(clean)
         rows = {
             "input_ids": [one.ids for one in pieces],
             "attention_mask": [one.attention_mask for one in pieces],
             "token_type_ids": [one.type_ids for one in pieces],
         }
-        given: dict[str, Numbers] = {name: np.array(rows[name], kind) for name, kind in self._inputs.items()}
-        (answer,) = self._session.run([self._output], given)
+        tensors: dict[str, Numbers] = {name: np.array(rows[name], kind) for name, kind in self._inputs.items()}
+        (answer,) = self._session.run([self._output], tensors)
         vectors = np.asarray(answer, np.float32)
         if not self._is_pooled:
-            vectors = _pooled(vectors, np.array(rows["attention_mask"], np.int64), self._model.pooling)
+            vectors = _pool(vectors, np.array(rows["attention_mask"], np.int64), self._model.pooling)
         if vectors.ndim != 2 or len(vectors) != len(texts):
             raise NoEmbedding(f"the model in {self._folder} answers in a form that is no list of vectors")
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -136,7 +137,7 @@ class LocalModel:
 
 
 def _tokenizer(model: ModelFolder) -> Tokenizer:
-    with _panics_told():
+    with _translate_panics():
         tokenizer = Tokenizer.from_file(str(model.tokenizer))
     known = tokenizer.padding or {}
     token = model.padding or str(known.get("pad_token") or "")
@@ -149,7 +150,7 @@ def _tokenizer(model: ModelFolder) -> Tokenizer:
 
 
 @contextmanager
-def _panics_told() -> Iterator[None]:
+def _translate_panics() -> Iterator[None]:
     """Translate the Rust panic of a damaged tokenizer, which is not an `Exception` and may quote the text."""
     try:
         yield
@@ -173,12 +174,12 @@ def _session(files: Sequence[Path]) -> Any:
 
 def _inputs(session: Any) -> dict[str, type]:
     """The graph's inputs with their integer types."""
-    asked: dict[str, type] = {
+    inputs: dict[str, type] = {
         one.name: np.int32 if one.type == "tensor(int32)" else np.int64 for one in session.get_inputs()
     }
-    if "input_ids" not in asked or not _INPUTS.issuperset(asked):
-        raise ValueError(f"its graph asks for {', '.join(asked)}, which is no model of texts alone")
-    return asked
+    if "input_ids" not in inputs or not _INPUTS.issuperset(inputs):
+        raise ValueError(f"its graph asks for {', '.join(inputs)}, which is no model of texts alone")
+    return inputs
 
 
 def _output(session: Any) -> tuple[str, bool]:
@@ -194,7 +195,7 @@ def _output(session: Any) -> tuple[str, bool]:
     raise ValueError(f"its graph answers {', '.join(ranks)}, which is no vector of a text")
 
 
-def _pooled(vectors: Floats, mask: Numbers, pooling: Pooling) -> Floats:
+def _pool(vectors: Floats, mask: Numbers, pooling: Pooling) -> Floats:
     there = mask[:, :, None].astype(np.float32)
     match pooling:
         case Pooling.FIRST:
@@ -210,7 +211,7 @@ def _pooled(vectors: Floats, mask: Numbers, pooling: Pooling) -> Floats:
 
 def _scripts(tokenizer: Tokenizer) -> Collection[str]:
     """Scripts that a vocabulary supports; always Latin."""
-    with _panics_told():
+    with _translate_panics():
         pieces = tokenizer.decode_batch([[number] for number in range(tokenizer.get_vocab_size())])
     found: Counter[str] = Counter()
     for piece in pieces:
@@ -239,10 +240,6 @@ def _clean(text: str, *, lower: bool) -> str:
     """Text without lone surrogates, which tokenizers refuse."""
     whole = text[:_MOST_CHARS].encode("utf-8", "replace").decode("utf-8")
     return whole.lower() if lower else whole
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
 
 
 def free_in_group(folder: Path) -> int | None:

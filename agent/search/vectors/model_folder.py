@@ -87,7 +87,9 @@ class ModelFolder:
 def has_graph(folder: Path) -> bool:
     """True if the file names show a usable model; false if unreadable."""
     try:
-        return any((own / TOKENIZER).is_file() and _graph_of(folder, own) is not None for own in _places(folder))
+        return any(
+            (own / TOKENIZER).is_file() and _graph_of(folder, own) is not None for own in _candidate_folders(folder)
+        )
     except OSError:
         return False
 
@@ -95,7 +97,10 @@ def has_graph(folder: Path) -> bool:
 def stamp(folder: Path) -> object:
     """Changes with any file of the model."""
     found: list[tuple[str, int, int, int]] = []
-    for place in (*(own / sub for own in _places(folder) for sub in ("", GRAPH.parent)), folder / "1_Pooling"):
+    for place in (
+        *(own / sub for own in _candidate_folders(folder) for sub in ("", GRAPH.parent)),
+        folder / "1_Pooling",
+    ):
         try:
             for file in islice(place.iterdir(), _MOST_FILES):
                 if file.name.endswith(_MODELS_FILES):
@@ -151,7 +156,7 @@ def _steps(folder: Path) -> dict[str, str]:
     return found
 
 
-def _places(folder: Path) -> tuple[Path, Path]:
+def _candidate_folders(folder: Path) -> tuple[Path, Path]:
     """Folders of graph and tokenizer, in newer and older layouts."""
     return folder, folder / "0_Transformer"
 
@@ -189,9 +194,9 @@ def _pooling(folder: Path, steps: Mapping[str, str], *, has_prefix: bool) -> Poo
 
 def _length(settings: Mapping[str, Any], named: Mapping[str, Any], config: Mapping[str, Any]) -> int:
     """Invalid numbers are ignored."""
-    told = (settings.get("max_seq_length"), named.get("model_max_length"), _USUAL_LENGTH)
-    places = config.get("max_position_embeddings")
-    return min(_LONGEST, next(filter(_is_length, told)), places if _is_length(places) else _LONGEST)
+    lengths = (settings.get("max_seq_length"), named.get("model_max_length"), _USUAL_LENGTH)
+    positions = config.get("max_position_embeddings")
+    return min(_LONGEST, next(filter(_is_length, lengths)), positions if _is_length(positions) else _LONGEST)
 
 
 def _is_length(value: object) -> TypeGuard[int]:

@@ -10,7 +10,7 @@ class PendingTexts:
     """For one index file and one model at a time. Raises as `IndexStore`."""
 
     def __init__(self) -> None:
-        self._of: tuple[str, int] | None = None
+        self._source: tuple[str, int] | None = None
         self._newest = 0
         self._left: list[tuple[int, int]] = []
         """Texts that were not looked at yet, by their first passages: above one number, up to the other. The newest are
@@ -21,9 +21,9 @@ class PendingTexts:
         """Distinct texts to embed. If none, vectors of removed texts and other models are dropped."""
         if self._done == (store.state, model):
             return []
-        named, of = store.vectors.name_all(), (model, store.vectors.dropped)
-        if named or self._of != of:
-            self._of, self._newest, self._left = of, 0, []
+        named, source = store.vectors.name_all(), (model, store.vectors.dropped)
+        if named or self._source != source:
+            self._source, self._newest, self._left = source, 0, []
         newest = store.vectors.newest_text
         if newest > self._newest:
             self._left.append((self._newest, newest))

@@ -40,24 +40,24 @@ class RemoteEncoder:
 
     def encode(self, texts: Sequence[str], seconds: float, *, is_question: bool = False) -> Sequence[Vector]:
         try:
-            return self._encoded(texts, seconds)
+            return self._encode(texts, seconds)
         except _TextRefused:
             if is_question:
                 raise
-            return self._encoded_singly(texts, seconds)
+            return self._encode_singly(texts, seconds)
 
-    def _encoded_singly(self, texts: Sequence[str], seconds: float) -> Sequence[Vector]:
+    def _encode_singly(self, texts: Sequence[str], seconds: float) -> Sequence[Vector]:
         """A text refused alone gets a zero vector, if the server accepts another one."""
-        (harmless,) = self._encoded([_HARMLESS], seconds)
+        (harmless,) = self._encode([_HARMLESS], seconds)
         found: list[Vector] = []
         for text in texts:
             try:
-                found += self._encoded([text], seconds)
+                found += self._encode([text], seconds)
             except _TextRefused:
                 found.append([0.0] * len(harmless))
         return found
 
-    def _encoded(self, texts: Sequence[str], seconds: float) -> Sequence[Vector]:
+    def _encode(self, texts: Sequence[str], seconds: float) -> Sequence[Vector]:
         import httpx  # noqa: PLC0415 (only where texts are to be embedded)
 
         if self._client is None:
@@ -71,7 +71,7 @@ class RemoteEncoder:
                 timeout=httpx.Timeout(seconds, connect=min(seconds, _CONNECT)),
             )
             answer.raise_for_status()
-            return _vectors(load_json(answer.content), len(texts))
+            return _parse_vectors(load_json(answer.content), len(texts))
         except httpx.HTTPStatusError as refusal:
             status = refusal.response.status_code
             what = "the key" if status in _KEY_REFUSED else "it"
@@ -90,7 +90,7 @@ class RemoteEncoder:
             self._client.close()
 
 
-def _vectors(answer: Any, count: int) -> list[Vector]:
+def _parse_vectors(answer: Any, count: int) -> list[Vector]:
     found: dict[int, Vector] = {int(one["index"]): _unit(one["embedding"]) for one in answer["data"]}
     vectors = [found[at] for at in range(count)]
     if len({len(vector) for vector in vectors}) > 1:

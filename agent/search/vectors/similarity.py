@@ -35,30 +35,30 @@ class Vectors:
     """The vectors of one index file. One thread at a time."""
 
     def __init__(self) -> None:
-        self._mirror = VectorCache()
+        self._cache = VectorCache()
 
     def follow(self, store: IndexStore, model: str) -> None:
         """Update from the file. Raises as `IndexStore`."""
-        self._mirror.follow(store, model)
+        self._cache.follow(store, model)
 
     def likeness(
         self, store: IndexStore, model: str, question: Vector, limits: Limits
     ) -> tuple[Similarity | None, str]:
         """Similarity within limits, valid until the next call; None and the reason if too little is embedded."""
-        mirror = self._mirror
-        mirror.follow(store, model)
-        there, missing = int(np.count_nonzero(mirror.passages.embedded)), mirror.passages.missing
+        cache = self._cache
+        cache.follow(store, model)
+        there, missing = int(np.count_nonzero(cache.passages.embedded)), cache.passages.missing
         if there < _COVERED * (there + missing) or not there:
             return None, f"{missing} passages are not embedded yet" if missing else ""
-        asked = np.asarray(question, np.float32)
-        if len(asked) != mirror.width:
+        numbers = np.asarray(question, np.float32)
+        if len(numbers) != cache.width:
             return None, CHANGED_SIZE
-        files = mirror.below(limits.below) if limits.below else None
-        return Cosines(*(_compared(table, asked, limits, files) for table in (mirror.passages, mirror.windows))), ""
+        files = cache.below(limits.below) if limits.below else None
+        return Cosines(*(_compare(table, numbers, limits, files) for table in (cache.passages, cache.windows))), ""
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _TableScores:
     """A table's cosines, `_OUTSIDE` for rows that are not inside."""
 
     first: Numbers
@@ -86,7 +86,7 @@ class _Found:
 class Cosines:
     """The `Similarity` of computed cosines."""
 
-    def __init__(self, passages: _Found, windows: _Found) -> None:
+    def __init__(self, passages: _TableScores, windows: _TableScores) -> None:
         self._passages = passages
         self._windows = windows
 
@@ -131,7 +131,7 @@ class Cosines:
         }
 
 
-def _rows(found: _Found, firsts: Numbers) -> Numbers:
+def _rows(found: _TableScores, firsts: Numbers) -> Numbers:
     """Row of each first passage; -1 if none is inside."""
     if not len(found.first):
         return np.full(len(firsts), -1, np.int64)
@@ -140,11 +140,11 @@ def _rows(found: _Found, firsts: Numbers) -> Numbers:
     return np.where(there, rows, -1)
 
 
-def _compared(table: VectorTable, question: Floats, limits: Limits, files: Collection[int] | None) -> _Found:
+def _compare(table: VectorTable, question: Floats, limits: Limits, files: Collection[int] | None) -> _TableScores:
     cosines = table.cosines(question)
     inside = table.within(limits, files)
     cosines[~inside] = _OUTSIDE
     count = int(np.count_nonzero(inside))
     least = float(cosines.min(where=inside, initial=np.inf)) if count else 0.0
     greatest = float(cosines.max(initial=_OUTSIDE)) if count else 0.0
-    return _Found(table.first, table.last, cosines, count, least, greatest)
+    return _TableScores(table.first, table.last, cosines, count, least, greatest)

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from agent.search.database import transaction, translated
+from agent.search.database import transaction, translate_errors
 from agent.search.rows import TextRow, UnitRow, VectorRow
 
 _AT_ONCE = 4_096
@@ -55,7 +55,7 @@ class VectorStore:
 
     def name_all(self) -> bool:
         """Store keys for files without; true if there were any."""
-        with translated():
+        with translate_errors():
             unnamed = [id for (id,) in self._db.execute("SELECT id FROM file WHERE NOT named")]
         for file in unnamed:
             with transaction(self._db):
@@ -92,7 +92,7 @@ class VectorStore:
 
     def take(self, other: Path) -> None:
         """Copy all vectors of another index file. Raises `Damaged` also if it has no table for them."""
-        with translated():
+        with translate_errors():
             self._db.execute("ATTACH ? AS other", [str(other)])
             try:
                 with transaction(self._db):
@@ -107,9 +107,9 @@ class VectorStore:
     # reading -----------------------------------------------------------------------------------------------------
 
     @contextmanager
-    def as_they_are(self) -> Iterator[None]:
+    def snapshot(self) -> Iterator[None]:
         """A consistent snapshot for all reads inside."""
-        with translated():
+        with translate_errors():
             if not self._is_shared:
                 yield
                 return
@@ -123,18 +123,18 @@ class VectorStore:
     @property
     def dropped(self) -> int:
         """How often other models' vectors were dropped, possibly by another process with another model."""
-        with translated():
+        with translate_errors():
             return int(self._db.execute("SELECT times FROM dropped").fetchone()[0])
 
     @property
     def newest_text(self) -> int:
         """The first passage of the newest text with a key."""
-        with translated():
+        with translate_errors():
             return int(self._db.execute("SELECT coalesce(max(first), 0) FROM embedded").fetchone()[0])
 
     def missing(self, model: str, above: int, to: int, most: int) -> list[TextRow]:
         """Texts without a vector, newest first, whose first passage is above `above` and at most `to`."""
-        with translated():
+        with translate_errors():
             rows = self._db.execute(
                 f"SELECT u.first, u.last, {_TEXT}, u.key FROM (SELECT e.first, e.last, e.key FROM embedded e "
                 "WHERE e.first > ? AND e.first <= ? AND NOT EXISTS "
@@ -144,7 +144,7 @@ class VectorStore:
             return [TextRow(*row) for row in rows]
 
     def missing_count(self, model: str) -> int:
-        return self._counted(
+        return self._count(
             "SELECT count(DISTINCT key) FROM embedded e WHERE NOT EXISTS "
             "(SELECT 1 FROM vector v WHERE v.model = ? AND v.key = e.key)",
             model,
@@ -152,19 +152,19 @@ class VectorStore:
 
     def count(self, model: str) -> int:
         """Passages with a vector of that model."""
-        return self._counted(
+        return self._count(
             "SELECT count(*) FROM embedded e WHERE e.first = e.last AND EXISTS "
             "(SELECT 1 FROM vector v WHERE v.model = ? AND v.key = e.key)",
             model,
         )
 
-    def _counted(self, query: str, model: str) -> int:
-        with translated():
+    def _count(self, query: str, model: str) -> int:
+        with translate_errors():
             return int(self._db.execute(query, [model]).fetchone()[0])
 
     def files(self) -> dict[int, tuple[int, str]]:
         """Revision and path by id. A file's rows change only with its revision; vectors apart."""
-        with translated():
+        with translate_errors():
             return {
                 id: (revision, path) for id, revision, path in self._db.execute("SELECT id, revision, path FROM file")
             }
@@ -178,14 +178,14 @@ class VectorStore:
 
     def _units(self, of: str, file: int | None) -> Iterator[UnitRow]:
         where, values = ("", []) if file is None else ("WHERE file = ?", [file])
-        with translated():
+        with translate_errors():
             yield from map(UnitRow._make, self._db.execute(f"SELECT {of} {where} ORDER BY 1", values))
 
     # A plus before a column keeps SQLite from its index: the last rows are read by their numbers, not all of a model.
 
     def newest(self, model: str) -> tuple[int, int]:
         """Id and bytes of the model's last vector; 0 and 0 if none."""
-        with translated():
+        with translate_errors():
             row = self._db.execute(
                 "SELECT id, length(vector) FROM vector WHERE +model = ? ORDER BY id DESC LIMIT 1", [model]
             ).fetchone()
@@ -193,11 +193,11 @@ class VectorStore:
 
     def named(self) -> Iterator[Sequence[tuple[int, int, bytes]]]:
         """Ends of every text with a key, in order, in batches."""
-        return self._parts("SELECT first, last, key FROM embedded ORDER BY first, last", [])
+        return self._batches("SELECT first, last, key FROM embedded ORDER BY first, last", [])
 
     def all(self, model: str) -> Iterator[Sequence[tuple[bytes, bytes]]]:
         """Keys and vectors, in batches."""
-        return self._parts("SELECT key, vector FROM vector WHERE +model = ? ORDER BY id", [model])
+        return self._batches("SELECT key, vector FROM vector WHERE +model = ? ORDER BY id", [model])
 
     def since(self, model: str, number: int) -> Sequence[VectorRow]:
         """Vectors stored after that number, by text."""
@@ -215,11 +215,11 @@ class VectorStore:
 
     def _vectors(self, of: str, values: Sequence[int | str]) -> Sequence[VectorRow]:
         """CROSS JOIN forces the order of lookups."""
-        with translated():
+        with translate_errors():
             return list(map(VectorRow._make, self._db.execute(f"SELECT e.first, e.last, v.vector FROM {of}", values)))
 
-    def _parts(self, query: str, values: Sequence[str]) -> Iterator[list[Any]]:
-        with translated():
+    def _batches(self, query: str, values: Sequence[str]) -> Iterator[list[Any]]:
+        with translate_errors():
             rows = self._db.execute(query, values)
             while part := rows.fetchmany(_AT_ONCE):
                 yield part
